@@ -1,0 +1,1 @@
+//! JSON as spans: lengths, printing and lenient reading without decoding.
