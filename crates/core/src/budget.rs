@@ -1,0 +1,127 @@
+//! Budgets in bytes and media, beside the tokens.
+//!
+//! Providers refuse requests that are too large in bytes or hold too many images long before the
+//! tokens run out. A budget is checked after the policy has had its say, whatever its family: while
+//! the context is over it, media are dropped and results cleared, oldest first, outside the turn that
+//! is being worked on. Tools that the policy may not touch stay whole here too.
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::Memory;
+use crate::outline::{Kind, Outline, PartIx, Role};
+use crate::plan::{Action, Cut, Plan, Reason};
+use crate::tools::Tools;
+
+/// Upper limits for a request beside its tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    /// Bytes of content.
+    pub bytes: Option<u64>,
+    /// Images and other media.
+    pub media: Option<u64>,
+}
+
+/// What a context spends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spent {
+    pub bytes: u64,
+    pub media: u64,
+}
+
+impl Spent {
+    /// What one part spends, uncut.
+    pub(crate) fn on(outline: &Outline, part: PartIx) -> Self {
+        if matches!(outline.kind(part), Kind::Other | Kind::Compaction) {
+            return Self::default();
+        }
+        Self { bytes: outline.bytes(part), media: outline.images(part) }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.media = self.media.saturating_add(other.media);
+    }
+
+    /// What a cut of this kind leaves of it.
+    fn after(self, action: Action, placeholder: u64) -> Self {
+        match action {
+            Action::Clear => Self { bytes: self.bytes.min(placeholder), media: 0 },
+            Action::Trim { head, tail } => Self { bytes: self.bytes.min(head.saturating_add(tail)), media: 0 },
+            // Text and media share the part's bytes; only the media are known to go.
+            Action::DropMedia => Self { bytes: self.bytes, media: 0 },
+        }
+    }
+
+    fn reduce(&mut self, before: Self, after: Self) {
+        self.bytes = self.bytes.saturating_sub(before.bytes - after.bytes.min(before.bytes));
+        self.media = self.media.saturating_sub(before.media - after.media.min(before.media));
+    }
+}
+
+impl Budget {
+    /// Whether there is any limit to keep.
+    pub(crate) fn is_set(&self) -> bool {
+        self.bytes.is_some() || self.media.is_some()
+    }
+
+    fn over_bytes(&self, spent: Spent) -> bool {
+        self.bytes.is_some_and(|limit| spent.bytes > limit)
+    }
+
+    fn over_media(&self, spent: Spent) -> bool {
+        self.media.is_some_and(|limit| spent.media > limit)
+    }
+
+    /// Adds the cuts that the budget still needs after those of `plan`. `raw` is what the context
+    /// would spend if nothing were cut, `placeholder` the length of the text that replaces content.
+    pub(crate) fn extend(
+        &self,
+        plan: &mut Plan,
+        outline: &Outline,
+        memory: &Memory,
+        tools: &Tools,
+        raw: Spent,
+        placeholder: u64,
+    ) {
+        let mut spent = raw;
+        for (part, cut) in memory.cuts().filter(|&(part, _)| plan.cut(part).is_none()) {
+            let before = Spent::on(outline, part);
+            spent.reduce(before, before.after(cut.action, placeholder));
+        }
+        for cut in &plan.cuts {
+            let before = Spent::on(outline, cut.part);
+            spent.reduce(before, before.after(cut.action, placeholder));
+        }
+        if !self.over_bytes(spent) && !self.over_media(spent) {
+            return;
+        }
+        let last_user = outline.messages().rev().find(|&message| outline.role(message) == Role::User);
+        let end = last_user.map_or(0, |message| outline.parts_of(message).start);
+        let mut added = Vec::new();
+        for part in (0..end).map(PartIx) {
+            if !self.over_bytes(spent) && !self.over_media(spent) {
+                break;
+            }
+            let free = plan.cut(part).is_none() && memory.cut(outline, part).is_none() && !outline.is_cut(part);
+            if !free || !tools.allows(outline.tool(part).unwrap_or_default()) {
+                continue;
+            }
+            let before = Spent::on(outline, part);
+            let (action, reason) = match outline.kind(part) {
+                Kind::Result if self.over_bytes(spent) => (Action::Clear, Reason::ByteBudget),
+                Kind::Media if self.over_bytes(spent) => (Action::Clear, Reason::ByteBudget),
+                Kind::Result | Kind::Media if before.media > 0 => (Action::DropMedia, Reason::MediaBudget),
+                _ => continue,
+            };
+            let after = before.after(action, placeholder);
+            spent.reduce(before, after);
+            added.push(Cut { part, action, reason, before: before.bytes, after: after.bytes });
+        }
+        if !added.is_empty() {
+            plan.idle = None;
+            plan.cuts.append(&mut added);
+            plan.cuts.sort_unstable_by_key(|cut| cut.part);
+        }
+    }
+}

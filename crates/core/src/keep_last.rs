@@ -1,0 +1,148 @@
+//! Family *keep-last*: past a trigger, clear all but the newest tool uses.
+//!
+//! The rule of the Anthropic API's `clear_tool_uses_20250919`. A tool use is counted by its result.
+//! What was cleared stays cleared, so the rule has to remember; and because each clearing breaks the
+//! cached prefix, it can be told not to bother for less than a number of tokens.
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::Memory;
+use crate::meter::Meter;
+use crate::outline::{Kind, Outline, PartIx};
+use crate::plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals};
+use crate::situation::{Pass, Situation};
+use crate::tools::Tools;
+
+/// What sets the rule off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trigger {
+    /// More input tokens than `threshold`.
+    InputTokens,
+    /// More tool uses than `threshold`.
+    ToolUses,
+}
+
+/// Parameters of the family; see the [module](self).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeepLast {
+    /// What sets it off.
+    pub trigger: Trigger,
+    /// What must be exceeded.
+    pub threshold: u64,
+    /// How many of the newest tool uses stay.
+    pub keep: u64,
+    /// Nothing is cleared unless at least this many tokens go.
+    #[serde(default)]
+    pub clear_at_least: u64,
+    /// Whether the input of a cleared call is cleared too.
+    #[serde(default)]
+    pub clear_inputs: bool,
+    /// How results are measured.
+    pub meter: Meter,
+    /// Tools that may be touched.
+    #[serde(default)]
+    pub tools: Tools,
+}
+
+/// What is counted for the trigger, and where the newest tool uses begin.
+pub(crate) struct Count {
+    /// Tokens of everything, before any cut.
+    pub tokens: u64,
+    /// All results.
+    pub uses: u64,
+    /// The oldest of the newest results that stay.
+    pub kept_from: Option<PartIx>,
+}
+
+impl KeepLast {
+    /// Counts what came new since `from`.
+    pub(crate) fn count(&self, outline: &Outline) -> Count {
+        let results = || outline.parts().filter(|&part| outline.kind(part) == Kind::Result);
+        let kept_from = match self.keep {
+            0 => Some(PartIx(outline.part_count() as u32)),
+            keep => usize::try_from(keep - 1).ok().and_then(|skip| results().rev().nth(skip)),
+        };
+        Count { tokens: self.meter.whole(outline), uses: results().count() as u64, kept_from }
+    }
+
+    fn may_clear(&self, outline: &Outline, memory: &Memory, part: PartIx) -> bool {
+        outline.kind(part) == Kind::Result
+            && !outline.is_cut(part)
+            && memory.cut(outline, part).is_none()
+            && self.tools.allows(outline.tool(part).unwrap_or_default())
+    }
+}
+
+/// Plans with what was counted.
+pub(crate) fn plan(outline: &Outline, policy: &KeepLast, situation: &Situation, memory: &Memory, count: &Count) -> Plan {
+    if situation.pass == Pass::ReplayOnly {
+        return Plan::idle(Idle::ReplayOnly);
+    }
+    let cut_before = || {
+        memory.cuts().map(|(part, cut)| policy.meter.part(outline, part).saturating_sub(cut.after)).sum::<u64>()
+    };
+    let value = match policy.trigger {
+        Trigger::ToolUses => count.uses,
+        Trigger::InputTokens => {
+            situation.input_tokens.unwrap_or_else(|| count.tokens.saturating_sub(cut_before()))
+        }
+    };
+    if value <= policy.threshold {
+        return Plan::idle(Idle::BelowTrigger { value, trigger: policy.threshold });
+    }
+    let end = count.kept_from.map_or(0, |part| part.0);
+    let clearable = || (0..end).map(PartIx).filter(|&part| policy.may_clear(outline, memory, part));
+    let cost = |part: PartIx| policy.meter.part(outline, part);
+    let candidates: u64 = clearable().map(cost).sum();
+    let bounds = Bounds { floor_kind: Floor::None, floor: 0, protected: end, active: end };
+    let totals = Totals { scale: Scale::Tokens, before: count.tokens, after: count.tokens, candidates };
+    let idle = if clearable().next().is_none() {
+        Some(Idle::NothingEligible)
+    } else if candidates < policy.clear_at_least {
+        let minimum = i64::try_from(policy.clear_at_least).unwrap_or(i64::MAX);
+        Some(Idle::BelowMinimum { candidates, minimum })
+    } else {
+        None
+    };
+    if idle.is_some() {
+        return Plan { cuts: Vec::new(), idle, totals, bounds };
+    }
+    let clear = |part| Cut { part, action: Action::Clear, reason: Reason::OlderThanKept, before: cost(part), after: 0 };
+    let mut cuts: Vec<Cut> = clearable().map(clear).collect();
+    if policy.clear_inputs {
+        let mut calls: Vec<_> = cuts.iter().map(|cut| outline.call(cut.part)).collect();
+        calls.sort_unstable();
+        let inputs = (0..end).map(PartIx).filter(|&part| {
+            outline.kind(part) == Kind::Call
+                && outline.call(part).is_some()
+                && calls.binary_search(&outline.call(part)).is_ok()
+        });
+        cuts.extend(inputs.map(clear));
+        cuts.sort_unstable_by_key(|cut| cut.part);
+    }
+    let gone: u64 = cuts.iter().map(|cut| cut.before).sum();
+    let totals = Totals { after: count.tokens.saturating_sub(gone), ..totals };
+    Plan { cuts, idle: None, totals, bounds }
+}
+
+impl KeepLast {
+    /// Why a part that the plan does not cut is kept.
+    pub(crate) fn keep(&self, outline: &Outline, memory: &Memory, plan: &Plan, part: PartIx) -> Keep {
+        if outline.kind(part) != Kind::Result {
+            return Keep::NotResult;
+        }
+        if outline.is_cut(part) || memory.cut(outline, part).is_some() {
+            return Keep::AlreadyCut;
+        }
+        if !self.tools.allows(outline.tool(part).unwrap_or_default()) {
+            return Keep::ProtectedTool;
+        }
+        match plan.idle {
+            Some(Idle::BelowTrigger { .. } | Idle::ReplayOnly) => Keep::NoOccasion,
+            _ if part.0 >= plan.bounds.active => Keep::ProtectedWindow,
+            _ => Keep::BelowMinimum,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Limits: when does a conversation overflow its model's window?
+//!
+//! Each system adds up other terms of the reported usage, reserves room for the answer in another
+//! way and compares with `>` or `>=`; even a missing limit means different things to JavaScript's
+//! `||`, to its `??` and to Python's `> 0`. [`OverflowRule`] holds those choices as data.
+//!
+//! ```
+//! use secateur::{Limits, Profiles, Usage};
+//!
+//! let rule = Profiles::builtin().get("opencode@2026-01")?.overflow;
+//! let limits = Limits { context: 200_000, output: Some(32_000), ..Limits::default() };
+//! let usage = Usage { input: 168_001, ..Usage::default() };
+//! assert!(rule.judge(&usage, &limits).overflow);
+//! # Ok::<(), secateur::ProfileError>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::usage::Usage;
+
+/// What a model can take, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// The whole window; zero if unknown.
+    pub context: i64,
+    /// A limit of its own for the input, if the provider has one.
+    pub input: Option<i64>,
+    /// The longest answer.
+    pub output: Option<i64>,
+}
+
+/// When a number that may be missing counts as given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Given {
+    /// Never: the system does not look at it.
+    Never,
+    /// If it is there at all, even as zero.
+    Present,
+    /// If it is there and not zero.
+    NonZero,
+    /// If it is there and above zero.
+    Positive,
+}
+
+impl Given {
+    fn of(self, number: Option<i64>) -> Option<i64> {
+        number.filter(|&number| match self {
+            Given::Never => false,
+            Given::Present => true,
+            Given::NonZero => number != 0,
+            Given::Positive => number > 0,
+        })
+    }
+}
+
+/// A term of the reported usage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Term {
+    /// Input that came from no cache.
+    Input,
+    /// Output.
+    Output,
+    /// Input read from a cache.
+    CacheRead,
+    /// Input written to a cache.
+    CacheWrite,
+    /// Reasoning. No founding system counts it; a profile may.
+    Reasoning,
+}
+
+/// Which limit the reserve is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reserve {
+    /// There is none: the input limit as it is, or the window less the longest answer.
+    Nothing,
+    /// From the input limit; without one, the window less the longest answer.
+    FromInput,
+    /// From the input limit or, without one, from the window.
+    FromEither,
+}
+
+/// What it means that the reserve leaves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exhausted {
+    /// Compare with the negative number all the same.
+    Compare,
+    /// Compare with zero.
+    Zero,
+    /// Overflow, whatever was used.
+    Overflow,
+}
+
+/// How a count is compared with what is usable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// Overflow if the count is more.
+    MoreThan,
+    /// Overflow if the count is as much or more.
+    AtLeast,
+}
+
+/// When a conversation overflows; see the [module](self).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OverflowRule {
+    /// Whether overflow is looked for at all.
+    pub auto: bool,
+    /// The terms that are added up.
+    pub terms: Vec<Term>,
+    /// When the provider's own total takes their place.
+    pub total: Given,
+    /// The most that is reserved for an answer, and what is reserved if the model names no limit.
+    pub output_cap: i64,
+    /// When the model's output limit counts.
+    pub output_limit: Given,
+    /// When the model's input limit counts.
+    pub input_limit: Given,
+    /// When the window's size counts; without it nothing overflows.
+    pub context_limit: Given,
+    /// What the reserve is taken from.
+    pub reserve: Reserve,
+    /// The configured reserve.
+    #[serde(default)]
+    pub reserved: Option<i64>,
+    /// When the configured reserve counts.
+    pub reserved_limit: Given,
+    /// The reserve without configuration, if the longest answer is not shorter.
+    pub reserved_default: i64,
+    /// What it means that nothing is left.
+    pub exhausted: Exhausted,
+    /// How the count is compared.
+    pub comparison: Comparison,
+    /// Whether a count of zero or less never overflows.
+    pub empty_fits: bool,
+}
+
+/// The outcome of an overflow check, with the numbers behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Overflow {
+    /// Whether the conversation overflows.
+    pub overflow: bool,
+    /// What was counted.
+    pub count: i64,
+    /// What is usable; none if the check is off or the window unknown.
+    pub usable: Option<i64>,
+}
+
+impl OverflowRule {
+    /// What a usage counts for.
+    pub fn count(&self, usage: &Usage) -> i64 {
+        if let Some(total) = self.total.of(usage.total) {
+            return total;
+        }
+        let term = |term: &Term| match term {
+            Term::Input => usage.input,
+            Term::Output => usage.output,
+            Term::CacheRead => usage.cache_read,
+            Term::CacheWrite => usage.cache_write,
+            Term::Reasoning => usage.reasoning,
+        };
+        self.terms.iter().map(term).fold(0, i64::saturating_add)
+    }
+
+    /// The longest answer that has to fit.
+    pub fn longest_answer(&self, limits: &Limits) -> i64 {
+        let answer = match self.output_limit.of(limits.output) {
+            Some(limit) => limit.min(self.output_cap),
+            None => self.output_cap,
+        };
+        match self.output_limit {
+            Given::Positive => answer.max(0),
+            _ => answer,
+        }
+    }
+
+    /// What is left of the window for the conversation; none if the window is unknown.
+    pub fn usable(&self, limits: &Limits) -> Option<i64> {
+        let context = self.context_limit.of(Some(limits.context))?;
+        let answer = self.longest_answer(limits);
+        let reserved = self.reserved_limit.of(self.reserved).unwrap_or(self.reserved_default.min(answer));
+        let usable = match (self.reserve, self.input_limit.of(limits.input)) {
+            (Reserve::Nothing, Some(input)) => input,
+            (Reserve::FromInput | Reserve::FromEither, Some(input)) => input.saturating_sub(reserved),
+            (Reserve::FromEither, None) => context.saturating_sub(reserved),
+            (Reserve::Nothing | Reserve::FromInput, None) => context.saturating_sub(answer),
+        };
+        Some(if self.exhausted == Exhausted::Zero { usable.max(0) } else { usable })
+    }
+
+    /// Whether a usage overflows these limits.
+    pub fn judge(&self, usage: &Usage, limits: &Limits) -> Overflow {
+        let count = self.count(usage);
+        let usable = self.usable(limits);
+        let overflow = self.auto
+            && usable.is_some_and(|usable| {
+                let exhausted = self.exhausted == Exhausted::Overflow && usable <= 0;
+                let full = match self.comparison {
+                    Comparison::MoreThan => count > usable,
+                    Comparison::AtLeast => count >= usable,
+                };
+                (exhausted || full) && !(self.empty_fits && count <= 0)
+            });
+        Overflow { overflow, count, usable }
+    }
+}

@@ -1,0 +1,129 @@
+//! Measures: the sizes that a reader takes of a part while it has the text in hand.
+//!
+//! Policies decide on sizes, never on text, and each system of the field sizes text in its own way:
+//! UTF-16 units, code points, the length of the JSON that Python would print, weighted characters.
+//! The common sizes (bytes, units, code points, images) are always taken: they cost one pass over
+//! bytes that are read anyway. The others are taken only when a profile asks for them, and asking is
+//! not a list somebody has to keep in step: a [`Policy`](crate::Policy) derives its [`Measures`]
+//! from its own parameters.
+
+use serde::{Deserialize, Serialize};
+
+/// What a meter counts. The first three are always known; the others only if they were asked for
+/// through [`Measures`], and count as zero otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// UTF-16 code units, what JavaScript calls the length of a string.
+    #[default]
+    Utf16,
+    /// Unicode code points, what Python calls the length of a string.
+    CodePoints,
+    /// Bytes as they lie in the source.
+    Bytes,
+    /// UTF-16 units of the compact JSON that JavaScript would print.
+    JsJson,
+    /// Code points of the JSON that Python's `json.dumps(…, ensure_ascii=False)` would print.
+    PyJson,
+    /// UTF-16 units in which wide characters weigh more, see [`crate::weight`].
+    Weighted,
+    /// Tokens of OpenAI's `o200k_base` vocabulary, counted exactly (feature `bpe`).
+    O200k,
+    /// Tokens of OpenAI's `cl100k_base` vocabulary, counted exactly (feature `bpe`).
+    Cl100k,
+}
+
+/// A soft trim: what stays of a result that is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trim {
+    /// Results of up to this many UTF-16 units are left alone.
+    pub max: u64,
+    /// Units kept from the beginning.
+    pub head: u64,
+    /// Units kept from the end.
+    pub tail: u64,
+}
+
+/// Which sizes a reader has to take beyond the common ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measures {
+    /// Take [`Unit::JsJson`].
+    pub js_json: bool,
+    /// Take [`Unit::PyJson`].
+    pub py_json: bool,
+    /// Take [`Unit::Weighted`].
+    pub weighted: bool,
+    /// Take the hash of each result's text, so that a change of the source is noticed.
+    pub source: bool,
+    /// Take exact token counts in this vocabulary.
+    pub tokens: Option<Vocabulary>,
+    /// Take the weighted length that a result would have after this trim (head and tail only).
+    pub trimmed: Option<Trim>,
+    /// Note which results consist of exactly this text already.
+    pub placeholder: Option<Box<str>>,
+}
+
+/// A vocabulary for exact token counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// `o200k_base`: GPT-4o and later.
+    O200k,
+    /// `cl100k_base`: GPT-4 and GPT-3.5.
+    Cl100k,
+}
+
+impl Measures {
+    /// Adds what a meter of this unit needs.
+    pub fn with_unit(mut self, unit: Unit) -> Self {
+        match unit {
+            Unit::Utf16 | Unit::CodePoints | Unit::Bytes => {}
+            Unit::JsJson => self.js_json = true,
+            Unit::PyJson => self.py_json = true,
+            Unit::Weighted => self.weighted = true,
+            Unit::O200k => self.tokens = Some(Vocabulary::O200k),
+            Unit::Cl100k => self.tokens = Some(Vocabulary::Cl100k),
+        }
+        self
+    }
+
+    /// Whatever either of two readers would have to take. Where both want a different trim,
+    /// placeholder or vocabulary, `self` keeps its own: such profiles need an outline each.
+    pub fn union(mut self, other: &Measures) -> Self {
+        self.js_json |= other.js_json;
+        self.py_json |= other.py_json;
+        self.weighted |= other.weighted;
+        self.source |= other.source;
+        self.tokens = self.tokens.or(other.tokens);
+        self.trimmed = self.trimmed.or(other.trimmed);
+        self.placeholder = self.placeholder.or_else(|| other.placeholder.clone());
+        self
+    }
+}
+
+/// The sizes of one part. Those that [`Measures`] did not ask for stay zero and are not stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of the part's content as it lies in the source.
+    pub bytes: u64,
+    /// UTF-16 units of the decoded text.
+    pub units: u64,
+    /// Code points of the decoded text.
+    pub points: u64,
+    /// Text blocks that the text consists of.
+    pub blocks: u32,
+    /// Images and other media.
+    pub images: u32,
+    /// See [`Unit::JsJson`].
+    pub js_json: u64,
+    /// See [`Unit::PyJson`].
+    pub py_json: u64,
+    /// See [`Unit::Weighted`].
+    pub weighted: u64,
+    /// Weighted length of head and tail after the trim of [`Measures::trimmed`].
+    pub trimmed: u64,
+    /// Exact tokens, see [`Measures::tokens`].
+    pub tokens: u64,
+    /// Hash of the text, see [`Measures::source`].
+    pub source: u64,
+}

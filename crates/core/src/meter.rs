@@ -1,0 +1,131 @@
+//! Meters: from sizes to tokens.
+//!
+//! Every system of the field estimates tokens by dividing a length; they differ in what they measure,
+//! by what they divide and how they round. A [`Meter`] is those choices as data. Rounding happens per
+//! part, as each system does it, so the sum over a range of parts is a sum of rounded numbers.
+//!
+//! ```
+//! use secateur::{Meter, Rounding, Unit};
+//!
+//! let opencode = Meter { rounding: Rounding::HalfUp, ..Meter::default() };
+//! assert_eq!(opencode.estimate(6), 2); // 1.5 rounds up
+//! let openagentic = Meter { unit: Unit::PyJson, rounding: Rounding::FloorMin1, ..Meter::default() };
+//! assert_eq!(openagentic.estimate(3), 1);
+//! assert_eq!(openagentic.estimate(0), 0);
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Unit;
+use crate::outline::{Kind, Outline, PartIx};
+
+/// How a quotient becomes a whole number of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rounding {
+    /// To the nearest, halves upwards: JavaScript's `Math.round`.
+    #[default]
+    HalfUp,
+    /// Upwards.
+    Ceil,
+    /// Downwards, but at least one token for anything that is not empty.
+    FloorMin1,
+}
+
+/// A rule that turns a size into an estimate of tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Meter {
+    /// What is counted.
+    pub unit: Unit,
+    /// How many units make a token.
+    pub divisor: f64,
+    /// How the quotient is rounded.
+    pub rounding: Rounding,
+    /// No single part counts for more tokens than this.
+    pub cap: Option<u64>,
+    /// What an image counts for, in units.
+    pub image: u64,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self { unit: Unit::Utf16, divisor: 4.0, rounding: Rounding::HalfUp, cap: None, image: 0 }
+    }
+}
+
+impl Meter {
+    /// The estimate for something of this length.
+    #[inline]
+    pub fn estimate(&self, length: u64) -> u64 {
+        // By far the most common divisor; whole numbers are exact and need no division unit.
+        let tokens = if self.divisor == 4.0 {
+            match self.rounding {
+                Rounding::HalfUp => length.saturating_add(2) / 4,
+                Rounding::Ceil => length.div_ceil(4),
+                Rounding::FloorMin1 => (length / 4).max(u64::from(length > 0)),
+            }
+        } else {
+            let quotient = length as f64 / self.divisor;
+            match self.rounding {
+                Rounding::HalfUp => (quotient + 0.5).floor() as u64,
+                Rounding::Ceil => quotient.ceil() as u64,
+                Rounding::FloorMin1 => (quotient.floor() as u64).max(u64::from(length > 0)),
+            }
+        };
+        match self.cap {
+            Some(cap) => tokens.min(cap),
+            None => tokens,
+        }
+    }
+
+    /// The estimate for one part.
+    #[inline]
+    pub fn part(&self, outline: &Outline, part: PartIx) -> u64 {
+        let length = outline.size(part, self.unit);
+        if self.image == 0 {
+            return self.estimate(length);
+        }
+        self.estimate(length.saturating_add(outline.images(part).saturating_mul(self.image)))
+    }
+
+    /// The estimate for everything of the outline that a model is sent.
+    pub fn whole(&self, outline: &Outline) -> u64 {
+        let sent = |part: &PartIx| !matches!(outline.kind(*part), Kind::Other | Kind::Compaction);
+        outline.parts().filter(sent).map(|part| self.part(outline, part)).fold(0, u64::saturating_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_cap_holds_for_one_part() {
+        let meter = Meter { rounding: Rounding::Ceil, cap: Some(50_000), ..Meter::default() };
+        assert_eq!(meter.estimate(200_000), 50_000);
+        assert_eq!(meter.estimate(1_000_000), 50_000);
+        assert_eq!(meter.estimate(199_997), 50_000);
+        assert_eq!(meter.estimate(199_996), 49_999);
+    }
+
+    #[test]
+    fn three_point_six_is_divided_as_a_double() {
+        let meter = Meter { divisor: 3.6, rounding: Rounding::Ceil, ..Meter::default() };
+        assert_eq!(meter.estimate(36), 10);
+        assert_eq!(meter.estimate(37), 11);
+    }
+
+    proptest! {
+        /// The whole-number path is a shortcut; the division is the definition.
+        #[test]
+        fn the_shortcut_equals_the_division(length in 0u64..1 << 40) {
+            let quotient = length as f64 / 4.0;
+            let by = |rounding| Meter { rounding, ..Meter::default() }.estimate(length);
+            prop_assert_eq!(by(Rounding::HalfUp), (quotient + 0.5).floor() as u64);
+            prop_assert_eq!(by(Rounding::Ceil), quotient.ceil() as u64);
+            prop_assert_eq!(by(Rounding::FloorMin1), (quotient.floor() as u64).max(u64::from(length > 0)));
+        }
+    }
+}

@@ -1,0 +1,501 @@
+//! The outline: facts about a conversation, without its text.
+//!
+//! Three tables that only ever grow: *messages*, *parts* of messages, *model calls*. A part's row is
+//! a handful of small numbers in columns of their own, so that a policy that walks a million parts
+//! touches a few bytes of each. Tool names and foreign ids are [interned](Names).
+//!
+//! A tool call and its result are two parts that share a call id, also where the source keeps them
+//! in one record: a policy then has one notion of a result for every system.
+//!
+//! ```
+//! use secateur::{Kind, MessageFacts, Outline, PartFacts, Role, Sizes, Status};
+//!
+//! let mut outline = Outline::default();
+//! outline.push_message(MessageFacts { role: Role::Assistant, ..Default::default() });
+//! let part = outline.push_part(PartFacts {
+//!     kind: Kind::Result,
+//!     status: Status::Completed,
+//!     tool: Some("bash"),
+//!     sizes: Sizes { units: 1200, ..Default::default() },
+//!     ..Default::default()
+//! });
+//! assert_eq!(outline.units(part), 1200);
+//! assert_eq!(outline.tool(part), Some("bash"));
+//! ```
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Measures, Sizes, Unit};
+use crate::names::{Name, Names};
+use crate::usage::Usage;
+
+/// The place of a message in the outline: 0 is the oldest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MessageIx(pub u32);
+
+/// The place of a part in the outline, counted over all messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PartIx(pub u32);
+
+/// Who speaks in a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// A person, or a program in a person's place.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool that answers.
+    Tool,
+    /// Instructions.
+    System,
+    /// Anything else that a source may hold.
+    #[default]
+    Other,
+}
+
+/// What a part is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Text of a user or of the model.
+    Text,
+    /// The model's visible thinking.
+    Reasoning,
+    /// Opaque data that belongs to thinking: a signature, or redacted thinking.
+    Signature,
+    /// A tool call with its input.
+    Call,
+    /// What a tool answered.
+    Result,
+    /// An image or another file.
+    Media,
+    /// The mark that a compaction was asked for.
+    Compaction,
+    /// Anything else; not sent to the model as far as is known.
+    #[default]
+    Other,
+}
+
+/// How far a tool call has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Not a tool part, or not known.
+    #[default]
+    None,
+    /// Asked for, not started.
+    Pending,
+    /// Started, not finished.
+    Running,
+    /// Finished with an output.
+    Completed,
+    /// Finished with an error.
+    Error,
+}
+
+/// Facts about a message, as a reader hands them in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MessageFacts<'a> {
+    /// Who speaks.
+    pub role: Role,
+    /// The source's own id.
+    pub id: Option<&'a str>,
+    /// The id of the message that this one answers.
+    pub parent: Option<&'a str>,
+    /// It is a summary of what came before.
+    pub summary: bool,
+    /// The model finished it.
+    pub finished: bool,
+    /// It ended in an error.
+    pub failed: bool,
+    /// It carries the mark of a compaction.
+    pub marker: bool,
+    /// With the mark: the id of the message from which history is kept verbatim.
+    pub tail: Option<&'a str>,
+    /// When it was made, in milliseconds since 1970, if known.
+    pub time: Option<i64>,
+}
+
+/// Facts about a part, as a reader hands them in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PartFacts<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// How far the tool has come.
+    pub status: Status,
+    /// The tool's name.
+    pub tool: Option<&'a str>,
+    /// The id that a call and its result share.
+    pub call: Option<&'a str>,
+    /// The source says that this part was cut before.
+    pub cut: bool,
+    /// The text is exactly the placeholder of [`Measures::placeholder`].
+    pub placeholder: bool,
+    /// How large it is.
+    pub sizes: Sizes,
+}
+
+/// One call of the model: when, and what the provider said it cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The message that the call produced; everything before it was the context.
+    pub message: MessageIx,
+    /// When it was made, in milliseconds since 1970, if known.
+    pub time: Option<i64>,
+    /// What the provider reported.
+    pub usage: Usage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Message {
+    role: Role,
+    summary: bool,
+    finished: bool,
+    failed: bool,
+    marker: bool,
+    id: Name,
+    parent: Name,
+    tail: Name,
+    first_part: u32,
+    time: Option<i64>,
+}
+
+/// The three facts that every scan looks at first, kept together in four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Nature {
+    kind: Kind,
+    status: Status,
+    cut: bool,
+    placeholder: bool,
+}
+
+/// Columns that exist only if their measure was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Extra {
+    js_json: Vec<u32>,
+    py_json: Vec<u32>,
+    weighted: Vec<u32>,
+    trimmed: Vec<u32>,
+    tokens: Vec<u32>,
+    source: Vec<u64>,
+}
+
+/// Facts about a conversation, in three tables that only grow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    measures: Measures,
+    tools: Names,
+    ids: Names,
+    messages: Vec<Message>,
+    natures: Vec<Nature>,
+    tool: Vec<Name>,
+    call: Vec<Name>,
+    owner: Vec<MessageIx>,
+    units: Vec<u32>,
+    points: Vec<u32>,
+    bytes: Vec<u32>,
+    blocks: Vec<u16>,
+    images: Vec<u16>,
+    extra: Extra,
+    calls: Vec<Call>,
+}
+
+/// Sizes beyond what a column holds count as the largest that it can hold.
+fn narrow(size: u64) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}
+
+impl Outline {
+    /// An empty outline that will keep these measures beside the common ones.
+    pub fn new(measures: Measures) -> Self {
+        Self { measures, ..Self::default() }
+    }
+
+    /// The measures that are kept beside the common ones.
+    pub fn measures(&self) -> &Measures {
+        &self.measures
+    }
+
+    /// Adds a message at the end; parts pushed from now on belong to it.
+    pub fn push_message(&mut self, facts: MessageFacts<'_>) -> MessageIx {
+        let mut intern = |id: Option<&str>| id.map_or(Name::NONE, |id| self.ids.intern(id));
+        let (id, parent, tail) = (intern(facts.id), intern(facts.parent), intern(facts.tail));
+        let index = MessageIx(narrow(self.messages.len() as u64));
+        self.messages.push(Message {
+            role: facts.role,
+            summary: facts.summary,
+            finished: facts.finished,
+            failed: facts.failed,
+            marker: facts.marker,
+            id,
+            parent,
+            tail,
+            first_part: narrow(self.natures.len() as u64),
+            time: facts.time,
+        });
+        index
+    }
+
+    /// Adds a part to the newest message. Without any message, one of unknown role is made for it.
+    pub fn push_part(&mut self, facts: PartFacts<'_>) -> PartIx {
+        if self.messages.is_empty() {
+            self.push_message(MessageFacts::default());
+        }
+        let index = PartIx(narrow(self.natures.len() as u64));
+        let PartFacts { kind, status, cut, placeholder, sizes, .. } = facts;
+        self.natures.push(Nature { kind, status, cut, placeholder });
+        self.tool.push(facts.tool.map_or(Name::NONE, |tool| self.tools.intern(tool)));
+        self.call.push(facts.call.map_or(Name::NONE, |call| self.ids.intern(call)));
+        self.owner.push(MessageIx(narrow(self.messages.len() as u64 - 1)));
+        self.units.push(narrow(sizes.units));
+        self.points.push(narrow(sizes.points));
+        self.bytes.push(narrow(sizes.bytes));
+        self.blocks.push(u16::try_from(sizes.blocks).unwrap_or(u16::MAX));
+        self.images.push(u16::try_from(sizes.images).unwrap_or(u16::MAX));
+        self.push_extra(sizes);
+        index
+    }
+
+    fn push_extra(&mut self, sizes: Sizes) {
+        let Self { measures, extra, .. } = self;
+        let columns = [
+            (measures.js_json, &mut extra.js_json, sizes.js_json),
+            (measures.py_json, &mut extra.py_json, sizes.py_json),
+            (measures.weighted, &mut extra.weighted, sizes.weighted),
+            (measures.trimmed.is_some(), &mut extra.trimmed, sizes.trimmed),
+            (measures.tokens.is_some(), &mut extra.tokens, sizes.tokens),
+        ];
+        for (asked, column, size) in columns {
+            if asked {
+                column.push(narrow(size));
+            }
+        }
+        if measures.source {
+            extra.source.push(sizes.source);
+        }
+    }
+
+    /// Adds a model call.
+    pub fn push_call(&mut self, call: Call) {
+        self.calls.push(call);
+    }
+
+    /// How many messages there are.
+    pub fn message_count(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// How many parts there are.
+    pub fn part_count(&self) -> usize {
+        self.natures.len()
+    }
+
+    /// All messages, oldest first.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = MessageIx> + ExactSizeIterator + use<> {
+        (0..self.messages.len()).map(|index| MessageIx(index as u32))
+    }
+
+    /// All parts, oldest first.
+    pub fn parts(&self) -> impl DoubleEndedIterator<Item = PartIx> + ExactSizeIterator + use<> {
+        (0..self.natures.len()).map(|index| PartIx(index as u32))
+    }
+
+    /// The model calls, oldest first.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The tool names that occur.
+    pub fn tool_names(&self) -> &Names {
+        &self.tools
+    }
+
+    /// The ids that occur: of messages and of tool calls.
+    pub fn ids(&self) -> &Names {
+        &self.ids
+    }
+
+    /// The parts of a message, as a range of part numbers.
+    pub fn parts_of(&self, message: MessageIx) -> Range<u32> {
+        let index = message.0 as usize;
+        let end = self.natures.len() as u32;
+        let Some(first) = self.messages.get(index) else { return end..end };
+        first.first_part..self.messages.get(index + 1).map_or(end, |next| next.first_part)
+    }
+}
+
+/// What is known of a message that does not exist: nothing.
+const NO_MESSAGE: Message = Message {
+    role: Role::Other,
+    summary: false,
+    finished: false,
+    failed: false,
+    marker: false,
+    id: Name::NONE,
+    parent: Name::NONE,
+    tail: Name::NONE,
+    first_part: 0,
+    time: None,
+};
+
+/// Facts about one message. An index past the end answers like an empty message of unknown role.
+impl Outline {
+    fn message(&self, message: MessageIx) -> &Message {
+        self.messages.get(message.0 as usize).unwrap_or(&NO_MESSAGE)
+    }
+
+    /// Who speaks.
+    pub fn role(&self, message: MessageIx) -> Role {
+        self.message(message).role
+    }
+
+    /// Whether it summarises what came before.
+    pub fn is_summary(&self, message: MessageIx) -> bool {
+        self.message(message).summary
+    }
+
+    /// Whether the model finished it.
+    pub fn is_finished(&self, message: MessageIx) -> bool {
+        self.message(message).finished
+    }
+
+    /// Whether it ended in an error.
+    pub fn is_failed(&self, message: MessageIx) -> bool {
+        self.message(message).failed
+    }
+
+    /// Whether it carries the mark of a compaction.
+    pub fn is_marker(&self, message: MessageIx) -> bool {
+        self.message(message).marker
+    }
+
+    /// The source's own id.
+    pub fn id(&self, message: MessageIx) -> Name {
+        self.message(message).id
+    }
+
+    /// The id of the message that it answers.
+    pub fn parent(&self, message: MessageIx) -> Name {
+        self.message(message).parent
+    }
+
+    /// The id from which a compaction keeps history verbatim.
+    pub fn tail(&self, message: MessageIx) -> Name {
+        self.message(message).tail
+    }
+
+    /// When it was made.
+    pub fn time(&self, message: MessageIx) -> Option<i64> {
+        self.message(message).time
+    }
+}
+
+/// Facts about one part. An index past the end answers like an empty part of unknown kind.
+impl Outline {
+    fn nature(&self, part: PartIx) -> Nature {
+        const NOTHING: Nature =
+            Nature { kind: Kind::Other, status: Status::None, cut: false, placeholder: false };
+        self.natures.get(part.0 as usize).copied().unwrap_or(NOTHING)
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn kind(&self, part: PartIx) -> Kind {
+        self.nature(part).kind
+    }
+
+    /// How far its tool has come.
+    #[inline]
+    pub fn status(&self, part: PartIx) -> Status {
+        self.nature(part).status
+    }
+
+    /// Whether the source says that it was cut before.
+    #[inline]
+    pub fn is_cut(&self, part: PartIx) -> bool {
+        self.nature(part).cut
+    }
+
+    /// Whether its text is exactly the placeholder of [`Measures::placeholder`].
+    pub fn is_placeholder(&self, part: PartIx) -> bool {
+        self.nature(part).placeholder
+    }
+
+    /// The message that it belongs to.
+    #[inline]
+    pub fn owner(&self, part: PartIx) -> MessageIx {
+        self.owner.get(part.0 as usize).copied().unwrap_or(MessageIx(u32::MAX))
+    }
+
+    /// The name of its tool, as a number.
+    #[inline]
+    pub fn tool_name(&self, part: PartIx) -> Name {
+        self.tool.get(part.0 as usize).copied().unwrap_or(Name::NONE)
+    }
+
+    /// The name of its tool.
+    pub fn tool(&self, part: PartIx) -> Option<&str> {
+        self.tools.text(self.tool_name(part))
+    }
+
+    /// The id that a call and its result share.
+    pub fn call(&self, part: PartIx) -> Name {
+        self.call.get(part.0 as usize).copied().unwrap_or(Name::NONE)
+    }
+
+    /// UTF-16 units of its text.
+    #[inline]
+    pub fn units(&self, part: PartIx) -> u64 {
+        at(&self.units, part)
+    }
+
+    /// Bytes of its content in the source.
+    pub fn bytes(&self, part: PartIx) -> u64 {
+        at(&self.bytes, part)
+    }
+
+    /// Text blocks that it consists of.
+    pub fn blocks(&self, part: PartIx) -> u64 {
+        self.blocks.get(part.0 as usize).map_or(0, |&count| count.into())
+    }
+
+    /// Images and other media in it.
+    #[inline]
+    pub fn images(&self, part: PartIx) -> u64 {
+        self.images.get(part.0 as usize).map_or(0, |&count| count.into())
+    }
+
+    /// Its size in `unit`; zero if that measure was not asked for.
+    #[inline]
+    pub fn size(&self, part: PartIx, unit: Unit) -> u64 {
+        match unit {
+            Unit::Utf16 => at(&self.units, part),
+            Unit::CodePoints => at(&self.points, part),
+            Unit::Bytes => at(&self.bytes, part),
+            Unit::JsJson => at(&self.extra.js_json, part),
+            Unit::PyJson => at(&self.extra.py_json, part),
+            Unit::Weighted => at(&self.extra.weighted, part),
+            Unit::O200k | Unit::Cl100k => at(&self.extra.tokens, part),
+        }
+    }
+
+    /// The weighted length of what the trim of [`Measures::trimmed`] would keep.
+    pub fn trimmed(&self, part: PartIx) -> u64 {
+        at(&self.extra.trimmed, part)
+    }
+
+    /// The hash of its text, if [`Measures::source`] was asked for.
+    pub fn source(&self, part: PartIx) -> Option<u64> {
+        self.extra.source.get(part.0 as usize).copied()
+    }
+}
+
+#[inline]
+fn at(column: &[u32], part: PartIx) -> u64 {
+    column.get(part.0 as usize).map_or(0, |&size| size.into())
+}

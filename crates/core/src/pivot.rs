@@ -1,0 +1,128 @@
+//! The pivot: which messages a model still sees after a compaction.
+//!
+//! A compaction leaves two messages: a *marker* that asked for it and a *summary* that answers the
+//! marker. Once the summary is complete, what came before is no longer sent. Systems differ in where
+//! the rest begins, in whether a failed summary counts, and in whether recent turns from before the
+//! marker are kept verbatim behind the summary. Nothing is deleted: a pivot is a view.
+//!
+//! The walk goes from the newest message to the pivot and no further, so its cost does not depend on
+//! how long the session has lived.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::names::Name;
+use crate::outline::{MessageIx, Outline, Role};
+
+/// The text that stands for a marker when a model is sent one.
+pub const MARKER: &str = "What did we do so far?";
+
+/// Where the visible history begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PivotStart {
+    /// With the marker of the last completed compaction.
+    Marker,
+    /// With what follows the marker of the last completed compaction.
+    AfterMarker,
+    /// With the last summary, finished or not.
+    Summary,
+}
+
+/// What becomes of recent turns from before the marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tail {
+    /// They are dropped with the rest.
+    Dropped,
+    /// Those from the marker's tail on are kept, behind the summary.
+    Kept,
+}
+
+/// How a system pivots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PivotRule {
+    /// Where the visible history begins.
+    pub start: PivotStart,
+    /// Whether a summary that ended in an error completes a compaction.
+    pub failed_summary_counts: bool,
+    /// Recent turns from before the marker.
+    pub tail: Tail,
+}
+
+impl PivotRule {
+    /// The messages that a model sees, as ranges of message numbers in the order in which it sees
+    /// them.
+    pub fn visible(&self, outline: &Outline) -> Vec<Range<u32>> {
+        let end = outline.message_count() as u32;
+        if self.start == PivotStart::Summary {
+            let last = outline.messages().rev().find(|&message| outline.is_summary(message));
+            return vec![last.map_or(0, |message| message.0)..end];
+        }
+        let start = self.begin(outline);
+        let reordered = match self.tail {
+            Tail::Dropped => None,
+            Tail::Kept => self.reorder(outline, start..end),
+        };
+        reordered.unwrap_or_else(|| vec![start..end])
+    }
+
+    /// The oldest message that is still visible.
+    fn begin(&self, outline: &Outline) -> u32 {
+        let mut completed: Vec<Name> = Vec::new();
+        let mut retained = Name::NONE;
+        for message in outline.messages().rev() {
+            let id = outline.id(message);
+            if retained.is_some() {
+                if id == retained {
+                    return message.0;
+                }
+                continue;
+            }
+            if outline.role(message) == Role::User && outline.is_marker(message) && completed.contains(&id) {
+                match (self.tail, outline.tail(message)) {
+                    (Tail::Kept, tail) if tail.is_some() && tail != id => retained = tail,
+                    _ if self.start == PivotStart::AfterMarker => return message.0 + 1,
+                    _ => return message.0,
+                }
+            } else if self.completes(outline, message) {
+                completed.push(outline.parent(message));
+            }
+        }
+        0
+    }
+
+    /// Whether this message is a summary that completes the compaction of its parent.
+    fn completes(&self, outline: &Outline, message: MessageIx) -> bool {
+        outline.role(message) == Role::Assistant
+            && outline.is_summary(message)
+            && outline.is_finished(message)
+            && outline.parent(message).is_some()
+            && (self.failed_summary_counts || !outline.is_failed(message))
+    }
+
+    /// Marker and summary first, then the tail that they do not stand for, then the rest.
+    fn reorder(&self, outline: &Outline, visible: Range<u32>) -> Option<Vec<Range<u32>>> {
+        let all = || visible.clone().map(MessageIx);
+        let marker = all().rev().find(|&message| {
+            outline.role(message) == Role::User && outline.is_marker(message) && outline.tail(message).is_some()
+        })?;
+        let tail = all().find(|&message| outline.id(message) == outline.tail(marker))?;
+        let summary = all().find(|&message| {
+            message > marker
+                && outline.role(message) == Role::Assistant
+                && outline.is_summary(message)
+                && outline.parent(message) == outline.id(marker)
+        })?;
+        (tail < marker).then(|| {
+            vec![
+                visible.start..tail.0,
+                marker.0..summary.0 + 1,
+                tail.0..marker.0,
+                summary.0 + 1..visible.end,
+            ]
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! A policy: one of the families with its parameters, and what every family shares.
+//!
+//! Planning is a pure function of outline, policy, situation and memory: no clock, no environment, no
+//! randomness. The same four values always give the same plan, on any machine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::{Budget, Spent};
+use crate::keep_last::{self, KeepLast};
+use crate::measure::{Measures, Unit};
+use crate::memory::Memory;
+use crate::outline::{Outline, PartIx};
+use crate::plan::{Idle, Keep, Plan, Verdict};
+use crate::ratio::{self, Mode, Ratio};
+use crate::situation::Situation;
+use crate::tools::Tools;
+use crate::watermark::{self, Watermark};
+use crate::weight::weighted_len;
+
+/// The placeholder that the founding systems share.
+pub const PLACEHOLDER: &str = "[Old tool result content cleared]";
+
+/// A family of policies with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Family {
+    /// Protect the newest tool output, cut the rest if it is worth it.
+    Watermark(Watermark),
+    /// Compare the context with the window; trim, then clear.
+    Ratio(Ratio),
+    /// Past a trigger, clear all but the newest tool uses.
+    KeepLast(KeepLast),
+}
+
+/// How long a cut lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lasting {
+    /// It is written into the session itself and stays.
+    #[default]
+    Marked,
+    /// It is remembered beside the session and replayed on every request.
+    Remembered,
+    /// It holds for one request; the next one decides anew.
+    OneRequest,
+}
+
+/// What to prune: a family and what all families share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// Whether it prunes at all.
+    pub enabled: bool,
+    /// The rule.
+    pub family: Family,
+    /// What stands where content was.
+    pub placeholder: String,
+    /// How long a cut lasts.
+    pub lasting: Lasting,
+    /// Limits beside the tokens.
+    pub budget: Budget,
+}
+
+impl Policy {
+    /// Plans from scratch: looks at every part within reach.
+    pub fn plan(&self, outline: &Outline, situation: &Situation, memory: &Memory) -> Plan {
+        let spent = || {
+            outline.parts().fold(Spent::default(), |mut sum, part| {
+                sum.add(Spent::on(outline, part));
+                sum
+            })
+        };
+        self.plan_with(outline, memory, spent, || match &self.family {
+            Family::Watermark(watermark) => watermark::scan(outline, watermark, memory),
+            Family::Ratio(ratio) => {
+                ratio::scan(outline, ratio, self.placeholder_chars(ratio), situation, memory)
+            }
+            Family::KeepLast(keep) => keep_last::plan(outline, keep, situation, memory, &keep.count(outline)),
+        })
+    }
+
+    /// What every way of planning shares: the switch before the family, the budget after it.
+    pub(crate) fn plan_with(
+        &self,
+        outline: &Outline,
+        memory: &Memory,
+        spent: impl FnOnce() -> Spent,
+        family: impl FnOnce() -> Plan,
+    ) -> Plan {
+        if !self.enabled {
+            return Plan::idle(Idle::Disabled);
+        }
+        let mut plan = family();
+        if self.budget.is_set() {
+            let length = self.placeholder.len() as u64;
+            self.budget.extend(&mut plan, outline, memory, self.tools(), spent(), length);
+        }
+        plan
+    }
+
+    /// The length of the placeholder as the family counts characters.
+    pub(crate) fn placeholder_chars(&self, ratio: &Ratio) -> u64 {
+        match ratio.characters.unit {
+            Unit::Weighted => weighted_len(&self.placeholder),
+            _ => self.placeholder.encode_utf16().count() as u64,
+        }
+    }
+
+    /// What the plan says about any part.
+    pub fn verdict(&self, outline: &Outline, memory: &Memory, plan: &Plan, part: PartIx) -> Verdict {
+        if let Some(cut) = plan.cut(part) {
+            return Verdict::Cut(*cut);
+        }
+        if !self.enabled {
+            return Verdict::Kept(Keep::Disabled);
+        }
+        Verdict::Kept(match &self.family {
+            Family::Watermark(watermark) => watermark.keep(outline, memory, plan, part),
+            Family::Ratio(ratio) => ratio.keep(outline, memory, plan, part),
+            Family::KeepLast(keep) => keep.keep(outline, memory, plan, part),
+        })
+    }
+
+    /// The measures that a reader has to take for this policy.
+    pub fn measures(&self) -> Measures {
+        let mut measures = Measures::default();
+        match &self.family {
+            Family::Watermark(watermark) => measures = measures.with_unit(watermark.meter.unit),
+            Family::KeepLast(keep) => measures = measures.with_unit(keep.meter.unit),
+            Family::Ratio(ratio) => {
+                measures = measures.with_unit(ratio.characters.unit).with_unit(Unit::JsJson);
+                measures.trimmed = (ratio.characters.unit == Unit::Weighted).then_some(ratio.trim);
+                measures.placeholder = (ratio.mode == Mode::Aggressive).then(|| self.placeholder.clone().into());
+            }
+        }
+        measures.source = self.lasting == Lasting::Remembered;
+        measures
+    }
+
+    /// The tools that the policy may touch.
+    pub fn tools(&self) -> &Tools {
+        match &self.family {
+            Family::Watermark(watermark) => &watermark.tools,
+            Family::Ratio(ratio) => &ratio.tools,
+            Family::KeepLast(keep) => &keep.tools,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Values that have the right type and still make no sense.
+
+use super::Page;
+use crate::measure::Unit;
+use crate::meter::Meter;
+use crate::ratio::{Mode, Ratio};
+use crate::watermark::Watermark;
+
+/// The key that is wrong, and what is allowed there.
+type Complaint = (String, String);
+
+fn demand(holds: bool, key: &str, allowed: &str) -> Result<(), Complaint> {
+    if holds { Ok(()) } else { Err((key.to_owned(), allowed.to_owned())) }
+}
+
+/// Checks a page as a whole.
+pub(super) fn page(page: &Page) -> Result<(), Complaint> {
+    demand(!page.name.trim().is_empty(), "name", "a text that is not empty")?;
+    demand(!page.prune.placeholder.is_empty(), "prune.placeholder", "a text that is not empty")?;
+    demand(page.overflow.output_cap > 0, "overflow.output_cap", "a number of tokens above 0")?;
+    demand(page.overflow.reserved_default >= 0, "overflow.reserved_default", "a number of tokens, 0 or more")?;
+    demand(page.budget.bytes != Some(0), "budget.bytes", "a number of bytes above 0")?;
+    if let Some(rule) = &page.watermark {
+        watermark(rule)?;
+    }
+    if let Some(rule) = &page.ratio {
+        ratio(rule)?;
+    }
+    if let Some(rule) = &page.keep_last {
+        meter("keep-last.meter", &rule.meter)?;
+    }
+    Ok(())
+}
+
+fn watermark(rule: &Watermark) -> Result<(), Complaint> {
+    demand(rule.protect >= 0, "watermark.protect", "a number of tokens, 0 or more")?;
+    demand(rule.minimum >= 0, "watermark.minimum", "a number of tokens, 0 or more")?;
+    demand(
+        !rule.statuses.is_empty(),
+        "watermark.statuses",
+        "at least one of \"pending\", \"running\", \"completed\", \"error\"",
+    )?;
+    meter("watermark.meter", &rule.meter)
+}
+
+fn ratio(rule: &Ratio) -> Result<(), Complaint> {
+    let share = |share: f64| (0.0..=1.0).contains(&share);
+    demand(share(rule.soft_ratio), "ratio.soft_ratio", "a share of the window between 0 and 1")?;
+    demand(share(rule.hard_ratio), "ratio.hard_ratio", "a share of the window between 0 and 1")?;
+    let per_token = rule.characters.per_token;
+    demand(per_token.is_finite() && per_token > 0.0, "ratio.characters.per_token", "a number above 0")?;
+    let timed = rule.mode == Mode::CacheTtl;
+    demand(!timed || rule.ttl_ms > 0, "ratio.ttl_ms", "a number of milliseconds above 0 with mode \"cache-ttl\"")?;
+    let text = matches!(rule.characters.unit, Unit::Utf16 | Unit::Weighted);
+    demand(text, "ratio.characters.unit", "\"utf16\" or \"weighted\"")
+}
+
+fn meter(key: &str, meter: &Meter) -> Result<(), Complaint> {
+    demand(meter.divisor.is_finite() && meter.divisor > 0.0, &format!("{key}.divisor"), "a number above 0")?;
+    demand(meter.cap != Some(0), &format!("{key}.cap"), "a number of tokens above 0")?;
+    let exact = matches!(meter.unit, Unit::O200k | Unit::Cl100k);
+    let allowed = "exact token counts need a build with the feature `bpe`";
+    demand(!exact || cfg!(feature = "bpe"), &format!("{key}.unit"), allowed)
+}

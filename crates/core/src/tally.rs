@@ -1,0 +1,285 @@
+//! Planning one more turn without looking at the whole history again.
+//!
+//! A tally keeps running sums over an outline under one policy: which results count and what they add
+//! up to, where user and assistant messages lie, where the walk would stop. After
+//! [`advance`](Tally::advance), which costs only what came new, the watermark family finds its
+//! boundaries by binary search, so a turn costs the same in a session of a million parts as in one of
+//! a hundred. The plain scan of [`Policy::plan`] stays the definition: property tests hold the two
+//! equal.
+//!
+//! When remembered cuts change, the sums are made anew; that happens once per flush, and a flush
+//! touches every part that it cuts anyway.
+//!
+//! ```
+//! use secateur::{Memory, Outline, Profiles, Situation, Tally};
+//!
+//! let policy = Profiles::builtin().get("opencode")?.policy;
+//! let (outline, memory, situation) = (Outline::default(), Memory::default(), Situation::default());
+//! let mut tally = Tally::default();
+//! tally.advance(&outline, &policy, &memory);
+//! assert_eq!(tally.plan(&outline, &policy, &situation, &memory), policy.plan(&outline, &situation, &memory));
+//! # Ok::<(), secateur::ProfileError>(())
+//! ```
+
+use crate::budget::Spent;
+use crate::keep_last::{self, Count, KeepLast};
+use crate::memory::Memory;
+use crate::outline::{Kind, MessageIx, Outline, PartIx, Role};
+use crate::plan::{Bounds, Floor, Idle, Plan};
+use crate::policy::{Family, Policy};
+use crate::ratio::{self, Ratio, Scope};
+use crate::situation::{Situation, Thinking};
+use crate::watermark::{AtSummary, Crossing, Extent, Meaning, Obstacle, Sums, Watermark};
+
+/// A result that counts, with the sum of all that count up to and including it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counted {
+    part: PartIx,
+    sum: u64,
+}
+
+/// Running sums over an outline under one policy; see the [module](self).
+///
+/// A tally belongs to the policy and the outline that it was advanced with. With others it would
+/// answer for the wrong history, so make a new one when either is exchanged.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    messages: u32,
+    parts: u32,
+    revision: u64,
+    users: Vec<MessageIx>,
+    assistants: Vec<MessageIx>,
+    summaries: Vec<MessageIx>,
+    counted: Vec<Counted>,
+    stops: Vec<PartIx>,
+    results: Vec<PartIx>,
+    spent: Spent,
+    /// Characters (ratio) or tokens (keep-last) of everything, uncut.
+    total: u64,
+    /// The share of `total` that is thinking.
+    thinking: u64,
+    /// What remembered cuts take off `total`.
+    saved: u64,
+}
+
+impl Tally {
+    /// Takes in what the outline has gained. If the remembered cuts have changed, starts over.
+    pub fn advance(&mut self, outline: &Outline, policy: &Policy, memory: &Memory) {
+        if self.revision != memory.revision() || self.parts as usize > outline.part_count() {
+            *self = Self { revision: memory.revision(), ..Self::default() };
+        }
+        for message in (self.messages..outline.message_count() as u32).map(MessageIx) {
+            self.take_message(outline, policy, message);
+        }
+        let fresh = self.parts..outline.part_count() as u32;
+        self.messages = outline.message_count() as u32;
+        self.parts = outline.part_count() as u32;
+        if fresh.is_empty() {
+            return;
+        }
+        let mask = policy.tools().mask(outline.tool_names());
+        for part in fresh.map(PartIx) {
+            self.spent.add(Spent::on(outline, part));
+            match &policy.family {
+                Family::Watermark(watermark) => {
+                    if watermark.is_passed_summary(outline, outline.owner(part)) {
+                        continue;
+                    }
+                    match watermark.meaning(outline, memory, &mask, part) {
+                        Meaning::Passed => {}
+                        Meaning::CutBefore => self.stops.push(part),
+                        Meaning::Counts => {
+                            let sum = self.sum_before(self.counted.len()) + watermark.meter.part(outline, part);
+                            self.counted.push(Counted { part, sum });
+                        }
+                    }
+                }
+                Family::Ratio(ratio) => self.take_characters(outline, ratio, memory, part),
+                Family::KeepLast(keep) => self.take_tokens(outline, keep, part),
+            }
+        }
+    }
+
+    fn take_message(&mut self, outline: &Outline, policy: &Policy, message: MessageIx) {
+        let role = outline.role(message);
+        match role {
+            Role::User => self.users.push(message),
+            Role::Assistant => self.assistants.push(message),
+            _ => {}
+        }
+        if outline.is_summary(message) {
+            self.summaries.push(message);
+        }
+        if let Family::Ratio(ratio) = &policy.family {
+            self.total = self.total.saturating_add(ratio.message_chars(role));
+        }
+    }
+
+    fn take_characters(&mut self, outline: &Outline, ratio: &Ratio, memory: &Memory, part: PartIx) {
+        let sent = Situation::default();
+        let chars = ratio.chars(outline, &sent, part);
+        self.total = self.total.saturating_add(chars);
+        self.thinking += chars - ratio.chars(outline, &Situation { thinking: Thinking::Dropped, ..sent }, part);
+        if !memory.is_empty()
+            && let Some(cut) = memory.cut(outline, part)
+        {
+            self.saved += chars.saturating_sub(cut.after);
+        }
+    }
+
+    fn take_tokens(&mut self, outline: &Outline, keep: &KeepLast, part: PartIx) {
+        let kind = outline.kind(part);
+        if kind == Kind::Result {
+            self.results.push(part);
+        }
+        if !matches!(kind, Kind::Other | Kind::Compaction) {
+            self.total = self.total.saturating_add(keep.meter.part(outline, part));
+        }
+    }
+
+    /// Plans like [`Policy::plan`]; equal to it if the tally was [advanced](Self::advance) with the
+    /// same outline, policy and memory.
+    pub fn plan(&self, outline: &Outline, policy: &Policy, situation: &Situation, memory: &Memory) -> Plan {
+        policy.plan_with(outline, memory, || self.spent, || match &policy.family {
+            Family::Watermark(watermark) => self.plan_watermark(outline, watermark),
+            Family::Ratio(ratio) => {
+                let scope = Scope {
+                    first_user: self.users.first().copied(),
+                    cutoff: match ratio.keep_last_assistants {
+                        0 => Some(MessageIx(self.messages)),
+                        keep => self.assistants.iter().rev().nth(keep as usize - 1).copied(),
+                    },
+                    assistants: self.assistants.len() as u64,
+                    messages: self.messages,
+                };
+                let dropped = if situation.thinking == Thinking::Dropped { self.thinking } else { 0 };
+                let total = || self.total - dropped - self.saved;
+                ratio::plan(outline, ratio, policy.placeholder_chars(ratio), situation, memory, &scope, total)
+            }
+            Family::KeepLast(keep) => {
+                let kept_from = match keep.keep {
+                    0 => Some(PartIx(self.parts)),
+                    last => self.results.iter().rev().nth(last as usize - 1).copied(),
+                };
+                let count = Count { tokens: self.total, uses: self.results.len() as u64, kept_from };
+                keep_last::plan(outline, keep, situation, memory, &count)
+            }
+        })
+    }
+
+    /// The sum of everything counted before the entry at `index`.
+    fn sum_before(&self, index: usize) -> u64 {
+        index.checked_sub(1).and_then(|last| self.counted.get(last)).map_or(0, |counted| counted.sum)
+    }
+
+    fn plan_watermark(&self, outline: &Outline, policy: &Watermark) -> Plan {
+        let begin = match policy.summary {
+            AtSummary::Begin => self.summaries.last().copied(),
+            _ => None,
+        };
+        let first = begin.unwrap_or(MessageIx(0));
+        let users = self.users.iter().rev().copied().take_while(|&user| user >= first);
+        let Some(reach) = policy.reach(users.clone(), self.messages) else {
+            let have = users.count() as u64;
+            return Plan::idle(Idle::TooFewTurns { have, need: policy.active_turns });
+        };
+        let active = if reach >= self.messages { self.parts } else { outline.parts_of(MessageIx(reach)).start };
+        let (floor_kind, floor) = self.floor(outline, policy, begin, reach, active);
+        let at = |part: u32| self.counted.partition_point(|counted| counted.part.0 < part);
+        let (low, high) = (at(floor), at(active).max(at(floor)));
+        let split = self.split(outline, policy, low, high);
+        let candidates = split.unwrap_or(high);
+        let sums = Sums {
+            total: self.sum_before(high) - self.sum_before(low),
+            counted: (high - low) as u64,
+            candidates: self.sum_before(candidates) - self.sum_before(low),
+            candidate_count: (candidates - low) as u64,
+        };
+        let protected = match split {
+            None => active,
+            Some(split) if split == low => floor,
+            Some(split) => self.counted.get(split - 1).map_or(floor, |newest| newest.part.0 + 1),
+        };
+        let bounds = Bounds { floor_kind, floor, protected, active };
+        let idle = policy.judge(sums);
+        if idle.is_some() {
+            return Plan { cuts: Vec::new(), idle, totals: policy.totals(sums, 0), bounds };
+        }
+        let cuts = (low..candidates)
+            .filter_map(|index| {
+                let counted = self.counted.get(index)?;
+                Some(policy.cut(counted.part, counted.sum - self.sum_before(index)))
+            })
+            .collect();
+        Plan { cuts, idle: None, totals: policy.totals(sums, sums.candidates), bounds }
+    }
+
+    /// Where the walk would end: at a summary or at an earlier cut, whichever is met first.
+    fn floor(
+        &self,
+        outline: &Outline,
+        policy: &Watermark,
+        begin: Option<MessageIx>,
+        reach: u32,
+        active: u32,
+    ) -> (Floor, u32) {
+        let summary = match policy.summary {
+            AtSummary::Skip => None,
+            AtSummary::Begin => begin,
+            AtSummary::Stop => {
+                let met = self.summaries.partition_point(|summary| summary.0 < reach);
+                let met = self.summaries.get(..met).unwrap_or_default();
+                met.iter().rev().find(|&&summary| outline.role(summary) == Role::Assistant).copied()
+            }
+        };
+        let by_summary = summary.map(|summary| outline.parts_of(summary).end);
+        let mut by_cut = None;
+        if policy.earlier_cut == Obstacle::Stop {
+            let met = self.stops.partition_point(|stop| stop.0 < active);
+            by_cut = met.checked_sub(1).and_then(|last| self.stops.get(last)).map(|stop| stop.0 + 1);
+            // A slice that begins with a summary hides what was cut before it.
+            by_cut = by_cut.filter(|&floor| begin.is_none() || Some(floor) > by_summary);
+        }
+        match (by_summary, by_cut) {
+            (Some(summary), Some(cut)) if cut > summary => (Floor::Cut, cut),
+            (Some(summary), _) => (Floor::Summary, summary),
+            (None, Some(cut)) => (Floor::Cut, cut),
+            (None, None) => (Floor::None, 0),
+        }
+    }
+
+    /// The end of the candidates within `low..high`, or none if everything is one because the
+    /// watermark was never reached.
+    fn split(&self, outline: &Outline, policy: &Watermark, low: usize, high: usize) -> Option<usize> {
+        let whole = self.sum_before(high);
+        // From the newest down to the entry at `index`, itself included.
+        let reached = |index: usize| policy.reached(whole - self.sum_before(index));
+        let reached_end = partition(low, high, reached);
+        if policy.crossing == Crossing::Cut {
+            return Some(reached_end);
+        }
+        if reached_end == low {
+            return (policy.unreached == Extent::Nothing).then_some(low);
+        }
+        let crossing = reached_end - 1;
+        if policy.rest_of_message == Extent::Everything {
+            return Some(crossing);
+        }
+        let owner = |index: usize| self.counted.get(index).map(|counted| outline.owner(counted.part));
+        let message = owner(crossing);
+        Some(partition(low, crossing, |index| owner(index) < message))
+    }
+}
+
+/// The first index in `low..high` for which `holds` is false, if it is true for all before it.
+fn partition(mut low: usize, mut high: usize, holds: impl Fn(usize) -> bool) -> usize {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

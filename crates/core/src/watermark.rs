@@ -1,0 +1,375 @@
+//! Family *watermark*: protect the newest tool output, cut the rest if it is worth it.
+//!
+//! Walk back from the newest message. Leave out the turns that are still being worked on; add up the
+//! tool results met; from where the sum passes a watermark, everything older is a candidate; cut the
+//! candidates if they are worth it together. OpenCode, openagentic-sdk and Qwery all do this and
+//! differ in each comparison: those differences are the fields of [`Watermark`].
+//!
+//! [`scan`] is the plain walk: no allocation unless something is cut, and the oracle for the
+//! [incremental](crate::Tally) plan.
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::Memory;
+use crate::meter::Meter;
+use crate::outline::{Kind, MessageIx, Outline, PartIx, Role, Status};
+use crate::plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals};
+use crate::tools::{Mask, Tools};
+
+/// What to do when an obstacle is met on the way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Obstacle {
+    /// End the walk.
+    Stop,
+    /// Leave it out and walk on.
+    Skip,
+}
+
+/// What a summary means to the walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtSummary {
+    /// The walk ends when it meets one.
+    Stop,
+    /// Its own parts are left out; the walk goes on.
+    Skip,
+    /// History begins with the last one, before turns are even counted.
+    Begin,
+}
+
+/// What becomes of the part whose size carries the sum to the watermark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Crossing {
+    /// It is a candidate when the sum, its own size included, exceeds the watermark.
+    Cut,
+    /// It is still protected; what follows is a candidate once the sum is at least the watermark.
+    Keep,
+}
+
+/// A choice between everything and nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// Nothing.
+    Nothing,
+    /// Everything.
+    Everything,
+}
+
+/// Parameters of the family; see the [module](self).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Watermark {
+    /// Tokens of the newest tool output that stay.
+    pub protect: i64,
+    /// What the candidates must exceed together, in tokens.
+    pub minimum: i64,
+    /// How results are measured.
+    pub meter: Meter,
+    /// How many of the newest user turns are left out.
+    pub active_turns: u64,
+    /// Whether the user message that opens the oldest active turn is scanned itself.
+    pub turn_message: TurnMessage,
+    /// What is scanned while there are fewer user turns than that.
+    pub too_few_turns: Extent,
+    /// The part that reaches the watermark.
+    pub crossing: Crossing,
+    /// What is a candidate if the watermark is never reached (with `crossing = "keep"`).
+    pub unreached: Extent,
+    /// Whether older parts of the message in which the watermark was reached are candidates
+    /// (with `crossing = "keep"`).
+    pub rest_of_message: Extent,
+    /// A summary on the way back.
+    pub summary: AtSummary,
+    /// A result that was cut before.
+    pub earlier_cut: Obstacle,
+    /// Results of these states count.
+    pub statuses: Vec<Status>,
+    /// Tools that may be touched.
+    pub tools: Tools,
+    /// Which of two checks comes first: matters for a protected tool's result that was cut before.
+    pub first_check: FirstCheck,
+}
+
+/// Whether the message that opens the oldest active turn is itself scanned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnMessage {
+    /// It is, and the walk begins with it.
+    Scanned,
+    /// It is not; the walk begins with the message before it.
+    Active,
+}
+
+/// The order of two checks on a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstCheck {
+    /// A protected tool is passed over even if its result was cut before.
+    Tool,
+    /// A result that was cut before ends the walk even if its tool is protected.
+    EarlierCut,
+}
+
+/// What one result means to the walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// It does not count.
+    Passed,
+    /// It counts.
+    Counts,
+    /// It was cut before, and that matters.
+    CutBefore,
+}
+
+impl Watermark {
+    /// What a part means to the walk, given whether memory says that it was cut.
+    #[inline]
+    pub(crate) fn meaning(&self, outline: &Outline, memory: &Memory, mask: &Mask<'_>, part: PartIx) -> Meaning {
+        if outline.kind(part) != Kind::Result || !self.counts(outline.status(part)) {
+            return Meaning::Passed;
+        }
+        let cut = outline.is_cut(part) || (!memory.is_empty() && memory.cut(outline, part).is_some());
+        let allowed = mask.allows(outline.tool_name(part));
+        match (allowed, cut) {
+            (true, false) => Meaning::Counts,
+            (true, true) => Meaning::CutBefore,
+            (false, true) if self.first_check == FirstCheck::EarlierCut => Meaning::CutBefore,
+            (false, _) => Meaning::Passed,
+        }
+    }
+
+    #[inline]
+    fn counts(&self, status: Status) -> bool {
+        self.statuses.contains(&status)
+    }
+
+    /// The reach of the walk by turns: messages before this number are scanned; none if there are too few
+    /// turns. Turns are counted among `users`, the user messages from the newest on.
+    pub(crate) fn reach(&self, mut users: impl Iterator<Item = MessageIx>, messages: u32) -> Option<u32> {
+        if self.active_turns == 0 {
+            return Some(messages);
+        }
+        match usize::try_from(self.active_turns - 1).ok().and_then(|skip| users.nth(skip)) {
+            Some(user) if self.turn_message == TurnMessage::Scanned => Some(user.0 + 1),
+            Some(user) => Some(user.0),
+            None if self.too_few_turns == Extent::Everything => Some(messages),
+            None => None,
+        }
+    }
+
+    /// Whether a sum of protected and candidate tokens makes the part that brought it there a
+    /// candidate (`Cut`), or what follows it (`Keep`).
+    #[inline]
+    pub(crate) fn reached(&self, sum: u64) -> bool {
+        let sum = i64::try_from(sum).unwrap_or(i64::MAX);
+        match self.crossing {
+            Crossing::Cut => sum > self.protect,
+            Crossing::Keep => sum >= self.protect,
+        }
+    }
+
+    /// Turns the sums of a walk into a plan without cuts, or none if cuts are due.
+    pub(crate) fn judge(&self, sums: Sums) -> Option<Idle> {
+        if sums.total == 0 && sums.counted == 0 {
+            return Some(Idle::NothingEligible);
+        }
+        if sums.candidate_count == 0 {
+            return Some(Idle::WithinProtected { total: sums.total, protect: self.protect });
+        }
+        let worth = i64::try_from(sums.candidates).unwrap_or(i64::MAX) > self.minimum;
+        (!worth).then_some(Idle::BelowMinimum { candidates: sums.candidates, minimum: self.minimum })
+    }
+
+    pub(crate) fn totals(&self, sums: Sums, cut: u64) -> Totals {
+        Totals {
+            scale: Scale::Tokens,
+            before: sums.total,
+            after: sums.total - cut,
+            candidates: sums.candidates,
+        }
+    }
+
+    pub(crate) fn cut(&self, part: PartIx, before: u64) -> Cut {
+        Cut { part, action: Action::Clear, reason: Reason::BeyondProtected, before, after: 0 }
+    }
+}
+
+/// What a walk added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// Tokens of all results that count.
+    pub total: u64,
+    /// How many count.
+    pub counted: u64,
+    /// Tokens of the candidates.
+    pub candidates: u64,
+    /// How many are candidates.
+    pub candidate_count: u64,
+}
+
+/// Plans by walking the whole reach.
+pub(crate) fn scan(outline: &Outline, policy: &Watermark, memory: &Memory) -> Plan {
+    let begin = match policy.summary {
+        AtSummary::Begin => outline.messages().rev().find(|&message| outline.is_summary(message)),
+        _ => None,
+    };
+    let first = begin.map_or(0, |message| message.0);
+    let users = || {
+        let sliced = outline.messages().rev().take_while(|message| message.0 >= first);
+        sliced.filter(|&message| outline.role(message) == Role::User)
+    };
+    let Some(reach) = policy.reach(users(), outline.message_count() as u32) else {
+        let have = users().count() as u64;
+        return Plan::idle(Idle::TooFewTurns { have, need: policy.active_turns });
+    };
+    let mask = policy.tools.mask(outline.tool_names());
+    let mut walk = Walk::new(outline, policy, first..reach, begin.is_some());
+    walk.run(memory, &mask);
+    walk.finish(memory, &mask)
+}
+
+/// The plain walk, newest part first.
+struct Walk<'a> {
+    outline: &'a Outline,
+    policy: &'a Watermark,
+    range: std::ops::Range<u32>,
+    sums: Sums,
+    bounds: Bounds,
+    /// With `crossing = "keep"`: the message in which the watermark was reached.
+    reached_in: Option<MessageIx>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(outline: &'a Outline, policy: &'a Watermark, range: std::ops::Range<u32>, sliced: bool) -> Self {
+        let active = outline.parts_of(MessageIx(range.end)).start;
+        let active = if range.end as usize >= outline.message_count() { outline.part_count() as u32 } else { active };
+        let floor = if sliced { outline.parts_of(MessageIx(range.start)).end } else { 0 };
+        let floor_kind = if sliced { Floor::Summary } else { Floor::None };
+        let bounds = Bounds { floor_kind, floor, protected: active, active };
+        Self { outline, policy, range, sums: Sums::default(), bounds, reached_in: None }
+    }
+
+    /// Adds up, notes where the walk ends and where the candidates begin.
+    fn run(&mut self, memory: &Memory, mask: &Mask<'_>) {
+        let (outline, policy) = (self.outline, self.policy);
+        for message in self.range.clone().rev().map(MessageIx) {
+            if outline.is_summary(message) && outline.role(message) == Role::Assistant {
+                match policy.summary {
+                    AtSummary::Skip => continue,
+                    AtSummary::Stop | AtSummary::Begin => {
+                        self.bounds.floor = outline.parts_of(message).end;
+                        self.bounds.floor_kind = Floor::Summary;
+                        return;
+                    }
+                }
+            }
+            for part in outline.parts_of(message).rev().map(PartIx) {
+                match policy.meaning(outline, memory, mask, part) {
+                    Meaning::Passed => {}
+                    Meaning::Counts => self.count(message, part),
+                    Meaning::CutBefore if policy.earlier_cut == Obstacle::Skip => {}
+                    Meaning::CutBefore => {
+                        self.bounds.floor = part.0 + 1;
+                        self.bounds.floor_kind = Floor::Cut;
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, message: MessageIx, part: PartIx) {
+        let tokens = self.policy.meter.part(self.outline, part);
+        let before = self.sums.total;
+        self.sums.total += tokens;
+        self.sums.counted += 1;
+        let candidate = match self.policy.crossing {
+            Crossing::Cut => self.policy.reached(self.sums.total),
+            Crossing::Keep => match self.reached_in {
+                Some(reached_in) => {
+                    message < reached_in || self.policy.rest_of_message == Extent::Everything
+                }
+                None => {
+                    // A sum already at the watermark cannot be reached: the first part always counts.
+                    if self.policy.reached(before + tokens) {
+                        self.reached_in = Some(message);
+                    }
+                    false
+                }
+            },
+        };
+        if candidate {
+            if self.sums.candidate_count == 0 {
+                self.bounds.protected = part.0 + 1;
+            }
+            self.sums.candidates += tokens;
+            self.sums.candidate_count += 1;
+        }
+    }
+
+    /// Judges the sums and, if cuts are due, collects them in a second walk over the candidates.
+    fn finish(mut self, memory: &Memory, mask: &Mask<'_>) -> Plan {
+        let unreached = self.policy.crossing == Crossing::Keep && self.reached_in.is_none();
+        if unreached && self.policy.unreached == Extent::Everything {
+            self.sums.candidates = self.sums.total;
+            self.sums.candidate_count = self.sums.counted;
+        } else if self.sums.candidate_count == 0 {
+            self.bounds.protected = self.bounds.floor;
+        }
+        let idle = self.policy.judge(self.sums);
+        if idle.is_some() {
+            return Plan { cuts: Vec::new(), idle, totals: self.policy.totals(self.sums, 0), bounds: self.bounds };
+        }
+        let (outline, policy) = (self.outline, self.policy);
+        let cuts = (self.bounds.floor..self.bounds.protected)
+            .map(PartIx)
+            .filter(|&part| !policy.is_passed_summary(outline, outline.owner(part)))
+            .filter(|&part| policy.meaning(outline, memory, mask, part) == Meaning::Counts)
+            .map(|part| policy.cut(part, policy.meter.part(outline, part)))
+            .collect();
+        let totals = policy.totals(self.sums, self.sums.candidates);
+        Plan { cuts, idle: None, totals, bounds: self.bounds }
+    }
+}
+
+impl Watermark {
+    /// Whether the walk passes over this message because it is a summary.
+    pub(crate) fn is_passed_summary(&self, outline: &Outline, message: MessageIx) -> bool {
+        self.summary == AtSummary::Skip && outline.is_summary(message) && outline.role(message) == Role::Assistant
+    }
+
+    /// Why a part that the plan does not cut is kept.
+    pub(crate) fn keep(&self, outline: &Outline, memory: &Memory, plan: &Plan, part: PartIx) -> Keep {
+        let bounds = plan.bounds;
+        let status = outline.status(part);
+        if outline.kind(part) != Kind::Result {
+            return Keep::NotResult;
+        }
+        if outline.is_cut(part) || memory.cut(outline, part).is_some() {
+            return Keep::AlreadyCut;
+        }
+        if part.0 >= bounds.active {
+            return Keep::ActiveTurn;
+        }
+        if self.is_passed_summary(outline, outline.owner(part)) {
+            return Keep::Summary;
+        }
+        if part.0 < bounds.floor {
+            return if bounds.floor_kind == Floor::Cut { Keep::BehindCut } else { Keep::BehindSummary };
+        }
+        if !self.counts(status) {
+            return Keep::Unfinished(status);
+        }
+        if !outline.tool(part).map_or_else(|| self.tools.allows(""), |tool| self.tools.allows(tool)) {
+            return Keep::ProtectedTool;
+        }
+        if part.0 < bounds.protected {
+            return Keep::BelowMinimum;
+        }
+        Keep::ProtectedWindow
+    }
+}

@@ -1,0 +1,68 @@
+//! How large is the window? Several places may say so; this is who is believed.
+
+use serde::{Deserialize, Serialize};
+
+/// The window that is assumed when nobody names one.
+pub const DEFAULT_WINDOW: f64 = 200_000.0;
+
+/// Who is believed first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowOrder {
+    /// The model's own definition, then the provider override, then the agent's setting.
+    #[default]
+    ModelFirst,
+    /// The provider override, then the model; the agent's setting only lowers the result.
+    OverrideFirst,
+}
+
+/// Where a window's size came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowSource {
+    /// The model's own definition.
+    Model,
+    /// An override for this model at its provider.
+    ProviderOverride,
+    /// The agent's own setting.
+    AgentSetting,
+    /// Nobody named one.
+    Default,
+}
+
+/// What each place says, in tokens. Numbers that are not finite and positive do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WindowHints {
+    /// The model's own definition.
+    pub model: Option<f64>,
+    /// An override for this model at its provider.
+    pub provider: Option<f64>,
+    /// The agent's own setting.
+    pub agent: Option<f64>,
+}
+
+impl WindowHints {
+    /// The size of the window, and who said so.
+    ///
+    /// ```
+    /// use secateur::{WindowHints, WindowOrder, WindowSource};
+    ///
+    /// let hints = WindowHints { agent: Some(64_000.0), ..Default::default() };
+    /// assert_eq!(hints.resolve(WindowOrder::ModelFirst), (64_000.0, WindowSource::AgentSetting));
+    /// assert_eq!(WindowHints::default().resolve(WindowOrder::ModelFirst).0, 200_000.0);
+    /// ```
+    pub fn resolve(&self, order: WindowOrder) -> (f64, WindowSource) {
+        let valid = |hint: Option<f64>| hint.filter(|size| size.is_finite() && *size > 0.0);
+        let model = valid(self.model).map(|size| (size, WindowSource::Model));
+        let provider = valid(self.provider).map(|size| (size, WindowSource::ProviderOverride));
+        let agent = valid(self.agent).map(|size| (size, WindowSource::AgentSetting));
+        let fallback = (DEFAULT_WINDOW, WindowSource::Default);
+        match order {
+            WindowOrder::ModelFirst => model.or(provider).or(agent).unwrap_or(fallback),
+            WindowOrder::OverrideFirst => {
+                let found = provider.or(model).unwrap_or(fallback);
+                agent.filter(|cap| cap.0 < found.0).unwrap_or(found)
+            }
+        }
+    }
+}
