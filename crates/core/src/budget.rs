@@ -47,7 +47,7 @@ impl Spent {
     fn after(self, action: Action, placeholder: u64) -> Self {
         match action {
             Action::Clear => Self { bytes: self.bytes.min(placeholder), media: 0 },
-            Action::Trim { head, tail } => Self { bytes: self.bytes.min(head.saturating_add(tail)), media: 0 },
+            Action::Trim { head, tail, .. } => Self { bytes: self.bytes.min(head.saturating_add(tail)), media: 0 },
             // Text and media share the part's bytes; only the media are known to go.
             Action::DropMedia => Self { bytes: self.bytes, media: 0 },
         }

@@ -27,7 +27,7 @@ pub use calibration::Calibration;
 pub use catalogue::{Catalogue, CatalogueError, Model, Price};
 pub use keep_last::{KeepLast, Trigger};
 pub use limits::{Comparison, Exhausted, Given, Limits, Overflow, OverflowRule, Reserve, Term};
-pub use measure::{Measures, Sizes, Trim, Unit, Vocabulary};
+pub use measure::{Measures, Pairs, Sizes, Trim, Unit, Vocabulary};
 pub use memory::{Memory, Remembered};
 pub use meter::{Meter, Rounding};
 pub use names::{Name, Names};

@@ -43,6 +43,18 @@ pub struct Trim {
     pub head: u64,
     /// Units kept from the end.
     pub tail: u64,
+    /// What happens to a surrogate pair at an edge.
+    pub pairs: Pairs,
+}
+
+/// What a trim does to a surrogate pair that lies across its edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pairs {
+    /// It is split as JavaScript's plain slices split it; each half left over is shown as U+FFFD.
+    Split,
+    /// The half that would be left over is left out.
+    Whole,
 }
 
 /// Which sizes a reader has to take beyond the common ones.

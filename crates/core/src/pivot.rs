@@ -103,7 +103,8 @@ impl PivotRule {
             && (self.failed_summary_counts || !outline.is_failed(message))
     }
 
-    /// Marker and summary first, then the tail that they do not stand for, then the rest.
+    /// Marker and summary first, then the tail that they do not stand for, then the rest. What lies before the
+    /// tail is not visible, even if the compaction was never completed.
     fn reorder(&self, outline: &Outline, visible: Range<u32>) -> Option<Vec<Range<u32>>> {
         let all = || visible.clone().map(MessageIx);
         let marker = all().rev().find(|&message| {
@@ -116,13 +117,7 @@ impl PivotRule {
                 && outline.is_summary(message)
                 && outline.parent(message) == outline.id(marker)
         })?;
-        (tail < marker).then(|| {
-            vec![
-                visible.start..tail.0,
-                marker.0..summary.0 + 1,
-                tail.0..marker.0,
-                summary.0 + 1..visible.end,
-            ]
-        })
+        let rest = summary.0 + 1..visible.end;
+        (tail < marker).then(|| vec![marker.0..summary.0 + 1, tail.0..marker.0, rest])
     }
 }

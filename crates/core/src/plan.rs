@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::measure::Pairs;
 use crate::outline::{PartIx, Status};
 
 /// What happens to a part that is cut. The text itself always stays in the source.
@@ -20,6 +21,8 @@ pub enum Action {
         head: u64,
         /// UTF-16 units kept from the end.
         tail: u64,
+        /// What happens to a surrogate pair at an edge.
+        pairs: Pairs,
     },
     /// The text stays; images are replaced by a line that says so.
     DropMedia,

@@ -157,7 +157,7 @@ impl Ratio {
     /// The soft trim of a result, if it is long enough or holds an image.
     fn trim_cut(&self, outline: &Outline, part: PartIx, before: u64) -> Option<Cut> {
         let whole = self.joined_units(outline, part);
-        let Trim { max, head, tail } = self.trim;
+        let Trim { max, head, tail, pairs } = self.trim;
         let cut = |action, after| Cut { part, action, reason: Reason::OverSoftRatio, before, after };
         if whole <= max || head.saturating_add(tail) >= whole {
             let has_image = self.images == Images::Replace && outline.images(part) > 0;
@@ -169,7 +169,7 @@ impl Ratio {
             Unit::Weighted => outline.trimmed(part),
             _ => head + tail,
         };
-        Some(cut(Action::Trim { head, tail }, kept + trim_overhead(self.trim, whole)))
+        Some(cut(Action::Trim { head, tail, pairs }, kept + trim_overhead(self.trim, whole)))
     }
 }
 

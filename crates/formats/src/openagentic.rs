@@ -1,1 +1,188 @@
-//! openagentic.
+//! openagentic-sdk sessions: an append-only log of events, one a line; an array of events is read as well.
+//!
+//! An event is one message of the outline. A cut is a further event, `tool.output_compacted`, so a session
+//! is marked by appending to it and nothing that was written is touched.
+
+pub mod rebuild;
+pub mod usage;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use secateur::{Action, Kind, Measures, MessageFacts, Outline, PartFacts, Role, Status};
+
+use crate::document::{read_lines, read_list};
+use crate::format::Format;
+use crate::json::fields::raw_fields;
+use crate::json::{Edit, Raw, encode};
+use crate::sizes;
+use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+use crate::warning::Warning;
+
+/// Reads the events of a session; what cannot be read is passed over with a warning.
+pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
+    let mut warnings = Vec::new();
+    let events = events(text, &mut warnings);
+    let known = Known::of(&events);
+    let mut outline = Outline::new(measures.clone());
+    let mut spots = Vec::new();
+    for event in &events {
+        take(event, &known, measures, &mut outline, |content| {
+            spots.push(Spot { content: content.and_then(|raw| raw.range_in(text)), ..Spot::default() });
+        });
+    }
+    Transcript { format: Format::OpenAgentic, outline, warnings, bytes: text.as_bytes(), text, spots }
+}
+
+fn is_list(text: &str) -> bool {
+    text.trim_start().starts_with('[')
+}
+
+fn events<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Event<'a>> {
+    if is_list(text) {
+        return read_list(text, warnings).into_iter().map(Option::unwrap_or_default).collect();
+    }
+    read_lines(text, warnings).into_iter().map(|(_, event)| event.unwrap_or_default()).collect()
+}
+
+/// The edit that appends the mark of one cut.
+pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>, now: i64) -> Result<Vec<Edit>, ApplyError> {
+    let unsupported = |reason| Format::OpenAgentic.unsupported(cut.part, reason);
+    if cut.action != Action::Clear {
+        return Err(unsupported("its only mark means that the whole output is cleared"));
+    }
+    let outline = &transcript.outline;
+    let call = outline.ids().text(outline.call(cut.part)).filter(|_| outline.kind(cut.part) == Kind::Result);
+    let call = call.ok_or_else(|| unsupported("it is not a tool result with an id"))?;
+    // Seconds with a fraction, as Python's clock gives them.
+    let event = format!(
+        "{{\"type\":\"tool.output_compacted\",\"tool_use_id\":{},\"compacted_ts\":{}.{:03}}}",
+        encode(call),
+        now.div_euclid(1000),
+        now.rem_euclid(1000)
+    );
+    if is_list(transcript.text) {
+        let body = transcript.text.trim_end();
+        let end = body.strip_suffix(']').map(|body| body.trim_end().len());
+        let end = end.ok_or_else(|| unsupported("the list of events breaks off before its end"))?;
+        return Ok(vec![Edit { range: end..end, text: format!(",\n{event}") }]);
+    }
+    let end = transcript.bytes.len();
+    let ends_line = transcript.bytes.last().is_none_or(|&byte| byte == b'\n');
+    let text = if ends_line { format!("{event}\n") } else { format!("\n{event}") };
+    Ok(vec![Edit { range: end..end, text }])
+}
+
+raw_fields!(
+    /// An event.
+    Event { kind: "type", text: "text", is_summary: "is_summary", call: "tool_use_id", name: "name",
+            input: "input", output: "output", error: "is_error" }
+);
+
+impl<'a> Event<'a> {
+    fn kind(&self) -> Cow<'a, str> {
+        self.kind.and_then(Raw::as_str).unwrap_or_default()
+    }
+
+    fn call(&self) -> Option<Cow<'a, str>> {
+        self.call.and_then(Raw::as_str).filter(|id| !id.is_empty())
+    }
+
+    fn is_summary(&self) -> bool {
+        // Python's truth: unlike in JavaScript, empty lists and objects are false.
+        let truthy = |raw: Raw<'_>| raw.is_truthy() && !matches!(raw.text(), "[]" | "{}");
+        self.kind() == "assistant.message" && self.is_summary.is_some_and(truthy)
+    }
+}
+
+/// What must be known of all events before results can be read: names and marks are kept apart from them.
+struct Known<'a> {
+    tools: HashMap<Cow<'a, str>, Cow<'a, str>>,
+    cut: HashSet<Cow<'a, str>>,
+}
+
+impl<'a> Known<'a> {
+    /// History begins with the last summary, so names and marks from before it are not known any more.
+    fn of(events: &[Event<'a>]) -> Self {
+        let begin = events.iter().rposition(Event::is_summary).unwrap_or(0);
+        let mut known = Self { tools: HashMap::new(), cut: HashSet::new() };
+        for event in events.iter().skip(begin) {
+            let Some(call) = event.call() else { continue };
+            match &*event.kind() {
+                "tool.use" => {
+                    if let Some(name) = event.name.and_then(Raw::as_str).filter(|name| !name.is_empty()) {
+                        known.tools.insert(call, name);
+                    }
+                }
+                "tool.output_compacted" => _ = known.cut.insert(call),
+                _ => {}
+            }
+        }
+        known
+    }
+}
+
+/// Adds one event to the outline and says where its content lies.
+fn take<'a>(
+    event: &Event<'a>,
+    known: &Known<'a>,
+    measures: &Measures,
+    outline: &mut Outline,
+    mut spot: impl FnMut(Option<Raw<'a>>),
+) {
+    let kind = event.kind();
+    let role = match &*kind {
+        "user.message" | "user.compaction" => Role::User,
+        "assistant.message" | "tool.use" => Role::Assistant,
+        "tool.result" => Role::Tool,
+        _ => Role::Other,
+    };
+    let marker = kind == "user.compaction";
+    let summary = event.is_summary();
+    outline.push_message(MessageFacts { role, summary, marker, finished: true, ..MessageFacts::default() });
+    let sized = |raw: Option<Raw<'a>>| raw.map(|raw| sizes::of_json(raw.text(), measures)).unwrap_or_default();
+    let call = event.call();
+    let mut push = |facts: PartFacts<'_>, content: Option<Raw<'a>>| {
+        outline.push_part(facts);
+        spot(content);
+    };
+    match &*kind {
+        "user.message" | "assistant.message" => {
+            push(PartFacts { kind: Kind::Text, sizes: sized(event.text), ..PartFacts::default() }, event.text);
+        }
+        "user.compaction" => push(PartFacts { kind: Kind::Compaction, ..PartFacts::default() }, None),
+        "tool.use" => {
+            let tool = event.name.and_then(Raw::as_str);
+            let facts = PartFacts {
+                kind: Kind::Call,
+                status: Status::Completed,
+                tool: tool.as_deref(),
+                call: call.as_deref(),
+                sizes: sized(event.input),
+                ..PartFacts::default()
+            };
+            push(facts, event.input);
+        }
+        "tool.result" => {
+            let status = match (&call, event.error.is_some_and(Raw::is_truthy)) {
+                // A result that answers nothing can neither be found again nor marked.
+                (None, _) => Status::None,
+                (Some(_), true) => Status::Error,
+                (Some(_), false) => Status::Completed,
+            };
+            // A missing output is Python's None, which prints as `null`.
+            let sizes = event.output.map_or_else(|| sizes::of_json("null", measures), |raw| sizes::of_json(raw.text(), measures));
+            let facts = PartFacts {
+                kind: Kind::Result,
+                status,
+                tool: call.as_ref().and_then(|call| known.tools.get(call)).map(|name| &**name),
+                call: call.as_deref(),
+                cut: call.as_ref().is_some_and(|call| known.cut.contains(call)),
+                placeholder: event.output.is_some_and(|raw| sizes::is_placeholder(raw.text(), measures)),
+                sizes,
+            };
+            push(facts, event.output);
+        }
+        _ => push(PartFacts::default(), None),
+    }
+}

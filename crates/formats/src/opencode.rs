@@ -1,1 +1,247 @@
-//! opencode.
+//! OpenCode sessions: an export document `{info, messages: [{info, parts}]}`, or the bare array.
+//!
+//! A tool part holds the call and its result in one record; here it becomes two parts of the outline. A
+//! cut is the mark `state.time.compacted`, a time in milliseconds: the output itself stays in the file, and
+//! is replaced only when the session is [rendered](model_messages) for a model.
+
+pub mod model_messages;
+pub mod ui_messages;
+
+use secateur::{Action, Call, Kind, Measures, MessageFacts, Outline, PartFacts, Role, Sizes, Status, Usage};
+use serde::de::{IgnoredAny, MapAccess};
+
+use crate::document::{element_ranges, read_list};
+use crate::format::Format;
+use crate::json::fields::{object, raw_fields};
+use crate::json::{Each, Edit, Fields, Object, Raw, encode, set_member};
+use crate::sizes;
+use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+
+/// Reads the messages of a session; what cannot be read is passed over with a warning.
+pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
+    let mut warnings = Vec::new();
+    let messages = read_list::<Message<'a>>(text, &mut warnings);
+    let mut reader = Reader { text, measures, outline: Outline::new(measures.clone()), spots: Vec::new() };
+    for message in messages.into_iter().map(Option::unwrap_or_default) {
+        reader.take(&message);
+    }
+    let Reader { outline, spots, .. } = reader;
+    Transcript { format: Format::OpenCode, outline, warnings, bytes: text.as_bytes(), text, spots }
+}
+
+/// The edits that mark one result as cut.
+pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>, now: i64) -> Result<Vec<Edit>, ApplyError> {
+    let unsupported = |reason| Err(Format::OpenCode.unsupported(cut.part, reason));
+    if cut.action != Action::Clear {
+        return unsupported("its only mark means that the whole output is cleared");
+    }
+    let Some(spot) = transcript.spot(cut.part) else { return unsupported("the part does not exist") };
+    if let Some(time) = spot.mark.clone() {
+        let is_object = transcript.text.get(time.clone()).is_some_and(|raw| raw.starts_with('{'));
+        return Ok(vec![if is_object {
+            set_member(transcript.text, time, "compacted", &now.to_string())
+        } else {
+            Edit { range: time, text: format!("{{\"compacted\":{now}}}") }
+        }]);
+    }
+    // Without a `time` the mark goes right behind the output, which lies in the same object.
+    match spot.content.clone() {
+        Some(output) => Ok(vec![Edit {
+            range: output.end..output.end,
+            text: format!(",{}:{{\"compacted\":{now}}}", encode("time")),
+        }]),
+        None => unsupported("it is not a tool result with an output"),
+    }
+}
+
+/// Fills an outline from messages.
+struct Reader<'a, 'm> {
+    text: &'a str,
+    measures: &'m Measures,
+    outline: Outline,
+    spots: Vec<Spot>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn take(&mut self, message: &Message<'a>) {
+        let info = &message.info;
+        let parts = || message.parts.iter().flatten();
+        let marker = parts().find(|part| part.is("compaction"));
+        let (id, parent) = (info.id.and_then(Raw::as_str), info.parent.and_then(Raw::as_str));
+        let tail = marker.and_then(|part| part.tail).and_then(Raw::as_str);
+        let role = match info.role.and_then(Raw::as_str).as_deref() {
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            _ => Role::Other,
+        };
+        let created = |time: Raw<'a>| object::<Time<'a>>(time.text()).ok().flatten()?.created;
+        let time = info.time.and_then(created).and_then(Raw::as_i64);
+        let index = self.outline.push_message(MessageFacts {
+            role,
+            id: id.as_deref(),
+            parent: parent.as_deref(),
+            summary: info.summary.is_some_and(Raw::is_truthy),
+            finished: info.finish.is_some_and(Raw::is_truthy),
+            failed: info.error.is_some_and(Raw::is_truthy),
+            marker: marker.is_some(),
+            tail: tail.as_deref(),
+            time,
+        });
+        for part in parts() {
+            self.take_part(part);
+        }
+        if let (Role::Assistant, Some(usage)) = (role, info.tokens.and_then(usage)) {
+            self.outline.push_call(Call { message: index, time, usage });
+        }
+    }
+
+    fn take_part(&mut self, part: &Part<'a>) {
+        let text = |raw: Option<Raw<'a>>| raw.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default();
+        match part.kind.and_then(Raw::as_str).as_deref() {
+            Some("tool") => self.take_tool(part),
+            Some("text") if !part.ignored.is_some_and(Raw::is_truthy) => self.push(part, Kind::Text, text(part.text), part.text),
+            Some("reasoning") => self.push(part, Kind::Reasoning, text(part.text), part.text),
+            Some("compaction") => self.push(part, Kind::Compaction, Sizes::default(), None),
+            Some("file") => {
+                let bytes = part.url.map_or(0, |url| url.text().len() as u64);
+                self.push(part, Kind::Media, Sizes { bytes, images: 1, ..Sizes::default() }, part.url);
+            }
+            _ => self.push(part, Kind::Other, Sizes::default(), None),
+        }
+    }
+
+    fn push(&mut self, part: &Part<'a>, kind: Kind, sizes: Sizes, content: Option<Raw<'a>>) {
+        self.outline.push_part(PartFacts { kind, sizes, ..PartFacts::default() });
+        self.spots.push(Spot { id: self.range(part.id), content: self.range(content), ..Spot::default() });
+    }
+
+    fn range(&self, raw: Option<Raw<'a>>) -> Option<std::ops::Range<usize>> {
+        raw.and_then(|raw| raw.range_in(self.text))
+    }
+
+    fn take_tool(&mut self, part: &Part<'a>) {
+        let Some(state) = &part.state.0 else { return self.push(part, Kind::Other, Sizes::default(), None) };
+        let (tool, call) = (part.tool.and_then(Raw::as_str), part.call.and_then(Raw::as_str));
+        let facts = PartFacts { tool: tool.as_deref(), call: call.as_deref(), ..PartFacts::default() };
+        let status = match state.status.and_then(Raw::as_str).as_deref() {
+            Some("completed") => Status::Completed,
+            Some("error") => Status::Error,
+            Some("running") => Status::Running,
+            Some("pending") => Status::Pending,
+            _ => Status::None,
+        };
+        let sized = |raw: Option<Raw<'a>>| raw.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default();
+        let input = sized(state.input);
+        self.outline.push_part(PartFacts { kind: Kind::Call, status, sizes: input, ..facts });
+        self.spots.push(Spot { id: self.range(part.id), content: self.range(state.input), ..Spot::default() });
+
+        let output = if status == Status::Error { state.error } else { state.output };
+        let mut result = sized(output.filter(|raw| raw.is_string()));
+        result.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
+        let time = state.time.and_then(|time| object::<Time<'a>>(time.text()).ok().flatten());
+        let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
+        let placeholder = output.is_some_and(|raw| sizes::is_placeholder(raw.text(), self.measures));
+        self.outline.push_part(PartFacts { kind: Kind::Result, status, cut, placeholder, sizes: result, ..facts });
+        self.spots.push(Spot {
+            id: self.range(part.id),
+            content: self.range(output),
+            mark: self.range(state.time),
+            ..Spot::default()
+        });
+    }
+}
+
+raw_fields!(
+    /// A message's `info`.
+    Info { id: "id", role: "role", parent: "parentID", summary: "summary", finish: "finish", error: "error",
+           time: "time", tokens: "tokens" }
+);
+raw_fields!(
+    /// A tool part's `state`.
+    State { status: "status", input: "input", output: "output", error: "error", time: "time",
+            attachments: "attachments" }
+);
+raw_fields!(
+    /// A `time`, of a message or of a tool part.
+    Time { created: "created", compacted: "compacted" }
+);
+raw_fields!(
+    /// What the provider reported.
+    Tokens { input: "input", output: "output", reasoning: "reasoning", total: "total", cache: "cache" }
+);
+raw_fields!(
+    /// What the provider reported about its cache.
+    Cache { read: "read", write: "write" }
+);
+
+/// Reads what the provider reported: `{input, output, reasoning, total?, cache: {read, write}}`.
+pub(crate) fn usage(raw: Raw<'_>) -> Option<Usage> {
+    let tokens = object::<Tokens<'_>>(raw.text()).ok()??;
+    let cache = tokens.cache.and_then(|cache| object::<Cache<'_>>(cache.text()).ok().flatten()).unwrap_or_default();
+    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64);
+    Some(Usage {
+        input: number(tokens.input).unwrap_or(0),
+        output: number(tokens.output).unwrap_or(0),
+        reasoning: number(tokens.reasoning).unwrap_or(0),
+        cache_read: number(cache.read).unwrap_or(0),
+        cache_write: number(cache.write).unwrap_or(0),
+        total: number(tokens.total),
+    })
+}
+
+#[derive(Default)]
+struct Message<'a> {
+    info: Info<'a>,
+    parts: Vec<Option<Part<'a>>>,
+}
+
+impl<'a> Fields<'a> for Message<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "info" => self.info = map.next_value::<Object<_>>()?.0.unwrap_or_default(),
+            "parts" => {
+                self.parts.clear();
+                map.next_value_seed(Each::new(|Object(part)| self.parts.push(part)))?;
+            }
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Part<'a> {
+    id: Option<Raw<'a>>,
+    kind: Option<Raw<'a>>,
+    text: Option<Raw<'a>>,
+    ignored: Option<Raw<'a>>,
+    url: Option<Raw<'a>>,
+    tool: Option<Raw<'a>>,
+    call: Option<Raw<'a>>,
+    tail: Option<Raw<'a>>,
+    state: Object<State<'a>>,
+}
+
+impl Part<'_> {
+    fn is(&self, kind: &str) -> bool {
+        self.kind.and_then(Raw::as_str).as_deref() == Some(kind)
+    }
+}
+
+impl<'a> Fields<'a> for Part<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "id" => self.id = Some(map.next_value()?),
+            "type" => self.kind = Some(map.next_value()?),
+            "text" => self.text = Some(map.next_value()?),
+            "ignored" => self.ignored = Some(map.next_value()?),
+            "url" => self.url = Some(map.next_value()?),
+            "tool" => self.tool = Some(map.next_value()?),
+            "callID" => self.call = Some(map.next_value()?),
+            "tail_start_id" => self.tail = Some(map.next_value()?),
+            "state" => self.state = map.next_value()?,
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}

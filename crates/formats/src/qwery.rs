@@ -1,1 +1,255 @@
-//! qwery.
+//! Qwery sessions: an array of messages `{id, role, content: {parts}, metadata}`.
+//!
+//! Tool parts come in two shapes: `tool-<name>` and `dynamic-tool` with a text as state, and `tool` with an
+//! object. A cut writes `compactedAt` and, unlike in the other systems, replaces the stored output: a
+//! session marked in this way has lost the text, which is why the command keeps a backup.
+
+pub mod summary;
+pub mod ui_messages;
+
+use std::borrow::Cow;
+
+use secateur::{Action, Call, Kind, Measures, MessageFacts, Outline, PartFacts, Role, Sizes, Status};
+use serde::de::{IgnoredAny, MapAccess};
+
+use crate::document::{element_ranges, read_list};
+use crate::format::Format;
+use crate::json::fields::{object, raw_fields};
+use crate::json::{Each, Edit, Fields, Object, Printer, Raw, decode, encode, lengths, printed_len, set_member};
+use crate::opencode;
+use crate::sizes;
+use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+
+/// Reads the messages of a session; what cannot be read is passed over with a warning.
+pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
+    let mut warnings = Vec::new();
+    let messages = read_list::<Message<'a>>(text, &mut warnings);
+    let mut reader = Reader { text, measures, outline: Outline::new(measures.clone()), spots: Vec::new() };
+    for message in messages.into_iter().map(Option::unwrap_or_default) {
+        reader.take(&message);
+    }
+    let Reader { outline, spots, .. } = reader;
+    Transcript { format: Format::Qwery, outline, warnings, bytes: text.as_bytes(), text, spots }
+}
+
+/// The edits that mark one result as cut and replace its output.
+pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>, now: i64) -> Result<Vec<Edit>, ApplyError> {
+    let unsupported = |reason| Format::Qwery.unsupported(cut.part, reason);
+    if cut.action != Action::Clear {
+        return Err(unsupported("its only mark means that the whole output is cleared"));
+    }
+    let text = transcript.text;
+    let spot = transcript.spot(cut.part).ok_or_else(|| unsupported("the part does not exist"))?;
+    let state = spot.mark.clone().ok_or_else(|| unsupported("it is not a tool result with a state"))?;
+    // Whatever a part lacks is inserted behind its state, which every tool part has.
+    let insert = |member: String| Edit { range: state.end..state.end, text: format!(",{member}") };
+    let placeholder = encode(cut.placeholder);
+    let mut edits = Vec::new();
+    if text.get(state.clone()).is_some_and(|raw| raw.starts_with('{')) {
+        let inner = object::<State<'_>>(text.get(state.clone()).unwrap_or_default()).ok().flatten().unwrap_or_default();
+        edits.push(set_member(text, state.clone(), "output", &placeholder));
+        edits.push(match inner.time.filter(|time| time.text().starts_with('{')).and_then(|time| time.range_in(text)) {
+            Some(time) => set_member(text, time, "compacted", &now.to_string()),
+            None => set_member(text, state.clone(), "time", &format!("{{\"compacted\":{now}}}")),
+        });
+        edits.push(set_member(text, state.clone(), "attachments", "[]"));
+    } else if !spot.inside {
+        edits.push(match spot.content.clone() {
+            Some(output) => Edit { range: output, text: placeholder },
+            None => insert(format!("\"output\":{placeholder}")),
+        });
+    }
+    edits.push(match spot.second.clone() {
+        Some(time) => Edit { range: time, text: now.to_string() },
+        None => insert(format!("\"compactedAt\":{now}")),
+    });
+    Ok(edits)
+}
+
+/// The length of an output as Qwery measures it: texts as they are, the member `text` of an object, and
+/// everything else as JavaScript prints it.
+fn output_sizes(output: Option<Raw<'_>>, measures: &Measures) -> Sizes {
+    let raw = output.map_or("null", Raw::text);
+    let mut sizes = sizes::of_json(raw, measures);
+    if raw == "null" {
+        sizes.units = 2;
+    } else if !raw.starts_with('"') {
+        let text = object::<Output<'_>>(raw).ok().flatten().and_then(|output| output.text);
+        sizes.units = match text.map(Raw::text) {
+            Some("null") => 0,
+            Some(text) if text.starts_with('"') => lengths(text).units,
+            Some(text) if text.starts_with('{') => "[object Object]".len() as u64,
+            Some(text) => printed_len(text, Printer::JavaScript),
+            None => printed_len(raw, Printer::JavaScript),
+        };
+    }
+    sizes
+}
+
+/// Fills an outline from messages.
+struct Reader<'a, 'm> {
+    text: &'a str,
+    measures: &'m Measures,
+    outline: Outline,
+    spots: Vec<Spot>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn take(&mut self, message: &Message<'a>) {
+        let metadata = message.metadata.0.unwrap_or_default();
+        let (id, parent) = (message.id.and_then(Raw::as_str), metadata.parent.and_then(Raw::as_str));
+        let parts: Vec<&Part<'a>> = message.content.0.iter().flat_map(|content| &content.parts).flatten().collect();
+        let role = match message.role.and_then(Raw::as_str).as_deref() {
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            Some("system") => Role::System,
+            _ => Role::Other,
+        };
+        let index = self.outline.push_message(MessageFacts {
+            role,
+            id: id.as_deref(),
+            parent: parent.as_deref().filter(|parent| !parent.is_empty()),
+            summary: metadata.summary.is_some_and(Raw::is_truthy),
+            finished: metadata.finish.is_some_and(Raw::is_truthy),
+            failed: metadata.error.is_some_and(Raw::is_truthy),
+            marker: parts.iter().any(|part| part.kind() == "compaction"),
+            tail: None,
+            time: None,
+        });
+        for part in parts {
+            self.take_part(part);
+        }
+        if let (Role::Assistant, Some(usage)) = (role, metadata.tokens.and_then(opencode::usage)) {
+            self.outline.push_call(Call { message: index, time: None, usage });
+        }
+    }
+
+    fn take_part(&mut self, part: &Part<'a>) {
+        let kind = part.kind();
+        if kind.starts_with("tool-") || kind == "tool" || kind == "dynamic-tool" {
+            return self.take_tool(part, &kind);
+        }
+        let kind = match &*kind {
+            "text" => Kind::Text,
+            "reasoning" => Kind::Reasoning,
+            "file" => Kind::Media,
+            "compaction" => Kind::Compaction,
+            _ => Kind::Other,
+        };
+        let mut sizes = part.text.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default();
+        sizes.images = u32::from(kind == Kind::Media);
+        self.outline.push_part(PartFacts { kind, sizes, ..PartFacts::default() });
+        let content = part.text.and_then(|raw| raw.range_in(self.text));
+        self.spots.push(Spot { content, ..Spot::default() });
+    }
+
+    fn take_tool(&mut self, part: &Part<'a>, kind: &str) {
+        let state = part.state.and_then(|raw| object::<State<'a>>(raw.text()).ok().flatten());
+        let word = match &state {
+            Some(state) => state.status.and_then(Raw::as_str),
+            None => part.state.and_then(Raw::as_str),
+        };
+        let status = match word.as_deref() {
+            Some("output-available" | "completed") => Status::Completed,
+            Some("output-error") => Status::Error,
+            Some("input-streaming" | "input-available" | "running") => Status::Running,
+            Some("pending") => Status::Pending,
+            _ => Status::None,
+        };
+        // Only a member `tool` protects; the name inside the type does not, and so keeps its prefix.
+        let tool = part.tool.and_then(Raw::as_str).unwrap_or_else(|| match part.tool_name.and_then(Raw::as_str) {
+            Some(name) if kind == "dynamic-tool" => Cow::Owned(format!("dynamic-tool/{name}")),
+            _ => Cow::Owned(kind.to_owned()),
+        });
+        let call = part.call.or(part.own_call).and_then(Raw::as_str);
+        let facts = PartFacts { tool: Some(&tool), call: call.as_deref(), status, ..PartFacts::default() };
+        let input = part.input.or(state.and_then(|state| state.input));
+        let input_sizes = input.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default();
+        self.outline.push_part(PartFacts { kind: Kind::Call, sizes: input_sizes, ..facts });
+        let range = |raw: Option<Raw<'a>>| raw.and_then(|raw| raw.range_in(self.text));
+        self.spots.push(Spot { content: range(input), ..Spot::default() });
+
+        let inner = state.unwrap_or_default();
+        let output = part.output.or(inner.output);
+        let mut sizes = output_sizes(output, self.measures);
+        sizes.images = inner.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
+        let marked = inner.time.and_then(|time| object::<Time<'a>>(time.text()).ok().flatten()?.compacted);
+        let own = part.compacted_at.filter(|raw| raw.text() != "null");
+        let cut = own.or(marked).is_some_and(Raw::is_truthy);
+        let placeholder = output.is_some_and(|raw| sizes::is_placeholder(raw.text(), self.measures));
+        self.outline.push_part(PartFacts { kind: Kind::Result, cut, placeholder, sizes, ..facts });
+        self.spots.push(Spot {
+            id: None,
+            content: range(output),
+            mark: range(part.state),
+            second: range(part.compacted_at),
+            inside: kind == "tool",
+        });
+    }
+}
+
+raw_fields!(
+    /// A message's `metadata`.
+    Metadata { summary: "summary", finish: "finish", parent: "parentId", error: "error", tokens: "tokens" }
+);
+raw_fields!(
+    /// The `state` of a `tool` part.
+    State { status: "status", input: "input", output: "output", time: "time", attachments: "attachments" }
+);
+raw_fields!(
+    /// The `time` of a state.
+    Time { compacted: "compacted" }
+);
+raw_fields!(
+    /// An output that is an object.
+    Output { text: "text" }
+);
+raw_fields!(
+    /// A part.
+    Part { kind: "type", text: "text", tool: "tool", tool_name: "toolName", call: "toolCallId", own_call: "callID",
+           state: "state", input: "input", output: "output", compacted_at: "compactedAt" }
+);
+
+impl<'a> Part<'a> {
+    fn kind(&self) -> Cow<'a, str> {
+        self.kind.filter(|raw| raw.is_string()).map(|raw| decode(raw.text())).unwrap_or_default()
+    }
+}
+
+#[derive(Default)]
+struct Content<'a> {
+    parts: Vec<Option<Part<'a>>>,
+}
+
+impl<'a> Fields<'a> for Content<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        if key == "parts" {
+            self.parts.clear();
+            map.next_value_seed(Each::new(|Object(part)| self.parts.push(part)))?;
+        } else {
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Message<'a> {
+    id: Option<Raw<'a>>,
+    role: Option<Raw<'a>>,
+    content: Object<Content<'a>>,
+    metadata: Object<Metadata<'a>>,
+}
+
+impl<'a> Fields<'a> for Message<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "id" => self.id = Some(map.next_value()?),
+            "role" => self.role = Some(map.next_value()?),
+            "content" => self.content = map.next_value()?,
+            "metadata" => self.metadata = map.next_value()?,
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! A recorded case: what went in, what came out.
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+/// One line of a file of vectors.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Case {
+    pub(crate) id: String,
+    pub(crate) system: String,
+    #[serde(rename = "fn")]
+    pub(crate) function: String,
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+    pub(crate) input: Value,
+    pub(crate) output: Value,
+}
+
+impl Case {
+    /// Reads a line and expands the recipes in its input.
+    pub(crate) fn parse(line: &str) -> Result<Self> {
+        let mut case: Case = serde_json::from_str(line).context("not a recorded case")?;
+        expand(&mut case.input);
+        Ok(case)
+    }
+
+    /// A member of the input; null if it is missing.
+    pub(crate) fn get(&self, key: &str) -> &Value {
+        self.input.get(key).unwrap_or(&Value::Null)
+    }
+
+    /// A list in the input; empty if it is missing.
+    pub(crate) fn list(&self, key: &str) -> &[Value] {
+        self.get(key).as_array().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Replaces `{repeat, n, head?, tail?}` by the text that it stands for, everywhere.
+fn expand(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(expand),
+        Value::Object(map) => match recipe(map) {
+            Some(text) => *value = Value::String(text),
+            None => map.values_mut().for_each(expand),
+        },
+        _ => {}
+    }
+}
+
+fn recipe(map: &Map<String, Value>) -> Option<String> {
+    if !map.keys().all(|key| matches!(key.as_str(), "repeat" | "n" | "head" | "tail")) {
+        return None;
+    }
+    let piece = |key: &str| map.get(key).and_then(Value::as_str);
+    let count = map.get("n").and_then(Value::as_u64)?;
+    let body = piece("repeat")?.repeat(usize::try_from(count).ok()?);
+    Some(format!("{}{body}{}", piece("head").unwrap_or_default(), piece("tail").unwrap_or_default()))
+}
+
+/// Compares what came out with what was recorded, for the members that `actual` speaks of.
+pub(crate) fn agrees(expected: &Value, actual: &Value) -> bool {
+    match (expected, actual) {
+        (Value::Object(expected), Value::Object(actual)) => actual
+            .iter()
+            .all(|(key, actual)| same(expected.get(key).unwrap_or(&Value::Null), actual)),
+        _ => same(expected, actual),
+    }
+}
+
+/// Whether two values are the same, long texts by their digest, numbers by their value.
+fn same(expected: &Value, actual: &Value) -> bool {
+    match (expected, actual) {
+        (Value::Object(recorded), Value::String(text)) => same_text(recorded, text),
+        (Value::Object(expected), Value::Object(actual)) => {
+            expected.len() == actual.len()
+                && expected.iter().all(|(key, value)| actual.get(key).is_some_and(|own| same(value, own)))
+        }
+        (Value::Array(expected), Value::Array(actual)) => {
+            expected.len() == actual.len() && expected.iter().zip(actual).all(|(one, other)| same(one, other))
+        }
+        (Value::Number(expected), Value::Number(actual)) => {
+            expected == actual || expected.as_f64() == actual.as_f64()
+        }
+        _ => expected == actual,
+    }
+}
+
+/// A text recorded by its digest, or one whose halves of pairs have been replaced.
+fn same_text(recorded: &Map<String, Value>, text: &str) -> bool {
+    if let Some(lossy) = recorded.get("lossy") {
+        return lossy == text;
+    }
+    let Some(digest) = recorded.get("$digest") else { return false };
+    let hash: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let recorded_hash = digest.get("sha256_utf8_lossy").or_else(|| digest.get("sha256_utf8"));
+    let units = text.encode_utf16().count() as u64;
+    digest.get("utf16_len").and_then(Value::as_u64) == Some(units) && recorded_hash.is_some_and(|own| *own == hash)
+}

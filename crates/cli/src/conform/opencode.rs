@@ -1,0 +1,109 @@
+//! OpenCode's recorded behaviour.
+
+use anyhow::Result;
+use secateur::{Limits, Memory, Profile, Profiles, Situation, Usage};
+use secateur_formats::opencode::{model_messages::model_messages, ui_messages::ui_messages};
+use secateur_formats::{Format, Transcript};
+use serde_json::{Value, json};
+
+use super::case::Case;
+use super::{number, transcript};
+
+/// The profile that reproduces a system, or none if it is another system.
+fn profile(case: &Case) -> Result<Option<Profile>> {
+    let name = match case.system.as_str() {
+        "opencode_seed" => "opencode@2026-01",
+        "opencode_head" => "opencode@2026-08",
+        _ => return Ok(None),
+    };
+    Ok(Some(Profiles::builtin().get(name)?))
+}
+
+/// What the profile does with a case; none if the function is not known.
+pub(super) fn run(case: &Case) -> Result<Option<Value>> {
+    let Some(profile) = profile(case)? else { return Ok(None) };
+    Ok(match case.function.as_str() {
+        "isOverflow" => Some(overflow(case, profile)),
+        "prune" => Some(prune(case, profile)?),
+        "filterCompacted" => Some(filter_compacted(case, &profile)?),
+        "toModelMessages" if case.system == "opencode_seed" => {
+            let ui = ui_messages(case.list("messages"), case.get("model"));
+            Some(json!({ "model": model_messages(&ui), "ui": ui }))
+        }
+        _ => None,
+    })
+}
+
+fn compaction(case: &Case, key: &str) -> Value {
+    case.get("config").pointer(&format!("/compaction/{key}")).cloned().unwrap_or(Value::Null)
+}
+
+fn overflow(case: &Case, mut profile: Profile) -> Value {
+    let rule = &mut profile.overflow;
+    rule.auto = compaction(case, "auto") != false;
+    rule.reserved = compaction(case, "reserved").as_i64();
+    if let Some(cap) = case.get("outputTokenMax").as_i64() {
+        rule.output_cap = cap;
+    }
+    let judged = rule.judge(&usage(case.get("tokens")), &limits(case.get("model")));
+    // The newer version computes what is usable whether or not it checks.
+    let usable = judged.usable.unwrap_or(0);
+    if case.system == "opencode_head" {
+        json!({ "overflow": judged.overflow, "usable": usable })
+    } else {
+        json!({ "overflow": judged.overflow })
+    }
+}
+
+/// Tokens as OpenCode and Qwery report them.
+pub(super) fn usage(tokens: &Value) -> Usage {
+    Usage {
+        input: number(tokens, "/input").unwrap_or(0),
+        output: number(tokens, "/output").unwrap_or(0),
+        reasoning: number(tokens, "/reasoning").unwrap_or(0),
+        cache_read: number(tokens, "/cache/read").unwrap_or(0),
+        cache_write: number(tokens, "/cache/write").unwrap_or(0),
+        total: number(tokens, "/total"),
+    }
+}
+
+/// A model's limits as OpenCode and Qwery name them.
+pub(super) fn limits(model: &Value) -> Limits {
+    Limits {
+        context: number(model, "/limit/context").unwrap_or(0),
+        input: number(model, "/limit/input"),
+        output: number(model, "/limit/output"),
+    }
+}
+
+fn prune(case: &Case, mut profile: Profile) -> Result<Value> {
+    let asked = compaction(case, "prune");
+    profile.policy.enabled = if profile.policy.enabled { asked != false } else { asked == true };
+    let text = serde_json::to_string(case.get("messages"))?;
+    let transcript = transcript(&text, Format::OpenCode, &profile)?;
+    let plan = profile.policy.plan(&transcript.outline, &Situation::default(), &Memory::default());
+    let ids = plan.cuts.iter().rev().map(|cut| transcript.part_id(cut.part));
+    let marked: Vec<String> = ids.map(|id| id.unwrap_or_default().into_owned()).collect();
+    if !profile.policy.enabled {
+        return Ok(json!({ "ran": false, "marked": marked }));
+    }
+    Ok(json!({
+        "ran": true,
+        "total": plan.totals.before,
+        "pruned": plan.totals.candidates,
+        "marked": marked,
+    }))
+}
+
+fn filter_compacted(case: &Case, profile: &Profile) -> Result<Value> {
+    let text = serde_json::to_string(case.get("messages"))?;
+    Ok(json!({ "ids": visible_ids(&transcript(&text, Format::OpenCode, profile)?, profile) }))
+}
+
+/// The ids of the messages that a model still sees.
+pub(super) fn visible_ids(transcript: &Transcript<'_>, profile: &Profile) -> Vec<String> {
+    let outline = &transcript.outline;
+    let messages = profile.pivot.visible(outline).into_iter().flatten();
+    let id = |message| outline.ids().text(outline.id(secateur::MessageIx(message))).unwrap_or_default();
+    messages.map(|message| id(message).to_owned()).collect()
+}

@@ -1,0 +1,204 @@
+//! Documents that hold a list: an array, or an object with a member `messages`, or one value a line.
+//!
+//! The usual document is read in a single pass. If that fails, because the text breaks off or one element
+//! is broken, a second, patient pass takes the elements one by one, keeps those that are whole and says
+//! where the others are.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::json::{Fields, Object, Token, fields, tokens};
+use crate::warning::Warning;
+
+/// The member that holds the list when the document is an object.
+const LIST: &str = "messages";
+
+/// The elements of a document; `None` where an element is not an object.
+pub(crate) fn read_list<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<T>> {
+    match serde_json::from_str::<Document<T>>(text) {
+        Ok(Document(elements)) => elements,
+        Err(error) => read_patiently(text, &error, warnings),
+    }
+}
+
+/// The elements of a text with one value a line, each with the range of its line. Lines that cannot be read
+/// are passed over with a warning; blank ones without.
+pub(crate) fn read_lines<'a, T: Fields<'a>>(
+    text: &'a str,
+    warnings: &mut Vec<Warning>,
+) -> Vec<(Range<usize>, Option<T>)> {
+    let mut elements = Vec::new();
+    let mut start = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let range = start..start + line.len();
+        start = range.end;
+        if line.trim().is_empty() {
+            continue;
+        }
+        match fields::object(line.trim()) {
+            Ok(element) => elements.push((range, element)),
+            Err(error) => warnings.push(Warning {
+                line: index as u64 + 1,
+                reason: format!("not a JSON value ({error}); the line was left alone"),
+            }),
+        }
+    }
+    elements
+}
+
+/// Takes element by element and keeps what is whole.
+fn read_patiently<'a, T: Fields<'a>>(
+    text: &'a str,
+    error: &serde_json::Error,
+    warnings: &mut Vec<Warning>,
+) -> Vec<Option<T>> {
+    let ranges = element_ranges(text);
+    let mut elements = Vec::with_capacity(ranges.len());
+    for range in &ranges {
+        match fields::object(text.get(range.clone()).unwrap_or_default()) {
+            Ok(element) => elements.push(element),
+            Err(error) => {
+                elements.push(None);
+                let reason = format!("message {} cannot be read ({error}); it was left alone", elements.len());
+                warnings.push(Warning::at(text.as_bytes(), range.start, reason));
+            }
+        }
+    }
+    if warnings.is_empty() || error.is_eof() {
+        let reason = format!("{error}; {} whole messages were read, the rest was left alone", elements.len());
+        warnings.push(Warning { line: error.line().max(1) as u64, reason });
+    }
+    elements
+}
+
+/// Where the whole elements of the list lie.
+pub(crate) fn element_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut depth = 0usize;
+    let mut list_depth = None;
+    let mut start = None;
+    let mut is_list_next = false;
+    for (at, token) in tokens(text) {
+        let end = at + token.raw().len();
+        let opens = matches!(token, Token::ObjectStart | Token::ArrayStart);
+        let closes = matches!(token, Token::ObjectEnd | Token::ArrayEnd);
+        if closes {
+            depth = depth.saturating_sub(1);
+        }
+        match list_depth {
+            Some(list) if depth == list && !matches!(token, Token::Key(_)) => {
+                if opens {
+                    start = Some(at);
+                } else {
+                    ranges.push(start.take().unwrap_or(at)..end);
+                }
+            }
+            Some(list) if closes && depth < list => list_depth = None,
+            None if matches!(token, Token::ArrayStart) && (depth == 0 || is_list_next) => list_depth = Some(depth + 1),
+            _ => {}
+        }
+        is_list_next = depth == 1 && matches!(token, Token::Key(raw) if crate::json::decode(raw) == LIST);
+        if opens {
+            depth += 1;
+        }
+    }
+    ranges
+}
+
+/// A whole document, read at once.
+struct Document<T>(Vec<Option<T>>);
+
+impl<'de, T: Fields<'de>> Deserialize<'de> for Document<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ListVisitor::<T>(std::marker::PhantomData)).map(Document)
+    }
+}
+
+struct ListVisitor<T>(std::marker::PhantomData<T>);
+
+impl<'de, T: Fields<'de>> Visitor<'de> for ListVisitor<T> {
+    type Value = Vec<Option<T>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of messages, or an object with a member `messages`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(Object(element)) = seq.next_element()? {
+            elements.push(element);
+        }
+        Ok(elements)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
+            if key == LIST {
+                Document(elements) = map.next_value()?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(elements)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default, Debug, PartialEq)]
+    struct Id(Option<i64>);
+
+    impl<'a> Fields<'a> for Id {
+        fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+            let raw: crate::json::Raw<'a> = map.next_value()?;
+            if key == "id" {
+                self.0 = fields::as_i64(raw.text());
+            }
+            Ok(())
+        }
+    }
+
+    fn read(text: &str) -> (Vec<Option<i64>>, Vec<String>) {
+        let mut warnings = Vec::new();
+        let list = read_list::<Id>(text, &mut warnings);
+        (list.into_iter().map(|id| id.and_then(|id| id.0)).collect(), warnings.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn arrays_and_objects_are_read() {
+        assert_eq!(read(r#"[{"id":1},{"id":2}]"#), (vec![Some(1), Some(2)], vec![]));
+        assert_eq!(read(r#"{"info":{"messages":[9]},"messages":[{"id":1},7]}"#), (vec![Some(1), None], vec![]));
+    }
+
+    #[test]
+    fn a_text_that_breaks_off_keeps_what_was_whole() {
+        let (ids, warnings) = read("[{\"id\":1},\n{\"id\":2},\n{\"id\":3,\"te");
+        assert_eq!(ids, [Some(1), Some(2)]);
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].starts_with("line 3: ") && warnings[0].contains("2 whole messages"), "{warnings:?}");
+        let (ids, _) = read(r#"{"info":{},"messages":[{"id":1},{"id":2"#);
+        assert_eq!(ids, [Some(1)]);
+    }
+
+    #[test]
+    fn an_element_that_cannot_be_read_does_not_take_the_others_with_it() {
+        let (ids, warnings) = read("[{\"id\":1},\n{\"id\":{\"a\":\"\\q\"}},\n{\"id\":3}]");
+        assert_eq!(ids.first(), Some(&Some(1)));
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with("line 2"), "{warnings:?}");
+    }
+
+    #[test]
+    fn lines_are_read_one_by_one() {
+        let mut warnings = Vec::new();
+        let lines = read_lines::<Id>("{\"id\":1}\n\n{oops\r\n{\"id\":2}", &mut warnings);
+        assert_eq!(lines.iter().map(|(range, _)| range.clone()).collect::<Vec<_>>(), [0..9, 17..25]);
+        assert_eq!(warnings.len(), 1);
+        assert_eq!(warnings[0].line, 3);
+    }
+}

@@ -1,0 +1,320 @@
+//! Lenient reading of objects and arrays, in one pass and over borrowed text.
+//!
+//! A derived `Deserialize` is strict in the wrong places for other people's files: one field of a wrong type
+//! or one key given twice, and the whole line is lost. It is also lax in the wrong place, for it copies. The
+//! reader here hands each member to a [`Fields`] implementation as it goes by; that implementation takes
+//! what it knows, in the laxest type it can live with (mostly [`Raw`], judged afterwards by the functions
+//! below), and lets the rest pass. Of a repeated key the last one wins, as in JavaScript.
+//!
+//! ```
+//! use secateur_formats::json::fields::{Fields, Object, Raw, as_str};
+//! use serde::de::{IgnoredAny, MapAccess};
+//!
+//! #[derive(Default)]
+//! struct Part<'a> {
+//!     tool: Option<Raw<'a>>,
+//! }
+//!
+//! impl<'a> Fields<'a> for Part<'a> {
+//!     fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+//!         match key {
+//!             "tool" => self.tool = Some(map.next_value()?),
+//!             _ => _ = map.next_value::<IgnoredAny>()?,
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let Object(part) = serde_json::from_str::<Object<Part>>(r#"{"tool":1,"tool":"read","x":{}}"#)?;
+//! let tool = part.and_then(|part| part.tool).and_then(|raw| as_str(raw.text()));
+//! assert_eq!(tool.as_deref(), Some("read"));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! Where [`Object`] or [`Each`] finds something else, the parser underneath must still read it, and it
+//! refuses two things that JSON allows: half a surrogate pair in a string, and a number beyond the range of
+//! floats. A field in which even those must not stop the reader is taken as [`Raw`] first and then opened by
+//! [`object`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{number, string};
+
+/// What can be filled from the members of a JSON object.
+pub trait Fields<'a>: Default {
+    /// Takes one member. Called for each in the order of the text, unknown and repeated ones included; the
+    /// implementation must read the value by exactly one `map.next_value` (or one of its siblings).
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
+}
+
+/// The fields of a JSON object, or nothing if the value is no object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Object<T>(pub Option<T>);
+
+impl<'de, T: Fields<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ObjectVisitor(PhantomData)).map(Self)
+    }
+}
+
+/// Reads the fields of a raw value: nothing if it is no object, an error if it is no JSON.
+pub fn object<'a, T: Fields<'a>>(raw: &'a str) -> Result<Option<T>, serde_json::Error> {
+    if raw.trim_start().starts_with('{') {
+        serde_json::from_str(raw).map(|Object(fields)| fields)
+    } else {
+        serde_json::from_str::<IgnoredAny>(raw).map(|_| None)
+    }
+}
+
+/// Answers for every kind of value but the one its user is interested in: read it, and report `$other`.
+macro_rules! anything_else {
+    ($other:expr; $($kind:ident: $type:ty),*) => {
+        $(fn $kind<E: Error>(self, _: $type) -> Result<Self::Value, E> {
+            Ok($other)
+        })*
+
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok($other)
+        }
+    };
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Fields<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = T::default();
+        while let Some(Key(key)) = map.next_key()? {
+            fields.field(&key, &mut map)?;
+        }
+        Ok(Some(fields))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    anything_else!(None; visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+}
+
+/// A member's name, borrowed from the text if it contains no escape.
+///
+/// Names are read as bytes: that way the parser does not insist on whole surrogate pairs. A name with half a
+/// one is nobody's known field, so it does not matter what it turns into.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(KeyVisitor).map(Self)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the name of a member")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(name))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(name.to_owned()))
+    }
+
+    fn visit_borrowed_bytes<E: Error>(self, name: &'de [u8]) -> Result<Self::Value, E> {
+        Ok(String::from_utf8_lossy(name))
+    }
+
+    fn visit_bytes<E: Error>(self, name: &[u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(String::from_utf8_lossy(name).into_owned()))
+    }
+}
+
+/// Reads an array and hands over each element as soon as it is read, so that what came before the place
+/// where a text breaks off is not lost with it.
+///
+/// To be used as a seed: on a deserializer, or with `map.next_value_seed` inside [`Fields::field`].
+#[derive(Debug)]
+pub struct Each<T, S> {
+    sink: S,
+    element: PhantomData<fn(T)>,
+}
+
+impl<T, S: FnMut(T)> Each<T, S> {
+    /// A reader that hands each element to `sink`.
+    pub fn new(sink: S) -> Self {
+        Self { sink, element: PhantomData }
+    }
+}
+
+/// What [`Each`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// An array of this many elements.
+    Array(usize),
+    /// Something else, which was passed over.
+    NotAnArray,
+}
+
+impl<'de, T: Deserialize<'de>, S: FnMut(T)> DeserializeSeed<'de> for Each<T, S> {
+    type Value = Listed;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Listed, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>, S: FnMut(T)> Visitor<'de> for Each<T, S> {
+    type Value = Listed;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Listed, A::Error> {
+        let mut count = 0;
+        while let Some(element) = seq.next_element()? {
+            (self.sink)(element);
+            count += 1;
+        }
+        Ok(Listed::Array(count))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed, A::Error> {
+        while map.next_entry::<Key<'de>, IgnoredAny>()?.is_some() {}
+        Ok(Listed::NotAnArray)
+    }
+
+    anything_else!(
+        Listed::NotAnArray;
+        visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str
+    );
+}
+
+/// Any value, kept as the text it is spelled in.
+#[derive(Clone, Copy, Debug, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Raw<'a>(#[serde(borrow)] pub &'a RawValue);
+
+impl<'a> Raw<'a> {
+    /// The value's text.
+    pub fn text(self) -> &'a str {
+        self.0.get()
+    }
+
+    /// Its decoded text, if it is a string.
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        as_str(self.text())
+    }
+
+    /// The integer it stands for, if it is one; see [`as_i64`].
+    pub fn as_i64(self) -> Option<i64> {
+        as_i64(self.text())
+    }
+
+    /// Whether it is a string.
+    pub fn is_string(self) -> bool {
+        is_string(self.text())
+    }
+
+    /// Whether JavaScript takes it for true; see [`truthy`].
+    pub fn is_truthy(self) -> bool {
+        truthy(self.text())
+    }
+
+    /// The range of bytes the value takes in the text it was read from; see [`offset_in`].
+    pub fn range_in(self, outer: &str) -> Option<Range<usize>> {
+        let start = offset_in(outer, self.text())?;
+        Some(start..start + self.text().len())
+    }
+}
+
+/// Whether a raw value is a string.
+pub fn is_string(raw: &str) -> bool {
+    raw.starts_with('"')
+}
+
+/// Whether a raw value is `null`.
+pub fn is_null(raw: &str) -> bool {
+    raw == "null"
+}
+
+/// Whether JavaScript takes a raw value for true: all but `null`, `false`, the empty string and whatever
+/// number rounds to zero. A text that is empty is false, too.
+pub fn truthy(raw: &str) -> bool {
+    match raw {
+        "" | "null" | "false" | "\"\"" => false,
+        _ => as_f64(raw) != Some(0.0),
+    }
+}
+
+/// The decoded text of a raw string; see [`string::decode`].
+pub fn as_str(raw: &str) -> Option<Cow<'_, str>> {
+    is_string(raw).then(|| string::decode(raw))
+}
+
+/// The float a raw number stands for, infinite if it is too large, as in JavaScript.
+pub fn as_f64(raw: &str) -> Option<f64> {
+    number::parse(raw)
+}
+
+/// The integer a raw number stands for, however it is spelled: `1e3` is 1000. Nothing if it has a fraction,
+/// or if it is too large to be exact.
+pub fn as_i64(raw: &str) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_991.0;
+    raw.parse().ok().or_else(|| {
+        let value = as_f64(raw).filter(|value| value.abs() <= EXACT && value.fract() == 0.0)?;
+        // The language has no checked conversion; the range was checked above.
+        Some(value as i64)
+    })
+}
+
+/// Where a piece of text begins inside the text it was borrowed from, in bytes; nothing if it was borrowed
+/// from somewhere else, even if it reads the same.
+pub fn offset_in(outer: &str, inner: &str) -> Option<usize> {
+    let start = inner.as_ptr().addr().checked_sub(outer.as_ptr().addr())?;
+    (start + inner.len() <= outer.len()).then_some(start)
+}
+
+/// Declares a type that is filled from the members of an object, each by its name and kept [`Raw`].
+macro_rules! raw_fields {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $key:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default)]
+        struct $name<'a> {
+            $($field: Option<$crate::json::Raw<'a>>,)*
+        }
+
+        impl<'a> $crate::json::Fields<'a> for $name<'a> {
+            fn field<A: serde::de::MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+                match key {
+                    $($key => self.$field = Some(map.next_value()?),)*
+                    _ => _ = map.next_value::<serde::de::IgnoredAny>()?,
+                }
+                Ok(())
+            }
+        }
+    };
+}
+pub(crate) use raw_fields;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,333 @@
+//! What another language would print for a value, and how long that would be.
+//!
+//! Several systems estimate the size of a tool call by printing its input again: `JSON.stringify` in
+//! JavaScript, `json.dumps` in Python. Neither prints what it read. Whitespace goes or comes, `1.0` becomes
+//! `1`, `\/` loses its backslash, keys that look like array indices move to the front, of a repeated key the
+//! last value wins. To decide as such a system decides, its number must be met exactly.
+//!
+//! ```
+//! use secateur_formats::json::{Printer, print, printed_len};
+//!
+//! let raw = r#"{ "path": "src\/lib.rs", "limit": 1e2 }"#;
+//! assert_eq!(print(raw, Printer::JavaScript), r#"{"path":"src/lib.rs","limit":100}"#);
+//! assert_eq!(print(raw, Printer::Python), r#"{"path": "src/lib.rs", "limit": 100.0}"#);
+//! assert_eq!(printed_len(raw, Printer::Python), 38);
+//! ```
+//!
+//! The length does not come from printing. A string's is its raw length, counted at the speed of memory,
+//! corrected for the few escapes that print differently. A container is laid out once as a row of tokens
+//! that know where their value ends; then members can be reordered or dropped by walking that row, with an
+//! explicit stack. Text and length come out of the same walk and differ in the sink alone.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::count::{self, Shape, Size};
+use super::string::{self, Escape, Meaning};
+use super::walk::{Token, tokens};
+use super::number;
+
+/// Whose printer. Both are meant with the arguments their users give them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Printer {
+    /// `JSON.stringify(JSON.parse(raw))`. Lengths are UTF-16 units.
+    JavaScript,
+    /// `json.dumps(json.loads(raw), ensure_ascii=False)`. Lengths are code points.
+    Python,
+}
+
+/// What the printer prints for a raw JSON value. Where Python would print half of a surrogate pair, there is
+/// U+FFFD. A text that is no JSON is returned as it is.
+pub fn print(raw: &str, printer: Printer) -> String {
+    let mut out = Text(String::with_capacity(raw.len()));
+    print_into(&mut out, raw, printer);
+    out.0
+}
+
+/// The length of what the printer prints for a raw JSON value, in the printer's own measure. A text that is
+/// no JSON has its own length.
+pub fn printed_len(raw: &str, printer: Printer) -> u64 {
+    let mut out = Length(0);
+    print_into(&mut out, raw, printer);
+    out.0
+}
+
+fn print_into(out: &mut impl Sink, raw: &str, printer: Printer) {
+    if string::body(raw).is_some() {
+        return out.literal(raw, printer);
+    }
+    match Tape::of(raw) {
+        Some(tape) => tape.print_into(out, printer),
+        None => out.foreign(raw, printer),
+    }
+}
+
+/// Where printed pieces go.
+trait Sink {
+    /// A bracket, a word, a number.
+    fn ascii(&mut self, text: &str);
+
+    /// A text that is no JSON and stays as it is.
+    fn foreign(&mut self, text: &str, printer: Printer);
+
+    /// A string literal, to be printed as the printer spells it.
+    fn literal(&mut self, raw: &str, printer: Printer);
+}
+
+/// Keeps the pieces.
+struct Text(String);
+
+impl Sink for Text {
+    fn ascii(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    fn foreign(&mut self, text: &str, _: Printer) {
+        self.0.push_str(text);
+    }
+
+    fn literal(&mut self, raw: &str, printer: Printer) {
+        let mut rest = raw;
+        while let Some((before, escape)) = string::split_at_escape(rest) {
+            let spelled = rest.get(before.len()..).unwrap_or_default();
+            let (escape_text, after) = spelled.split_at_checked(escape.len).unwrap_or((spelled, ""));
+            self.0.push_str(before);
+            match escape.meaning {
+                Meaning::Same => self.0.push_str(escape_text),
+                Meaning::Slash => self.0.push('/'),
+                Meaning::Pair(letter) => self.0.push(letter),
+                Meaning::Unit(unit) => push_unit(&mut self.0, unit, printer),
+            }
+            rest = after;
+        }
+        self.0.push_str(rest);
+    }
+}
+
+/// Counts the pieces.
+struct Length(u64);
+
+impl Sink for Length {
+    fn ascii(&mut self, text: &str) {
+        self.0 += text.len() as u64;
+    }
+
+    fn foreign(&mut self, text: &str, printer: Printer) {
+        self.0 += measure(&Size::of(text.as_bytes()), printer);
+    }
+
+    fn literal(&mut self, raw: &str, printer: Printer) {
+        let bytes = raw.as_bytes();
+        let size = Size::of(bytes);
+        self.0 += measure(&size, printer);
+        if !size.escaped || !Shape::of(bytes).special {
+            return;
+        }
+        let (mut saved, mut past) = (0, 0);
+        count::escapes(bytes, |at| {
+            let escape = Escape::at(bytes, at);
+            if at < past {
+                return;
+            }
+            past = at + escape.len;
+            saved += match (escape.meaning, printer) {
+                (Meaning::Same, _) => 0,
+                (Meaning::Slash, _) => 1,
+                (Meaning::Pair(_), Printer::JavaScript) => 10,
+                (Meaning::Pair(_), Printer::Python) => 11,
+                (Meaning::Unit(unit), _) => 6 - unit_len(unit, printer),
+            };
+        });
+        self.0 = self.0.saturating_sub(saved);
+    }
+}
+
+/// A length in the printer's own measure.
+fn measure(size: &Size, printer: Printer) -> u64 {
+    match printer {
+        Printer::JavaScript => size.units(),
+        Printer::Python => size.points,
+    }
+}
+
+/// Appends a unit that was given as `\uXXXX` and is no half of a pair, as the printer spells it.
+fn push_unit(text: &mut String, unit: u16, printer: Printer) {
+    let coded;
+    text.push_str(match (unit, printer) {
+        (0x08, _) => "\\b",
+        (0x09, _) => "\\t",
+        (0x0A, _) => "\\n",
+        (0x0C, _) => "\\f",
+        (0x0D, _) => "\\r",
+        (0x22, _) => "\\\"",
+        (0x5C, _) => "\\\\",
+        (0..0x20, _) | (0xD800..=0xDFFF, Printer::JavaScript) => {
+            coded = format!("\\u{unit:04x}");
+            &coded
+        }
+        _ => return text.push(char::from_u32(unit.into()).unwrap_or(char::REPLACEMENT_CHARACTER)),
+    });
+}
+
+/// The length of what [`push_unit`] appends, in either measure.
+fn unit_len(unit: u16, printer: Printer) -> u64 {
+    match (unit, printer) {
+        (0x08 | 0x09 | 0x0A | 0x0C | 0x0D | 0x22 | 0x5C, _) => 2,
+        (0..0x20, _) | (0xD800..=0xDFFF, Printer::JavaScript) => 6,
+        _ => 1,
+    }
+}
+
+/// The tokens of one whole value, each with the position behind the value it begins.
+struct Tape<'a>(Vec<(Token<'a>, usize)>);
+
+/// A container whose members are being printed.
+struct Frame<'a> {
+    members: Members<'a>,
+    close: &'static str,
+    separator: &'static str,
+}
+
+/// What is left to print of a container: positions on the tape.
+enum Members<'a> {
+    Array(Range<usize>),
+    Object(std::vec::IntoIter<Member<'a>>),
+}
+
+/// A member of an object.
+struct Member<'a> {
+    /// The same for every spelling of the same key.
+    name: Cow<'a, str>,
+    /// The key as it is spelled.
+    key: &'a str,
+    /// Where it is printed: array indices by size, then the others as they come.
+    order: (bool, usize),
+    /// The position of the value; of a repeated key, the last one's.
+    value: usize,
+}
+
+impl<'a> Tape<'a> {
+    fn of(raw: &'a str) -> Option<Self> {
+        let mut walk = tokens(raw);
+        let mut tape: Vec<(Token<'a>, usize)> = Vec::new();
+        let mut open = Vec::new();
+        for (_, token) in walk.by_ref() {
+            match token {
+                Token::ObjectStart | Token::ArrayStart => open.push(tape.len()),
+                Token::ObjectEnd | Token::ArrayEnd => {
+                    let end = tape.len() + 1;
+                    tape.get_mut(open.pop()?)?.1 = end;
+                }
+                _ => {}
+            }
+            tape.push((token, tape.len() + 1));
+        }
+        walk.is_complete().then_some(Self(tape))
+    }
+
+    fn print_into(&self, out: &mut impl Sink, printer: Printer) {
+        let (comma, colon) = match printer {
+            Printer::JavaScript => (",", ":"),
+            Printer::Python => (", ", ": "),
+        };
+        let mut stack = Vec::new();
+        stack.extend(self.print_value(0, out, printer));
+        while let Some(frame) = stack.last_mut() {
+            let Some((key, value)) = frame.members.next(self) else {
+                out.ascii(frame.close);
+                stack.pop();
+                continue;
+            };
+            out.ascii(frame.separator);
+            frame.separator = comma;
+            if let Some(key) = key {
+                out.literal(key, printer);
+                out.ascii(colon);
+            }
+            stack.extend(self.print_value(value, out, printer));
+        }
+    }
+
+    /// Prints a simple value, or begins a container and returns what is left of it.
+    fn print_value(&self, at: usize, out: &mut impl Sink, printer: Printer) -> Option<Frame<'a>> {
+        let &(token, end) = self.0.get(at)?;
+        let (members, close) = match (token, printer) {
+            (Token::ObjectStart, _) => {
+                (Members::Object(self.members(at, printer).into_iter()), Token::ObjectEnd)
+            }
+            (Token::ArrayStart, _) => (Members::Array(at + 1..end.saturating_sub(1)), Token::ArrayEnd),
+            (Token::String(raw), _) => {
+                out.literal(raw, printer);
+                return None;
+            }
+            (Token::Number(raw), Printer::JavaScript) => {
+                out.ascii(&number::javascript(raw));
+                return None;
+            }
+            (Token::Number(raw), Printer::Python) => {
+                out.ascii(&number::python(raw));
+                return None;
+            }
+            (word, _) => {
+                out.ascii(word.raw());
+                return None;
+            }
+        };
+        out.ascii(token.raw());
+        Some(Frame { members, close: close.raw(), separator: "" })
+    }
+
+    /// The members of the object that begins at `start`, in the printer's order and each key once. Keys are
+    /// compared by what JavaScript prints for them: unlike their decoded text, that keeps lone halves of
+    /// surrogate pairs apart.
+    fn members(&self, start: usize, printer: Printer) -> Vec<Member<'a>> {
+        let mut members = Vec::new();
+        let mut at = start + 1;
+        while let Some(&(Token::Key(key), value)) = self.0.get(at) {
+            let name = match key.contains('\\') {
+                true => Cow::Owned(print(key, Printer::JavaScript)),
+                false => Cow::Borrowed(key),
+            };
+            let order = match (printer, array_index(&name)) {
+                (Printer::JavaScript, Some(index)) => (false, index as usize),
+                _ => (true, at),
+            };
+            members.push(Member { name, key, value, order });
+            at = self.0.get(value).map_or(value, |&(_, end)| end);
+        }
+        members.sort_by(|one, other| one.name.cmp(&other.name));
+        members.dedup_by(|later, first| {
+            let same = later.name == first.name;
+            if same {
+                first.value = later.value;
+            }
+            same
+        });
+        members.sort_by_key(|member| member.order);
+        members
+    }
+}
+
+impl<'a> Members<'a> {
+    fn next(&mut self, tape: &Tape<'a>) -> Option<(Option<&'a str>, usize)> {
+        match self {
+            Self::Array(left) => {
+                let at = left.start;
+                let &(_, behind) = tape.0.get(at).filter(|_| at < left.end)?;
+                left.start = behind;
+                Some((None, at))
+            }
+            Self::Object(left) => left.next().map(|member| (Some(member.key), member.value)),
+        }
+    }
+}
+
+/// The array index a key spells, if JavaScript takes it for one: no sign, no leading zero, below 2³² − 1.
+fn array_index(name: &str) -> Option<u32> {
+    let digits = string::body(name)?;
+    let canonical = digits == "0" || !digits.starts_with(['0', '+']);
+    digits.parse().ok().filter(|&index| canonical && index < u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

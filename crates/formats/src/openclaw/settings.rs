@@ -1,0 +1,278 @@
+//! What OpenClaw's `contextPruning` configuration amounts to.
+//!
+//! The configuration is written by hand and read leniently: a value of the wrong type counts as not
+//! given, a number out of range is moved into it, and nothing is ever an error. A configuration
+//! without a mode that the version knows switches pruning off, which is `None` here.
+//!
+//! January 2026 has every threshold in the configuration. By September 2026 the thresholds are fixed
+//! and only the time-to-live, the tools and the placeholder are left.
+
+use serde_json::{Value, json};
+
+use super::duration::parse_ttl_ms;
+
+/// What the model reads in place of a cleared tool result, unless configured otherwise.
+pub const CLEARED: &str = "[Old tool result content cleared]";
+
+/// How the January 2026 version prunes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// By how full the window is: trim first, then clear.
+    Adaptive,
+    /// Clear every old result, however full the window is.
+    Aggressive,
+}
+
+/// The effective settings of January 2026.
+///
+/// Counts past 64 bits, which no transcript reaches, are held at the bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How to prune.
+    pub mode: Mode,
+    /// How many of the newest assistant messages, and what follows them, stay untouched.
+    pub keep_last_assistants: u64,
+    /// The share of the window, 0 to 1, from which results are trimmed.
+    pub soft_trim_ratio: f64,
+    /// The share of the window, 0 to 1, from which results are cleared.
+    pub hard_clear_ratio: f64,
+    /// How many characters there must be to clear before any is cleared.
+    pub min_prunable_tool_chars: u64,
+    /// Which tools' results may be pruned.
+    pub tools: Tools,
+    /// How a result is trimmed.
+    pub soft_trim: SoftTrim,
+    /// Whether and how a result is cleared.
+    pub hard_clear: HardClear,
+}
+
+/// How a long result is trimmed to its two ends, in UTF-16 units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SoftTrim {
+    /// The longest result that is left alone.
+    pub max_chars: u64,
+    /// What is kept of the beginning.
+    pub head_chars: u64,
+    /// What is kept of the end.
+    pub tail_chars: u64,
+}
+
+/// Whether results are cleared, and what is left of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HardClear {
+    /// Whether results are cleared at all.
+    pub enabled: bool,
+    /// What the model reads in their place.
+    pub placeholder: String,
+}
+
+/// Which tools' results may be pruned: patterns with `*`, denial first, an empty `allow` allows all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tools {
+    /// The configured value as it stands; anything truthy is taken over unchecked.
+    pub raw: Value,
+    /// Patterns of tools that may be pruned, trimmed and without blanks.
+    pub allow: Vec<String>,
+    /// Patterns of tools that may not, trimmed and without blanks.
+    pub deny: Vec<String>,
+}
+
+/// The effective settings of September 2026, mode `cache-ttl`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheTtlSettings {
+    /// How long, in milliseconds, after its last use the provider's cache counts as cold; zero never.
+    pub ttl_ms: i64,
+    /// Which tools' results may be pruned.
+    pub tools: Tools,
+    /// Whether and how a result is cleared.
+    pub hard_clear: HardClear,
+}
+
+/// Resolves a raw `contextPruning` value as OpenClaw of January 2026 does.
+pub fn resolve_2026_01(config: &Value) -> Option<Settings> {
+    let mode = match config.get("mode")?.as_str()? {
+        "adaptive" => Mode::Adaptive,
+        "aggressive" => Mode::Aggressive,
+        _ => return None,
+    };
+    Some(Settings {
+        mode,
+        keep_last_assistants: count(config, "keepLastAssistants", 3),
+        soft_trim_ratio: share(config, "softTrimRatio", 0.3),
+        hard_clear_ratio: share(config, "hardClearRatio", 0.5),
+        min_prunable_tool_chars: count(config, "minPrunableToolChars", 50_000),
+        tools: read_tools(config),
+        soft_trim: read_soft_trim(config),
+        hard_clear: match mode {
+            Mode::Adaptive => read_hard_clear(config),
+            // Clearing is all this mode does: it cannot be switched off.
+            Mode::Aggressive => HardClear { enabled: true, ..read_hard_clear(config) },
+        },
+    })
+}
+
+/// Resolves a raw `contextPruning` value as OpenClaw of September 2026 does.
+pub fn resolve_2026_09(config: &Value) -> Option<CacheTtlSettings> {
+    (config.get("mode")? == "cache-ttl").then(|| CacheTtlSettings {
+        ttl_ms: parse_ttl_ms(config.get("ttl").unwrap_or(&Value::Null)),
+        tools: read_tools(config),
+        hard_clear: read_hard_clear(config),
+    })
+}
+
+impl Mode {
+    /// The mode's name in a configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::Aggressive => "aggressive",
+        }
+    }
+}
+
+impl Settings {
+    /// The settings as OpenClaw itself would print them.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "mode": self.mode.as_str(),
+            "keepLastAssistants": self.keep_last_assistants,
+            "softTrimRatio": print_share(self.soft_trim_ratio),
+            "hardClearRatio": print_share(self.hard_clear_ratio),
+            "minPrunableToolChars": self.min_prunable_tool_chars,
+            "tools": self.tools.raw,
+            "softTrim": {
+                "maxChars": self.soft_trim.max_chars,
+                "headChars": self.soft_trim.head_chars,
+                "tailChars": self.soft_trim.tail_chars,
+            },
+            "hardClear": {"enabled": self.hard_clear.enabled, "placeholder": self.hard_clear.placeholder},
+        })
+    }
+}
+
+impl CacheTtlSettings {
+    /// The three values a round of pruning depends on: `ttlMs`, `hardClear` and `placeholder`.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "ttlMs": self.ttl_ms,
+            "hardClear": self.hard_clear.enabled,
+            "placeholder": self.hard_clear.placeholder,
+        })
+    }
+}
+
+fn read_soft_trim(config: &Value) -> SoftTrim {
+    let given = config.get("softTrim").unwrap_or(&Value::Null);
+    SoftTrim {
+        max_chars: count(given, "maxChars", 4_000),
+        head_chars: count(given, "headChars", 1_500),
+        tail_chars: count(given, "tailChars", 1_500),
+    }
+}
+
+fn read_hard_clear(config: &Value) -> HardClear {
+    let given = config.get("hardClear").unwrap_or(&Value::Null);
+    let placeholder = given.get("placeholder").and_then(Value::as_str).unwrap_or_default();
+    let placeholder = placeholder.trim_matches(is_js_space);
+    HardClear {
+        enabled: given.get("enabled").and_then(Value::as_bool).unwrap_or(true),
+        placeholder: if placeholder.is_empty() { CLEARED } else { placeholder }.to_owned(),
+    }
+}
+
+fn read_tools(config: &Value) -> Tools {
+    let raw = config.get("tools").filter(|tools| is_truthy(tools)).cloned().unwrap_or_else(|| json!({}));
+    Tools::read(&raw)
+}
+
+impl Tools {
+    /// Reads the lists of a `tools` setting of any shape.
+    pub fn read(raw: &Value) -> Self {
+        Self { allow: patterns(raw, "allow"), deny: patterns(raw, "deny"), raw: raw.clone() }
+    }
+}
+
+fn patterns(tools: &Value, key: &str) -> Vec<String> {
+    let listed = tools.get(key).and_then(Value::as_array).into_iter().flatten();
+    let spelled = listed.map(|pattern| match pattern {
+        Value::Null => String::new(),
+        Value::String(text) => text.trim_matches(is_js_space).to_owned(),
+        other => other.to_string(),
+    });
+    spelled.filter(|pattern| !pattern.is_empty()).collect()
+}
+
+/// A number rounded down and no less than zero; the cast saturates.
+fn count(config: &Value, key: &str, default: u64) -> u64 {
+    config.get(key).and_then(Value::as_f64).map_or(default, |number| number.floor().max(0.0) as u64)
+}
+
+fn share(config: &Value, key: &str, default: f64) -> f64 {
+    config.get(key).and_then(Value::as_f64).map_or(default, |number| number.clamp(0.0, 1.0))
+}
+
+/// JavaScript prints the whole numbers 0 and 1 without a point.
+fn print_share(share: f64) -> Value {
+    if share.fract() == 0.0 { json!(share as u64) } else { json!(share) }
+}
+
+fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+fn is_js_space(character: char) -> bool {
+    character == '\u{feff}' || (character.is_whitespace() && character != '\u{85}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_mode_switches_pruning_off() {
+        for config in [json!(null), json!([]), json!({}), json!({"mode": "ADAPTIVE"}), json!({"mode": "off"})]
+        {
+            assert_eq!(resolve_2026_01(&config), None);
+            assert_eq!(resolve_2026_09(&config), None);
+        }
+        assert_eq!(resolve_2026_01(&json!({"mode": "cache-ttl"})), None);
+    }
+
+    #[test]
+    fn values_of_the_wrong_type_count_as_not_given() {
+        let odd = json!({"mode": "adaptive", "keepLastAssistants": "9", "softTrimRatio": true, "tools": 0,
+            "softTrim": [1], "hardClear": {"enabled": 1, "placeholder": " \u{feff}"}});
+        assert_eq!(resolve_2026_01(&odd), resolve_2026_01(&json!({"mode": "adaptive"})));
+    }
+
+    #[test]
+    fn values_out_of_range_are_moved_into_it() {
+        let config = json!({"mode": "aggressive", "keepLastAssistants": -0.5, "softTrimRatio": 1.5,
+            "hardClearRatio": -1, "softTrim": {"maxChars": 2.9}, "hardClear": {"enabled": false}});
+        let printed = resolve_2026_01(&config).unwrap().to_json();
+        assert_eq!(printed["keepLastAssistants"], json!(0));
+        assert_eq!((&printed["softTrimRatio"], &printed["hardClearRatio"]), (&json!(1), &json!(0)));
+        assert_eq!(printed["softTrim"], json!({"maxChars": 2, "headChars": 1500, "tailChars": 1500}));
+        assert_eq!(printed["hardClear"]["enabled"], json!(true));
+    }
+
+    #[test]
+    fn tools_are_kept_raw_and_read_as_patterns() {
+        let raw = json!({"allow": [" read ", "", null, 5], "deny": "exec"});
+        let tools = resolve_2026_09(&json!({"mode": "cache-ttl", "tools": raw})).unwrap().tools;
+        assert_eq!(tools, Tools { raw, allow: vec!["read".to_owned(), "5".to_owned()], deny: Vec::new() });
+    }
+
+    #[test]
+    fn september_reads_the_time_to_live() {
+        let config = json!({"mode": "cache-ttl", "ttl": "1h30m", "hardClear": {"placeholder": " gone "}});
+        let printed = resolve_2026_09(&config).unwrap().to_json();
+        assert_eq!(printed, json!({"ttlMs": 5_400_000, "hardClear": true, "placeholder": "gone"}));
+    }
+}

@@ -1,0 +1,209 @@
+//! From `UIMessage`s to the messages that are sent: the AI SDK's own conversion, version 5.
+//!
+//! The SDK cuts an assistant's message at each `step-start`. Every piece becomes one `assistant`
+//! message with its text, reasoning and calls in order, followed by one `tool` message with the
+//! results of those calls. That is why one stored message may be sent as six.
+//!
+//! OpenCode registers its own rule for turning an output into content: a string stays text, an object
+//! becomes a text followed by the attachments that carry their data in the address (`data:…,…`); a
+//! file that is merely linked cannot be sent and is dropped.
+//!
+//! Only the part types that [`super::ui_messages`] produces are known here; others are skipped, as the
+//! SDK skips what it does not know.
+
+use serde_json::Value;
+
+use super::ui_messages::{field, kind, object, parts_of, text};
+
+/// Converts what [`super::ui_messages::ui_messages`] rendered into the messages a model is sent.
+pub fn model_messages(ui: &[Value]) -> Vec<Value> {
+    ui.iter()
+        .flat_map(|message| match text(message, "role") {
+            Some("user") => vec![convert_user(parts_of(message))],
+            Some("assistant") => convert_assistant(parts_of(message)),
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+fn convert_user(parts: &[Value]) -> Value {
+    let content = parts.iter().filter_map(|part| match kind(part) {
+        "text" => Some(convert_text(part)),
+        "file" => Some(object([
+            ("type", Some("file".into())),
+            ("mediaType", field(part, "mediaType")),
+            ("filename", field(part, "filename")),
+            ("data", field(part, "url")),
+        ])),
+        _ => None,
+    });
+    said("user", content.collect())
+}
+
+fn convert_assistant(parts: &[Value]) -> Vec<Value> {
+    parts.split(|part| kind(part) == "step-start").flat_map(convert_step).collect()
+}
+
+fn convert_step(step: &[Value]) -> Vec<Value> {
+    let content: Vec<Value> = step.iter().filter_map(convert_assistant_part).collect();
+    if content.is_empty() {
+        return Vec::new();
+    }
+    let results: Vec<Value> = step.iter().filter_map(convert_result).collect();
+    let mut messages = vec![said("assistant", content)];
+    if !results.is_empty() {
+        messages.push(said("tool", results));
+    }
+    messages
+}
+
+fn convert_assistant_part(part: &Value) -> Option<Value> {
+    match kind(part) {
+        "text" => Some(convert_text(part)),
+        // Unlike everywhere else the SDK copies reasoning metadata without looking, even a null.
+        "reasoning" => Some(object([
+            ("type", Some("reasoning".into())),
+            ("text", field(part, "text")),
+            ("providerOptions", field(part, "providerMetadata")),
+        ])),
+        _ => convert_call(part),
+    }
+}
+
+fn convert_text(part: &Value) -> Value {
+    object([
+        ("type", Some("text".into())),
+        ("text", field(part, "text")),
+        ("providerOptions", present(part, "providerMetadata")),
+    ])
+}
+
+fn convert_call(part: &Value) -> Option<Value> {
+    let input = if failed(part) { present(part, "input") } else { field(part, "input") };
+    Some(object([
+        ("type", Some("tool-call".into())),
+        ("toolCallId", field(part, "toolCallId")),
+        ("toolName", Some(tool_name(part)?.into())),
+        ("input", input),
+        ("providerOptions", present(part, "callProviderMetadata")),
+    ]))
+}
+
+fn convert_result(part: &Value) -> Option<Value> {
+    let name = tool_name(part)?;
+    let output = if failed(part) {
+        typed("error-text", Some(error_message(part.get("errorText")).into()))
+    } else {
+        convert_output(part.get("output"))
+    };
+    Some(object([
+        ("type", Some("tool-result".into())),
+        ("toolCallId", field(part, "toolCallId")),
+        ("toolName", Some(name.into())),
+        ("output", Some(output)),
+        ("providerOptions", present(part, "callProviderMetadata")),
+    ]))
+}
+
+fn convert_output(output: Option<&Value>) -> Value {
+    match output {
+        Some(Value::String(text)) => typed("text", Some(text.as_str().into())),
+        Some(composed @ (Value::Object(_) | Value::Array(_))) => {
+            let opening = object([("type", Some("text".into())), ("text", field(composed, "text"))]);
+            let attachments = composed.get("attachments").and_then(Value::as_array);
+            let media = attachments.into_iter().flatten().filter_map(convert_attachment);
+            typed("content", Some(std::iter::once(opening).chain(media).collect()))
+        }
+        other => typed("json", other.cloned()),
+    }
+}
+
+fn convert_attachment(attachment: &Value) -> Option<Value> {
+    let (_, data) = text(attachment, "url")?.strip_prefix("data:")?.split_once(',')?;
+    Some(object([
+        ("type", Some("media".into())),
+        ("mediaType", field(attachment, "mime")),
+        ("data", Some(data.into())),
+    ]))
+}
+
+fn error_message(error: Option<&Value>) -> String {
+    match error {
+        None | Some(Value::Null) => "unknown error".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+fn said(role: &str, content: Vec<Value>) -> Value {
+    object([("role", Some(role.into())), ("content", Some(Value::Array(content)))])
+}
+
+fn typed(kind: &str, value: Option<Value>) -> Value {
+    object([("type", Some(kind.into())), ("value", value)])
+}
+
+fn failed(part: &Value) -> bool {
+    text(part, "state") == Some("output-error")
+}
+
+fn tool_name(part: &Value) -> Option<&str> {
+    kind(part).strip_prefix("tool-")
+}
+
+/// The field unless it is missing or null, the test `!= null`.
+fn present(value: &Value, key: &str) -> Option<Value> {
+    field(value, key).filter(|found| !found.is_null())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn convert(parts: &Value) -> Vec<Value> {
+        model_messages(&[json!({"role": "assistant", "parts": parts})])
+    }
+
+    #[test]
+    fn every_step_is_a_message_followed_by_its_results() {
+        let call = json!({"type": "tool-read", "state": "output-available", "toolCallId": "c", "input": {},
+            "output": "out"});
+        let sent = convert(&json!([
+            {"type": "step-start"}, {"type": "text", "text": "one"}, call,
+            {"type": "step-start"}, {"type": "text", "text": "two"}
+        ]));
+        let roles: Vec<_> = sent.iter().map(|message| message["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["assistant", "tool", "assistant"]);
+        assert_eq!(sent[1]["content"][0]["output"], json!({"type": "text", "value": "out"}));
+    }
+
+    #[test]
+    fn only_embedded_attachments_are_sent() {
+        let output = json!({"text": "t", "attachments": [
+            {"mime": "image/png", "url": "data:image/png;base64,AA,BB"},
+            {"mime": "image/png", "url": "data:nothing"},
+            {"mime": "image/png", "url": "file:///a,b"}]});
+        let value = convert_output(Some(&output))["value"].clone();
+        let media = json!({"type": "media", "mediaType": "image/png", "data": "AA,BB"});
+        assert_eq!(value, json!([{"type": "text", "text": "t"}, media]));
+    }
+
+    #[test]
+    fn a_failed_call_reports_its_error() {
+        let sent =
+            convert(&json!([{"type": "tool-a-b", "state": "output-error", "toolCallId": "c", "input": null,
+            "errorText": "boom", "callProviderMetadata": {"k": 1}}]));
+        let call =
+            json!({"type": "tool-call", "toolCallId": "c", "toolName": "a-b", "providerOptions": {"k": 1}});
+        assert_eq!(sent[0]["content"], json!([call]));
+        assert_eq!(sent[1]["content"][0]["output"], json!({"type": "error-text", "value": "boom"}));
+    }
+
+    #[test]
+    fn outputs_of_any_type_are_converted() {
+        assert_eq!(convert_output(Some(&json!(5))), json!({"type": "json", "value": 5}));
+        assert_eq!(convert_output(Some(&json!([]))), json!({"type": "content", "value": [{"type": "text"}]}));
+        assert_eq!(convert_output(None), json!({"type": "json"}));
+    }
+}

@@ -1,0 +1,71 @@
+//! Taking the measures of a part while its text is in hand.
+
+use secateur::{Measures, Sizes, Trim, weighted_len};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::json::{self, Halves, Printer, decode, lengths, printed_len, slice_units};
+
+/// The sizes of a raw JSON string literal: its decoded text is the content.
+pub(crate) fn of_string(raw: &str, measures: &Measures) -> Sizes {
+    let json::Lengths { units, points } = lengths(raw);
+    let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
+    if measures.js_json {
+        sizes.js_json = printed_len(raw, Printer::JavaScript);
+    }
+    if measures.py_json {
+        sizes.py_json = printed_len(raw, Printer::Python);
+    }
+    if measures.source {
+        sizes.source = xxh3_64(raw.as_bytes());
+    }
+    if measures.weighted || measures.trimmed.is_some() || measures.tokens.is_some() {
+        add_text_measures(&mut sizes, &decode(raw), measures);
+    }
+    sizes
+}
+
+/// The sizes of any raw JSON value: its own spelling is the content.
+pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
+    if json::fields::is_string(raw) {
+        return of_string(raw, measures);
+    }
+    let (units, points) = (json::utf16_len(raw), json::points_len(raw));
+    let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
+    if measures.js_json {
+        sizes.js_json = printed_len(raw, Printer::JavaScript);
+    }
+    if measures.py_json {
+        sizes.py_json = printed_len(raw, Printer::Python);
+    }
+    if measures.source {
+        sizes.source = xxh3_64(raw.as_bytes());
+    }
+    add_text_measures(&mut sizes, raw, measures);
+    sizes
+}
+
+/// Adds the measures that need decoded text.
+pub(crate) fn add_text_measures(sizes: &mut Sizes, text: &str, measures: &Measures) {
+    if measures.weighted {
+        sizes.weighted = weighted_len(text);
+    }
+    if let Some(trim) = measures.trimmed {
+        sizes.trimmed = trimmed_weight(text, sizes.units, trim);
+    }
+    #[cfg(feature = "bpe")]
+    if let Some(vocabulary) = measures.tokens {
+        sizes.tokens = secateur::count_tokens(text, vocabulary);
+    }
+}
+
+/// The weighted length of what a trim keeps of a text of `units` UTF-16 units.
+pub(crate) fn trimmed_weight(text: &str, units: u64, trim: Trim) -> u64 {
+    let head = slice_units(text, 0, trim.head.min(units), Halves::Omit);
+    let tail = slice_units(text, units.saturating_sub(trim.tail), units, Halves::Omit);
+    weighted_len(&head) + weighted_len(&tail)
+}
+
+/// Whether a raw string is exactly the placeholder that the measures ask about.
+pub(crate) fn is_placeholder(raw: &str, measures: &Measures) -> bool {
+    measures.placeholder.as_deref().is_some_and(|placeholder| decode(raw) == placeholder)
+}

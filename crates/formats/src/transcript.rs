@@ -1,0 +1,133 @@
+//! A transcript: a session's bytes, where its messages and parts lie in them, and its outline.
+//!
+//! Reading never copies content: a transcript borrows the bytes and knows, for each part, the range that
+//! holds it. Applying cuts gives a list of edits to those bytes, so that whatever is not cut comes out
+//! exactly as it went in.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use secateur::{Action, Memory, Outline, PartIx, Plan};
+
+use crate::format::Format;
+use crate::json::{Splice, SpliceError, decode};
+use crate::warning::Warning;
+
+/// Where a part lies in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The string literal of the part's own id.
+    pub id: Option<Range<usize>>,
+    /// The content that a cut replaces.
+    pub content: Option<Range<usize>>,
+    /// What a mark is written into, or over; what that is, the format knows.
+    pub mark: Option<Range<usize>>,
+    /// A second place that a mark touches.
+    pub second: Option<Range<usize>>,
+    /// The content lies inside `mark` rather than beside it.
+    pub inside: bool,
+}
+
+/// How one part is cut: what a renderer needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rendering<'a> {
+    /// Which part.
+    pub part: PartIx,
+    /// What happens to it.
+    pub action: Action,
+    /// What stands where content was.
+    pub placeholder: &'a str,
+}
+
+/// A session's bytes with their outline; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Transcript<'a> {
+    /// The format that was read.
+    pub format: Format,
+    /// The facts.
+    pub outline: Outline,
+    /// What could not be read.
+    pub warnings: Vec<Warning>,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) text: &'a str,
+    pub(crate) spots: Vec<Spot>,
+}
+
+/// Why cuts cannot be applied to a transcript.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The format has no way to hold such a cut.
+    #[error("a {format} session cannot hold this cut of part {part}: {reason}")]
+    Unsupported {
+        /// The format.
+        format: Format,
+        /// The number of the part.
+        part: u32,
+        /// What is missing.
+        reason: &'static str,
+    },
+    /// Two edits touch the same bytes, which would mean that a part was read wrongly.
+    #[error("cuts of this session overlap: {source}")]
+    Overlap {
+        /// The edits in question.
+        #[from]
+        source: SpliceError,
+    },
+}
+
+impl<'a> Transcript<'a> {
+    /// The bytes that were read.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub(crate) fn spot(&self, part: PartIx) -> Option<&Spot> {
+        self.spots.get(part.0 as usize)
+    }
+
+    /// The source's own id of a part; the id of its tool call where parts have none.
+    pub fn part_id(&self, part: PartIx) -> Option<Cow<'_, str>> {
+        let own = self.spot(part).and_then(|spot| spot.id.clone()).and_then(|range| self.text.get(range));
+        own.map(decode)
+            .or_else(|| self.outline.ids().text(self.outline.call(part)).map(Cow::Borrowed))
+    }
+
+    /// The part with this id: the result, where call and result share one.
+    pub fn find_part(&self, id: &str) -> Option<PartIx> {
+        self.outline.parts().rev().find(|&part| self.part_id(part).is_some_and(|own| own == id))
+    }
+
+    /// The raw content of a part, as it lies in the source.
+    pub fn content(&self, part: PartIx) -> Option<&'a str> {
+        self.spot(part)?.content.clone().and_then(|range| self.text.get(range))
+    }
+
+    /// The source with these cuts made, as edits: marks where the system marks, replaced content where it
+    /// replaces. `now` is written where a system writes the time of a cut.
+    pub fn apply(
+        &self,
+        cuts: impl IntoIterator<Item = Rendering<'a>>,
+        now: i64,
+    ) -> Result<Splice<'a>, ApplyError> {
+        let mut splice = Splice::new(self.bytes);
+        for cut in cuts {
+            for edit in self.format.edits(self, cut, now)? {
+                splice.push(edit)?;
+            }
+        }
+        Ok(splice)
+    }
+}
+
+/// The cuts of a plan together with those remembered, each part once: what a request has to show.
+pub fn renderings<'a>(plan: &'a Plan, outline: &'a Outline, memory: &'a Memory, placeholder: &'a str) -> Vec<Rendering<'a>> {
+    let earlier = memory
+        .cuts()
+        .filter(|&(part, _)| plan.cut(part).is_none() && memory.cut(outline, part).is_some())
+        .map(|(part, cut)| Rendering { part, action: cut.action, placeholder: memory.placeholder(cut) });
+    let fresh = plan.cuts.iter().map(|cut| Rendering { part: cut.part, action: cut.action, placeholder });
+    let mut all: Vec<_> = earlier.chain(fresh).collect();
+    all.sort_unstable_by_key(|cut| cut.part);
+    all
+}
