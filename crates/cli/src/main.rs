@@ -1,7 +1,17 @@
 //! The command `secateur`: one file per subcommand, each a thin shell around the libraries.
 
+mod chosen;
 mod conform;
+mod explain;
+mod figures;
+mod overflow;
+mod profiles;
+mod prune;
+mod session;
+mod table;
+mod wording;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -10,6 +20,8 @@ use clap::{Parser, Subcommand};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Keep an LLM agent's conversation inside its model's window.
+///
+/// Pruning is not deletion: what is cut is marked or left out of a request; the text stays in the session.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {
@@ -19,17 +31,31 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Prune(prune::Prune),
+    Explain(explain::Explain),
+    Profiles(profiles::List),
+    Overflow(overflow::Check),
     Conform(conform::Conform),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let mut out = anstream::stdout().lock();
+    let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     let outcome = match &cli.command {
+        Command::Prune(command) => command.run(&mut out),
+        Command::Explain(command) => command.run(&mut out),
+        Command::Profiles(command) => command.run(&mut out),
+        Command::Overflow(command) => command.run(&mut out),
         Command::Conform(command) => command.run(&mut out),
     };
-    outcome.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+    let outcome = outcome.and_then(|code| out.flush().map(|()| code).map_err(Into::into));
+    outcome.unwrap_or_else(|error: anyhow::Error| {
+        // A reader that went away, as `head` does, has seen what it wanted.
+        let closed = error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
+        if closed {
+            return ExitCode::SUCCESS;
+        }
+        anstream::eprintln!("error: {error:#}");
         ExitCode::from(2)
     })
 }

@@ -10,7 +10,7 @@ use crate::keep_last::{self, KeepLast};
 use crate::measure::{Measures, Unit};
 use crate::memory::Memory;
 use crate::outline::{Outline, PartIx};
-use crate::plan::{Idle, Keep, Plan, Verdict};
+use crate::plan::{Cut, Idle, Keep, Plan, Verdict};
 use crate::ratio::{self, Mode, Ratio};
 use crate::situation::Situation;
 use crate::tools::Tools;
@@ -38,6 +38,9 @@ pub enum Lasting {
     /// It is written into the session itself and stays.
     #[default]
     Marked,
+    /// As marked, but every mark rewrites the whole message as it was before the pass, so that of several marks
+    /// in one message only the last one written survives.
+    MarkedOncePerMessage,
     /// It is remembered beside the session and replayed on every request.
     Remembered,
     /// It holds for one request; the next one decides anew.
@@ -59,7 +62,26 @@ pub struct Policy {
     pub budget: Budget,
 }
 
+impl Lasting {
+    /// Whether the session itself holds the cuts.
+    pub fn is_marked(self) -> bool {
+        matches!(self, Lasting::Marked | Lasting::MarkedOncePerMessage)
+    }
+}
+
 impl Policy {
+    /// The cuts of a plan that a session would hold afterwards, in the order in which they are written: newest
+    /// part first.
+    pub fn surviving<'p>(&self, outline: &'p Outline, plan: &'p Plan) -> impl Iterator<Item = &'p Cut> + use<'p> {
+        let once = self.lasting == Lasting::MarkedOncePerMessage;
+        let message = move |cut: &Cut| outline.owner(cut.part);
+        let is_last = move |index: &usize| {
+            let (own, older) = (plan.cuts.get(*index), index.checked_sub(1).and_then(|older| plan.cuts.get(older)));
+            !once || older.map(message) != own.map(message)
+        };
+        (0..plan.cuts.len()).rev().filter(is_last).filter_map(|index| plan.cuts.get(index))
+    }
+
     /// Plans from scratch: looks at every part within reach.
     pub fn plan(&self, outline: &Outline, situation: &Situation, memory: &Memory) -> Plan {
         let spent = || {

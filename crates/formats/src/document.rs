@@ -17,28 +17,23 @@ const LIST: &str = "messages";
 
 /// The elements of a document; `None` where an element is not an object.
 pub(crate) fn read_list<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<T>> {
+    let text = text.trim_start_matches('\u{FEFF}');
     match serde_json::from_str::<Document<T>>(text) {
         Ok(Document(elements)) => elements,
         Err(error) => read_patiently(text, &error, warnings),
     }
 }
 
-/// The elements of a text with one value a line, each with the range of its line. Lines that cannot be read
-/// are passed over with a warning; blank ones without.
-pub(crate) fn read_lines<'a, T: Fields<'a>>(
-    text: &'a str,
-    warnings: &mut Vec<Warning>,
-) -> Vec<(Range<usize>, Option<T>)> {
+/// The elements of a text with one value a line. Lines that cannot be read are passed over with a warning;
+/// blank ones without.
+pub(crate) fn read_lines<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<T>> {
     let mut elements = Vec::new();
-    let mut start = 0;
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        let range = start..start + line.len();
-        start = range.end;
+    for (index, line) in text.trim_start_matches('\u{FEFF}').lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
         match fields::object(line.trim()) {
-            Ok(element) => elements.push((range, element)),
+            Ok(element) => elements.push(element),
             Err(error) => warnings.push(Warning {
                 line: index as u64 + 1,
                 reason: format!("not a JSON value ({error}); the line was left alone"),
@@ -197,7 +192,7 @@ mod tests {
     fn lines_are_read_one_by_one() {
         let mut warnings = Vec::new();
         let lines = read_lines::<Id>("{\"id\":1}\n\n{oops\r\n{\"id\":2}", &mut warnings);
-        assert_eq!(lines.iter().map(|(range, _)| range.clone()).collect::<Vec<_>>(), [0..9, 17..25]);
+        assert_eq!(lines, [Some(Id(Some(1))), Some(Id(Some(2)))]);
         assert_eq!(warnings.len(), 1);
         assert_eq!(warnings[0].line, 3);
     }

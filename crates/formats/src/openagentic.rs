@@ -35,14 +35,12 @@ pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
 }
 
 fn is_list(text: &str) -> bool {
-    text.trim_start().starts_with('[')
+    text.trim_start_matches('\u{FEFF}').trim_start().starts_with('[')
 }
 
 fn events<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Event<'a>> {
-    if is_list(text) {
-        return read_list(text, warnings).into_iter().map(Option::unwrap_or_default).collect();
-    }
-    read_lines(text, warnings).into_iter().map(|(_, event)| event.unwrap_or_default()).collect()
+    let events = if is_list(text) { read_list(text, warnings) } else { read_lines(text, warnings) };
+    events.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 /// The edit that appends the mark of one cut.

@@ -176,14 +176,9 @@ pub(super) fn body(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')
 }
 
-/// How far to look for the next escape before searching in earnest.
-const NEAR: usize = 16;
-
 /// Splits the text at its first backslash: what precedes it, and the escape there.
 pub(super) fn split_at_escape(text: &str) -> Option<(&str, Escape)> {
-    // Escapes come in flocks; the library's search is made for long distances.
-    let near = text.bytes().take(NEAR).position(|byte| byte == b'\\');
-    let at = near.or_else(|| text.find('\\'))?;
+    let at = text.as_bytes().iter().position(|&byte| byte == b'\\')?;
     Some((text.get(..at)?, Escape::at(text.as_bytes(), at)))
 }
 

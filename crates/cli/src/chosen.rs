@@ -1,0 +1,128 @@
+//! The profile that a command works with, and what was laid over it.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use secateur::{Layer, Profile, Profiles};
+use secateur_formats::Format;
+use toml::Value;
+
+/// Variables of the environment that OpenCode knows, and what they set here.
+const OUTPUT_TOKEN_MAX: &str = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX";
+const DISABLE_PRUNE: &str = "OPENCODE_DISABLE_PRUNE";
+
+/// Which profile, and what goes over it.
+#[derive(Debug, Args)]
+pub(crate) struct Chosen {
+    /// The profile: a name (see `secateur profiles`) or a file. Without it, the newest version of the system
+    /// that wrote the session.
+    #[arg(long, short, value_name = "NAME|FILE")]
+    profile: Option<String>,
+    /// Set a value of the profile, e.g. `watermark.protect=60000`; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl Chosen {
+    /// The profile of this name, with nothing but the environment over it.
+    pub(crate) fn named(name: &str) -> Result<Profile> {
+        Self { profile: None, set: Vec::new() }.resolve(name)
+    }
+
+    /// The profile for a session of this format.
+    pub(crate) fn for_format(&self, format: Format) -> Result<Profile> {
+        self.resolve(self.profile.as_deref().unwrap_or(format.name()))
+    }
+
+    /// The profile, where there is no session to tell what is meant.
+    pub(crate) fn or(&self, fallback: &str) -> Result<Profile> {
+        self.resolve(self.profile.as_deref().unwrap_or(fallback))
+    }
+
+    fn resolve(&self, name: &str) -> Result<Profile> {
+        let mut profiles = Profiles::builtin();
+        let name = if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
+            let text = fs::read_to_string(name).with_context(|| format!("cannot read the profile {name}"))?;
+            profiles.add(name, &text)?
+        } else {
+            name.to_owned()
+        };
+        let mut layers = environment(&profiles.get(&name)?, |key| std::env::var(key).ok())?;
+        for pair in &self.set {
+            layers.push(flag(pair)?);
+        }
+        Ok(profiles.get_with(&name, &layers)?)
+    }
+}
+
+/// A `KEY=VALUE` as a layer; the value is TOML, or a text if it is not.
+fn flag(pair: &str) -> Result<Layer> {
+    let (key, value) = pair
+        .split_once('=')
+        .ok_or_else(|| anyhow!("--set {pair:?} has no `=`; it is written KEY=VALUE, e.g. watermark.protect=60000"))?;
+    let parsed = format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
+    let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+    Ok(Layer::set("--set", key.trim(), value))
+}
+
+/// What the environment lays over a profile of OpenCode.
+fn environment(profile: &Profile, variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Layer>> {
+    let mut layers = Vec::new();
+    if profile.reproduces.as_ref().is_none_or(|reproduces| reproduces.system != "OpenCode") {
+        return Ok(layers);
+    }
+    let origin = |name: &str| format!("environment {name}");
+    if let Some(text) = variable(OUTPUT_TOKEN_MAX) {
+        match text.trim().parse::<i64>() {
+            Ok(cap) if cap > 0 => {
+                layers.push(Layer::set(&origin(OUTPUT_TOKEN_MAX), "overflow.output_cap", Value::Integer(cap)));
+            }
+            _ => bail!("{OUTPUT_TOKEN_MAX}={text:?} must be a whole number above 0"),
+        }
+    }
+    if let Some(text) = variable(DISABLE_PRUNE) {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => layers.push(Layer::set(&origin(DISABLE_PRUNE), "prune.enabled", Value::Boolean(false))),
+            "false" | "0" | "" => {}
+            _ => bail!("{DISABLE_PRUNE}={text:?} must be `true`, `1`, `false` or `0`"),
+        }
+    }
+    Ok(layers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opencode(pairs: &[(&str, &str)]) -> Result<Profile> {
+        let profiles = Profiles::builtin();
+        let variable = |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned());
+        let layers = environment(&profiles.get("opencode")?, variable)?;
+        Ok(profiles.get_with("opencode", &layers)?)
+    }
+
+    #[test]
+    fn opencodes_variables_become_parameters() {
+        assert!(opencode(&[]).unwrap().policy.enabled);
+        assert!(!opencode(&[(DISABLE_PRUNE, "1")]).unwrap().policy.enabled);
+        let profile = opencode(&[(OUTPUT_TOKEN_MAX, "64000")]).unwrap();
+        assert_eq!(profile.overflow.output_cap, 64_000);
+        assert_eq!(profile.origin("overflow.output_cap"), Some("environment OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"));
+        assert!(opencode(&[(OUTPUT_TOKEN_MAX, "many")]).unwrap_err().to_string().contains("many"));
+    }
+
+    #[test]
+    fn other_systems_do_not_hear_them() {
+        let profile = Profiles::builtin().get("qwery").unwrap();
+        assert_eq!(environment(&profile, |_| Some("1".to_owned())).unwrap(), []);
+    }
+
+    #[test]
+    fn flags_are_toml_or_text() {
+        assert_eq!(flag("a.b=3").unwrap(), Layer::set("--set", "a.b", Value::Integer(3)));
+        assert_eq!(flag("a=keep going").unwrap(), Layer::set("--set", "a", Value::String("keep going".into())));
+        assert!(flag("a").is_err());
+    }
+}

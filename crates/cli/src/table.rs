@@ -1,0 +1,47 @@
+//! Tables in the terminal: a line of headings, columns set apart by space, no frames.
+
+use std::fmt;
+
+use comfy_table::{CellAlignment, ContentArrangement, presets};
+
+/// A table that prints itself.
+pub(crate) struct Table {
+    inner: comfy_table::Table,
+}
+
+impl Table {
+    /// A table with these headings.
+    pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
+        let mut inner = comfy_table::Table::new();
+        inner.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        if inner.width().is_none() {
+            inner.set_width(110);
+        }
+        inner.set_header(headings);
+        Self { inner }
+    }
+
+    /// Sets these columns to the right, as numbers are.
+    pub(crate) fn right<const N: usize>(mut self, columns: [usize; N]) -> Self {
+        for column in columns {
+            if let Some(column) = self.inner.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        self
+    }
+
+    /// Adds a row.
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.inner.add_row(cells);
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.inner.lines() {
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
