@@ -2,6 +2,7 @@
 
 mod chosen;
 mod conform;
+mod demo;
 mod explain;
 mod figures;
 mod overflow;
@@ -31,6 +32,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Demo),
     Prune(prune::Prune),
     Explain(explain::Explain),
     Profiles(profiles::List),
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     let outcome = match &cli.command {
+        Command::Demo(command) => command.run(&mut out),
         Command::Prune(command) => command.run(&mut out),
         Command::Explain(command) => command.run(&mut out),
         Command::Profiles(command) => command.run(&mut out),

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use secateur::{Limits, Measures, Overflow, OverflowRule, Usage};
+use secateur::{Limits, Measures, Overflow, OverflowRule, Term, Usage};
 use secateur_formats::read;
 use serde_json::json;
 
 use crate::chosen::Chosen;
+use crate::figures::grouped;
 use crate::session::find_model;
 
 /// Say whether a usage overflows a model's window, as a profile sees it.
@@ -125,14 +126,28 @@ pub(crate) fn sentence(rule: &OverflowRule, judged: Overflow) -> String {
                 secateur::Comparison::MoreThan => "more than",
                 secateur::Comparison::AtLeast => "at least",
             };
+            let (count, usable) = (signed(count), signed(usable));
             format!("{verdict}: {count} tokens are counted, {usable} are usable, and {bound} that overflows.")
         }
     }
 }
 
+/// A number that may be below zero.
+fn signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", grouped(number.unsigned_abs()))
+}
+
 /// What a rule counts.
 fn terms(rule: &OverflowRule) -> String {
-    let terms: Vec<String> = rule.terms.iter().map(|term| format!("{term:?}").to_lowercase()).collect();
+    let name = |term: &Term| match term {
+        Term::Input => "input",
+        Term::Output => "output",
+        Term::CacheRead => "cache reads",
+        Term::CacheWrite => "cache writes",
+        Term::Reasoning => "reasoning",
+    };
+    let terms: Vec<&str> = rule.terms.iter().map(name).collect();
     let total = if rule.total == secateur::Given::Never { "" } else { ", or the provider's total if it gives one" };
     format!("{}{total}", terms.join(" + "))
 }

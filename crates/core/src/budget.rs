@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
-use crate::outline::{Kind, Outline, PartIx, Role};
+use crate::outline::{Kind, Outline, PartIx};
 use crate::plan::{Action, Cut, Plan, Reason};
 use crate::tools::Tools;
 
@@ -96,8 +96,7 @@ impl Budget {
         if !self.over_bytes(spent) && !self.over_media(spent) {
             return;
         }
-        let last_user = outline.messages().rev().find(|&message| outline.role(message) == Role::User);
-        let end = last_user.map_or(0, |message| outline.parts_of(message).start);
+        let end = outline.users().last().map_or(0, |&message| outline.first_part(message));
         let mut added = Vec::new();
         for part in (0..end).map(PartIx) {
             if !self.over_bytes(spent) && !self.over_media(spent) {

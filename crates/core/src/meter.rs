@@ -56,26 +56,25 @@ impl Default for Meter {
 
 impl Meter {
     /// The estimate for something of this length.
-    #[inline]
     pub fn estimate(&self, length: u64) -> u64 {
-        // By far the most common divisor; whole numbers are exact and need no division unit.
-        let tokens = if self.divisor == 4.0 {
-            match self.rounding {
-                Rounding::HalfUp => length.saturating_add(2) / 4,
-                Rounding::Ceil => length.div_ceil(4),
-                Rounding::FloorMin1 => (length / 4).max(u64::from(length > 0)),
-            }
-        } else {
-            let quotient = length as f64 / self.divisor;
-            match self.rounding {
-                Rounding::HalfUp => (quotient + 0.5).floor() as u64,
-                Rounding::Ceil => quotient.ceil() as u64,
-                Rounding::FloorMin1 => (quotient.floor() as u64).max(u64::from(length > 0)),
-            }
+        self.gauge().estimate(length)
+    }
+
+    /// The meter prepared for many estimates in a row.
+    pub(crate) fn gauge(&self) -> Gauge {
+        let (add, least) = match self.rounding {
+            Rounding::HalfUp => (2, 0),
+            Rounding::Ceil => (3, 0),
+            Rounding::FloorMin1 => (0, 1),
         };
-        match self.cap {
-            Some(cap) => tokens.min(cap),
-            None => tokens,
+        Gauge {
+            // By far the most common divisor; whole numbers are exact and need no division.
+            by_four: self.divisor == 4.0,
+            add,
+            least,
+            cap: self.cap.unwrap_or(u64::MAX),
+            divisor: self.divisor,
+            rounding: self.rounding,
         }
     }
 
@@ -93,6 +92,38 @@ impl Meter {
     pub fn whole(&self, outline: &Outline) -> u64 {
         let sent = |part: &PartIx| !matches!(outline.kind(*part), Kind::Other | Kind::Compaction);
         outline.parts().filter(sent).map(|part| self.part(outline, part)).fold(0, u64::saturating_add)
+    }
+}
+
+/// A meter with its choices resolved, for tight loops.
+#[derive(Clone, Copy)]
+pub(crate) struct Gauge {
+    by_four: bool,
+    add: u64,
+    least: u64,
+    cap: u64,
+    divisor: f64,
+    rounding: Rounding,
+}
+
+impl Gauge {
+    #[inline]
+    pub(crate) fn estimate(&self, length: u64) -> u64 {
+        let tokens = if self.by_four {
+            (length.saturating_add(self.add) >> 2).max(length.min(self.least))
+        } else {
+            self.divide(length)
+        };
+        tokens.min(self.cap)
+    }
+
+    fn divide(&self, length: u64) -> u64 {
+        let quotient = length as f64 / self.divisor;
+        match self.rounding {
+            Rounding::HalfUp => (quotient + 0.5).floor() as u64,
+            Rounding::Ceil => quotient.ceil() as u64,
+            Rounding::FloorMin1 => (quotient.floor() as u64).max(length.min(1)),
+        }
     }
 }
 

@@ -165,13 +165,60 @@ struct Message {
     time: Option<i64>,
 }
 
-/// The three facts that every scan looks at first, kept together in four bytes.
+/// The facts that every scan looks at first, packed into one byte: kind in bits 0 to 2, status in bits 3 to 5,
+/// then the two flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Nature {
-    kind: Kind,
-    status: Status,
-    cut: bool,
-    placeholder: bool,
+pub(crate) struct Nature(u8);
+
+impl Nature {
+    const CUT: u8 = 1 << 6;
+    const PLACEHOLDER: u8 = 1 << 7;
+    /// Nothing is known of a part that does not exist.
+    const NOTHING: Nature = Nature(Kind::Other as u8);
+
+    fn new(facts: &PartFacts<'_>) -> Self {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let flags = flag(facts.cut, Self::CUT) | flag(facts.placeholder, Self::PLACEHOLDER);
+        Self(facts.kind as u8 | (facts.status as u8) << 3 | flags)
+    }
+
+    fn kind(self) -> Kind {
+        const KINDS: [Kind; 8] = [
+            Kind::Text,
+            Kind::Reasoning,
+            Kind::Signature,
+            Kind::Call,
+            Kind::Result,
+            Kind::Media,
+            Kind::Compaction,
+            Kind::Other,
+        ];
+        KINDS[usize::from(self.0 & 7)]
+    }
+
+    fn status(self) -> Status {
+        match self.0 >> 3 & 7 {
+            1 => Status::Pending,
+            2 => Status::Running,
+            3 => Status::Completed,
+            4 => Status::Error,
+            _ => Status::None,
+        }
+    }
+
+    fn is_placeholder(self) -> bool {
+        self.0 & Self::PLACEHOLDER != 0
+    }
+
+    pub(crate) fn is_cut(self) -> bool {
+        self.0 & Self::CUT != 0
+    }
+
+    /// Whether it is a result in one of these states, given as one bit each.
+    #[inline]
+    pub(crate) fn is_result_in(self, statuses: u32) -> bool {
+        self.0 & 7 == Kind::Result as u8 && statuses >> (self.0 >> 3 & 7) & 1 == 1
+    }
 }
 
 /// Columns that exist only if their measure was asked for.
@@ -192,6 +239,9 @@ pub struct Outline {
     tools: Names,
     ids: Names,
     messages: Vec<Message>,
+    users: Vec<MessageIx>,
+    assistants: Vec<MessageIx>,
+    summaries: Vec<MessageIx>,
     natures: Vec<Nature>,
     tool: Vec<Name>,
     call: Vec<Name>,
@@ -226,6 +276,14 @@ impl Outline {
         let mut intern = |id: Option<&str>| id.map_or(Name::NONE, |id| self.ids.intern(id));
         let (id, parent, tail) = (intern(facts.id), intern(facts.parent), intern(facts.tail));
         let index = MessageIx(narrow(self.messages.len() as u64));
+        match facts.role {
+            Role::User => self.users.push(index),
+            Role::Assistant => self.assistants.push(index),
+            _ => {}
+        }
+        if facts.summary {
+            self.summaries.push(index);
+        }
         self.messages.push(Message {
             role: facts.role,
             summary: facts.summary,
@@ -247,8 +305,8 @@ impl Outline {
             self.push_message(MessageFacts::default());
         }
         let index = PartIx(narrow(self.natures.len() as u64));
-        let PartFacts { kind, status, cut, placeholder, sizes, .. } = facts;
-        self.natures.push(Nature { kind, status, cut, placeholder });
+        let sizes = facts.sizes;
+        self.natures.push(Nature::new(&facts));
         self.tool.push(facts.tool.map_or(Name::NONE, |tool| self.tools.intern(tool)));
         self.call.push(facts.call.map_or(Name::NONE, |call| self.ids.intern(call)));
         self.owner.push(MessageIx(narrow(self.messages.len() as u64 - 1)));
@@ -305,6 +363,21 @@ impl Outline {
         (0..self.natures.len()).map(|index| PartIx(index as u32))
     }
 
+    /// The messages of users, oldest first. Policies begin with them, so they are kept in a list of their own.
+    pub fn users(&self) -> &[MessageIx] {
+        &self.users
+    }
+
+    /// The messages of the model, oldest first.
+    pub fn assistants(&self) -> &[MessageIx] {
+        &self.assistants
+    }
+
+    /// The summaries, oldest first.
+    pub fn summaries(&self) -> &[MessageIx] {
+        &self.summaries
+    }
+
     /// The model calls, oldest first.
     pub fn calls(&self) -> &[Call] {
         &self.calls
@@ -318,6 +391,16 @@ impl Outline {
     /// The ids that occur: of messages and of tool calls.
     pub fn ids(&self) -> &Names {
         &self.ids
+    }
+
+    /// The first part of a message; the end of all parts for a message that does not exist yet.
+    pub(crate) fn first_part(&self, message: MessageIx) -> u32 {
+        self.messages.get(message.0 as usize).map_or(self.natures.len() as u32, |message| message.first_part)
+    }
+
+    /// What a tight loop over parts reads: the natures and the tools, part by part.
+    pub(crate) fn natures(&self) -> (&[Nature], &[Name]) {
+        (&self.natures, &self.tool)
     }
 
     /// The parts of a message, as a range of part numbers.
@@ -398,32 +481,30 @@ impl Outline {
 /// Facts about one part. An index past the end answers like an empty part of unknown kind.
 impl Outline {
     fn nature(&self, part: PartIx) -> Nature {
-        const NOTHING: Nature =
-            Nature { kind: Kind::Other, status: Status::None, cut: false, placeholder: false };
-        self.natures.get(part.0 as usize).copied().unwrap_or(NOTHING)
+        self.natures.get(part.0 as usize).copied().unwrap_or(Nature::NOTHING)
     }
 
     /// What it is.
     #[inline]
     pub fn kind(&self, part: PartIx) -> Kind {
-        self.nature(part).kind
+        self.nature(part).kind()
     }
 
     /// How far its tool has come.
     #[inline]
     pub fn status(&self, part: PartIx) -> Status {
-        self.nature(part).status
+        self.nature(part).status()
     }
 
     /// Whether the source says that it was cut before.
     #[inline]
     pub fn is_cut(&self, part: PartIx) -> bool {
-        self.nature(part).cut
+        self.nature(part).is_cut()
     }
 
     /// Whether its text is exactly the placeholder of [`Measures::placeholder`].
     pub fn is_placeholder(&self, part: PartIx) -> bool {
-        self.nature(part).placeholder
+        self.nature(part).is_placeholder()
     }
 
     /// The message that it belongs to.
@@ -471,16 +552,20 @@ impl Outline {
     }
 
     /// Its size in `unit`; zero if that measure was not asked for.
-    #[inline]
     pub fn size(&self, part: PartIx, unit: Unit) -> u64 {
+        at(self.column(unit), part)
+    }
+
+    /// The sizes of all parts in `unit`; empty if that measure was not asked for.
+    pub(crate) fn column(&self, unit: Unit) -> &[u32] {
         match unit {
-            Unit::Utf16 => at(&self.units, part),
-            Unit::CodePoints => at(&self.points, part),
-            Unit::Bytes => at(&self.bytes, part),
-            Unit::JsJson => at(&self.extra.js_json, part),
-            Unit::PyJson => at(&self.extra.py_json, part),
-            Unit::Weighted => at(&self.extra.weighted, part),
-            Unit::O200k | Unit::Cl100k => at(&self.extra.tokens, part),
+            Unit::Utf16 => &self.units,
+            Unit::CodePoints => &self.points,
+            Unit::Bytes => &self.bytes,
+            Unit::JsJson => &self.extra.js_json,
+            Unit::PyJson => &self.extra.py_json,
+            Unit::Weighted => &self.extra.weighted,
+            Unit::O200k | Unit::Cl100k => &self.extra.tokens,
         }
     }
 

@@ -58,8 +58,7 @@ impl PivotRule {
     pub fn visible(&self, outline: &Outline) -> Vec<Range<u32>> {
         let end = outline.message_count() as u32;
         if self.start == PivotStart::Summary {
-            let last = outline.messages().rev().find(|&message| outline.is_summary(message));
-            return vec![last.map_or(0, |message| message.0)..end];
+            return vec![outline.summaries().last().map_or(0, |message| message.0)..end];
         }
         let start = self.begin(outline);
         let reordered = match self.tail {

@@ -179,21 +179,23 @@ pub(crate) struct Scope {
     /// The first message that is kept as recent.
     pub cutoff: Option<MessageIx>,
     pub assistants: u64,
-    pub messages: u32,
+}
+
+impl Scope {
+    pub(crate) fn of(outline: &Outline, policy: &Ratio) -> Self {
+        let messages = outline.message_count() as u32;
+        let assistants = outline.assistants();
+        let cutoff = match policy.keep_last_assistants {
+            0 => Some(MessageIx(messages)),
+            keep => assistants.iter().rev().nth(usize::try_from(keep - 1).unwrap_or(usize::MAX)).copied(),
+        };
+        Self { first_user: outline.users().first().copied(), cutoff, assistants: assistants.len() as u64 }
+    }
 }
 
 /// Plans by looking at every part.
 pub(crate) fn scan(outline: &Outline, policy: &Ratio, placeholder: u64, situation: &Situation, memory: &Memory) -> Plan {
-    let is = |role: Role| move |message: &MessageIx| outline.role(*message) == role;
-    let scope = Scope {
-        first_user: outline.messages().find(is(Role::User)),
-        cutoff: match policy.keep_last_assistants {
-            0 => Some(MessageIx(outline.message_count() as u32)),
-            keep => outline.messages().rev().filter(is(Role::Assistant)).nth(keep as usize - 1),
-        },
-        assistants: outline.messages().filter(is(Role::Assistant)).count() as u64,
-        messages: outline.message_count() as u32,
-    };
+    let scope = Scope::of(outline, policy);
     let total = || {
         let parts = outline.parts().map(|part| policy.sent_chars(outline, situation, memory, part));
         let messages = outline.messages().map(|message| policy.message_chars(outline.role(message)));
@@ -247,10 +249,7 @@ fn gate(outline: &Outline, policy: &Ratio, situation: &Situation, scope: &Scope)
     let need = policy.keep_last_assistants;
     let cutoff = scope.cutoff.ok_or(Idle::TooFewAssistants { have: scope.assistants, need })?;
     let first_user = scope.first_user.ok_or(Idle::NoUser)?;
-    let part_at = |message: MessageIx| {
-        if message.0 >= scope.messages { outline.part_count() as u32 } else { outline.parts_of(message).start }
-    };
-    let (floor, active) = (part_at(first_user), part_at(cutoff));
+    let (floor, active) = (outline.first_part(first_user), outline.first_part(cutoff));
     Ok(Bounds { floor_kind: Floor::FirstUser, floor, protected: active, active })
 }
 

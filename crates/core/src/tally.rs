@@ -24,12 +24,12 @@
 use crate::budget::Spent;
 use crate::keep_last::{self, Count, KeepLast};
 use crate::memory::Memory;
-use crate::outline::{Kind, MessageIx, Outline, PartIx, Role};
-use crate::plan::{Bounds, Floor, Idle, Plan};
+use crate::outline::{Kind, MessageIx, Outline, PartIx};
+use crate::plan::{Bounds, Floor, Plan};
 use crate::policy::{Family, Policy};
 use crate::ratio::{self, Ratio, Scope};
 use crate::situation::{Situation, Thinking};
-use crate::watermark::{AtSummary, Crossing, Extent, Meaning, Obstacle, Sums, Watermark};
+use crate::watermark::{Crossing, Extent, Ground, Meaning, Obstacle, Sieve, Sums, Watermark};
 
 /// A result that counts, with the sum of all that count up to and including it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +47,6 @@ pub struct Tally {
     messages: u32,
     parts: u32,
     revision: u64,
-    users: Vec<MessageIx>,
-    assistants: Vec<MessageIx>,
-    summaries: Vec<MessageIx>,
     counted: Vec<Counted>,
     stops: Vec<PartIx>,
     results: Vec<PartIx>,
@@ -68,8 +65,10 @@ impl Tally {
         if self.revision != memory.revision() || self.parts as usize > outline.part_count() {
             *self = Self { revision: memory.revision(), ..Self::default() };
         }
-        for message in (self.messages..outline.message_count() as u32).map(MessageIx) {
-            self.take_message(outline, policy, message);
+        if let Family::Ratio(ratio) = &policy.family {
+            let fresh = (self.messages..outline.message_count() as u32).map(MessageIx);
+            let chars = fresh.map(|message| ratio.message_chars(outline.role(message)));
+            self.total = chars.fold(self.total, u64::saturating_add);
         }
         let fresh = self.parts..outline.part_count() as u32;
         self.messages = outline.message_count() as u32;
@@ -77,41 +76,31 @@ impl Tally {
         if fresh.is_empty() {
             return;
         }
-        let mask = policy.tools().mask(outline.tool_names());
-        for part in fresh.map(PartIx) {
+        let fresh = fresh.map(PartIx);
+        for part in fresh.clone() {
             self.spent.add(Spent::on(outline, part));
-            match &policy.family {
-                Family::Watermark(watermark) => {
-                    if watermark.is_passed_summary(outline, outline.owner(part)) {
-                        continue;
-                    }
-                    match watermark.meaning(outline, memory, &mask, part) {
-                        Meaning::Passed => {}
-                        Meaning::CutBefore => self.stops.push(part),
-                        Meaning::Counts => {
-                            let sum = self.sum_before(self.counted.len()) + watermark.meter.part(outline, part);
-                            self.counted.push(Counted { part, sum });
-                        }
-                    }
-                }
-                Family::Ratio(ratio) => self.take_characters(outline, ratio, memory, part),
-                Family::KeepLast(keep) => self.take_tokens(outline, keep, part),
+        }
+        match &policy.family {
+            Family::Watermark(watermark) => {
+                let sieve = Sieve::new(outline, watermark, memory);
+                fresh.for_each(|part| self.take_result(outline, watermark, &sieve, part));
             }
+            Family::Ratio(ratio) => fresh.for_each(|part| self.take_characters(outline, ratio, memory, part)),
+            Family::KeepLast(keep) => fresh.for_each(|part| self.take_tokens(outline, keep, part)),
         }
     }
 
-    fn take_message(&mut self, outline: &Outline, policy: &Policy, message: MessageIx) {
-        let role = outline.role(message);
-        match role {
-            Role::User => self.users.push(message),
-            Role::Assistant => self.assistants.push(message),
-            _ => {}
+    fn take_result(&mut self, outline: &Outline, watermark: &Watermark, sieve: &Sieve<'_>, part: PartIx) {
+        if watermark.is_passed_summary(outline, outline.owner(part)) {
+            return;
         }
-        if outline.is_summary(message) {
-            self.summaries.push(message);
-        }
-        if let Family::Ratio(ratio) = &policy.family {
-            self.total = self.total.saturating_add(ratio.message_chars(role));
+        match sieve.meaning(part) {
+            Meaning::Passed => {}
+            Meaning::CutBefore => self.stops.push(part),
+            Meaning::Counts => {
+                let sum = self.sum_before(self.counted.len()) + watermark.meter.part(outline, part);
+                self.counted.push(Counted { part, sum });
+            }
         }
     }
 
@@ -143,15 +132,7 @@ impl Tally {
         policy.plan_with(outline, memory, || self.spent, || match &policy.family {
             Family::Watermark(watermark) => self.plan_watermark(outline, watermark),
             Family::Ratio(ratio) => {
-                let scope = Scope {
-                    first_user: self.users.first().copied(),
-                    cutoff: match ratio.keep_last_assistants {
-                        0 => Some(MessageIx(self.messages)),
-                        keep => self.assistants.iter().rev().nth(keep as usize - 1).copied(),
-                    },
-                    assistants: self.assistants.len() as u64,
-                    messages: self.messages,
-                };
+                let scope = Scope::of(outline, ratio);
                 let dropped = if situation.thinking == Thinking::Dropped { self.thinking } else { 0 };
                 let total = || self.total - dropped - self.saved;
                 ratio::plan(outline, ratio, policy.placeholder_chars(ratio), situation, memory, &scope, total)
@@ -173,18 +154,12 @@ impl Tally {
     }
 
     fn plan_watermark(&self, outline: &Outline, policy: &Watermark) -> Plan {
-        let begin = match policy.summary {
-            AtSummary::Begin => self.summaries.last().copied(),
-            _ => None,
+        let ground = match policy.ground(outline) {
+            Ok(ground) => ground,
+            Err(idle) => return Plan::idle(idle),
         };
-        let first = begin.unwrap_or(MessageIx(0));
-        let users = self.users.iter().rev().copied().take_while(|&user| user >= first);
-        let Some(reach) = policy.reach(users.clone(), self.messages) else {
-            let have = users.count() as u64;
-            return Plan::idle(Idle::TooFewTurns { have, need: policy.active_turns });
-        };
-        let active = if reach >= self.messages { self.parts } else { outline.parts_of(MessageIx(reach)).start };
-        let (floor_kind, floor) = self.floor(outline, policy, begin, reach, active);
+        let active = ground.active;
+        let (floor_kind, floor) = self.floor(policy, ground);
         let at = |part: u32| self.counted.partition_point(|counted| counted.part.0 < part);
         let (low, high) = (at(floor), at(active).max(at(floor)));
         let split = self.split(outline, policy, low, high);
@@ -215,36 +190,16 @@ impl Tally {
     }
 
     /// Where the walk would end: at a summary or at an earlier cut, whichever is met first.
-    fn floor(
-        &self,
-        outline: &Outline,
-        policy: &Watermark,
-        begin: Option<MessageIx>,
-        reach: u32,
-        active: u32,
-    ) -> (Floor, u32) {
-        let summary = match policy.summary {
-            AtSummary::Skip => None,
-            AtSummary::Begin => begin,
-            AtSummary::Stop => {
-                let met = self.summaries.partition_point(|summary| summary.0 < reach);
-                let met = self.summaries.get(..met).unwrap_or_default();
-                met.iter().rev().find(|&&summary| outline.role(summary) == Role::Assistant).copied()
-            }
-        };
-        let by_summary = summary.map(|summary| outline.parts_of(summary).end);
-        let mut by_cut = None;
-        if policy.earlier_cut == Obstacle::Stop {
-            let met = self.stops.partition_point(|stop| stop.0 < active);
-            by_cut = met.checked_sub(1).and_then(|last| self.stops.get(last)).map(|stop| stop.0 + 1);
-            // A slice that begins with a summary hides what was cut before it.
-            by_cut = by_cut.filter(|&floor| begin.is_none() || Some(floor) > by_summary);
+    fn floor(&self, policy: &Watermark, ground: Ground) -> (Floor, u32) {
+        let by_summary = (ground.floor_kind, ground.floor);
+        if policy.earlier_cut == Obstacle::Skip {
+            return by_summary;
         }
-        match (by_summary, by_cut) {
-            (Some(summary), Some(cut)) if cut > summary => (Floor::Cut, cut),
-            (Some(summary), _) => (Floor::Summary, summary),
-            (None, Some(cut)) => (Floor::Cut, cut),
-            (None, None) => (Floor::None, 0),
+        let met = self.stops.partition_point(|stop| stop.0 < ground.active);
+        let newest = met.checked_sub(1).and_then(|last| self.stops.get(last));
+        match newest {
+            Some(stop) if stop.0 >= ground.floor => (Floor::Cut, stop.0 + 1),
+            _ => by_summary,
         }
     }
 

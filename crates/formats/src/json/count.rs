@@ -103,7 +103,8 @@ impl Shape {
     pub(super) fn of(body: &[u8]) -> Self {
         // Two bytes at either end lack a neighbour, and so does what fills no row; those are seen one by one.
         let whole = body.len().saturating_sub(4) / LANES * LANES;
-        let rows = |shift: usize| body.get(shift..shift + whole).unwrap_or_default().as_chunks().0.chunks(ROWS);
+        let rows =
+            |shift: usize| body.get(shift..shift + whole).unwrap_or_default().as_chunks().0.chunks(ROWS);
         let mut shape = Self::default();
         for ((((a, b), c), d), e) in rows(0).zip(rows(1)).zip(rows(2)).zip(rows(3)).zip(rows(4)) {
             shape.add_block([a, b, c, d, e]);
@@ -156,11 +157,7 @@ impl Seen {
         let letter = (d == b'u') | (d == b'/');
         let (a, b, c, d, e) = (a == b'\\', b == b'\\', c == b'\\', d == b'\\', e == b'\\');
         let third = a & b & c;
-        Self {
-            counts: (c & !b) | (third & !d),
-            long_row: third & d & e,
-            special: c & letter & (a | !b),
-        }
+        Self { counts: (c & !b) | (third & !d), long_row: third & d & e, special: c & letter & (a | !b) }
     }
 }
 

@@ -39,12 +39,14 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Range;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
-use super::{number, string};
+pub use raw::{Raw, as_f64, as_i64, as_str, is_null, is_string, offset_in, truthy};
+
+mod raw;
 
 /// What can be filled from the members of a JSON object.
 pub trait Fields<'a>: Default {
@@ -207,91 +209,6 @@ impl<'de, T: Deserialize<'de>, S: FnMut(T)> Visitor<'de> for Each<T, S> {
         Listed::NotAnArray;
         visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str
     );
-}
-
-/// Any value, kept as the text it is spelled in.
-#[derive(Clone, Copy, Debug, serde::Deserialize)]
-#[serde(transparent)]
-pub struct Raw<'a>(#[serde(borrow)] pub &'a RawValue);
-
-impl<'a> Raw<'a> {
-    /// The value's text.
-    pub fn text(self) -> &'a str {
-        self.0.get()
-    }
-
-    /// Its decoded text, if it is a string.
-    pub fn as_str(self) -> Option<Cow<'a, str>> {
-        as_str(self.text())
-    }
-
-    /// The integer it stands for, if it is one; see [`as_i64`].
-    pub fn as_i64(self) -> Option<i64> {
-        as_i64(self.text())
-    }
-
-    /// Whether it is a string.
-    pub fn is_string(self) -> bool {
-        is_string(self.text())
-    }
-
-    /// Whether JavaScript takes it for true; see [`truthy`].
-    pub fn is_truthy(self) -> bool {
-        truthy(self.text())
-    }
-
-    /// The range of bytes the value takes in the text it was read from; see [`offset_in`].
-    pub fn range_in(self, outer: &str) -> Option<Range<usize>> {
-        let start = offset_in(outer, self.text())?;
-        Some(start..start + self.text().len())
-    }
-}
-
-/// Whether a raw value is a string.
-pub fn is_string(raw: &str) -> bool {
-    raw.starts_with('"')
-}
-
-/// Whether a raw value is `null`.
-pub fn is_null(raw: &str) -> bool {
-    raw == "null"
-}
-
-/// Whether JavaScript takes a raw value for true: all but `null`, `false`, the empty string and whatever
-/// number rounds to zero. A text that is empty is false, too.
-pub fn truthy(raw: &str) -> bool {
-    match raw {
-        "" | "null" | "false" | "\"\"" => false,
-        _ => as_f64(raw) != Some(0.0),
-    }
-}
-
-/// The decoded text of a raw string; see [`string::decode`].
-pub fn as_str(raw: &str) -> Option<Cow<'_, str>> {
-    is_string(raw).then(|| string::decode(raw))
-}
-
-/// The float a raw number stands for, infinite if it is too large, as in JavaScript.
-pub fn as_f64(raw: &str) -> Option<f64> {
-    number::parse(raw)
-}
-
-/// The integer a raw number stands for, however it is spelled: `1e3` is 1000. Nothing if it has a fraction,
-/// or if it is too large to be exact.
-pub fn as_i64(raw: &str) -> Option<i64> {
-    const EXACT: f64 = 9_007_199_254_740_991.0;
-    raw.parse().ok().or_else(|| {
-        let value = as_f64(raw).filter(|value| value.abs() <= EXACT && value.fract() == 0.0)?;
-        // The language has no checked conversion; the range was checked above.
-        Some(value as i64)
-    })
-}
-
-/// Where a piece of text begins inside the text it was borrowed from, in bytes; nothing if it was borrowed
-/// from somewhere else, even if it reads the same.
-pub fn offset_in(outer: &str, inner: &str) -> Option<usize> {
-    let start = inner.as_ptr().addr().checked_sub(outer.as_ptr().addr())?;
-    (start + inner.len() <= outer.len()).then_some(start)
 }
 
 /// Declares a type that is filled from the members of an object, each by its name and kept [`Raw`].

@@ -55,24 +55,42 @@ fn is_integer(raw: &str) -> bool {
 /// exponent of at least two digits otherwise.
 fn repr(value: f64) -> String {
     const PLAIN: std::ops::Range<i32> = -4..16;
-    let scientific = format!("{:e}", value.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let (digits, exponent) = shortest(value.abs());
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if !PLAIN.contains(&exponent) {
+        let (first, more) = digits.split_at_checked(1).unwrap_or((&digits, ""));
+        let point = if more.is_empty() { "" } else { "." };
         let direction = if exponent < 0 { '-' } else { '+' };
-        return format!("{sign}{mantissa}e{direction}{:02}", exponent.unsigned_abs());
+        return format!("{sign}{first}{point}{more}e{direction}{:02}", exponent.unsigned_abs());
     }
-    let digits = mantissa.replace('.', "");
-    let Ok(before_point) = usize::try_from(exponent + 1) else {
+    let Ok(before_point @ 1..) = usize::try_from(exponent + 1) else {
         return format!("{sign}0.{}{digits}", "0".repeat(exponent.unsigned_abs() as usize - 1));
     };
     match digits.split_at_checked(before_point) {
-        Some(("", after)) => format!("{sign}0.{after}"),
         Some((before, "")) => format!("{sign}{before}.0"),
         Some((before, after)) => format!("{sign}{before}.{after}"),
         None => format!("{sign}{digits:0<before_point$}.0"),
     }
+}
+
+/// The shortest digits that mean a float that is not negative, and the power of ten of the first of them.
+///
+/// They are read off JavaScript's notation: where two shortest numbers are equally near, it takes the even
+/// one as Python does, while the standard library takes the larger.
+fn shortest(value: f64) -> (String, i32) {
+    let mut buffer = ryu_js::Buffer::new();
+    let printed = buffer.format_finite(value);
+    let (mantissa, exponent) = printed.split_once('e').unwrap_or((printed, "0"));
+    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [before, after].concat();
+    let significant = all.trim_start_matches('0');
+    if significant.is_empty() {
+        return ("0".to_owned(), 0);
+    }
+    // At most three digits of an exponent, or twenty-one before the point: no number of them can overflow.
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let leading = before.len() as i32 - (all.len() - significant.len()) as i32;
+    (significant.trim_end_matches('0').to_owned(), exponent + leading - 1)
 }
 
 #[cfg(test)]
@@ -92,6 +110,12 @@ mod tests {
     fn what_cannot_be_read_is_left_alone() {
         assert_eq!(javascript("1-2"), "1-2");
         assert_eq!(python("1e"), "1e");
+    }
+
+    #[test]
+    fn of_two_nearest_the_even_one_is_printed() {
+        assert_eq!(python("-72271639524304.125"), "-72271639524304.12");
+        assert_eq!(javascript("-72271639524304.125"), "-72271639524304.12");
     }
 
     proptest! {

@@ -22,10 +22,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::count::{self, Shape, Size};
-use super::string::{self, Escape, Meaning};
+use sink::{Length, Sink, Text};
+
 use super::walk::{Token, tokens};
-use super::number;
+use super::{number, string};
+
+mod sink;
 
 /// Whose printer. Both are meant with the arguments their users give them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,122 +61,6 @@ fn print_into(out: &mut impl Sink, raw: &str, printer: Printer) {
     match Tape::of(raw) {
         Some(tape) => tape.print_into(out, printer),
         None => out.foreign(raw, printer),
-    }
-}
-
-/// Where printed pieces go.
-trait Sink {
-    /// A bracket, a word, a number.
-    fn ascii(&mut self, text: &str);
-
-    /// A text that is no JSON and stays as it is.
-    fn foreign(&mut self, text: &str, printer: Printer);
-
-    /// A string literal, to be printed as the printer spells it.
-    fn literal(&mut self, raw: &str, printer: Printer);
-}
-
-/// Keeps the pieces.
-struct Text(String);
-
-impl Sink for Text {
-    fn ascii(&mut self, text: &str) {
-        self.0.push_str(text);
-    }
-
-    fn foreign(&mut self, text: &str, _: Printer) {
-        self.0.push_str(text);
-    }
-
-    fn literal(&mut self, raw: &str, printer: Printer) {
-        let mut rest = raw;
-        while let Some((before, escape)) = string::split_at_escape(rest) {
-            let spelled = rest.get(before.len()..).unwrap_or_default();
-            let (escape_text, after) = spelled.split_at_checked(escape.len).unwrap_or((spelled, ""));
-            self.0.push_str(before);
-            match escape.meaning {
-                Meaning::Same => self.0.push_str(escape_text),
-                Meaning::Slash => self.0.push('/'),
-                Meaning::Pair(letter) => self.0.push(letter),
-                Meaning::Unit(unit) => push_unit(&mut self.0, unit, printer),
-            }
-            rest = after;
-        }
-        self.0.push_str(rest);
-    }
-}
-
-/// Counts the pieces.
-struct Length(u64);
-
-impl Sink for Length {
-    fn ascii(&mut self, text: &str) {
-        self.0 += text.len() as u64;
-    }
-
-    fn foreign(&mut self, text: &str, printer: Printer) {
-        self.0 += measure(&Size::of(text.as_bytes()), printer);
-    }
-
-    fn literal(&mut self, raw: &str, printer: Printer) {
-        let bytes = raw.as_bytes();
-        let size = Size::of(bytes);
-        self.0 += measure(&size, printer);
-        if !size.escaped || !Shape::of(bytes).special {
-            return;
-        }
-        let (mut saved, mut past) = (0, 0);
-        count::escapes(bytes, |at| {
-            let escape = Escape::at(bytes, at);
-            if at < past {
-                return;
-            }
-            past = at + escape.len;
-            saved += match (escape.meaning, printer) {
-                (Meaning::Same, _) => 0,
-                (Meaning::Slash, _) => 1,
-                (Meaning::Pair(_), Printer::JavaScript) => 10,
-                (Meaning::Pair(_), Printer::Python) => 11,
-                (Meaning::Unit(unit), _) => 6 - unit_len(unit, printer),
-            };
-        });
-        self.0 = self.0.saturating_sub(saved);
-    }
-}
-
-/// A length in the printer's own measure.
-fn measure(size: &Size, printer: Printer) -> u64 {
-    match printer {
-        Printer::JavaScript => size.units(),
-        Printer::Python => size.points,
-    }
-}
-
-/// Appends a unit that was given as `\uXXXX` and is no half of a pair, as the printer spells it.
-fn push_unit(text: &mut String, unit: u16, printer: Printer) {
-    let coded;
-    text.push_str(match (unit, printer) {
-        (0x08, _) => "\\b",
-        (0x09, _) => "\\t",
-        (0x0A, _) => "\\n",
-        (0x0C, _) => "\\f",
-        (0x0D, _) => "\\r",
-        (0x22, _) => "\\\"",
-        (0x5C, _) => "\\\\",
-        (0..0x20, _) | (0xD800..=0xDFFF, Printer::JavaScript) => {
-            coded = format!("\\u{unit:04x}");
-            &coded
-        }
-        _ => return text.push(char::from_u32(unit.into()).unwrap_or(char::REPLACEMENT_CHARACTER)),
-    });
-}
-
-/// The length of what [`push_unit`] appends, in either measure.
-fn unit_len(unit: u16, printer: Printer) -> u64 {
-    match (unit, printer) {
-        (0x08 | 0x09 | 0x0A | 0x0C | 0x0D | 0x22 | 0x5C, _) => 2,
-        (0..0x20, _) | (0xD800..=0xDFFF, Printer::JavaScript) => 6,
-        _ => 1,
     }
 }
 
@@ -284,9 +170,10 @@ impl<'a> Tape<'a> {
         let mut members = Vec::new();
         let mut at = start + 1;
         while let Some(&(Token::Key(key), value)) = self.0.get(at) {
-            let name = match key.contains('\\') {
-                true => Cow::Owned(print(key, Printer::JavaScript)),
-                false => Cow::Borrowed(key),
+            let name = if key.contains('\\') {
+                Cow::Owned(print(key, Printer::JavaScript))
+            } else {
+                Cow::Borrowed(key)
             };
             let order = match (printer, array_index(&name)) {
                 (Printer::JavaScript, Some(index)) => (false, index as usize),
@@ -295,6 +182,8 @@ impl<'a> Tape<'a> {
             members.push(Member { name, key, value, order });
             at = self.0.get(value).map_or(value, |&(_, end)| end);
         }
+        // Sorting is stable: of one name, the first stands first and the last last. Both languages keep the
+        // place of the one and the value of the other.
         members.sort_by(|one, other| one.name.cmp(&other.name));
         members.dedup_by(|later, first| {
             let same = later.name == first.name;

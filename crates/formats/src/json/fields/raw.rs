@@ -1,0 +1,155 @@
+//! A value that is kept as its own text, and what can be told from that text.
+//!
+//! Most fields of a foreign file are not worth a type: they are there or not, true or not, a string perhaps.
+//! Kept raw, a field costs two words and no decision; the functions here decide later, and only about the
+//! fields that turn out to matter. They take the text of one value without surrounding whitespace, as
+//! [`RawValue`] keeps it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+use crate::json::{number, string};
+
+/// Any value, kept as the text it is spelled in.
+#[derive(Clone, Copy, Debug, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Raw<'a>(#[serde(borrow)] pub &'a RawValue);
+
+impl<'a> Raw<'a> {
+    /// The value's text.
+    pub fn text(self) -> &'a str {
+        self.0.get()
+    }
+
+    /// Its decoded text, if it is a string.
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        as_str(self.text())
+    }
+
+    /// The integer it stands for, if it is one; see [`as_i64`].
+    pub fn as_i64(self) -> Option<i64> {
+        as_i64(self.text())
+    }
+
+    /// Whether it is a string.
+    pub fn is_string(self) -> bool {
+        is_string(self.text())
+    }
+
+    /// Whether JavaScript takes it for true; see [`truthy`].
+    pub fn is_truthy(self) -> bool {
+        truthy(self.text())
+    }
+
+    /// The range of bytes the value takes in the text it was read from; see [`offset_in`].
+    pub fn range_in(self, outer: &str) -> Option<Range<usize>> {
+        let start = offset_in(outer, self.text())?;
+        Some(start..start + self.text().len())
+    }
+}
+
+/// Whether a raw value is a string.
+pub fn is_string(raw: &str) -> bool {
+    raw.starts_with('"')
+}
+
+/// Whether a raw value is `null`.
+pub fn is_null(raw: &str) -> bool {
+    raw == "null"
+}
+
+/// Whether JavaScript takes a raw value for true: all but `null`, `false`, the empty string and whatever
+/// number rounds to zero. A text that is empty is false, too.
+pub fn truthy(raw: &str) -> bool {
+    match raw {
+        "" | "null" | "false" | "\"\"" => false,
+        _ => as_f64(raw) != Some(0.0),
+    }
+}
+
+/// The decoded text of a raw string; see [`string::decode`].
+pub fn as_str(raw: &str) -> Option<Cow<'_, str>> {
+    is_string(raw).then(|| string::decode(raw))
+}
+
+/// The float a raw number stands for, infinite if it is too large, as in JavaScript.
+pub fn as_f64(raw: &str) -> Option<f64> {
+    number::parse(raw)
+}
+
+/// The integer a raw number stands for, however it is spelled: `1e3` is 1000. Nothing if it has a fraction,
+/// or if it is too large to be exact.
+pub fn as_i64(raw: &str) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_991.0;
+    raw.parse().ok().or_else(|| {
+        let value = as_f64(raw).filter(|value| value.abs() <= EXACT && value.fract() == 0.0)?;
+        // The language has no checked conversion; the range was checked above.
+        Some(value as i64)
+    })
+}
+
+/// Where a piece of text begins inside the text it was borrowed from, in bytes; nothing if it was borrowed
+/// from somewhere else, even if it reads the same.
+pub fn offset_in(outer: &str, inner: &str) -> Option<usize> {
+    let start = inner.as_ptr().addr().checked_sub(outer.as_ptr().addr())?;
+    (start + inner.len() <= outer.len()).then_some(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truth_is_that_of_javascript() {
+        for raw in ["", "null", "false", "\"\"", "0", "-0", "0.0", "-0.0e5", "1e-400"] {
+            assert!(!truthy(raw), "{raw}");
+        }
+        for raw in ["true", "\"0\"", "\" \"", r#""\u0000""#, "[]", "{}", "1", "5e-324", "1e400", "-1"] {
+            assert!(truthy(raw), "{raw}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_whatever_their_spelling() {
+        assert_eq!(as_f64("1.50"), Some(1.5));
+        assert_eq!(as_f64("-1e999"), Some(f64::NEG_INFINITY));
+        assert_eq!(as_f64("\"1\""), None);
+        assert_eq!(as_f64("nan"), None);
+        assert_eq!(as_i64("1e3"), Some(1000));
+        assert_eq!(as_i64("-7.0"), Some(-7));
+        assert_eq!(as_i64("9223372036854775807"), Some(i64::MAX));
+        assert_eq!(as_i64("9223372036854775808"), None);
+        assert_eq!(as_i64("0.5"), None);
+        assert_eq!(as_i64("null"), None);
+    }
+
+    #[test]
+    fn only_strings_have_text() {
+        assert_eq!(as_str(r#""a\n""#).as_deref(), Some("a\n"));
+        assert_eq!(as_str("1"), None);
+        assert!(is_string("\"\"") && !is_string("[\"\"]"));
+        assert!(is_null("null") && !is_null("\"null\""));
+    }
+
+    #[test]
+    fn a_piece_is_found_where_it_was_borrowed_and_nowhere_else() {
+        let outer = String::from("abcabc");
+        let copy = outer.clone();
+        assert_eq!(offset_in(&outer, &outer[3..]), Some(3));
+        assert_eq!(offset_in(&outer, &outer[6..]), Some(6));
+        assert_eq!(offset_in(&outer[..4], &outer[3..]), None);
+        assert_eq!(offset_in(&outer[3..], &outer[..3]), None);
+        assert_eq!(offset_in(&outer, &copy), None);
+    }
+
+    #[test]
+    fn a_raw_value_knows_its_range() {
+        let text = r#"{"a": [1, 2] }"#;
+        let map: std::collections::BTreeMap<&str, Raw<'_>> = serde_json::from_str(text).unwrap();
+        let range = map["a"].range_in(text);
+        assert_eq!(range, Some(6..12));
+        assert_eq!(range.and_then(|range| text.get(range)), Some(map["a"].text()));
+    }
+}
