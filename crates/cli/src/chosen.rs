@@ -59,10 +59,11 @@ impl Chosen {
 
 /// A `KEY=VALUE` as a layer; the value is TOML, or a text if it is not.
 fn flag(pair: &str) -> Result<Layer> {
-    let (key, value) = pair
-        .split_once('=')
-        .ok_or_else(|| anyhow!("--set {pair:?} has no `=`; it is written KEY=VALUE, e.g. watermark.protect=60000"))?;
-    let parsed = format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
+    let (key, value) = pair.split_once('=').ok_or_else(|| {
+        anyhow!("--set {pair:?} has no `=`; it is written KEY=VALUE, e.g. watermark.protect=60000")
+    })?;
+    let parsed =
+        format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
     let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
     Ok(Layer::set("--set", key.trim(), value))
 }
@@ -77,14 +78,20 @@ fn environment(profile: &Profile, variable: impl Fn(&str) -> Option<String>) -> 
     if let Some(text) = variable(OUTPUT_TOKEN_MAX) {
         match text.trim().parse::<i64>() {
             Ok(cap) if cap > 0 => {
-                layers.push(Layer::set(&origin(OUTPUT_TOKEN_MAX), "overflow.output_cap", Value::Integer(cap)));
+                layers.push(Layer::set(
+                    &origin(OUTPUT_TOKEN_MAX),
+                    "overflow.output_cap",
+                    Value::Integer(cap),
+                ));
             }
             _ => bail!("{OUTPUT_TOKEN_MAX}={text:?} must be a whole number above 0"),
         }
     }
     if let Some(text) = variable(DISABLE_PRUNE) {
         match text.trim().to_ascii_lowercase().as_str() {
-            "true" | "1" => layers.push(Layer::set(&origin(DISABLE_PRUNE), "prune.enabled", Value::Boolean(false))),
+            "true" | "1" => {
+                layers.push(Layer::set(&origin(DISABLE_PRUNE), "prune.enabled", Value::Boolean(false)));
+            }
             "false" | "0" | "" => {}
             _ => bail!("{DISABLE_PRUNE}={text:?} must be `true`, `1`, `false` or `0`"),
         }
@@ -98,7 +105,8 @@ mod tests {
 
     fn opencode(pairs: &[(&str, &str)]) -> Result<Profile> {
         let profiles = Profiles::builtin();
-        let variable = |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned());
+        let variable =
+            |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned());
         let layers = environment(&profiles.get("opencode")?, variable)?;
         Ok(profiles.get_with("opencode", &layers)?)
     }
@@ -109,7 +117,10 @@ mod tests {
         assert!(!opencode(&[(DISABLE_PRUNE, "1")]).unwrap().policy.enabled);
         let profile = opencode(&[(OUTPUT_TOKEN_MAX, "64000")]).unwrap();
         assert_eq!(profile.overflow.output_cap, 64_000);
-        assert_eq!(profile.origin("overflow.output_cap"), Some("environment OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"));
+        assert_eq!(
+            profile.origin("overflow.output_cap"),
+            Some("environment OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX")
+        );
         assert!(opencode(&[(OUTPUT_TOKEN_MAX, "many")]).unwrap_err().to_string().contains("many"));
     }
 
@@ -122,7 +133,10 @@ mod tests {
     #[test]
     fn flags_are_toml_or_text() {
         assert_eq!(flag("a.b=3").unwrap(), Layer::set("--set", "a.b", Value::Integer(3)));
-        assert_eq!(flag("a=keep going").unwrap(), Layer::set("--set", "a", Value::String("keep going".into())));
+        assert_eq!(
+            flag("a=keep going").unwrap(),
+            Layer::set("--set", "a", Value::String("keep going".into()))
+        );
         assert!(flag("a").is_err());
     }
 }

@@ -72,7 +72,11 @@ impl Conform {
         }
         if !self.json {
             for failure in reports.iter().flat_map(|report| &report.failures) {
-                writeln!(out, "\n{}\n  expected {}\n  actual   {}", failure.id, failure.expected, failure.actual)?;
+                writeln!(
+                    out,
+                    "\n{}\n  expected {}\n  actual   {}",
+                    failure.id, failure.expected, failure.actual
+                )?;
             }
         }
         let failed = reports.iter().any(|report| report.failed > 0);

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use secateur::{
-    Action, Family, Keep, Kind, Memory, MessageIx, Mode, Outline, PartIx, Plan, Profile, Profiles, Role, Situation,
-    Verdict,
+    Action, Family, Keep, Kind, Memory, MessageIx, Mode, Outline, PartIx, Plan, Profile, Profiles, Role,
+    Situation, Verdict,
 };
 use secateur_formats::{Format, Transcript, read_as};
 use serde_json::Value;
@@ -53,7 +53,10 @@ impl Demo {
         writeln!(out, "  secateur prune FILE             what would be cut; nothing is changed")?;
         writeln!(out, "  secateur explain FILE           why, part by part")?;
         writeln!(out, "  secateur prune FILE --write     mark it in the file, with a backup")?;
-        writeln!(out, "\nPruning is not deletion: the text stays in the file; only what is sent gets shorter.")?;
+        writeln!(
+            out,
+            "\nPruning is not deletion: the text stays in the file; only what is sent gets shorter."
+        )?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -93,8 +96,14 @@ fn zones(out: &mut dyn Write, story: &Story, text: &str) -> Result<()> {
     let transcript = read_as(text.as_bytes(), Format::OpenCode, &profile.policy.measures())?;
     let memory = Memory::default();
     let plan = profile.policy.plan(&transcript.outline, &Situation::default(), &memory);
-    writeln!(out, "{BOLD}Its three zones{BOLD:#}, as OpenCode sees them: the newest two turns are left alone, then 40,000")?;
-    writeln!(out, "tokens of tool output are protected, and what is older is cut if it is more than 20,000.\n")?;
+    writeln!(
+        out,
+        "{BOLD}Its three zones{BOLD:#}, as OpenCode sees them: the newest two turns are left alone, then 40,000"
+    )?;
+    writeln!(
+        out,
+        "tokens of tool output are protected, and what is older is cut if it is more than 20,000.\n"
+    )?;
     let outline = &transcript.outline;
     for (number, turn) in story.turns.iter().enumerate() {
         let answer = MessageIx(number as u32 * 2 + 1);
@@ -135,7 +144,10 @@ fn bar(
 
 /// What every founding profile would do, each with the session in its own format.
 fn profiles(out: &mut dyn Write, story: &Story) -> Result<()> {
-    writeln!(out, "{BOLD}What each founding system would cut{BOLD:#}, with a cache gone cold and a window of 200,000 tokens\n")?;
+    writeln!(
+        out,
+        "{BOLD}What each founding system would cut{BOLD:#}, with a cache gone cold and a window of 200,000 tokens\n"
+    )?;
     let systems: [(Format, Value); 4] = [
         (Format::OpenCode, story.opencode()),
         (Format::OpenClaw, story.openclaw()),
@@ -143,7 +155,8 @@ fn profiles(out: &mut dyn Write, story: &Story) -> Result<()> {
         (Format::Qwery, story.qwery()),
     ];
     let names = Profiles::builtin();
-    let mut table = Table::new(["profile", "cleared", "trimmed", "kept", "saved", "because"]).right([1, 2, 3, 4]);
+    let mut table =
+        Table::new(["profile", "cleared", "trimmed", "kept", "saved", "because"]).right([1, 2, 3, 4]);
     for (format, session) in &systems {
         let text = session.to_string();
         for name in names.names().filter(|name| name.starts_with(format.name())) {
@@ -166,7 +179,8 @@ fn row(profile: &Profile, transcript: &Transcript<'_>) -> [String; 6] {
         Family::Ratio(ratio) if ratio.mode == Mode::CacheTtl => ratio.ttl_ms,
         _ => 1,
     };
-    let situation = Situation { now: ttl + 1, last_request: Some(1), window: Some(200_000.0), ..Situation::default() };
+    let situation =
+        Situation { now: ttl + 1, last_request: Some(1), window: Some(200_000.0), ..Situation::default() };
     let plan = profile.policy.plan(outline, &situation, &Memory::default());
     let results: Vec<PartIx> = outline.parts().filter(|&part| outline.kind(part) == Kind::Result).collect();
     let kept = results.len() - plan.cuts.len();
@@ -221,7 +235,10 @@ fn overflows(out: &mut dyn Write, text: &str) -> Result<()> {
 
 /// What a model still sees after a compaction, by each system's rule.
 fn pivots(out: &mut dyn Write, session: &Value) -> Result<()> {
-    writeln!(out, "{BOLD}Pivot{BOLD:#}: after a summary the model no longer sees what came before; nothing is deleted.\n")?;
+    writeln!(
+        out,
+        "{BOLD}Pivot{BOLD:#}: after a summary the model no longer sees what came before; nothing is deleted.\n"
+    )?;
     let names = Profiles::builtin();
     let mut table = Table::new(["profile", "the model sees"]);
     for name in ["opencode@2026-01", "opencode@2026-08", "openagentic", "qwery"] {
@@ -232,7 +249,12 @@ fn pivots(out: &mut dyn Write, session: &Value) -> Result<()> {
         let text = session.to_string();
         let transcript = read_as(text.as_bytes(), Format::OpenCode, &profile.policy.measures())?;
         let outline = &transcript.outline;
-        let seen = profile.pivot.visible(outline).into_iter().flatten().map(|message| describe(outline, MessageIx(message)));
+        let seen = profile
+            .pivot
+            .visible(outline)
+            .into_iter()
+            .flatten()
+            .map(|message| describe(outline, MessageIx(message)));
         table.row([name.to_owned(), seen.collect::<Vec<_>>().join(" → ")]);
     }
     writeln!(out, "{table}")?;

@@ -37,7 +37,8 @@ impl Explain {
         match &self.part {
             Some(name) => self.part(out, &planned, find(&planned, name)?)?,
             None if self.json => {
-                let parts: Vec<_> = planned.transcript.outline.parts().map(|part| planned.facts(part)).collect();
+                let parts: Vec<_> =
+                    planned.transcript.outline.parts().map(|part| planned.facts(part)).collect();
                 writeln!(out, "{}", serde_json::to_string(&parts)?)?;
             }
             None => self.all(out, &planned)?,
@@ -81,15 +82,28 @@ impl Explain {
         let owner = outline.owner(part);
         let mut line = |name: &str, value: String| writeln!(out, "{name:<12}{value}");
         line("part", format!("{} ({})", part.0, planned.transcript.part_id(part).unwrap_or("no id".into())))?;
-        line("message", format!("{} of {}, {:?}", owner.0 + 1, outline.message_count(), outline.role(owner)))?;
+        line(
+            "message",
+            format!("{} of {}, {:?}", owner.0 + 1, outline.message_count(), outline.role(owner)),
+        )?;
         line("kind", format!("{:?}, {:?}", outline.kind(part), outline.status(part)))?;
         line("tool", outline.tool(part).unwrap_or("none").to_owned())?;
-        line("size", format!("{} characters, {} bytes", grouped(outline.units(part)), grouped(outline.bytes(part))))?;
+        line(
+            "size",
+            format!("{} characters, {} bytes", grouped(outline.units(part)), grouped(outline.bytes(part))),
+        )?;
         line("zone", zone(planned.plan.bounds, part).to_owned())?;
         line("verdict", wording::verdict(planned.verdict(part)))?;
         if let Verdict::Cut(cut) = planned.verdict(part) {
             let unit = wording::unit(planned.plan.totals.scale);
-            line("saves", format!("{} of {} {unit}", grouped(cut.before.saturating_sub(cut.after)), grouped(cut.before)))?;
+            line(
+                "saves",
+                format!(
+                    "{} of {} {unit}",
+                    grouped(cut.before.saturating_sub(cut.after)),
+                    grouped(cut.before)
+                ),
+            )?;
         }
         if let Some(content) = planned.transcript.content(part) {
             line("content", shortened(content, 80))?;
@@ -105,7 +119,9 @@ fn find(planned: &Planned<'_>, name: &str) -> Result<PartIx> {
         ((number as usize) < planned.transcript.outline.part_count()).then_some(PartIx(number))
     };
     planned.transcript.find_part(name).or_else(by_number).ok_or_else(|| {
-        anyhow!("the session has no part {name:?}; `secateur explain FILE --json` lists them all with their ids")
+        anyhow!(
+            "the session has no part {name:?}; `secateur explain FILE --json` lists them all with their ids"
+        )
     })
 }
 
@@ -134,7 +150,14 @@ fn zones(out: &mut dyn Write, planned: &Planned<'_>) -> Result<()> {
         entry.1 += outline.units(part);
     }
     let mut table = Table::new(["zone", "parts", "characters"]).right([1, 2]);
-    let order = ["behind a summary", "behind an earlier cut", "before the first user message", "prunable", "protected", "active"];
+    let order = [
+        "behind a summary",
+        "behind an earlier cut",
+        "before the first user message",
+        "prunable",
+        "protected",
+        "active",
+    ];
     for name in order {
         if let Some((parts, units)) = sizes.get(name) {
             table.row([name.to_owned(), grouped(*parts), grouped(*units)]);

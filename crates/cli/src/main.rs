@@ -54,7 +54,9 @@ fn main() -> ExitCode {
     let outcome = outcome.and_then(|code| out.flush().map(|()| code).map_err(Into::into));
     outcome.unwrap_or_else(|error: anyhow::Error| {
         // A reader that went away, as `head` does, has seen what it wanted.
-        let closed = error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
+        let closed = error
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
         if closed {
             return ExitCode::SUCCESS;
         }

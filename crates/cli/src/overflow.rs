@@ -85,7 +85,11 @@ impl Check {
         if self.model.is_none() && self.context.is_none() {
             bail!("the window is not known: name it with --context TOKENS or --model NAME");
         }
-        Ok(Limits { context, input: self.input_limit.or(known.input), output: self.output_limit.or(known.output) })
+        Ok(Limits {
+            context,
+            input: self.input_limit.or(known.input),
+            output: self.output_limit.or(known.output),
+        })
     }
 
     fn usage(&self) -> Result<Usage> {
@@ -148,6 +152,7 @@ fn terms(rule: &OverflowRule) -> String {
         Term::Reasoning => "reasoning",
     };
     let terms: Vec<&str> = rule.terms.iter().map(name).collect();
-    let total = if rule.total == secateur::Given::Never { "" } else { ", or the provider's total if it gives one" };
+    let total =
+        if rule.total == secateur::Given::Never { "" } else { ", or the provider's total if it gives one" };
     format!("{}{total}", terms.join(" + "))
 }

@@ -34,7 +34,8 @@ impl List {
         let profiles = Profiles::builtin();
         let all: Vec<Profile> = profiles.names().map(|name| profiles.get(name)).collect::<Result<_, _>>()?;
         if self.json {
-            let rows: Vec<_> = all.iter().map(|profile| json!({ "name": profile.name, "about": profile.about })).collect();
+            let rows: Vec<_> =
+                all.iter().map(|profile| json!({ "name": profile.name, "about": profile.about })).collect();
             writeln!(out, "{}", serde_json::to_string(&rows)?)?;
             return Ok(());
         }

@@ -77,12 +77,14 @@ impl Prune {
             }
             _ => Vec::new(),
         };
-        let backup = if self.write && !survivors.is_empty() { Some(self.mark(&planned, &survivors)?) } else { None };
+        let backup =
+            if self.write && !survivors.is_empty() { Some(self.mark(&planned, &survivors)?) } else { None };
         for warning in &planned.transcript.warnings {
             anstream::eprintln!("warning: {}, {warning}", self.session.file.display());
         }
         if self.json {
-            let report = self.report(&planned, if self.write { survivors.len() } else { 0 }, backup.as_deref());
+            let report =
+                self.report(&planned, if self.write { survivors.len() } else { 0 }, backup.as_deref());
             serde_json::to_writer(&mut *out, &report)?;
             writeln!(out)?;
         } else {
@@ -147,9 +149,17 @@ impl Prune {
         by_tool(out, planned)?;
         match backup {
             Some(backup) => {
-                writeln!(out, "\nMarked {} in {}.", counted(survivors.len() as u64, "result"), self.session.file.display())?;
+                writeln!(
+                    out,
+                    "\nMarked {} in {}.",
+                    counted(survivors.len() as u64, "result"),
+                    self.session.file.display()
+                )?;
                 if survivors.len() < plan.cuts.len() {
-                    writeln!(out, "This version loses the other marks: it rewrites a message once per mark.")?;
+                    writeln!(
+                        out,
+                        "This version loses the other marks: it rewrites a message once per mark."
+                    )?;
                 }
                 writeln!(out, "The file as it was: {}", backup.display())?;
             }
@@ -222,7 +232,8 @@ fn keep_backup(file: &Path) -> Result<PathBuf> {
             Ok(()) => return Ok(backup),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(_) if !backup.exists() => {
-                fs::copy(file, &backup).with_context(|| format!("cannot keep a backup of {}", file.display()))?;
+                fs::copy(file, &backup)
+                    .with_context(|| format!("cannot keep a backup of {}", file.display()))?;
                 return Ok(backup);
             }
             Err(_) => {}
@@ -256,10 +267,18 @@ fn by_tool(out: &mut dyn Write, planned: &Planned<'_>) -> Result<()> {
     let mut rows: Vec<_> = rows.into_iter().collect();
     rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.before));
     let unit = wording::unit(planned.plan.totals.scale);
-    let mut table = Table::new(["tool", "results", "cut", &format!("{unit} saved"), "kept because"]).right([1, 2, 3]);
+    let mut table =
+        Table::new(["tool", "results", "cut", &format!("{unit} saved"), "kept because"]).right([1, 2, 3]);
     for (tool, row) in rows {
-        let kept: Vec<_> = row.kept.iter().map(|(why, count)| format!("{why} ({})", grouped(*count))).collect();
-        table.row([tool.to_owned(), grouped(row.results), grouped(row.cut), grouped(row.before), kept.join(", ")]);
+        let kept: Vec<_> =
+            row.kept.iter().map(|(why, count)| format!("{why} ({})", grouped(*count))).collect();
+        table.row([
+            tool.to_owned(),
+            grouped(row.results),
+            grouped(row.cut),
+            grouped(row.before),
+            kept.join(", "),
+        ]);
     }
     write!(out, "{table}")?;
     Ok(())

@@ -8,7 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use secateur::{
-    Catalogue, Family, Measures, Memory, Mode, PartIx, Plan, Profile, Situation, Verdict, WindowHints, WindowSource,
+    Catalogue, Family, Measures, Memory, Mode, PartIx, Plan, Profile, Situation, Verdict, WindowHints,
+    WindowSource,
 };
 use secateur_formats::{FORMATS, Format, Transcript, read_as};
 
@@ -35,7 +36,10 @@ pub(crate) struct SessionArgs {
 
 fn format_name(name: &str) -> Result<Format, String> {
     let known = || FORMATS.map(Format::name).join(", ");
-    FORMATS.into_iter().find(|format| format.name() == name).ok_or_else(|| format!("known formats are {}", known()))
+    FORMATS
+        .into_iter()
+        .find(|format| format.name() == name)
+        .ok_or_else(|| format!("known formats are {}", known()))
 }
 
 /// A session's bytes and the profile that goes with it.
@@ -102,7 +106,9 @@ impl SessionArgs {
         let (window, source) = match self.window {
             Some(window) => (window, "as named by --window"),
             None => match hints.resolve(profile.window) {
-                (window, WindowSource::Default) => (window, "assumed, since neither --window nor --model names it"),
+                (window, WindowSource::Default) => {
+                    (window, "assumed, since neither --window nor --model names it")
+                }
                 (window, _) => (window, "of the model named by --model"),
             },
         };
@@ -110,7 +116,8 @@ impl SessionArgs {
         assumptions.push(format!("a window of {window} tokens, {source}"));
         if ratio.mode == Mode::CacheTtl {
             let outline = &transcript.outline;
-            let last = outline.messages().rev().find_map(|message| outline.time(message)).filter(|&time| time > 0);
+            let last =
+                outline.messages().rev().find_map(|message| outline.time(message)).filter(|&time| time > 0);
             situation.last_request = Some(last.unwrap_or(situation.now - ratio.ttl_ms));
             assumptions.push(match last {
                 Some(_) => "the last request at the time of the newest message".to_owned(),
@@ -139,7 +146,10 @@ pub(crate) fn find_model(name: &str) -> Result<secateur::Model> {
     let catalogue = catalogue()?;
     let found = catalogue.find(name).cloned();
     found.with_context(|| {
-        format!("the model {name:?} is not in the catalogue of {}; add it to a file named by SECATEUR_MODELS", catalogue.date)
+        format!(
+            "the model {name:?} is not in the catalogue of {}; add it to a file named by SECATEUR_MODELS",
+            catalogue.date
+        )
     })
 }
 

@@ -67,9 +67,13 @@ pub(crate) fn verdict(verdict: Verdict) -> String {
 /// Why nothing is cut, as a sentence without its full stop.
 pub(crate) fn idle(idle: Idle) -> String {
     match idle {
-        Idle::Disabled => "pruning is off in this profile (`--set prune.enabled=true` switches it on)".to_owned(),
+        Idle::Disabled => {
+            "pruning is off in this profile (`--set prune.enabled=true` switches it on)".to_owned()
+        }
         Idle::ReplayOnly => "only earlier cuts were to be replayed".to_owned(),
-        Idle::NoWindow => "the size of the model's window is not known (`--window` or `--model` names it)".to_owned(),
+        Idle::NoWindow => {
+            "the size of the model's window is not known (`--window` or `--model` names it)".to_owned()
+        }
         Idle::TooFewTurns { have, need } => {
             format!("there are {have} user turns, and the newest {need} are left alone")
         }
@@ -82,7 +86,9 @@ pub(crate) fn idle(idle: Idle) -> String {
             age / 1000,
             ttl / 1000
         ),
-        Idle::CacheWarm { age: None, .. } => "there was no request yet whose cache could have gone cold".to_owned(),
+        Idle::CacheWarm { age: None, .. } => {
+            "there was no request yet whose cache could have gone cold".to_owned()
+        }
         Idle::NothingEligible => "no tool result may be cut".to_owned(),
         Idle::WithinProtected { total, protect } => format!(
             "all {} tokens of tool output fit into the {} that are protected",
@@ -95,7 +101,11 @@ pub(crate) fn idle(idle: Idle) -> String {
             grouped(minimum.max(0).cast_unsigned())
         ),
         Idle::BelowRatio { ratio, limit } => {
-            format!("the context fills {:.1} % of the window, and cutting begins at {:.0} %", ratio * 100.0, limit * 100.0)
+            format!(
+                "the context fills {:.1} % of the window, and cutting begins at {:.0} %",
+                ratio * 100.0,
+                limit * 100.0
+            )
         }
         Idle::BelowTrigger { value, trigger } => {
             format!("the trigger of {} has not been passed ({})", grouped(trigger), grouped(value))

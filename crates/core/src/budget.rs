@@ -47,7 +47,9 @@ impl Spent {
     fn after(self, action: Action, placeholder: u64) -> Self {
         match action {
             Action::Clear => Self { bytes: self.bytes.min(placeholder), media: 0 },
-            Action::Trim { head, tail, .. } => Self { bytes: self.bytes.min(head.saturating_add(tail)), media: 0 },
+            Action::Trim { head, tail, .. } => {
+                Self { bytes: self.bytes.min(head.saturating_add(tail)), media: 0 }
+            }
             // Text and media share the part's bytes; only the media are known to go.
             Action::DropMedia => Self { bytes: self.bytes, media: 0 },
         }
@@ -102,7 +104,8 @@ impl Budget {
             if !self.over_bytes(spent) && !self.over_media(spent) {
                 break;
             }
-            let free = plan.cut(part).is_none() && memory.cut(outline, part).is_none() && !outline.is_cut(part);
+            let free =
+                plan.cut(part).is_none() && memory.cut(outline, part).is_none() && !outline.is_cut(part);
             if !free || !tools.allows(outline.tool(part).unwrap_or_default()) {
                 continue;
             }

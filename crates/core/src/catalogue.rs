@@ -103,7 +103,9 @@ impl Catalogue {
     /// Lays another table over this one: its models replace those of the same id and provider.
     #[must_use]
     pub fn overlay(mut self, other: Catalogue) -> Self {
-        let replaced = |model: &Model| other.models.iter().any(|new| new.id == model.id && new.provider == model.provider);
+        let replaced = |model: &Model| {
+            other.models.iter().any(|new| new.id == model.id && new.provider == model.provider)
+        };
         self.models.retain(|model| !replaced(model));
         // Newer entries first, so that their aliases win as well.
         self.models.splice(0..0, other.models);
@@ -137,9 +139,17 @@ mod tests {
             for name in model.aliases.iter().chain([&model.id]) {
                 assert!(names.insert(name.clone()), "{name} is there twice");
             }
-            assert!(model.context > 0 && model.output.is_none_or(|output| output <= model.context), "{}", model.id);
+            assert!(
+                model.context > 0 && model.output.is_none_or(|output| output <= model.context),
+                "{}",
+                model.id
+            );
             if let Some(price) = model.price {
-                assert!(price.input > 0.0 && price.cache_read.is_none_or(|read| read <= price.input), "{}", model.id);
+                assert!(
+                    price.input > 0.0 && price.cache_read.is_none_or(|read| read <= price.input),
+                    "{}",
+                    model.id
+                );
             }
         }
     }

@@ -76,12 +76,21 @@ impl KeepLast {
 }
 
 /// Plans with what was counted.
-pub(crate) fn plan(outline: &Outline, policy: &KeepLast, situation: &Situation, memory: &Memory, count: &Count) -> Plan {
+pub(crate) fn plan(
+    outline: &Outline,
+    policy: &KeepLast,
+    situation: &Situation,
+    memory: &Memory,
+    count: &Count,
+) -> Plan {
     if situation.pass == Pass::ReplayOnly {
         return Plan::idle(Idle::ReplayOnly);
     }
     let cut_before = || {
-        memory.cuts().map(|(part, cut)| policy.meter.part(outline, part).saturating_sub(cut.after)).sum::<u64>()
+        memory
+            .cuts()
+            .map(|(part, cut)| policy.meter.part(outline, part).saturating_sub(cut.after))
+            .sum::<u64>()
     };
     let value = match policy.trigger {
         Trigger::ToolUses => count.uses,
@@ -109,7 +118,13 @@ pub(crate) fn plan(outline: &Outline, policy: &KeepLast, situation: &Situation, 
     if idle.is_some() {
         return Plan { cuts: Vec::new(), idle, totals, bounds };
     }
-    let clear = |part| Cut { part, action: Action::Clear, reason: Reason::OlderThanKept, before: cost(part), after: 0 };
+    let clear = |part| Cut {
+        part,
+        action: Action::Clear,
+        reason: Reason::OlderThanKept,
+        before: cost(part),
+        after: 0,
+    };
     let mut cuts: Vec<Cut> = clearable().map(clear).collect();
     if policy.clear_inputs {
         let mut calls: Vec<_> = cuts.iter().map(|cut| outline.call(cut.part)).collect();

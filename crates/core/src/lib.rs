@@ -1,4 +1,6 @@
 //! The pure kernel of Secateur.
+#[cfg(feature = "bpe")]
+mod bpe;
 mod budget;
 mod calibration;
 mod catalogue;
@@ -22,6 +24,8 @@ mod watermark;
 mod weight;
 mod window;
 
+#[cfg(feature = "bpe")]
+pub use bpe::count_tokens;
 pub use budget::Budget;
 pub use calibration::Calibration;
 pub use catalogue::{Catalogue, CatalogueError, Model, Price};
@@ -39,7 +43,7 @@ pub use profile::{CompactionTexts, Layer, Profile, ProfileError, Profiles, Repro
 pub use ratio::{Characters, IMAGE_REMOVED, Images, Mode, Ratio, TRIM_GAP, trim_note};
 pub use situation::{Pass, Situation, Thinking};
 pub use tally::Tally;
-pub use tools::{Fold, Tools};
+pub use tools::{Fold, Tools, is_js_space};
 pub use usage::Usage;
 pub use watermark::{AtSummary, Crossing, Extent, FirstCheck, Obstacle, TurnMessage, Watermark};
 pub use weight::weighted_len;

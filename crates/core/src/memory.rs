@@ -71,7 +71,8 @@ impl Memory {
     /// How `part` was cut, if it was and if its text is still what it was.
     pub fn cut(&self, outline: &Outline, part: PartIx) -> Option<&Remembered> {
         let remembered = self.cuts.get(&part)?;
-        let changed = matches!((remembered.source, outline.source(part)), (Some(then), Some(now)) if then != now);
+        let changed =
+            matches!((remembered.source, outline.source(part)), (Some(then), Some(now)) if then != now);
         (!changed).then_some(remembered)
     }
 

@@ -52,20 +52,25 @@ pub struct PivotRule {
     pub tail: Tail,
 }
 
+/// The usual view: a single range.
+fn suffix(range: Range<u32>) -> Vec<Range<u32>> {
+    std::iter::once(range).collect()
+}
+
 impl PivotRule {
     /// The messages that a model sees, as ranges of message numbers in the order in which it sees
     /// them.
     pub fn visible(&self, outline: &Outline) -> Vec<Range<u32>> {
         let end = outline.message_count() as u32;
         if self.start == PivotStart::Summary {
-            return vec![outline.summaries().last().map_or(0, |message| message.0)..end];
+            return suffix(outline.summaries().last().map_or(0, |message| message.0)..end);
         }
         let start = self.begin(outline);
         let reordered = match self.tail {
             Tail::Dropped => None,
             Tail::Kept => self.reorder(outline, start..end),
         };
-        reordered.unwrap_or_else(|| vec![start..end])
+        reordered.unwrap_or_else(|| suffix(start..end))
     }
 
     /// The oldest message that is still visible.
@@ -107,7 +112,9 @@ impl PivotRule {
     fn reorder(&self, outline: &Outline, visible: Range<u32>) -> Option<Vec<Range<u32>>> {
         let all = || visible.clone().map(MessageIx);
         let marker = all().rev().find(|&message| {
-            outline.role(message) == Role::User && outline.is_marker(message) && outline.tail(message).is_some()
+            outline.role(message) == Role::User
+                && outline.is_marker(message)
+                && outline.tail(message).is_some()
         })?;
         let tail = all().find(|&message| outline.id(message) == outline.tail(marker))?;
         let summary = all().find(|&message| {

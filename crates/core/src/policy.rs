@@ -72,11 +72,16 @@ impl Lasting {
 impl Policy {
     /// The cuts of a plan that a session would hold afterwards, in the order in which they are written: newest
     /// part first.
-    pub fn surviving<'p>(&self, outline: &'p Outline, plan: &'p Plan) -> impl Iterator<Item = &'p Cut> + use<'p> {
+    pub fn surviving<'p>(
+        &self,
+        outline: &'p Outline,
+        plan: &'p Plan,
+    ) -> impl Iterator<Item = &'p Cut> + use<'p> {
         let once = self.lasting == Lasting::MarkedOncePerMessage;
         let message = move |cut: &Cut| outline.owner(cut.part);
         let is_last = move |index: &usize| {
-            let (own, older) = (plan.cuts.get(*index), index.checked_sub(1).and_then(|older| plan.cuts.get(older)));
+            let (own, older) =
+                (plan.cuts.get(*index), index.checked_sub(1).and_then(|older| plan.cuts.get(older)));
             !once || older.map(message) != own.map(message)
         };
         (0..plan.cuts.len()).rev().filter(is_last).filter_map(|index| plan.cuts.get(index))
@@ -150,7 +155,8 @@ impl Policy {
             Family::Ratio(ratio) => {
                 measures = measures.with_unit(ratio.characters.unit).with_unit(Unit::JsJson);
                 measures.trimmed = (ratio.characters.unit == Unit::Weighted).then_some(ratio.trim);
-                measures.placeholder = (ratio.mode == Mode::Aggressive).then(|| self.placeholder.clone().into());
+                measures.placeholder =
+                    (ratio.mode == Mode::Aggressive).then(|| self.placeholder.clone().into());
             }
         }
         measures.source = self.lasting == Lasting::Remembered;

@@ -280,9 +280,9 @@ impl Profile {
 
     /// Every effective value with its key and where it came from, in order of keys.
     pub fn settings(&self) -> impl Iterator<Item = (&str, &Value, &str)> {
-        self.origins.iter().filter_map(|(key, origin)| {
-            Some((key.as_str(), lookup(&self.values, key)?, origin.as_str()))
-        })
+        self.origins
+            .iter()
+            .filter_map(|(key, origin)| Some((key.as_str(), lookup(&self.values, key)?, origin.as_str())))
     }
 }
 

@@ -102,7 +102,8 @@ fn digits(number: u64) -> u64 {
 
 /// The length of gap and note, which are ASCII, without building them.
 fn trim_overhead(trim: Trim, whole: u64) -> u64 {
-    const FIXED: u64 = "\n...\n\n\n[Tool result trimmed: kept first  chars and last  chars of  chars.]".len() as u64;
+    const FIXED: u64 =
+        "\n...\n\n\n[Tool result trimmed: kept first  chars and last  chars of  chars.]".len() as u64;
     FIXED + digits(trim.head) + digits(trim.tail) + digits(whole)
 }
 
@@ -194,7 +195,13 @@ impl Scope {
 }
 
 /// Plans by looking at every part.
-pub(crate) fn scan(outline: &Outline, policy: &Ratio, placeholder: u64, situation: &Situation, memory: &Memory) -> Plan {
+pub(crate) fn scan(
+    outline: &Outline,
+    policy: &Ratio,
+    placeholder: u64,
+    situation: &Situation,
+    memory: &Memory,
+) -> Plan {
     let scope = Scope::of(outline, policy);
     let total = || {
         let parts = outline.parts().map(|part| policy.sent_chars(outline, situation, memory, part));
@@ -218,7 +225,8 @@ pub(crate) fn plan(
         Ok(bounds) => bounds,
         Err(idle) => return Plan::idle(idle),
     };
-    let mut round = Round { outline, policy, placeholder, situation, memory, bounds, total: 0, cuts: Vec::new() };
+    let mut round =
+        Round { outline, policy, placeholder, situation, memory, bounds, total: 0, cuts: Vec::new() };
     if policy.mode == Mode::Aggressive {
         return round.clear_everything();
     }
@@ -238,7 +246,8 @@ fn gate(outline: &Outline, policy: &Ratio, situation: &Situation, scope: &Scope)
     }
     if policy.mode == Mode::CacheTtl {
         // A touch at time zero counts as no touch, as it does in the system this reproduces.
-        let age = situation.last_request.filter(|&last| last != 0).map(|last| situation.now.saturating_sub(last));
+        let age =
+            situation.last_request.filter(|&last| last != 0).map(|last| situation.now.saturating_sub(last));
         if policy.ttl_ms <= 0 || age.is_none_or(|age| age < policy.ttl_ms) {
             return Err(Idle::CacheWarm { age, ttl: policy.ttl_ms });
         }
@@ -288,7 +297,8 @@ impl<'a> Round<'a> {
 
     fn clear_everything(mut self) -> Plan {
         let fresh = self.eligible().filter(|&part| !self.outline.is_placeholder(part));
-        let cuts: Vec<Cut> = fresh.map(|part| self.clear(part, self.chars(part), Reason::Aggressive)).collect();
+        let cuts: Vec<Cut> =
+            fresh.map(|part| self.clear(part, self.chars(part), Reason::Aggressive)).collect();
         let sum = |size: fn(&Cut) -> u64| cuts.iter().map(size).fold(0, u64::saturating_add);
         let (before, after) = (sum(|cut| cut.before), sum(|cut| cut.after));
         let totals = Totals { scale: Scale::Characters, before, after, candidates: before };

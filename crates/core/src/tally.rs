@@ -108,7 +108,8 @@ impl Tally {
         let sent = Situation::default();
         let chars = ratio.chars(outline, &sent, part);
         self.total = self.total.saturating_add(chars);
-        self.thinking += chars - ratio.chars(outline, &Situation { thinking: Thinking::Dropped, ..sent }, part);
+        self.thinking +=
+            chars - ratio.chars(outline, &Situation { thinking: Thinking::Dropped, ..sent }, part);
         if !memory.is_empty()
             && let Some(cut) = memory.cut(outline, part)
         {
@@ -129,23 +130,36 @@ impl Tally {
     /// Plans like [`Policy::plan`]; equal to it if the tally was [advanced](Self::advance) with the
     /// same outline, policy and memory.
     pub fn plan(&self, outline: &Outline, policy: &Policy, situation: &Situation, memory: &Memory) -> Plan {
-        policy.plan_with(outline, memory, || self.spent, || match &policy.family {
-            Family::Watermark(watermark) => self.plan_watermark(outline, watermark),
-            Family::Ratio(ratio) => {
-                let scope = Scope::of(outline, ratio);
-                let dropped = if situation.thinking == Thinking::Dropped { self.thinking } else { 0 };
-                let total = || self.total - dropped - self.saved;
-                ratio::plan(outline, ratio, policy.placeholder_chars(ratio), situation, memory, &scope, total)
-            }
-            Family::KeepLast(keep) => {
-                let kept_from = match keep.keep {
-                    0 => Some(PartIx(self.parts)),
-                    last => self.results.iter().rev().nth(last as usize - 1).copied(),
-                };
-                let count = Count { tokens: self.total, uses: self.results.len() as u64, kept_from };
-                keep_last::plan(outline, keep, situation, memory, &count)
-            }
-        })
+        policy.plan_with(
+            outline,
+            memory,
+            || self.spent,
+            || match &policy.family {
+                Family::Watermark(watermark) => self.plan_watermark(outline, watermark),
+                Family::Ratio(ratio) => {
+                    let scope = Scope::of(outline, ratio);
+                    let dropped = if situation.thinking == Thinking::Dropped { self.thinking } else { 0 };
+                    let total = || self.total - dropped - self.saved;
+                    ratio::plan(
+                        outline,
+                        ratio,
+                        policy.placeholder_chars(ratio),
+                        situation,
+                        memory,
+                        &scope,
+                        total,
+                    )
+                }
+                Family::KeepLast(keep) => {
+                    let kept_from = match keep.keep {
+                        0 => Some(PartIx(self.parts)),
+                        last => self.results.iter().rev().nth(last as usize - 1).copied(),
+                    };
+                    let count = Count { tokens: self.total, uses: self.results.len() as u64, kept_from };
+                    keep_last::plan(outline, keep, situation, memory, &count)
+                }
+            },
+        )
     }
 
     /// The sum of everything counted before the entry at `index`.

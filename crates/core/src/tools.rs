@@ -54,14 +54,13 @@ impl Tools {
 
     /// Patterns are trimmed in every fold, and blank ones do not count.
     fn patterns<'a>(&'a self, list: &'a [String]) -> impl Iterator<Item = Cow<'a, str>> {
-        list.iter()
-            .map(|pattern| self.folded(trim(pattern)))
-            .filter(|pattern| !pattern.is_empty())
+        list.iter().map(|pattern| self.folded(trim(pattern))).filter(|pattern| !pattern.is_empty())
     }
 
     fn folded<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text = if self.fold == Fold::TrimLower { trim(text) } else { text };
-        let folded = self.fold == Fold::Exact || text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase());
+        let folded =
+            self.fold == Fold::Exact || text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase());
         if folded { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
     }
 
@@ -95,7 +94,11 @@ impl Mask<'_> {
         if let Some(word) = self.bits.get(index / 64) {
             return word >> (index % 64) & 1 == 1;
         }
-        if name.is_some() { self.names.text(name).is_some_and(|name| self.tools.allows(name)) } else { self.nameless }
+        if name.is_some() {
+            self.names.text(name).is_some_and(|name| self.tools.allows(name))
+        } else {
+            self.nameless
+        }
     }
 }
 
@@ -122,9 +125,13 @@ fn has_line_end(text: &str) -> bool {
     text.contains(['\n', '\r', '\u{2028}', '\u{2029}'])
 }
 
-/// White space as JavaScript trims it: the byte order mark counts, the next-line control does not.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(|point: char| point == '\u{FEFF}' || point.is_whitespace() && point != '\u{85}')
+/// White space as JavaScript knows it: the byte order mark counts, the next-line control does not.
+pub fn is_js_space(point: char) -> bool {
+    point == '\u{FEFF}' || point.is_whitespace() && point != '\u{85}'
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(is_js_space)
 }
 
 #[cfg(test)]

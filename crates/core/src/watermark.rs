@@ -287,7 +287,11 @@ impl Watermark {
     }
 
     /// The model's summaries before a message, newest first.
-    fn passed_summaries<'o>(&self, outline: &'o Outline, reach: u32) -> impl Iterator<Item = MessageIx> + use<'o> {
+    fn passed_summaries<'o>(
+        &self,
+        outline: &'o Outline,
+        reach: u32,
+    ) -> impl Iterator<Item = MessageIx> + use<'o> {
         let met = outline.summaries().partition_point(|summary| summary.0 < reach);
         let met = outline.summaries().get(..met).unwrap_or_default();
         met.iter().rev().copied().filter(|&summary| outline.role(summary) == Role::Assistant)
@@ -360,7 +364,8 @@ impl Walk<'_> {
                     let candidate = match (self.policy.crossing, self.reached_in) {
                         (Crossing::Cut, _) => self.policy.reached(sums.total),
                         (Crossing::Keep, Some(message)) => {
-                            self.policy.rest_of_message == Extent::Everything || self.outline.owner(part) < message
+                            self.policy.rest_of_message == Extent::Everything
+                                || self.outline.owner(part) < message
                         }
                         (Crossing::Keep, None) => {
                             if self.policy.reached(sums.total) {
@@ -423,7 +428,9 @@ impl Walk<'_> {
 impl Watermark {
     /// Whether the walk passes over this message because it is a summary.
     pub(crate) fn is_passed_summary(&self, outline: &Outline, message: MessageIx) -> bool {
-        self.summary == AtSummary::Skip && outline.is_summary(message) && outline.role(message) == Role::Assistant
+        self.summary == AtSummary::Skip
+            && outline.is_summary(message)
+            && outline.role(message) == Role::Assistant
     }
 
     /// Why a part that the plan does not cut is kept.

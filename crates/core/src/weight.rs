@@ -59,7 +59,9 @@ pub fn weighted_len(text: &str) -> u64 {
     if text.is_ascii() {
         return text.len() as u64;
     }
-    text.chars().map(|point| point.len_utf16() as u64 + if point.is_ascii() { 0 } else { surcharge(point) }).sum()
+    text.chars()
+        .map(|point| point.len_utf16() as u64 + if point.is_ascii() { 0 } else { surcharge(point) })
+        .sum()
 }
 
 #[cfg(test)]
@@ -75,7 +77,8 @@ mod tests {
 
     #[test]
     fn edges_of_ranges_weigh_as_recorded() {
-        for (text, weight) in [("·", 4), ("\u{2FFF}", 12), ("\u{3000}", 4), ("\u{319F}", 4), ("\u{31A0}", 12)] {
+        for (text, weight) in [("·", 4), ("\u{2FFF}", 12), ("\u{3000}", 4), ("\u{319F}", 4), ("\u{31A0}", 12)]
+        {
             assert_eq!(weighted_len(text), weight, "{text}");
         }
         assert_eq!(weighted_len("😀"), 2);

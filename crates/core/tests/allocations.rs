@@ -11,7 +11,13 @@ fn quiet_session(outline: &mut Outline) {
         outline.push_message(MessageFacts { role: Role::Assistant, ..MessageFacts::default() });
         let tool = Some(if turn % 9 == 0 { "skill" } else { "read" });
         let sizes = Sizes { units: 100, py_json: 102, weighted: 100, blocks: 1, ..Sizes::default() };
-        outline.push_part(PartFacts { kind: Kind::Result, status: Status::Completed, tool, sizes, ..PartFacts::default() });
+        outline.push_part(PartFacts {
+            kind: Kind::Result,
+            status: Status::Completed,
+            tool,
+            sizes,
+            ..PartFacts::default()
+        });
     }
 }
 
@@ -23,12 +29,27 @@ fn a_plan_without_cuts_allocates_nothing() {
         let mut outline = Outline::new(policy.measures());
         quiet_session(&mut outline);
         let memory = Memory::default();
-        let situation = Situation { now: 1_000_000, last_request: Some(1), window: Some(200_000.0), ..Situation::default() };
+        let situation = Situation {
+            now: 1_000_000,
+            last_request: Some(1),
+            window: Some(200_000.0),
+            ..Situation::default()
+        };
         let mut tally = Tally::default();
         tally.advance(&outline, &policy, &memory);
         for (way, count) in [
-            ("scan", allocation_counter::measure(|| assert!(policy.plan(&outline, &situation, &memory).is_empty()))),
-            ("tally", allocation_counter::measure(|| assert!(tally.plan(&outline, &policy, &situation, &memory).is_empty()))),
+            (
+                "scan",
+                allocation_counter::measure(|| {
+                    assert!(policy.plan(&outline, &situation, &memory).is_empty());
+                }),
+            ),
+            (
+                "tally",
+                allocation_counter::measure(|| {
+                    assert!(tally.plan(&outline, &policy, &situation, &memory).is_empty());
+                }),
+            ),
         ] {
             assert_eq!(count.count_total, 0, "{name}, {way}");
         }

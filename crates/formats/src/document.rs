@@ -56,7 +56,8 @@ fn read_patiently<'a, T: Fields<'a>>(
             Ok(element) => elements.push(element),
             Err(error) => {
                 elements.push(None);
-                let reason = format!("message {} cannot be read ({error}); it was left alone", elements.len());
+                let reason =
+                    format!("message {} cannot be read ({error}); it was left alone", elements.len());
                 warnings.push(Warning::at(text.as_bytes(), range.start, reason));
             }
         }
@@ -91,7 +92,9 @@ pub(crate) fn element_ranges(text: &str) -> Vec<Range<usize>> {
                 }
             }
             Some(list) if closes && depth < list => list_depth = None,
-            None if matches!(token, Token::ArrayStart) && (depth == 0 || is_list_next) => list_depth = Some(depth + 1),
+            None if matches!(token, Token::ArrayStart) && (depth == 0 || is_list_next) => {
+                list_depth = Some(depth + 1);
+            }
             _ => {}
         }
         is_list_next = depth == 1 && matches!(token, Token::Key(raw) if crate::json::decode(raw) == LIST);
@@ -161,13 +164,19 @@ mod tests {
     fn read(text: &str) -> (Vec<Option<i64>>, Vec<String>) {
         let mut warnings = Vec::new();
         let list = read_list::<Id>(text, &mut warnings);
-        (list.into_iter().map(|id| id.and_then(|id| id.0)).collect(), warnings.iter().map(ToString::to_string).collect())
+        (
+            list.into_iter().map(|id| id.and_then(|id| id.0)).collect(),
+            warnings.iter().map(ToString::to_string).collect(),
+        )
     }
 
     #[test]
     fn arrays_and_objects_are_read() {
         assert_eq!(read(r#"[{"id":1},{"id":2}]"#), (vec![Some(1), Some(2)], vec![]));
-        assert_eq!(read(r#"{"info":{"messages":[9]},"messages":[{"id":1},7]}"#), (vec![Some(1), None], vec![]));
+        assert_eq!(
+            read(r#"{"info":{"messages":[9]},"messages":[{"id":1},7]}"#),
+            (vec![Some(1), None], vec![])
+        );
     }
 
     #[test]
@@ -175,7 +184,10 @@ mod tests {
         let (ids, warnings) = read("[{\"id\":1},\n{\"id\":2},\n{\"id\":3,\"te");
         assert_eq!(ids, [Some(1), Some(2)]);
         assert_eq!(warnings.len(), 1);
-        assert!(warnings[0].starts_with("line 3: ") && warnings[0].contains("2 whole messages"), "{warnings:?}");
+        assert!(
+            warnings[0].starts_with("line 3: ") && warnings[0].contains("2 whole messages"),
+            "{warnings:?}"
+        );
         let (ids, _) = read(r#"{"info":{},"messages":[{"id":1},{"id":2"#);
         assert_eq!(ids, [Some(1)]);
     }

@@ -42,7 +42,9 @@ pub enum ReadError {
     #[error("there is nothing in it")]
     Empty,
     /// It is in no known format.
-    #[error("not a session in a known format ({found}); known are OpenCode, OpenClaw, openagentic-sdk and Qwery")]
+    #[error(
+        "not a session in a known format ({found}); known are OpenCode, OpenClaw, openagentic-sdk and Qwery"
+    )]
     Unknown {
         /// What was found instead.
         found: String,
@@ -123,7 +125,11 @@ pub fn read<'a>(bytes: &'a [u8], measures: &Measures) -> Result<Transcript<'a>, 
 }
 
 /// Reads a session in a known format.
-pub fn read_as<'a>(bytes: &'a [u8], format: Format, measures: &Measures) -> Result<Transcript<'a>, ReadError> {
+pub fn read_as<'a>(
+    bytes: &'a [u8],
+    format: Format,
+    measures: &Measures,
+) -> Result<Transcript<'a>, ReadError> {
     let (text, warning) = as_text(bytes);
     if text.trim().is_empty() {
         return Err(ReadError::Empty);
@@ -195,7 +201,9 @@ impl Sample {
                     sample.keys.push(key.clone());
                     continue;
                 }
-                Token::String(raw) if depth == 1 && key == "type" => sample.kind = Some(decode(raw).into_owned()),
+                Token::String(raw) if depth == 1 && key == "type" => {
+                    sample.kind = Some(decode(raw).into_owned());
+                }
                 Token::ObjectEnd | Token::ArrayEnd => depth = depth.saturating_sub(1),
                 _ => {}
             }
@@ -274,6 +282,10 @@ mod tests {
         let bytes = b"[{\"info\":{\"role\":\"user\"},\"parts\":[]},\n{\"info\":{\"id\":\"\xff\"}}]";
         let transcript = read(bytes, &Measures::default()).unwrap();
         assert_eq!(transcript.outline.message_count(), 1);
-        assert!(transcript.warnings[0].to_string().starts_with("line 2: byte 54 is not UTF-8"), "{:?}", transcript.warnings);
+        assert!(
+            transcript.warnings[0].to_string().starts_with("line 2: byte 54 is not UTF-8"),
+            "{:?}",
+            transcript.warnings
+        );
     }
 }

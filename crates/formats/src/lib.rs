@@ -8,6 +8,7 @@ pub mod opencode;
 pub mod qwery;
 mod sizes;
 mod transcript;
+mod value;
 mod warning;
 
 pub use format::{FORMATS, Format, ReadError, read, read_as};

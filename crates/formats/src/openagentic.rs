@@ -9,29 +9,25 @@ pub mod usage;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use secateur::{Action, Kind, Measures, MessageFacts, Outline, PartFacts, Role, Status};
+use secateur::{Action, Kind, Measures, MessageFacts, PartFacts, Role, Status};
 
 use crate::document::{read_lines, read_list};
 use crate::format::Format;
 use crate::json::fields::raw_fields;
 use crate::json::{Edit, Raw, encode};
 use crate::sizes;
-use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+use crate::transcript::{ApplyError, Draft, Rendering, Transcript};
 use crate::warning::Warning;
 
 /// Reads the events of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    let mut warnings = Vec::new();
-    let events = events(text, &mut warnings);
+    let mut draft = Draft::new(text, measures);
+    let events = events(text, &mut draft.warnings);
     let known = Known::of(&events);
-    let mut outline = Outline::new(measures.clone());
-    let mut spots = Vec::new();
     for event in &events {
-        take(event, &known, measures, &mut outline, |content| {
-            spots.push(Spot { content: content.and_then(|raw| raw.range_in(text)), ..Spot::default() });
-        });
+        take(&mut draft, event, &known);
     }
-    Transcript { format: Format::OpenAgentic, outline, warnings, bytes: text.as_bytes(), text, spots }
+    draft.finish(Format::OpenAgentic)
 }
 
 fn is_list(text: &str) -> bool {
@@ -44,7 +40,11 @@ fn events<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Event<'a>> {
 }
 
 /// The edit that appends the mark of one cut.
-pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>, now: i64) -> Result<Vec<Edit>, ApplyError> {
+pub(crate) fn edits(
+    transcript: &Transcript<'_>,
+    cut: Rendering<'_>,
+    now: i64,
+) -> Result<Vec<Edit>, ApplyError> {
     let unsupported = |reason| Format::OpenAgentic.unsupported(cut.part, reason);
     if cut.action != Action::Clear {
         return Err(unsupported("its only mark means that the whole output is cleared"));
@@ -120,67 +120,51 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Adds one event to the outline and says where its content lies.
-fn take<'a>(
-    event: &Event<'a>,
-    known: &Known<'a>,
-    measures: &Measures,
-    outline: &mut Outline,
-    mut spot: impl FnMut(Option<Raw<'a>>),
-) {
-    let kind = event.kind();
-    let role = match &*kind {
-        "user.message" | "user.compaction" => Role::User,
-        "assistant.message" | "tool.use" => Role::Assistant,
-        "tool.result" => Role::Tool,
-        _ => Role::Other,
+fn take<'a>(draft: &mut Draft<'a, '_>, event: &Event<'a>, known: &Known<'a>) {
+    let name = event.kind();
+    let (role, kind, content) = match &*name {
+        "user.message" => (Role::User, Kind::Text, event.text),
+        "assistant.message" => (Role::Assistant, Kind::Text, event.text),
+        "user.compaction" => (Role::User, Kind::Compaction, None),
+        "tool.use" => (Role::Assistant, Kind::Call, event.input),
+        "tool.result" => (Role::Tool, Kind::Result, event.output),
+        _ => (Role::Other, Kind::Other, None),
     };
-    let marker = kind == "user.compaction";
-    let summary = event.is_summary();
-    outline.push_message(MessageFacts { role, summary, marker, finished: true, ..MessageFacts::default() });
-    let sized = |raw: Option<Raw<'a>>| raw.map(|raw| sizes::of_json(raw.text(), measures)).unwrap_or_default();
+    let (summary, marker) = (event.is_summary(), kind == Kind::Compaction);
+    draft.outline.push_message(MessageFacts {
+        role,
+        summary,
+        marker,
+        finished: true,
+        ..MessageFacts::default()
+    });
     let call = event.call();
-    let mut push = |facts: PartFacts<'_>, content: Option<Raw<'a>>| {
-        outline.push_part(facts);
-        spot(content);
+    let own = event.name.and_then(Raw::as_str);
+    let tool = match kind {
+        Kind::Call => own.as_deref(),
+        Kind::Result => call.as_ref().and_then(|call| known.tools.get(call)).map(|name| &**name),
+        _ => None,
     };
-    match &*kind {
-        "user.message" | "assistant.message" => {
-            push(PartFacts { kind: Kind::Text, sizes: sized(event.text), ..PartFacts::default() }, event.text);
-        }
-        "user.compaction" => push(PartFacts { kind: Kind::Compaction, ..PartFacts::default() }, None),
-        "tool.use" => {
-            let tool = event.name.and_then(Raw::as_str);
-            let facts = PartFacts {
-                kind: Kind::Call,
-                status: Status::Completed,
-                tool: tool.as_deref(),
-                call: call.as_deref(),
-                sizes: sized(event.input),
-                ..PartFacts::default()
-            };
-            push(facts, event.input);
-        }
-        "tool.result" => {
-            let status = match (&call, event.error.is_some_and(Raw::is_truthy)) {
-                // A result that answers nothing can neither be found again nor marked.
-                (None, _) => Status::None,
-                (Some(_), true) => Status::Error,
-                (Some(_), false) => Status::Completed,
-            };
+    let status = match (kind, &call) {
+        (Kind::Call, _) => Status::Completed,
+        (Kind::Result, Some(_)) if event.error.is_some_and(Raw::is_truthy) => Status::Error,
+        (Kind::Result, Some(_)) => Status::Completed,
+        // A result that answers nothing can neither be found again nor marked.
+        _ => Status::None,
+    };
+    let facts = PartFacts {
+        kind,
+        status,
+        tool,
+        call: call.as_deref(),
+        cut: kind == Kind::Result && call.as_ref().is_some_and(|call| known.cut.contains(call)),
+        placeholder: kind == Kind::Result && draft.is_placeholder(content),
+        sizes: match (kind, content) {
             // A missing output is Python's None, which prints as `null`.
-            let sizes = event.output.map_or_else(|| sizes::of_json("null", measures), |raw| sizes::of_json(raw.text(), measures));
-            let facts = PartFacts {
-                kind: Kind::Result,
-                status,
-                tool: call.as_ref().and_then(|call| known.tools.get(call)).map(|name| &**name),
-                call: call.as_deref(),
-                cut: call.as_ref().is_some_and(|call| known.cut.contains(call)),
-                placeholder: event.output.is_some_and(|raw| sizes::is_placeholder(raw.text(), measures)),
-                sizes,
-            };
-            push(facts, event.output);
-        }
-        _ => push(PartFacts::default(), None),
-    }
+            (Kind::Result, None) => sizes::of_json("null", draft.measures),
+            _ => draft.sizes_of(content),
+        },
+    };
+    let spot = draft.spot_of(content);
+    draft.push(facts, spot);
 }

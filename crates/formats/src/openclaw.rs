@@ -7,31 +7,26 @@ pub mod duration;
 pub mod settings;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use secateur::{
-    Action, IMAGE_REMOVED, Kind, Measures, MessageFacts, Outline, Pairs, PartFacts, Role, Sizes, Status, TRIM_GAP,
+    Action, IMAGE_REMOVED, Kind, Measures, MessageFacts, Pairs, PartFacts, Role, Sizes, Status, TRIM_GAP,
     trim_note,
 };
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::document::{element_ranges, read_list};
 use crate::format::Format;
 use crate::json::fields::{object, raw_fields};
-use crate::json::{Edit, Halves, Printer, Raw, encode, printed_len, slice_units, utf16_len};
+use crate::json::{Edit, Halves, Raw, encode, slice_units, utf16_len};
 use crate::sizes;
-use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+use crate::transcript::{ApplyError, Draft, Rendering, Spot, Transcript};
 
 /// Reads the messages of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    let mut warnings = Vec::new();
-    let messages = read_list::<Message<'a>>(text, &mut warnings);
-    let mut reader = Reader { text, measures, outline: Outline::new(measures.clone()), spots: Vec::new() };
-    for message in messages.into_iter().map(Option::unwrap_or_default) {
-        reader.take(&message);
+    let mut draft = Draft::new(text, measures);
+    for message in read_list::<Message<'a>>(text, &mut draft.warnings) {
+        take(&mut draft, &message.unwrap_or_default());
     }
-    let Reader { outline, spots, .. } = reader;
-    Transcript { format: Format::OpenClaw, outline, warnings, bytes: text.as_bytes(), text, spots }
+    draft.finish(Format::OpenClaw)
 }
 
 /// The edit that replaces one result's content.
@@ -141,124 +136,94 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Fills an outline from messages.
-struct Reader<'a, 'm> {
-    text: &'a str,
-    measures: &'m Measures,
-    outline: Outline,
-    spots: Vec<Spot>,
+fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
+    let role = match message.role.and_then(Raw::as_str).as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("toolResult") => Role::Tool,
+        _ => Role::Other,
+    };
+    let time = message.time.and_then(Raw::as_i64);
+    draft.outline.push_message(MessageFacts { role, time, finished: true, ..MessageFacts::default() });
+    match (role, message.content) {
+        (Role::Tool, content) => take_result(draft, message, content),
+        (Role::User | Role::Assistant, Some(content)) => {
+            blocks(content.text()).for_each(|block| take_block(draft, &block, content));
+        }
+        _ => {}
+    }
 }
 
-impl<'a> Reader<'a, '_> {
-    fn take(&mut self, message: &Message<'a>) {
-        let role = match message.role.and_then(Raw::as_str).as_deref() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Assistant,
-            Some("toolResult") => Role::Tool,
-            _ => Role::Other,
-        };
-        let time = message.time.and_then(Raw::as_i64);
-        self.outline.push_message(MessageFacts { role, time, finished: true, ..MessageFacts::default() });
-        let content = message.content.map_or("", Raw::text);
-        match role {
-            Role::Tool => self.take_result(message, content),
-            Role::User | Role::Assistant => blocks(content).for_each(|block| self.take_block(&block)),
-            _ => {}
+fn take_block<'a>(draft: &mut Draft<'a, '_>, block: &Block<'a>, content: Raw<'a>) {
+    let text = |raw: Option<Raw<'a>>, kind: Kind| raw.filter(|raw| raw.is_string()).map(|raw| (raw, kind));
+    let kind = block.kind();
+    let texts = match &*kind {
+        _ if block.bare.is_some() => [text(Some(content), Kind::Text), None],
+        "text" => [text(block.text, Kind::Text), None],
+        "thinking" => [text(block.thinking, Kind::Reasoning), text(block.signature, Kind::Signature)],
+        "redacted_thinking" => [text(block.data, Kind::Signature), None],
+        "toolCall" => return take_call(draft, block),
+        "image" => {
+            let bytes = block.data.map_or(0, |data| data.text().len() as u64);
+            let sizes = Sizes { bytes, images: 1, ..Sizes::default() };
+            let spot = draft.spot_of(block.data);
+            return draft.push(PartFacts { kind: Kind::Media, sizes, ..PartFacts::default() }, spot);
         }
+        _ => return draft.push(PartFacts::default(), Spot::default()),
+    };
+    for (raw, kind) in texts.into_iter().flatten() {
+        let (sizes, spot) = (draft.sizes_of(Some(raw)), draft.spot_of(Some(raw)));
+        draft.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
     }
+}
 
-    fn range(&self, raw: &str) -> Option<Range<usize>> {
-        let start = crate::json::offset_in(self.text, raw)?;
-        Some(start..start + raw.len())
-    }
+fn take_call<'a>(draft: &mut Draft<'a, '_>, block: &Block<'a>) {
+    let arguments = block.arguments.filter(|raw| raw.text() != "null");
+    let (tool, call) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
+    let sizes = sizes::of_json(arguments.map_or("{}", Raw::text), draft.measures);
+    let facts = PartFacts {
+        kind: Kind::Call,
+        status: Status::Completed,
+        tool: tool.as_deref(),
+        call: call.as_deref(),
+        sizes,
+        ..PartFacts::default()
+    };
+    let spot = draft.spot_of(arguments);
+    draft.push(facts, spot);
+}
 
-    fn push(&mut self, facts: PartFacts<'_>, content: Option<&str>) {
-        self.outline.push_part(facts);
-        self.spots.push(Spot { content: content.and_then(|raw| self.range(raw)), ..Spot::default() });
-    }
+fn take_result<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>, content: Option<Raw<'a>>) {
+    let whole = content.map_or("", Raw::text);
+    let literals: Vec<&str> = blocks(whole).filter_map(|block| block.literal()).collect();
+    let images = blocks(whole).filter(Block::is_image).count() as u32;
+    let sizes = result_sizes(whole, &literals, images, draft.measures);
+    let placeholder = match literals.as_slice() {
+        [only] if images == 0 => sizes::is_placeholder(only, draft.measures),
+        _ => false,
+    };
+    let (tool, call) = (message.tool.and_then(Raw::as_str), message.call.and_then(Raw::as_str));
+    let status = if message.error.is_some_and(Raw::is_truthy) { Status::Error } else { Status::Completed };
+    let (tool, call) = (tool.as_deref(), call.as_deref());
+    let spot = draft.spot_of(content);
+    draft.push(PartFacts { kind: Kind::Result, status, tool, call, cut: false, placeholder, sizes }, spot);
+}
 
-    fn push_text(&mut self, kind: Kind, literal: &str) {
-        let sizes = sizes::of_string(literal, self.measures);
-        self.push(PartFacts { kind, sizes, ..PartFacts::default() }, Some(literal));
+/// The sizes of a result: texts added up, the rest taken of the content as a whole.
+fn result_sizes(content: &str, literals: &[&str], images: u32, measures: &Measures) -> Sizes {
+    let mut sizes =
+        Sizes { bytes: content.len() as u64, images, blocks: literals.len() as u32, ..Sizes::default() };
+    let texts = Measures { weighted: measures.weighted, tokens: measures.tokens, ..Measures::default() };
+    for own in literals.iter().map(|literal| sizes::of_string(literal, &texts)) {
+        sizes.units += own.units;
+        sizes.points += own.points;
+        sizes.weighted += own.weighted;
+        sizes.tokens += own.tokens;
     }
-
-    fn take_block(&mut self, block: &Block<'a>) {
-        let literal = |raw: Option<Raw<'a>>| raw.filter(|raw| raw.is_string()).map(Raw::text);
-        if let Some(text) = block.literal() {
-            return self.push_text(Kind::Text, text);
-        }
-        match &*block.kind() {
-            "thinking" => {
-                literal(block.thinking).into_iter().for_each(|text| self.push_text(Kind::Reasoning, text));
-                literal(block.signature).into_iter().for_each(|text| self.push_text(Kind::Signature, text));
-            }
-            "redacted_thinking" => {
-                literal(block.data).into_iter().for_each(|text| self.push_text(Kind::Signature, text));
-            }
-            "toolCall" => {
-                let arguments = block.arguments.map(Raw::text).filter(|raw| *raw != "null").unwrap_or("{}");
-                let (tool, call) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
-                let facts = PartFacts {
-                    kind: Kind::Call,
-                    status: Status::Completed,
-                    tool: tool.as_deref(),
-                    call: call.as_deref(),
-                    sizes: sizes::of_json(arguments, self.measures),
-                    ..PartFacts::default()
-                };
-                self.push(facts, Some(arguments));
-            }
-            "image" => {
-                let bytes = block.data.map_or(0, |data| data.text().len() as u64);
-                let sizes = Sizes { bytes, images: 1, ..Sizes::default() };
-                self.push(PartFacts { kind: Kind::Media, sizes, ..PartFacts::default() }, None);
-            }
-            _ => self.push(PartFacts::default(), None),
-        }
+    sizes::add_raw_measures(&mut sizes, content, measures);
+    if let Some(trim) = measures.trimmed {
+        let text = joined(content);
+        sizes.trimmed = sizes::trimmed_weight(&text, utf16_len(&text), trim);
     }
-
-    fn take_result(&mut self, message: &Message<'a>, content: &'a str) {
-        let mut sizes = Sizes { bytes: content.len() as u64, ..Sizes::default() };
-        let mut only = None;
-        for block in blocks(content) {
-            if block.is_image() {
-                sizes.images += 1;
-            } else if let Some(literal) = block.literal() {
-                let own = sizes::of_string(literal, &Measures { weighted: self.measures.weighted, tokens: self.measures.tokens, ..Measures::default() });
-                sizes.units += own.units;
-                sizes.points += own.points;
-                sizes.weighted += own.weighted;
-                sizes.tokens += own.tokens;
-                sizes.blocks += 1;
-                only = Some(literal);
-            }
-        }
-        if let Some(trim) = self.measures.trimmed {
-            let text = joined(content);
-            sizes.trimmed = sizes::trimmed_weight(&text, utf16_len(&text), trim);
-        }
-        if self.measures.source {
-            sizes.source = xxh3_64(content.as_bytes());
-        }
-        if self.measures.js_json {
-            sizes.js_json = printed_len(content, Printer::JavaScript);
-        }
-        if self.measures.py_json {
-            sizes.py_json = printed_len(content, Printer::Python);
-        }
-        let single = only.filter(|_| sizes.blocks == 1 && sizes.images == 0);
-        let placeholder = single.is_some_and(|literal| sizes::is_placeholder(literal, self.measures));
-        let (tool, call) = (message.tool.and_then(Raw::as_str), message.call.and_then(Raw::as_str));
-        let status = if message.error.is_some_and(Raw::is_truthy) { Status::Error } else { Status::Completed };
-        let facts = PartFacts {
-            kind: Kind::Result,
-            status,
-            tool: tool.as_deref(),
-            call: call.as_deref(),
-            cut: false,
-            placeholder,
-            sizes,
-        };
-        self.push(facts, Some(content));
-    }
+    sizes
 }

@@ -7,30 +7,30 @@
 pub mod model_messages;
 pub mod ui_messages;
 
-use secateur::{Action, Call, Kind, Measures, MessageFacts, Outline, PartFacts, Role, Sizes, Status, Usage};
+use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status, Usage};
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::document::{element_ranges, read_list};
 use crate::format::Format;
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Each, Edit, Fields, Object, Raw, encode, set_member};
-use crate::sizes;
-use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+use crate::transcript::{ApplyError, Draft, Rendering, Spot, Transcript};
 
 /// Reads the messages of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    let mut warnings = Vec::new();
-    let messages = read_list::<Message<'a>>(text, &mut warnings);
-    let mut reader = Reader { text, measures, outline: Outline::new(measures.clone()), spots: Vec::new() };
-    for message in messages.into_iter().map(Option::unwrap_or_default) {
-        reader.take(&message);
+    let mut draft = Draft::new(text, measures);
+    for message in read_list::<Message<'a>>(text, &mut draft.warnings) {
+        take(&mut draft, &message.unwrap_or_default());
     }
-    let Reader { outline, spots, .. } = reader;
-    Transcript { format: Format::OpenCode, outline, warnings, bytes: text.as_bytes(), text, spots }
+    draft.finish(Format::OpenCode)
 }
 
 /// The edits that mark one result as cut.
-pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>, now: i64) -> Result<Vec<Edit>, ApplyError> {
+pub(crate) fn edits(
+    transcript: &Transcript<'_>,
+    cut: Rendering<'_>,
+    now: i64,
+) -> Result<Vec<Edit>, ApplyError> {
     let unsupported = |reason| Err(Format::OpenCode.unsupported(cut.part, reason));
     if cut.action != Action::Clear {
         return unsupported("its only mark means that the whole output is cleared");
@@ -54,101 +54,83 @@ pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>, now: i64) -
     }
 }
 
-/// Fills an outline from messages.
-struct Reader<'a, 'm> {
-    text: &'a str,
-    measures: &'m Measures,
-    outline: Outline,
-    spots: Vec<Spot>,
+fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
+    let info = &message.info;
+    let parts = || message.parts.iter().flatten();
+    let marker = parts().find(|part| part.is("compaction"));
+    let (id, parent) = (info.id.and_then(Raw::as_str), info.parent.and_then(Raw::as_str));
+    let tail = marker.and_then(|part| part.tail).and_then(Raw::as_str);
+    let role = match info.role.and_then(Raw::as_str).as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        _ => Role::Other,
+    };
+    let created = |time: Raw<'a>| object::<Time<'a>>(time.text()).ok().flatten()?.created;
+    let time = info.time.and_then(created).and_then(Raw::as_i64);
+    let index = draft.outline.push_message(MessageFacts {
+        role,
+        id: id.as_deref(),
+        parent: parent.as_deref(),
+        summary: info.summary.is_some_and(Raw::is_truthy),
+        finished: info.finish.is_some_and(Raw::is_truthy),
+        failed: info.error.is_some_and(Raw::is_truthy),
+        marker: marker.is_some(),
+        tail: tail.as_deref(),
+        time,
+    });
+    for part in parts() {
+        take_part(draft, part);
+    }
+    if let (Role::Assistant, Some(usage)) = (role, info.tokens.and_then(usage)) {
+        draft.outline.push_call(Call { message: index, time, usage });
+    }
 }
 
-impl<'a> Reader<'a, '_> {
-    fn take(&mut self, message: &Message<'a>) {
-        let info = &message.info;
-        let parts = || message.parts.iter().flatten();
-        let marker = parts().find(|part| part.is("compaction"));
-        let (id, parent) = (info.id.and_then(Raw::as_str), info.parent.and_then(Raw::as_str));
-        let tail = marker.and_then(|part| part.tail).and_then(Raw::as_str);
-        let role = match info.role.and_then(Raw::as_str).as_deref() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Assistant,
-            _ => Role::Other,
-        };
-        let created = |time: Raw<'a>| object::<Time<'a>>(time.text()).ok().flatten()?.created;
-        let time = info.time.and_then(created).and_then(Raw::as_i64);
-        let index = self.outline.push_message(MessageFacts {
-            role,
-            id: id.as_deref(),
-            parent: parent.as_deref(),
-            summary: info.summary.is_some_and(Raw::is_truthy),
-            finished: info.finish.is_some_and(Raw::is_truthy),
-            failed: info.error.is_some_and(Raw::is_truthy),
-            marker: marker.is_some(),
-            tail: tail.as_deref(),
-            time,
-        });
-        for part in parts() {
-            self.take_part(part);
+fn take_part<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>) {
+    let kind = match part.kind.and_then(Raw::as_str).as_deref() {
+        Some("tool") => return take_tool(draft, part),
+        Some("text") if !part.ignored.is_some_and(Raw::is_truthy) => Kind::Text,
+        Some("reasoning") => Kind::Reasoning,
+        Some("compaction") => Kind::Compaction,
+        Some("file") => Kind::Media,
+        _ => Kind::Other,
+    };
+    let content = if kind == Kind::Media { part.url } else { part.text };
+    let sizes = match kind {
+        Kind::Text | Kind::Reasoning => draft.sizes_of(content),
+        Kind::Media => {
+            Sizes { bytes: content.map_or(0, |url| url.text().len() as u64), images: 1, ..Sizes::default() }
         }
-        if let (Role::Assistant, Some(usage)) = (role, info.tokens.and_then(usage)) {
-            self.outline.push_call(Call { message: index, time, usage });
-        }
-    }
+        _ => Sizes::default(),
+    };
+    let spot = Spot { id: draft.range(part.id), ..draft.spot_of(content) };
+    draft.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
+}
 
-    fn take_part(&mut self, part: &Part<'a>) {
-        let text = |raw: Option<Raw<'a>>| raw.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default();
-        match part.kind.and_then(Raw::as_str).as_deref() {
-            Some("tool") => self.take_tool(part),
-            Some("text") if !part.ignored.is_some_and(Raw::is_truthy) => self.push(part, Kind::Text, text(part.text), part.text),
-            Some("reasoning") => self.push(part, Kind::Reasoning, text(part.text), part.text),
-            Some("compaction") => self.push(part, Kind::Compaction, Sizes::default(), None),
-            Some("file") => {
-                let bytes = part.url.map_or(0, |url| url.text().len() as u64);
-                self.push(part, Kind::Media, Sizes { bytes, images: 1, ..Sizes::default() }, part.url);
-            }
-            _ => self.push(part, Kind::Other, Sizes::default(), None),
-        }
-    }
+fn take_tool<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>) {
+    let state = part.state.0.unwrap_or_default();
+    let (tool, call) = (part.tool.and_then(Raw::as_str), part.call.and_then(Raw::as_str));
+    let facts = PartFacts { tool: tool.as_deref(), call: call.as_deref(), ..PartFacts::default() };
+    let status = match state.status.and_then(Raw::as_str).as_deref() {
+        Some("completed") => Status::Completed,
+        Some("error") => Status::Error,
+        Some("running") => Status::Running,
+        Some("pending") => Status::Pending,
+        _ => Status::None,
+    };
+    let id = draft.range(part.id);
+    let sizes = draft.sizes_of(state.input);
+    let spot = Spot { id: id.clone(), ..draft.spot_of(state.input) };
+    draft.push(PartFacts { kind: Kind::Call, status, sizes, ..facts }, spot);
 
-    fn push(&mut self, part: &Part<'a>, kind: Kind, sizes: Sizes, content: Option<Raw<'a>>) {
-        self.outline.push_part(PartFacts { kind, sizes, ..PartFacts::default() });
-        self.spots.push(Spot { id: self.range(part.id), content: self.range(content), ..Spot::default() });
-    }
-
-    fn range(&self, raw: Option<Raw<'a>>) -> Option<std::ops::Range<usize>> {
-        raw.and_then(|raw| raw.range_in(self.text))
-    }
-
-    fn take_tool(&mut self, part: &Part<'a>) {
-        let Some(state) = &part.state.0 else { return self.push(part, Kind::Other, Sizes::default(), None) };
-        let (tool, call) = (part.tool.and_then(Raw::as_str), part.call.and_then(Raw::as_str));
-        let facts = PartFacts { tool: tool.as_deref(), call: call.as_deref(), ..PartFacts::default() };
-        let status = match state.status.and_then(Raw::as_str).as_deref() {
-            Some("completed") => Status::Completed,
-            Some("error") => Status::Error,
-            Some("running") => Status::Running,
-            Some("pending") => Status::Pending,
-            _ => Status::None,
-        };
-        let sized = |raw: Option<Raw<'a>>| raw.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default();
-        let input = sized(state.input);
-        self.outline.push_part(PartFacts { kind: Kind::Call, status, sizes: input, ..facts });
-        self.spots.push(Spot { id: self.range(part.id), content: self.range(state.input), ..Spot::default() });
-
-        let output = if status == Status::Error { state.error } else { state.output };
-        let mut result = sized(output.filter(|raw| raw.is_string()));
-        result.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
-        let time = state.time.and_then(|time| object::<Time<'a>>(time.text()).ok().flatten());
-        let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
-        let placeholder = output.is_some_and(|raw| sizes::is_placeholder(raw.text(), self.measures));
-        self.outline.push_part(PartFacts { kind: Kind::Result, status, cut, placeholder, sizes: result, ..facts });
-        self.spots.push(Spot {
-            id: self.range(part.id),
-            content: self.range(output),
-            mark: self.range(state.time),
-            ..Spot::default()
-        });
-    }
+    let output = if status == Status::Error { state.error } else { state.output };
+    let mut sizes = draft.sizes_of(output.filter(|raw| raw.is_string()));
+    sizes.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
+    let time = state.time.and_then(|time| object::<Time<'a>>(time.text()).ok().flatten());
+    let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
+    let placeholder = draft.is_placeholder(output);
+    let spot = Spot { id, mark: draft.range(state.time), ..draft.spot_of(output) };
+    draft.push(PartFacts { kind: Kind::Result, status, cut, placeholder, sizes, ..facts }, spot);
 }
 
 raw_fields!(
@@ -177,7 +159,8 @@ raw_fields!(
 /// Reads what the provider reported: `{input, output, reasoning, total?, cache: {read, write}}`.
 pub(crate) fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = object::<Tokens<'_>>(raw.text()).ok()??;
-    let cache = tokens.cache.and_then(|cache| object::<Cache<'_>>(cache.text()).ok().flatten()).unwrap_or_default();
+    let cache =
+        tokens.cache.and_then(|cache| object::<Cache<'_>>(cache.text()).ok().flatten()).unwrap_or_default();
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64);
     Some(Usage {
         input: number(tokens.input).unwrap_or(0),

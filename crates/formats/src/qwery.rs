@@ -9,31 +9,34 @@ pub mod ui_messages;
 
 use std::borrow::Cow;
 
-use secateur::{Action, Call, Kind, Measures, MessageFacts, Outline, PartFacts, Role, Sizes, Status};
+use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status};
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::document::{element_ranges, read_list};
 use crate::format::Format;
 use crate::json::fields::{object, raw_fields};
-use crate::json::{Each, Edit, Fields, Object, Printer, Raw, decode, encode, lengths, printed_len, set_member};
+use crate::json::{
+    Each, Edit, Fields, Object, Printer, Raw, decode, encode, lengths, printed_len, set_member,
+};
 use crate::opencode;
 use crate::sizes;
-use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+use crate::transcript::{ApplyError, Draft, Rendering, Spot, Transcript};
 
 /// Reads the messages of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    let mut warnings = Vec::new();
-    let messages = read_list::<Message<'a>>(text, &mut warnings);
-    let mut reader = Reader { text, measures, outline: Outline::new(measures.clone()), spots: Vec::new() };
-    for message in messages.into_iter().map(Option::unwrap_or_default) {
-        reader.take(&message);
+    let mut draft = Draft::new(text, measures);
+    for message in read_list::<Message<'a>>(text, &mut draft.warnings) {
+        take(&mut draft, &message.unwrap_or_default());
     }
-    let Reader { outline, spots, .. } = reader;
-    Transcript { format: Format::Qwery, outline, warnings, bytes: text.as_bytes(), text, spots }
+    draft.finish(Format::Qwery)
 }
 
 /// The edits that mark one result as cut and replace its output.
-pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>, now: i64) -> Result<Vec<Edit>, ApplyError> {
+pub(crate) fn edits(
+    transcript: &Transcript<'_>,
+    cut: Rendering<'_>,
+    now: i64,
+) -> Result<Vec<Edit>, ApplyError> {
     let unsupported = |reason| Format::Qwery.unsupported(cut.part, reason);
     if cut.action != Action::Clear {
         return Err(unsupported("its only mark means that the whole output is cleared"));
@@ -46,12 +49,18 @@ pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>, now: i64) -
     let placeholder = encode(cut.placeholder);
     let mut edits = Vec::new();
     if text.get(state.clone()).is_some_and(|raw| raw.starts_with('{')) {
-        let inner = object::<State<'_>>(text.get(state.clone()).unwrap_or_default()).ok().flatten().unwrap_or_default();
+        let inner = object::<State<'_>>(text.get(state.clone()).unwrap_or_default())
+            .ok()
+            .flatten()
+            .unwrap_or_default();
         edits.push(set_member(text, state.clone(), "output", &placeholder));
-        edits.push(match inner.time.filter(|time| time.text().starts_with('{')).and_then(|time| time.range_in(text)) {
-            Some(time) => set_member(text, time, "compacted", &now.to_string()),
-            None => set_member(text, state.clone(), "time", &format!("{{\"compacted\":{now}}}")),
-        });
+        edits.push(
+            match inner.time.filter(|time| time.text().starts_with('{')).and_then(|time| time.range_in(text))
+            {
+                Some(time) => set_member(text, time, "compacted", &now.to_string()),
+                None => set_member(text, state.clone(), "time", &format!("{{\"compacted\":{now}}}")),
+            },
+        );
         edits.push(set_member(text, state.clone(), "attachments", "[]"));
     } else if !spot.inside {
         edits.push(match spot.content.clone() {
@@ -86,106 +95,92 @@ fn output_sizes(output: Option<Raw<'_>>, measures: &Measures) -> Sizes {
     sizes
 }
 
-/// Fills an outline from messages.
-struct Reader<'a, 'm> {
-    text: &'a str,
-    measures: &'m Measures,
-    outline: Outline,
-    spots: Vec<Spot>,
+fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
+    let metadata = message.metadata.0.unwrap_or_default();
+    let (id, parent) = (message.id.and_then(Raw::as_str), metadata.parent.and_then(Raw::as_str));
+    let parts = || message.content.0.iter().flat_map(|content| &content.parts).flatten();
+    let role = match message.role.and_then(Raw::as_str).as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        _ => Role::Other,
+    };
+    let index = draft.outline.push_message(MessageFacts {
+        role,
+        id: id.as_deref(),
+        parent: parent.as_deref().filter(|parent| !parent.is_empty()),
+        summary: metadata.summary.is_some_and(Raw::is_truthy),
+        finished: metadata.finish.is_some_and(Raw::is_truthy),
+        failed: metadata.error.is_some_and(Raw::is_truthy),
+        marker: parts().any(|part| part.kind() == "compaction"),
+        tail: None,
+        time: None,
+    });
+    for part in parts() {
+        take_part(draft, part);
+    }
+    if let (Role::Assistant, Some(usage)) = (role, metadata.tokens.and_then(opencode::usage)) {
+        draft.outline.push_call(Call { message: index, time: None, usage });
+    }
 }
 
-impl<'a> Reader<'a, '_> {
-    fn take(&mut self, message: &Message<'a>) {
-        let metadata = message.metadata.0.unwrap_or_default();
-        let (id, parent) = (message.id.and_then(Raw::as_str), metadata.parent.and_then(Raw::as_str));
-        let parts: Vec<&Part<'a>> = message.content.0.iter().flat_map(|content| &content.parts).flatten().collect();
-        let role = match message.role.and_then(Raw::as_str).as_deref() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Assistant,
-            Some("system") => Role::System,
-            _ => Role::Other,
-        };
-        let index = self.outline.push_message(MessageFacts {
-            role,
-            id: id.as_deref(),
-            parent: parent.as_deref().filter(|parent| !parent.is_empty()),
-            summary: metadata.summary.is_some_and(Raw::is_truthy),
-            finished: metadata.finish.is_some_and(Raw::is_truthy),
-            failed: metadata.error.is_some_and(Raw::is_truthy),
-            marker: parts.iter().any(|part| part.kind() == "compaction"),
-            tail: None,
-            time: None,
-        });
-        for part in parts {
-            self.take_part(part);
-        }
-        if let (Role::Assistant, Some(usage)) = (role, metadata.tokens.and_then(opencode::usage)) {
-            self.outline.push_call(Call { message: index, time: None, usage });
-        }
+fn take_part<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>) {
+    let kind = part.kind();
+    if kind.starts_with("tool-") || kind == "tool" || kind == "dynamic-tool" {
+        return take_tool(draft, part, &kind);
     }
+    let kind = match &*kind {
+        "text" => Kind::Text,
+        "reasoning" => Kind::Reasoning,
+        "file" => Kind::Media,
+        "compaction" => Kind::Compaction,
+        _ => Kind::Other,
+    };
+    let sizes = Sizes { images: u32::from(kind == Kind::Media), ..draft.sizes_of(part.text) };
+    let spot = draft.spot_of(part.text);
+    draft.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
+}
 
-    fn take_part(&mut self, part: &Part<'a>) {
-        let kind = part.kind();
-        if kind.starts_with("tool-") || kind == "tool" || kind == "dynamic-tool" {
-            return self.take_tool(part, &kind);
-        }
-        let kind = match &*kind {
-            "text" => Kind::Text,
-            "reasoning" => Kind::Reasoning,
-            "file" => Kind::Media,
-            "compaction" => Kind::Compaction,
-            _ => Kind::Other,
-        };
-        let mut sizes = part.text.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default();
-        sizes.images = u32::from(kind == Kind::Media);
-        self.outline.push_part(PartFacts { kind, sizes, ..PartFacts::default() });
-        let content = part.text.and_then(|raw| raw.range_in(self.text));
-        self.spots.push(Spot { content, ..Spot::default() });
-    }
-
-    fn take_tool(&mut self, part: &Part<'a>, kind: &str) {
-        let state = part.state.and_then(|raw| object::<State<'a>>(raw.text()).ok().flatten());
-        let word = match &state {
-            Some(state) => state.status.and_then(Raw::as_str),
-            None => part.state.and_then(Raw::as_str),
-        };
-        let status = match word.as_deref() {
-            Some("output-available" | "completed") => Status::Completed,
-            Some("output-error") => Status::Error,
-            Some("input-streaming" | "input-available" | "running") => Status::Running,
-            Some("pending") => Status::Pending,
-            _ => Status::None,
-        };
-        // Only a member `tool` protects; the name inside the type does not, and so keeps its prefix.
-        let tool = part.tool.and_then(Raw::as_str).unwrap_or_else(|| match part.tool_name.and_then(Raw::as_str) {
+fn take_tool<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>, kind: &str) {
+    let state = part.state.and_then(|raw| object::<State<'a>>(raw.text()).ok().flatten());
+    let word = match &state {
+        Some(state) => state.status.and_then(Raw::as_str),
+        None => part.state.and_then(Raw::as_str),
+    };
+    let status = match word.as_deref() {
+        Some("output-available" | "completed") => Status::Completed,
+        Some("output-error") => Status::Error,
+        Some("input-streaming" | "input-available" | "running") => Status::Running,
+        Some("pending") => Status::Pending,
+        _ => Status::None,
+    };
+    // Only a member `tool` protects; the name inside the type does not, and so keeps its prefix.
+    let tool =
+        part.tool.and_then(Raw::as_str).unwrap_or_else(|| match part.tool_name.and_then(Raw::as_str) {
             Some(name) if kind == "dynamic-tool" => Cow::Owned(format!("dynamic-tool/{name}")),
             _ => Cow::Owned(kind.to_owned()),
         });
-        let call = part.call.or(part.own_call).and_then(Raw::as_str);
-        let facts = PartFacts { tool: Some(&tool), call: call.as_deref(), status, ..PartFacts::default() };
-        let input = part.input.or(state.and_then(|state| state.input));
-        let input_sizes = input.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default();
-        self.outline.push_part(PartFacts { kind: Kind::Call, sizes: input_sizes, ..facts });
-        let range = |raw: Option<Raw<'a>>| raw.and_then(|raw| raw.range_in(self.text));
-        self.spots.push(Spot { content: range(input), ..Spot::default() });
+    let call = part.call.or(part.own_call).and_then(Raw::as_str);
+    let facts = PartFacts { tool: Some(&tool), call: call.as_deref(), status, ..PartFacts::default() };
+    let inner = state.unwrap_or_default();
+    let input = part.input.or(inner.input);
+    let (sizes, spot) = (draft.sizes_of(input), draft.spot_of(input));
+    draft.push(PartFacts { kind: Kind::Call, sizes, ..facts }, spot);
 
-        let inner = state.unwrap_or_default();
-        let output = part.output.or(inner.output);
-        let mut sizes = output_sizes(output, self.measures);
-        sizes.images = inner.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
-        let marked = inner.time.and_then(|time| object::<Time<'a>>(time.text()).ok().flatten()?.compacted);
-        let own = part.compacted_at.filter(|raw| raw.text() != "null");
-        let cut = own.or(marked).is_some_and(Raw::is_truthy);
-        let placeholder = output.is_some_and(|raw| sizes::is_placeholder(raw.text(), self.measures));
-        self.outline.push_part(PartFacts { kind: Kind::Result, cut, placeholder, sizes, ..facts });
-        self.spots.push(Spot {
-            id: None,
-            content: range(output),
-            mark: range(part.state),
-            second: range(part.compacted_at),
-            inside: kind == "tool",
-        });
-    }
+    let output = part.output.or(inner.output);
+    let mut sizes = output_sizes(output, draft.measures);
+    sizes.images = inner.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
+    let marked = inner.time.and_then(|time| object::<Time<'a>>(time.text()).ok().flatten()?.compacted);
+    let own = part.compacted_at.filter(|raw| raw.text() != "null");
+    let cut = own.or(marked).is_some_and(Raw::is_truthy);
+    let placeholder = draft.is_placeholder(output);
+    let spot = Spot {
+        mark: draft.range(part.state),
+        second: draft.range(part.compacted_at),
+        inside: kind == "tool",
+        ..draft.spot_of(output)
+    };
+    draft.push(PartFacts { kind: Kind::Result, cut, placeholder, sizes, ..facts }, spot);
 }
 
 raw_fields!(

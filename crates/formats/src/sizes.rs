@@ -9,15 +9,7 @@ use crate::json::{self, Halves, Printer, decode, lengths, printed_len, slice_uni
 pub(crate) fn of_string(raw: &str, measures: &Measures) -> Sizes {
     let json::Lengths { units, points } = lengths(raw);
     let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
-    if measures.js_json {
-        sizes.js_json = printed_len(raw, Printer::JavaScript);
-    }
-    if measures.py_json {
-        sizes.py_json = printed_len(raw, Printer::Python);
-    }
-    if measures.source {
-        sizes.source = xxh3_64(raw.as_bytes());
-    }
+    add_raw_measures(&mut sizes, raw, measures);
     if measures.weighted || measures.trimmed.is_some() || measures.tokens.is_some() {
         add_text_measures(&mut sizes, &decode(raw), measures);
     }
@@ -31,6 +23,13 @@ pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
     }
     let (units, points) = (json::utf16_len(raw), json::points_len(raw));
     let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
+    add_raw_measures(&mut sizes, raw, measures);
+    add_text_measures(&mut sizes, raw, measures);
+    sizes
+}
+
+/// Adds the measures that are taken of the raw value.
+pub(crate) fn add_raw_measures(sizes: &mut Sizes, raw: &str, measures: &Measures) {
     if measures.js_json {
         sizes.js_json = printed_len(raw, Printer::JavaScript);
     }
@@ -40,12 +39,10 @@ pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
     if measures.source {
         sizes.source = xxh3_64(raw.as_bytes());
     }
-    add_text_measures(&mut sizes, raw, measures);
-    sizes
 }
 
 /// Adds the measures that need decoded text.
-pub(crate) fn add_text_measures(sizes: &mut Sizes, text: &str, measures: &Measures) {
+fn add_text_measures(sizes: &mut Sizes, text: &str, measures: &Measures) {
     if measures.weighted {
         sizes.weighted = weighted_len(text);
     }

@@ -7,10 +7,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use secateur::{Action, Memory, Outline, PartIx, Plan};
+use secateur::{Action, Measures, Memory, Outline, PartFacts, PartIx, Plan, Sizes};
 
 use crate::format::Format;
-use crate::json::{Splice, SpliceError, decode};
+use crate::json::{Raw, Splice, SpliceError, decode};
+use crate::sizes;
 use crate::warning::Warning;
 
 /// Where a part lies in the source.
@@ -89,8 +90,7 @@ impl<'a> Transcript<'a> {
     /// The source's own id of a part; the id of its tool call where parts have none.
     pub fn part_id(&self, part: PartIx) -> Option<Cow<'_, str>> {
         let own = self.spot(part).and_then(|spot| spot.id.clone()).and_then(|range| self.text.get(range));
-        own.map(decode)
-            .or_else(|| self.outline.ids().text(self.outline.call(part)).map(Cow::Borrowed))
+        own.map(decode).or_else(|| self.outline.ids().text(self.outline.call(part)).map(Cow::Borrowed))
     }
 
     /// The part with this id: the result, where call and result share one.
@@ -120,8 +120,65 @@ impl<'a> Transcript<'a> {
     }
 }
 
+/// A transcript in the making: what every reader fills.
+pub(crate) struct Draft<'a, 'm> {
+    pub text: &'a str,
+    pub measures: &'m Measures,
+    pub outline: Outline,
+    pub warnings: Vec<Warning>,
+    spots: Vec<Spot>,
+}
+
+impl<'a, 'm> Draft<'a, 'm> {
+    pub(crate) fn new(text: &'a str, measures: &'m Measures) -> Self {
+        Self {
+            text,
+            measures,
+            outline: Outline::new(measures.clone()),
+            warnings: Vec::new(),
+            spots: Vec::new(),
+        }
+    }
+
+    /// Adds a part and where it lies.
+    pub(crate) fn push(&mut self, facts: PartFacts<'_>, spot: Spot) {
+        self.outline.push_part(facts);
+        self.spots.push(spot);
+    }
+
+    /// Where a value lies in the text.
+    pub(crate) fn range(&self, raw: Option<Raw<'a>>) -> Option<Range<usize>> {
+        raw.and_then(|raw| raw.range_in(self.text))
+    }
+
+    /// The spot of a part that is nothing but its content.
+    pub(crate) fn spot_of(&self, content: Option<Raw<'a>>) -> Spot {
+        Spot { content: self.range(content), ..Spot::default() }
+    }
+
+    /// The sizes of a value; all zero if there is none.
+    pub(crate) fn sizes_of(&self, raw: Option<Raw<'a>>) -> Sizes {
+        raw.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default()
+    }
+
+    /// Whether a value is exactly the placeholder that the measures ask about.
+    pub(crate) fn is_placeholder(&self, raw: Option<Raw<'a>>) -> bool {
+        raw.is_some_and(|raw| sizes::is_placeholder(raw.text(), self.measures))
+    }
+
+    pub(crate) fn finish(self, format: Format) -> Transcript<'a> {
+        let Self { text, outline, warnings, spots, .. } = self;
+        Transcript { format, outline, warnings, bytes: text.as_bytes(), text, spots }
+    }
+}
+
 /// The cuts of a plan together with those remembered, each part once: what a request has to show.
-pub fn renderings<'a>(plan: &'a Plan, outline: &'a Outline, memory: &'a Memory, placeholder: &'a str) -> Vec<Rendering<'a>> {
+pub fn renderings<'a>(
+    plan: &'a Plan,
+    outline: &'a Outline,
+    memory: &'a Memory,
+    placeholder: &'a str,
+) -> Vec<Rendering<'a>> {
     let earlier = memory
         .cuts()
         .filter(|&(part, _)| plan.cut(part).is_none() && memory.cut(outline, part).is_some())

@@ -62,9 +62,9 @@ fn recipe(map: &Map<String, Value>) -> Option<String> {
 /// Compares what came out with what was recorded, for the members that `actual` speaks of.
 pub(crate) fn agrees(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
-        (Value::Object(expected), Value::Object(actual)) => actual
-            .iter()
-            .all(|(key, actual)| same(expected.get(key).unwrap_or(&Value::Null), actual)),
+        (Value::Object(expected), Value::Object(actual)) => {
+            actual.iter().all(|(key, actual)| same(expected.get(key).unwrap_or(&Value::Null), actual))
+        }
         _ => same(expected, actual),
     }
 }
@@ -96,5 +96,6 @@ fn same_text(recorded: &Map<String, Value>, text: &str) -> bool {
     let hash: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     let recorded_hash = digest.get("sha256_utf8_lossy").or_else(|| digest.get("sha256_utf8"));
     let units = text.encode_utf16().count() as u64;
-    digest.get("utf16_len").and_then(Value::as_u64) == Some(units) && recorded_hash.is_some_and(|own| *own == hash)
+    digest.get("utf16_len").and_then(Value::as_u64) == Some(units)
+        && recorded_hash.is_some_and(|own| *own == hash)
 }

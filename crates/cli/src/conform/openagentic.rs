@@ -23,7 +23,8 @@ pub(super) fn run(case: &Case) -> Result<Option<Value>> {
         "prune" => Some(prune(case, profile)?),
         "rebuild" if version == Version::Seed => {
             let limit = |key: &str, default| case.get(key).as_i64().unwrap_or(default);
-            let rebuilt = rebuild(case.list("events"), limit("max_events", 1000), limit("max_bytes", 2_000_000));
+            let rebuilt =
+                rebuild(case.list("events"), limit("max_events", 1000), limit("max_bytes", 2_000_000));
             Some(json!({ "messages": rebuilt.messages, "responses": rebuilt.responses }))
         }
         _ => None,

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use secateur::{
-    Family, Fold, Memory, Mode, Pass, Plan, Policy, Profiles, Ratio, Situation, Thinking, Tools, Trim, weighted_len,
+    Family, Fold, Memory, Mode, Pass, Plan, Policy, Profiles, Ratio, Situation, Thinking, Tools, Trim,
+    weighted_len,
 };
 use secateur_formats::openclaw::duration::parse_ttl_ms;
 use secateur_formats::openclaw::settings::{self, resolve_2026_01, resolve_2026_09};
@@ -131,7 +132,11 @@ fn prune_2026_09(case: &Case) -> Result<Option<Value>> {
             last_request: number(round, "/lastCacheTouchAt"),
             window: round.get("contextWindowTokens").and_then(Value::as_f64),
             input_tokens: None,
-            pass: if round.get("pruneNewRounds") == Some(&json!(false)) { Pass::ReplayOnly } else { Pass::Full },
+            pass: if round.get("pruneNewRounds") == Some(&json!(false)) {
+                Pass::ReplayOnly
+            } else {
+                Pass::Full
+            },
             thinking: match round.get("dropThinkingBlocksForEstimate") {
                 Some(Value::Bool(true)) => Thinking::Dropped,
                 _ => Thinking::Sent,
@@ -141,7 +146,8 @@ fn prune_2026_09(case: &Case) -> Result<Option<Value>> {
         let transcript = read_as(text.as_bytes(), Format::OpenClaw, &policy.measures())?;
         let plan = policy.plan(&transcript.outline, &situation, &memory);
         let changes = changes(&transcript, &policy, &plan, &memory)?;
-        rounds.push(json!({ "unchanged": changes.is_empty(), "changes": changes, "pruned": !plan.is_empty() }));
+        rounds
+            .push(json!({ "unchanged": changes.is_empty(), "changes": changes, "pruned": !plan.is_empty() }));
         memory.commit(&plan, &transcript.outline, &policy.placeholder);
     }
     Ok(Some(json!({ "settings": settings.to_json(), "rounds": rounds })))

@@ -57,7 +57,8 @@ fn prune(case: &Case, profile: &Profile) -> Result<Value> {
     let plan = profile.policy.plan(outline, &Situation::default(), &Memory::default());
     let mut updates = Vec::new();
     for cut in plan.cuts.iter().rev() {
-        let rendering = Rendering { part: cut.part, action: cut.action, placeholder: &profile.policy.placeholder };
+        let rendering =
+            Rendering { part: cut.part, action: cut.action, placeholder: &profile.policy.placeholder };
         let edited: Value = serde_json::from_slice(&transcript.apply([rendering], NOW)?.to_vec())?;
         let message = outline.owner(cut.part).0 as usize;
         let parts = |document: &Value| document.pointer(&format!("/{message}/content/parts")).cloned();
@@ -65,7 +66,9 @@ fn prune(case: &Case, profile: &Profile) -> Result<Value> {
         let (before, after) = before.zip(after).context("a message has lost its parts")?;
         let index = changed(&before, &after).context("a cut has changed nothing")?;
         let id = case.list("messages").get(message).and_then(|message| message.get("id"));
-        updates.push(json!({ "id": id, "parts": { index.to_string(): after.get(index) }, "updatedBy": "system" }));
+        updates.push(
+            json!({ "id": id, "parts": { index.to_string(): after.get(index) }, "updatedBy": "system" }),
+        );
     }
     Ok(json!({ "writes": updates.len(), "updates": updates }))
 }

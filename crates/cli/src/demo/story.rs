@@ -25,10 +25,26 @@ pub(super) struct Story {
 
 /// Requests, answers, and how much the agent read for each, in units of about a thousand characters.
 const PLOT: [(&str, &str, u64); 10] = [
-    ("Uploads over 1 GB fail. Find out why.", "The client gives up after one timeout; there is no retry.", 62),
-    ("Show every place that talks to the upload service.", "Seven call sites, all through `UploadClient::send`.", 56),
-    ("Add a retry with backoff to the client.", "Added `Backoff` and used it in `send`; unit tests pass.", 50),
-    ("The integration tests fail now. Look at their log.", "The fake server closes the connection too early; fixed.", 88),
+    (
+        "Uploads over 1 GB fail. Find out why.",
+        "The client gives up after one timeout; there is no retry.",
+        62,
+    ),
+    (
+        "Show every place that talks to the upload service.",
+        "Seven call sites, all through `UploadClient::send`.",
+        56,
+    ),
+    (
+        "Add a retry with backoff to the client.",
+        "Added `Backoff` and used it in `send`; unit tests pass.",
+        50,
+    ),
+    (
+        "The integration tests fail now. Look at their log.",
+        "The fake server closes the connection too early; fixed.",
+        88,
+    ),
     ("Do the same for downloads.", "Downloads use the same `Backoff`; tests pass.", 54),
     ("Make the limits configurable.", "Two new keys in the configuration, documented.", 34),
     ("Why does CI take twenty minutes?", "The cache key changes on every run; pinned it.", 78),
@@ -38,13 +54,33 @@ const PLOT: [(&str, &str, u64); 10] = [
 ];
 
 const FILES: [&str; 8] = [
-    "src/client.rs", "src/backoff.rs", "src/config.rs", "src/progress.rs", "tests/upload.rs", "tests/fake_server.rs",
-    ".ci/build.yml", "CHANGELOG.md",
+    "src/client.rs",
+    "src/backoff.rs",
+    "src/config.rs",
+    "src/progress.rs",
+    "tests/upload.rs",
+    "tests/fake_server.rs",
+    ".ci/build.yml",
+    "CHANGELOG.md",
 ];
 
 const WORDS: [&str; 16] = [
-    "let", "client", "retry", "request", "->", "Result<Response>", "timeout", "chunk", "offset", "await?", "{", "}",
-    "expected", "found", "ok", "// keep",
+    "let",
+    "client",
+    "retry",
+    "request",
+    "->",
+    "Result<Response>",
+    "timeout",
+    "chunk",
+    "offset",
+    "await?",
+    "{",
+    "}",
+    "expected",
+    "found",
+    "ok",
+    "// keep",
 ];
 
 /// A small generator of numbers, so that the story needs no clock and no dependency.
@@ -171,8 +207,10 @@ impl Story {
                 let id = format!("call_{call}");
                 messages.push(json!({ "role": "assistant", "timestamp": time,
                     "content": [{ "type": "toolCall", "id": id, "name": step.tool, "arguments": step.input }] }));
-                messages.push(json!({ "role": "toolResult", "toolCallId": id, "toolName": step.tool, "timestamp": time,
-                    "content": [{ "type": "text", "text": step.output }], "isError": false }));
+                messages.push(
+                    json!({ "role": "toolResult", "toolCallId": id, "toolName": step.tool, "timestamp": time,
+                    "content": [{ "type": "text", "text": step.output }], "isError": false }),
+                );
             }
             messages.push(json!({ "role": "assistant", "timestamp": time,
                 "content": [{ "type": "text", "text": turn.answer }] }));
@@ -188,7 +226,9 @@ impl Story {
             events.push(json!({ "type": "user.message", "text": turn.request }));
             for (call, step) in self.numbered(turn, &mut counter) {
                 let id = format!("call_{call}");
-                events.push(json!({ "type": "tool.use", "tool_use_id": id, "name": step.tool, "input": step.input }));
+                events.push(
+                    json!({ "type": "tool.use", "tool_use_id": id, "name": step.tool, "input": step.input }),
+                );
                 events.push(json!({ "type": "tool.result", "tool_use_id": id, "output": step.output }));
             }
             events.push(json!({ "type": "assistant.message", "text": turn.answer }));

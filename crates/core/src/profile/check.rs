@@ -18,7 +18,11 @@ pub(super) fn page(page: &Page) -> Result<(), Complaint> {
     demand(!page.name.trim().is_empty(), "name", "a text that is not empty")?;
     demand(!page.prune.placeholder.is_empty(), "prune.placeholder", "a text that is not empty")?;
     demand(page.overflow.output_cap > 0, "overflow.output_cap", "a number of tokens above 0")?;
-    demand(page.overflow.reserved_default >= 0, "overflow.reserved_default", "a number of tokens, 0 or more")?;
+    demand(
+        page.overflow.reserved_default >= 0,
+        "overflow.reserved_default",
+        "a number of tokens, 0 or more",
+    )?;
     demand(page.budget.bytes != Some(0), "budget.bytes", "a number of bytes above 0")?;
     if let Some(rule) = &page.watermark {
         watermark(rule)?;
@@ -50,7 +54,11 @@ fn ratio(rule: &Ratio) -> Result<(), Complaint> {
     let per_token = rule.characters.per_token;
     demand(per_token.is_finite() && per_token > 0.0, "ratio.characters.per_token", "a number above 0")?;
     let timed = rule.mode == Mode::CacheTtl;
-    demand(!timed || rule.ttl_ms > 0, "ratio.ttl_ms", "a number of milliseconds above 0 with mode \"cache-ttl\"")?;
+    demand(
+        !timed || rule.ttl_ms > 0,
+        "ratio.ttl_ms",
+        "a number of milliseconds above 0 with mode \"cache-ttl\"",
+    )?;
     let text = matches!(rule.characters.unit, Unit::Utf16 | Unit::Weighted);
     demand(text, "ratio.characters.unit", "\"utf16\" or \"weighted\"")
 }
@@ -60,5 +68,10 @@ fn meter(key: &str, meter: &Meter) -> Result<(), Complaint> {
     demand(meter.cap != Some(0), &format!("{key}.cap"), "a number of tokens above 0")?;
     let exact = matches!(meter.unit, Unit::O200k | Unit::Cl100k);
     let allowed = "exact token counts need a build with the feature `bpe`";
-    demand(!exact || cfg!(feature = "bpe"), &format!("{key}.unit"), allowed)
+    demand(!exact || cfg!(feature = "bpe"), &format!("{key}.unit"), allowed)?;
+    demand(
+        !exact || meter.divisor == 1.0,
+        &format!("{key}.divisor"),
+        "1.0, since this unit counts tokens already",
+    )
 }

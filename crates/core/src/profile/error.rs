@@ -67,7 +67,8 @@ impl ProfileError {
 
     /// An error at a key of the merged values.
     pub(super) fn at(key: &str, allowed: &str, values: &Table, origins: &BTreeMap<String, String>) -> Self {
-        let inside = || origins.iter().rev().find(|(path, _)| path.starts_with(key)).map(|(_, origin)| origin);
+        let inside =
+            || origins.iter().rev().find(|(path, _)| path.starts_with(key)).map(|(_, origin)| origin);
         let around = || origins.iter().next_back().map(|(_, origin)| origin);
         let origin = origins.get(key).or_else(inside).or_else(around).map_or("", String::as_str);
         // A whole table says nothing that its key does not say.

@@ -69,5 +69,7 @@ fn a_layer_goes_over_the_page_and_is_named() {
     let profile = Profiles::builtin().get_with("opencode", &[layer]).unwrap();
     assert!(!profile.policy.enabled);
     assert_eq!(profile.origin("prune.enabled"), Some("environment OPENCODE_DISABLE_PRUNE"));
-    assert!(profile.settings().any(|(key, _, origin)| key == "watermark.minimum" && origin == "opencode@2026-01"));
+    assert!(
+        profile.settings().any(|(key, _, origin)| key == "watermark.minimum" && origin == "opencode@2026-01")
+    );
 }

@@ -14,15 +14,12 @@
 //! with its error.
 
 use std::collections::HashSet;
-use std::io::{self, Write};
 
+use secateur::{MARKER, PLACEHOLDER};
 use serde_json::Value;
-use serde_json::ser::{Formatter, Serializer};
 
-/// What the model reads in place of a pruned tool result.
-pub const CLEARED: &str = "[Old tool result content cleared]";
-/// What a compaction marker asks, so that the summary after it reads as an answer.
-pub const MARKER_QUESTION: &str = "What did we do so far?";
+use crate::json::{Printer, print};
+use crate::value::{is_truthy_py, kind};
 
 /// One log in the two shapes that openagentic sends.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,8 +86,9 @@ fn swap_head(head: &mut i64, from: &mut Vec<i64>, to: &mut Vec<i64>) {
 }
 
 fn since_last_summary<'a, 'e>(events: &'a [&'e Value]) -> &'a [&'e Value] {
-    let is_summary =
-        |event: &&Value| kind(event) == "assistant.message" && event.get("is_summary").is_some_and(is_truthy);
+    let is_summary = |event: &&Value| {
+        kind(event) == "assistant.message" && event.get("is_summary").is_some_and(is_truthy_py)
+    };
     let start = events.iter().rposition(is_summary).unwrap_or_default();
     events.get(start..).unwrap_or_default()
 }
@@ -140,16 +138,16 @@ impl Entry {
         let text_of = |key| event.get(key).cloned().unwrap_or_else(|| Value::from(""));
         Some(match kind(event) {
             "user.message" => Self::Said { role: "user", content: text_of("text") },
-            "user.compaction" => Self::Said { role: "user", content: MARKER_QUESTION.into() },
+            "user.compaction" => Self::Said { role: "user", content: MARKER.into() },
             "assistant.message" => Self::Said { role: "assistant", content: text_of("text") },
             "tool.use" => {
-                let input = event.get("input").filter(|input| input.is_object() && is_truthy(input));
+                let input = event.get("input").filter(|input| input.is_object() && is_truthy_py(input));
                 let arguments = input.map_or_else(|| "{}".to_owned(), print_python);
                 Self::Call { id: text_of("tool_use_id"), name: text_of("name"), arguments }
             }
             "tool.result" => {
                 let output = if id_of(event).is_some_and(|id| cleared.contains(id)) {
-                    CLEARED.to_owned()
+                    PLACEHOLDER.to_owned()
                 } else {
                     print_python(event.get("output").unwrap_or(&Value::Null))
                 };
@@ -162,7 +160,7 @@ impl Entry {
     fn content_size(&self) -> usize {
         match self {
             Self::Said { content: Value::String(text), .. } => text.len(),
-            Self::Said { content, .. } if is_truthy(content) => print_python(content).len(),
+            Self::Said { content, .. } if is_truthy_py(content) => print_python(content).len(),
             Self::Said { .. } | Self::Call { .. } => 0,
             Self::Result { output, .. } => output.len(),
         }
@@ -210,10 +208,6 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     fields.into_iter().collect()
 }
 
-fn kind(event: &Value) -> &str {
-    event.get("type").and_then(Value::as_str).unwrap_or_default()
-}
-
 fn id_of(event: &Value) -> Option<&str> {
     event.get("tool_use_id").and_then(Value::as_str).filter(|id| !id.is_empty())
 }
@@ -226,51 +220,9 @@ fn positive(event: &Value, key: &str) -> Option<i64> {
     event.get(key).and_then(Value::as_i64).filter(|&number| number > 0)
 }
 
-/// Python's `bool(value)`: unlike JavaScript, empty containers are false.
-fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-    }
-}
-
+/// What Python prints for a value.
 fn print_python(value: &Value) -> String {
-    let mut printed = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut printed, Python);
-    let written = serde::Serialize::serialize(value, &mut serializer);
-    written.ok().and_then(|()| String::from_utf8(printed).ok()).unwrap_or_default()
-}
-
-struct Python;
-
-impl Formatter for Python {
-    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if first { Ok(()) } else { writer.write_all(b", ") }
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if first { Ok(()) } else { writer.write_all(b", ") }
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
-    }
-
-    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        let scientific = format!("{value:e}");
-        let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-        match exponent.parse::<i32>() {
-            Ok(power) if !(-4..16).contains(&power) => {
-                let sign = if power < 0 { '-' } else { '+' };
-                write!(writer, "{digits}e{sign}{:02}", power.abs())
-            }
-            _ => write!(writer, "{value:?}"),
-        }
-    }
+    print(&value.to_string(), Printer::Python)
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@
 
 use serde_json::{Value, json};
 
+use crate::value::is_truthy_py;
+
 /// Which openagentic is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
@@ -76,19 +78,7 @@ pub fn totals(usage: &Value, version: Version) -> Option<Totals> {
 
 /// The number under the first name that holds something truthy.
 fn count(usage: &Value, names: &[&str]) -> i64 {
-    names.iter().filter_map(|name| usage.get(name)).find(|value| is_truthy(value)).map_or(0, to_int)
-}
-
-/// Python's `bool(value)`: unlike JavaScript, empty containers are false.
-fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-    }
+    names.iter().filter_map(|name| usage.get(name)).find(|value| is_truthy_py(value)).map_or(0, to_int)
 }
 
 /// Python's `int(value)`, or zero where it raises. Integers past 64 bits are held at the bound.

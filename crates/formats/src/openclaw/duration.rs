@@ -6,6 +6,7 @@
 //! milliseconds a JavaScript number cannot count exactly, is not a span; configuration that holds such
 //! a value falls back to the default rather than failing.
 
+use secateur::is_js_space;
 use serde_json::Value;
 
 /// How long a prompt cache is taken to live when nothing else is said: five minutes.
@@ -62,10 +63,6 @@ fn split_unit(text: &str) -> Option<(f64, &str)> {
     [("ms", 1.0), ("s", 1_000.0), ("m", MINUTE), ("h", 60.0 * MINUTE), ("d", 1_440.0 * MINUTE)]
         .into_iter()
         .find_map(|(unit, milliseconds)| Some((milliseconds, text.strip_prefix(unit)?)))
-}
-
-fn is_js_space(character: char) -> bool {
-    character == '\u{feff}' || (character.is_whitespace() && character != '\u{85}')
 }
 
 #[cfg(test)]

@@ -7,12 +7,11 @@
 //! January 2026 has every threshold in the configuration. By September 2026 the thresholds are fixed
 //! and only the time-to-live, the tools and the placeholder are left.
 
+use secateur::{PLACEHOLDER, is_js_space};
 use serde_json::{Value, json};
 
 use super::duration::parse_ttl_ms;
-
-/// What the model reads in place of a cleared tool result, unless configured otherwise.
-pub const CLEARED: &str = "[Old tool result content cleared]";
+use crate::value::is_truthy_js;
 
 /// How the January 2026 version prunes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -176,12 +175,12 @@ fn read_hard_clear(config: &Value) -> HardClear {
     let placeholder = placeholder.trim_matches(is_js_space);
     HardClear {
         enabled: given.get("enabled").and_then(Value::as_bool).unwrap_or(true),
-        placeholder: if placeholder.is_empty() { CLEARED } else { placeholder }.to_owned(),
+        placeholder: if placeholder.is_empty() { PLACEHOLDER } else { placeholder }.to_owned(),
     }
 }
 
 fn read_tools(config: &Value) -> Tools {
-    let raw = config.get("tools").filter(|tools| is_truthy(tools)).cloned().unwrap_or_else(|| json!({}));
+    let raw = config.get("tools").filter(|tools| is_truthy_js(tools)).cloned().unwrap_or_else(|| json!({}));
     Tools::read(&raw)
 }
 
@@ -214,20 +213,6 @@ fn share(config: &Value, key: &str, default: f64) -> f64 {
 /// JavaScript prints the whole numbers 0 and 1 without a point.
 fn print_share(share: f64) -> Value {
     if share.fract() == 0.0 { json!(share as u64) } else { json!(share) }
-}
-
-fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(_) | Value::Object(_) => true,
-    }
-}
-
-fn is_js_space(character: char) -> bool {
-    character == '\u{feff}' || (character.is_whitespace() && character != '\u{85}')
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@
 
 use serde_json::Value;
 
-use super::ui_messages::{field, kind, object, parts_of, text};
+use super::ui_messages::{parts_of, text};
+use crate::value::{field, kind, object};
 
 /// Converts what [`super::ui_messages::ui_messages`] rendered into the messages a model is sent.
 pub fn model_messages(ui: &[Value]) -> Vec<Value> {

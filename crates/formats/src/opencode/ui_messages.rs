@@ -12,12 +12,11 @@
 
 use std::borrow::Cow;
 
+use secateur::{MARKER, PLACEHOLDER};
 use serde_json::Value;
 
-/// What the model reads in place of a pruned tool result.
-pub const CLEARED: &str = "[Old tool result content cleared]";
-/// What a compaction marker asks, so that the summary after it reads as an answer.
-pub const MARKER_QUESTION: &str = "What did we do so far?";
+use crate::value::{field, is_truthy_js, kind, object, text_part};
+
 /// What stands for a task that the user ran by hand.
 pub const SUBTASK_NOTE: &str = "The following tool was executed by the user";
 /// The error of a call that was still pending or running when the session was read.
@@ -79,7 +78,7 @@ fn origin_of(info: &Value, model: &Value) -> Origin {
 
 /// A failed message is worth repeating only if the user aborted it after it had said or done something.
 fn failed_without_answer(info: &Value, parts: &[Value]) -> bool {
-    let Some(error) = info.get("error").filter(|error| is_truthy(error)) else { return false };
+    let Some(error) = info.get("error").filter(|error| is_truthy_js(error)) else { return false };
     let aborted = text(error, "name") == Some("MessageAbortedError");
     let answered = parts.iter().any(|part| !matches!(kind(part), "step-start" | "reasoning"));
     !(aborted && answered)
@@ -87,7 +86,7 @@ fn failed_without_answer(info: &Value, parts: &[Value]) -> bool {
 
 fn render_user_part(part: &Value) -> Option<Value> {
     match kind(part) {
-        "text" if part.get("ignored").is_some_and(is_truthy) => None,
+        "text" if part.get("ignored").is_some_and(is_truthy_js) => None,
         "text" => Some(object([("type", Some("text".into())), ("text", field(part, "text"))])),
         // Plain text and directory listings were expanded into text parts when the user sent them.
         "file" if matches!(text(part, "mime"), Some("text/plain" | "application/x-directory")) => None,
@@ -97,7 +96,7 @@ fn render_user_part(part: &Value) -> Option<Value> {
             ("mediaType", field(part, "mime")),
             ("filename", field(part, "filename")),
         ])),
-        "compaction" => Some(text_part(MARKER_QUESTION)),
+        "compaction" => Some(text_part(MARKER)),
         "subtask" => Some(text_part(SUBTASK_NOTE)),
         _ => None,
     }
@@ -136,8 +135,8 @@ fn render_tool(part: &Value, origin: Origin) -> Option<Value> {
 
 /// A result with attachments travels as an object, one without as its bare text.
 fn completed_output(state: &Value) -> Option<Value> {
-    if state.get("time").and_then(|time| time.get("compacted")).is_some_and(is_truthy) {
-        return Some(CLEARED.into());
+    if state.get("time").and_then(|time| time.get("compacted")).is_some_and(is_truthy_js) {
+        return Some(PLACEHOLDER.into());
     }
     let output = field(state, "output");
     match state.get("attachments").and_then(Value::as_array) {
@@ -148,25 +147,8 @@ fn completed_output(state: &Value) -> Option<Value> {
     }
 }
 
-fn text_part(text: &str) -> Value {
-    object([("type", Some("text".into())), ("text", Some(text.into()))])
-}
-
-/// An object of the fields that exist, in this order: `undefined` never reaches JSON.
-pub(super) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
-}
-
 pub(super) fn parts_of(message: &Value) -> &[Value] {
     message.get("parts").and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-pub(super) fn kind(part: &Value) -> &str {
-    text(part, "type").unwrap_or_default()
-}
-
-pub(super) fn field(value: &Value, key: &str) -> Option<Value> {
-    value.get(key).cloned()
 }
 
 pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
@@ -179,16 +161,6 @@ fn spelled(value: Option<&Value>) -> Cow<'_, str> {
         None => Cow::Borrowed("undefined"),
         Some(Value::String(text)) => Cow::Borrowed(text),
         Some(other) => Cow::Owned(other.to_string()),
-    }
-}
-
-fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(_) | Value::Object(_) => true,
     }
 }
 
@@ -216,7 +188,7 @@ mod tests {
             "input": {}, "output": "long", "attachments": [{"url": "data:,x"}], "time": {"compacted": 0}}});
         assert_eq!(only_part(&part)["output"], json!({"text": "long", "attachments": [{"url": "data:,x"}]}));
         part["state"]["time"]["compacted"] = json!(7);
-        assert_eq!(only_part(&part)["output"], json!(CLEARED));
+        assert_eq!(only_part(&part)["output"], json!(PLACEHOLDER));
     }
 
     #[test]
@@ -255,7 +227,7 @@ mod tests {
             {"type": "file", "mime": "text/plain", "url": "x"},
             {"type": "compaction", "auto": true}]});
         let parts = ui_messages(&[user], &model())[0]["parts"].clone();
-        assert_eq!(parts, json!([{"type": "text", "text": MARKER_QUESTION}]));
+        assert_eq!(parts, json!([{"type": "text", "text": MARKER}]));
     }
 
     #[test]

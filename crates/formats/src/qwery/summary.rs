@@ -7,6 +7,8 @@
 //! for one piece. White space is what JavaScript takes for it, which differs from Rust's view in two
 //! characters: the byte order mark is white space, "next line" (U+0085) is not.
 
+use secateur::is_js_space;
+
 /// What Qwery allows a summary by default.
 pub const MAX_SUMMARY_TOKENS: u64 = 300;
 
@@ -71,10 +73,6 @@ fn split_sentences(line: &str) -> Vec<&str> {
 fn estimate_tokens(piece: &str) -> u64 {
     let units = piece.encode_utf16().count() as f64;
     (units / UNITS_PER_TOKEN).ceil().min(MAX_TOKENS_PER_PIECE) as u64
-}
-
-fn is_js_space(character: char) -> bool {
-    character == '\u{feff}' || (character.is_whitespace() && character != '\u{85}')
 }
 
 #[cfg(test)]

@@ -9,16 +9,11 @@
 //! **A mark is a mark twice.** On the SDK's parts any `compactedAt` counts, zero and null included; on
 //! OpenCode's parts `state.time.compacted` must be truthy. Both tests are Qwery's own.
 
+use secateur::{MARKER, PLACEHOLDER};
 use serde_json::Value;
 
-/// What the model reads in place of a pruned tool result.
-pub const CLEARED: &str = "[Old tool result content cleared]";
-/// What a compaction marker asks, so that the summary after it reads as an answer.
-pub const MARKER_QUESTION: &str = "What did we do so far?";
-/// What stands for a task that the user ran by hand.
-pub const SUBTASK_NOTE: &str = "The following tool was executed by the user";
-/// The error of a call that was still pending or running when the session was read.
-pub const INTERRUPTED: &str = "[Tool execution was interrupted]";
+use crate::opencode::ui_messages::{INTERRUPTED, SUBTASK_NOTE};
+use crate::value::{field, is_truthy_js, kind, object, text_part};
 
 /// Renders stored messages, oldest first, for `model` (`{providerID, id}`).
 ///
@@ -32,7 +27,7 @@ fn render_message(message: &Value, model: &Value) -> Option<Value> {
     let role = info(message, "role").and_then(Value::as_str)?;
     let rendered: Vec<Value> = match role {
         "user" => parts.iter().filter_map(render_user_part).collect(),
-        "assistant" if info(message, "error").is_some_and(is_truthy) => return None,
+        "assistant" if info(message, "error").is_some_and(is_truthy_js) => return None,
         "assistant" => {
             let origin = origin_of(message, model);
             parts.iter().filter_map(|part| render_assistant_part(part, origin)).collect()
@@ -76,10 +71,10 @@ fn origin_of(message: &Value, model: &Value) -> Origin {
 
 fn render_user_part(part: &Value) -> Option<Value> {
     match kind(part) {
-        "text" if part.get("ignored").is_some_and(is_truthy) => None,
+        "text" if part.get("ignored").is_some_and(is_truthy_js) => None,
         "text" => Some(text_part(part.get("text").and_then(Value::as_str).unwrap_or_default())),
         "file" => render_file(part),
-        "compaction" => Some(text_part(MARKER_QUESTION)),
+        "compaction" => Some(text_part(MARKER)),
         "subtask" => Some(text_part(SUBTASK_NOTE)),
         _ => None,
     }
@@ -88,7 +83,7 @@ fn render_user_part(part: &Value) -> Option<Value> {
 /// A file needs a type that a model may be able to read: plain text was inlined when it was sent.
 fn render_file(part: &Value) -> Option<Value> {
     let media_type = given(part, "mediaType").or_else(|| given(part, "mime"))?;
-    if !is_truthy(media_type) || media_type == "text/plain" || media_type == "application/x-directory" {
+    if !is_truthy_js(media_type) || media_type == "text/plain" || media_type == "application/x-directory" {
         return None;
     }
     Some(object([
@@ -120,7 +115,7 @@ fn render_sdk_tool(part: &Value, kind: &str) -> Value {
     let (key, value) = if state == "output-error" {
         ("errorText", Some(spelled_or_empty(part.get("errorText")).into()))
     } else if part.get("compactedAt").is_some() {
-        ("output", Some(CLEARED.into()))
+        ("output", Some(PLACEHOLDER.into()))
     } else {
         ("output", field(part, "output"))
     };
@@ -131,7 +126,7 @@ fn render_sdk_tool(part: &Value, kind: &str) -> Value {
         ("input", Some(input_of(part))),
         (key, value),
         ("title", part.get("title").map(|title| spelled(Some(title)).into())),
-        ("isError", part.get("isError").map(|flag| is_truthy(flag).into())),
+        ("isError", part.get("isError").map(|flag| is_truthy_js(flag).into())),
     ])
 }
 
@@ -154,8 +149,8 @@ fn render_opencode_tool(part: &Value, origin: Origin) -> Option<Value> {
 }
 
 fn completed_output(state: &Value) -> Value {
-    if state.get("time").and_then(|time| time.get("compacted")).is_some_and(is_truthy) {
-        return CLEARED.into();
+    if state.get("time").and_then(|time| time.get("compacted")).is_some_and(is_truthy_js) {
+        return PLACEHOLDER.into();
     }
     let output = given(state, "output").cloned().unwrap_or_else(|| "".into());
     match state.get("attachments").and_then(Value::as_array) {
@@ -168,23 +163,6 @@ fn completed_output(state: &Value) -> Value {
 
 fn input_of(holder: &Value) -> Value {
     given(holder, "input").cloned().unwrap_or_else(|| object([]))
-}
-
-fn text_part(text: &str) -> Value {
-    object([("type", Some("text".into())), ("text", Some(text.into()))])
-}
-
-/// An object of the fields that exist, in this order: `undefined` never reaches JSON.
-fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
-}
-
-fn kind(part: &Value) -> &str {
-    part.get("type").and_then(Value::as_str).unwrap_or_default()
-}
-
-fn field(value: &Value, key: &str) -> Option<Value> {
-    value.get(key).cloned()
 }
 
 /// The field unless it is missing or null, the left side of `??`.
@@ -213,16 +191,6 @@ fn spelled(value: Option<&Value>) -> String {
     }
 }
 
-fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(_) | Value::Object(_) => true,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,7 +207,7 @@ mod tests {
         for mark in [json!(9), json!(0), json!(null)] {
             let part = json!({"type": "tool-x", "toolCallId": 1, "output": "long", "compactedAt": mark});
             let expected = json!({"type": "tool-x", "state": "output-available", "toolCallId": "1",
-                "input": {}, "output": CLEARED});
+                "input": {}, "output": PLACEHOLDER});
             assert_eq!(only_part(&part), expected);
         }
     }
@@ -251,7 +219,7 @@ mod tests {
         assert_eq!(only_part(&part)["output"], json!("o"));
         assert_eq!(only_part(&part)["callProviderMetadata"], json!({"k": 1}));
         part["state"]["time"]["compacted"] = json!(3);
-        assert_eq!(only_part(&part)["output"], json!(CLEARED));
+        assert_eq!(only_part(&part)["output"], json!(PLACEHOLDER));
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn a_cleared_result_is_a_placeholder_and_an_orphan_is_dropped() {
         {"type": "tool.output_compacted", "tool_use_id": "t"},
         {"type": "user.compaction"}
     ]);
-    assert_eq!(contents(&events, 10, 1000), [json!("s"), json!(""), json!(CLEARED), json!(MARKER_QUESTION)]);
+    assert_eq!(contents(&events, 10, 1000), [json!("s"), json!(""), json!(PLACEHOLDER), json!(MARKER)]);
 }
 
 #[test]
