@@ -48,6 +48,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
         fn any_text_counts_as_another_implementation_counts_it(text in "\\PC{0,200}") {
             agrees(&text);

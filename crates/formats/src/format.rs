@@ -283,7 +283,7 @@ mod tests {
         let transcript = read(bytes, &Measures::default()).unwrap();
         assert_eq!(transcript.outline.message_count(), 1);
         assert!(
-            transcript.warnings[0].to_string().starts_with("line 2: byte 54 is not UTF-8"),
+            transcript.warnings[0].to_string().starts_with("line 2: byte 53 is not UTF-8"),
             "{:?}",
             transcript.warnings
         );

@@ -1,0 +1,191 @@
+//! Pruning files: dry by default, marks on request, nothing lost.
+
+use serde_json::{Value, json};
+
+use super::{Desk, bytes, secateur, secateur_with};
+
+/// The result parts that a session holds marks for, by the command's own reading.
+fn cut_before(file: &str, profile: &str) -> Vec<Value> {
+    let parts = secateur(&["explain", file, "--json", "--profile", profile]).json();
+    let parts = parts.as_array().cloned().unwrap_or_default();
+    let cut = |part: &Value| part["verdict"]["kept"] == "already-cut";
+    parts.into_iter().filter(cut).map(|part| part["id"].clone()).collect()
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_says_what_would_go() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let before = bytes(&file);
+    let run = secateur(&["prune", &file]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("Would cut"), "{}", run.out);
+    assert!(run.out.contains("Pruning is not deletion: the text stays."), "{}", run.out);
+    let json = secateur(&["prune", &file, "--json"]).json();
+    assert_eq!(json["format"], "opencode");
+    assert_eq!(json["profile"], "opencode");
+    assert_eq!(json["written"], false);
+    assert!(json["cuts"].as_array().unwrap().len() > 20);
+    assert_eq!(bytes(&file), before);
+    assert_eq!(std::fs::read_dir(desk.folder.path()).unwrap().count(), 1, "no other file was made");
+}
+
+#[test]
+fn writing_marks_the_results_and_keeps_everything_else_and_a_backup() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let before = bytes(&file);
+    let planned = secateur(&["prune", &file, "--json"]).json();
+    let run = secateur(&["prune", &file, "--write", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let report = run.json();
+    assert_eq!(report["written"], true);
+    assert_eq!(bytes(report["backup"].as_str().unwrap()), before, "the backup is the file as it was");
+
+    // Without the marks the new file is the old one, byte for byte.
+    let after = String::from_utf8(bytes(&file)).unwrap();
+    let mark = ",\"compacted\":";
+    let mut stripped = String::new();
+    for (index, piece) in after.split(mark).enumerate() {
+        let rest = if index == 0 { piece } else { piece.trim_start_matches(|c: char| c.is_ascii_digit()) };
+        stripped.push_str(rest);
+    }
+    assert_eq!(stripped.as_bytes(), before);
+    assert_eq!(after.matches(mark).count(), planned["cuts"].as_array().unwrap().len());
+
+    let ids: Vec<Value> = planned["cuts"].as_array().unwrap().iter().map(|cut| cut["id"].clone()).collect();
+    assert_eq!(cut_before(&file, "opencode"), ids, "exactly the planned results are marked");
+}
+
+#[test]
+fn writing_twice_is_writing_once() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    secateur(&["prune", &file, "--write"]);
+    let once = bytes(&file);
+    let again = secateur(&["prune", &file, "--write", "--json"]).json();
+    assert_eq!(again["written"], false);
+    assert_eq!(again["cuts"], json!([]));
+    assert_eq!(again["backup"], Value::Null);
+    assert_eq!(bytes(&file), once);
+}
+
+#[test]
+fn backups_never_overwrite_each_other() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    desk.put("session.json.bak", "precious");
+    let report = secateur(&["prune", &file, "--write", "--json"]).json();
+    assert!(report["backup"].as_str().unwrap().ends_with("session.json.bak.1"));
+    assert_eq!(bytes(desk.path("session.json.bak")), b"precious");
+}
+
+#[test]
+fn profiles_that_work_per_request_refuse_to_write_and_say_why() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let before = bytes(&file);
+    for (profile, why) in [
+        ("openclaw@2026-01", "decides anew for every request"),
+        ("openclaw", "remembers it beside the session"),
+        ("anthropic", "remembers it beside the session"),
+    ] {
+        let run = secateur(&["prune", &file, "--write", "--profile", profile]);
+        assert_eq!(run.code, 2, "{profile}");
+        assert!(run.err.contains(why) && run.err.contains("never touches the file"), "{}", run.err);
+    }
+    let messages = desk.put("claw.json", r#"[{"role":"user","content":"hi"}]"#);
+    let run = secateur(&["prune", &messages, "--write", "--profile", "opencode"]);
+    assert!(run.err.contains("has no place for the mark"), "{}", run.err);
+    assert_eq!(bytes(&file), before);
+}
+
+/// Events of two old results and two later turns.
+fn events() -> String {
+    let big = "x".repeat(170_000);
+    let mut lines = vec![json!({ "type": "user.message", "text": "one", "extra": [1.50, null] })];
+    for id in ["t1", "t2", "t3"] {
+        lines.push(json!({ "type": "tool.use", "tool_use_id": id, "name": "Read", "input": {} }));
+        lines.push(json!({ "type": "tool.result", "tool_use_id": id, "output": big }));
+    }
+    lines.push(json!({ "type": "user.message", "text": "two" }));
+    lines.push(json!({ "type": "user.message", "text": "three" }));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn events_are_marked_by_appending() {
+    let desk = Desk::new();
+    let events = events();
+    let file = desk.put("events.jsonl", &events);
+    let run = secateur(&["prune", &file, "--write", "--json"]);
+    assert_eq!(run.json()["marked"], 3, "{}", run.err);
+    let after = String::from_utf8(bytes(&file)).unwrap();
+    let appended = after.strip_prefix(&events).expect("what was written is untouched");
+    let ids: Vec<Value> = appended
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["tool_use_id"].clone())
+        .collect();
+    assert_eq!(ids, ["t3", "t2", "t1"], "newest first, as the system does");
+    assert_eq!(secateur(&["prune", &file, "--json"]).json()["cuts"], json!([]));
+}
+
+/// Two big results in one message of Qwery, one in another, one that is protected.
+fn qwery() -> String {
+    let part = |call: &str| json!({ "type": "tool-query", "toolCallId": call, "state": "output-available", "input": {}, "output": "y".repeat(180_000) });
+    json!([
+        { "id": "u1", "role": "user", "content": { "parts": [{ "type": "text", "text": "q" }] } },
+        { "id": "a1", "role": "assistant", "content": { "parts": [part("c1"), part("c2")] } },
+        { "id": "a2", "role": "assistant", "content": { "parts": [part("c3")] } },
+        { "id": "u2", "role": "user", "content": { "parts": [] } },
+    ])
+    .to_string()
+}
+
+#[test]
+fn qwery_overwrites_the_output_and_its_shipped_versions_lose_marks() {
+    let desk = Desk::new();
+    for (profile, marked) in [("qwery", vec!["c1", "c2"]), ("qwery@2026-02", vec!["c1"])] {
+        let file = desk.put("qwery.json", qwery());
+        let report = secateur(&["prune", &file, "--write", "--json", "--profile", profile]).json();
+        assert_eq!(report["cuts"].as_array().unwrap().len(), 2);
+        assert_eq!(report["marked"], marked.len());
+        assert_eq!(cut_before(&file, profile), marked, "{profile}");
+        let after: Value = serde_json::from_slice(&bytes(&file)).unwrap();
+        assert_eq!(after[1]["content"]["parts"][0]["output"], "[Old tool result content cleared]");
+        assert_eq!(
+            bytes(report["backup"].as_str().unwrap()),
+            qwery().as_bytes(),
+            "the backup keeps the text"
+        );
+    }
+}
+
+#[test]
+fn opencodes_variables_are_heard() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let run = secateur_with(&["prune", &file], &[("OPENCODE_DISABLE_PRUNE", "true")]);
+    assert!(run.out.contains("Nothing to cut: pruning is off"), "{}", run.out);
+    let variables = [("OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX", "1000")];
+    let run = secateur_with(&["overflow", "--context", "200000", "--json"], &variables);
+    assert_eq!(run.json()["usable"], 199_000);
+    let run = secateur_with(&["prune", &file], &[("OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX", "lots")]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("lots") && run.err.contains("above 0"), "{}", run.err);
+}
+
+#[test]
+fn a_users_own_profile_and_single_values_are_heard() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let own =
+        desk.put("own.toml", "name = \"own\"\nextends = \"opencode\"\n[watermark]\nprotect = 1000000\n");
+    let run = secateur(&["prune", &file, "--profile", &own]);
+    assert!(run.out.contains("fit into the 1,000,000 that are protected"), "{}", run.out);
+    let run = secateur(&["prune", &file, "--set", "watermark.protect=0", "--json"]);
+    assert!(run.json()["cuts"].as_array().unwrap().len() > 40);
+    let run = secateur(&["prune", &file, "--set", "watermark.protekt=0"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("watermark.protekt") && run.err.contains("--set"), "{}", run.err);
+}
