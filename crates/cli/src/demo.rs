@@ -2,6 +2,7 @@
 
 mod story;
 
+use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,7 +43,9 @@ impl Demo {
         let session = story.opencode();
         let text = session.to_string();
         if let Some(file) = &self.save {
-            std::fs::write(file, &text).with_context(|| format!("cannot write {}", file.display()))?;
+            let mut new =
+                File::create_new(file).with_context(|| format!("cannot make {}", file.display()))?;
+            new.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", file.display()))?;
         }
         composition(out, &text)?;
         zones(out, &story, &text)?;

@@ -81,13 +81,20 @@ impl Explain {
         let outline = &planned.transcript.outline;
         let owner = outline.owner(part);
         let mut line = |name: &str, value: String| writeln!(out, "{name:<12}{value}");
-        line("part", format!("{} ({})", part.0, planned.transcript.part_id(part).unwrap_or("no id".into())))?;
+        line(
+            "part",
+            format!(
+                "{} ({})",
+                part.0,
+                shortened(&planned.transcript.part_id(part).unwrap_or("no id".into()), 60)
+            ),
+        )?;
         line(
             "message",
             format!("{} of {}, {:?}", owner.0 + 1, outline.message_count(), outline.role(owner)),
         )?;
         line("kind", format!("{:?}, {:?}", outline.kind(part), outline.status(part)))?;
-        line("tool", outline.tool(part).unwrap_or("none").to_owned())?;
+        line("tool", shortened(outline.tool(part).unwrap_or("none"), 60))?;
         line(
             "size",
             format!("{} characters, {} bytes", grouped(outline.units(part)), grouped(outline.bytes(part))),

@@ -27,9 +27,14 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// A long text in one line, shortened in the middle of nothing: its beginning, and how much there is.
+/// A text in one line that no terminal takes for an order.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|point| if point.is_control() { ' ' } else { point }).collect()
+}
+
+/// The beginning of a long text, in one line.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
-    let line: String = text.chars().map(|point| if point.is_control() { ' ' } else { point }).collect();
+    let line = printable(text);
     if line.chars().count() <= width {
         return line;
     }
@@ -49,5 +54,11 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(counted(1, "result"), "1 result");
         assert_eq!(percent(1, 0), "0 %");
+    }
+
+    #[test]
+    fn terminals_are_given_no_orders() {
+        assert_eq!(printable("a\u{1b}]0;title\u{7}b\n"), "a ]0;title b ");
+        assert_eq!(shortened("abcdef", 4), "abc…");
     }
 }

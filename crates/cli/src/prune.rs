@@ -177,7 +177,9 @@ impl Prune {
 
     /// Writes the marks and returns where the file as it was lies now.
     fn mark(&self, planned: &Planned<'_>, survivors: &[&Cut]) -> Result<PathBuf> {
-        let file = &self.session.file;
+        // Through a link, it is the file behind it that is marked.
+        let file = &fs::canonicalize(&self.session.file)
+            .with_context(|| format!("cannot find {}", self.session.file.display()))?;
         let placeholder = planned.profile.policy.placeholder.as_str();
         let cuts = survivors.iter().map(|cut| Rendering { part: cut.part, action: cut.action, placeholder });
         let splice = planned.transcript.apply(cuts, now())?;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::figures::printable;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 /// A table that prints itself.
@@ -14,7 +15,7 @@ impl Table {
     pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
         let mut inner = comfy_table::Table::new();
         inner.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-        if inner.width().is_none() {
+        if inner.width().is_none_or(|width| width < 40) {
             inner.set_width(110);
         }
         inner.set_header(headings);
@@ -31,9 +32,9 @@ impl Table {
         self
     }
 
-    /// Adds a row.
+    /// Adds a row. What comes from a session may hold anything, so control characters are taken out.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.inner.add_row(cells);
+        self.inner.add_row(cells.map(|cell| printable(&cell)));
     }
 }
 

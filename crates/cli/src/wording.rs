@@ -48,6 +48,7 @@ pub(crate) fn keep(keep: Keep) -> &'static str {
         Keep::BehindSummary => "behind a summary",
         Keep::BehindCut => "behind an earlier cut",
         Keep::AlreadyCut => "cut before",
+        Keep::Pinned => "its cut was undone",
         Keep::BeforeFirstUser => "before the first user message",
         Keep::HasImage => "holds an image",
         Keep::ShortEnough => "short enough",
@@ -96,7 +97,7 @@ pub(crate) fn idle(idle: Idle) -> String {
             grouped(protect.max(0).cast_unsigned())
         ),
         Idle::BelowMinimum { candidates, minimum } => format!(
-            "{} could be cut, and more than {} must be worth it",
+            "only {} could be cut, and it takes {} to be worth it",
             grouped(candidates),
             grouped(minimum.max(0).cast_unsigned())
         ),

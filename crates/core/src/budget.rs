@@ -104,8 +104,10 @@ impl Budget {
             if !self.over_bytes(spent) && !self.over_media(spent) {
                 break;
             }
-            let free =
-                plan.cut(part).is_none() && memory.cut(outline, part).is_none() && !outline.is_cut(part);
+            let free = plan.cut(part).is_none()
+                && memory.cut(outline, part).is_none()
+                && !outline.is_cut(part)
+                && !memory.is_pinned(part);
             if !free || !tools.allows(outline.tool(part).unwrap_or_default()) {
                 continue;
             }
@@ -117,6 +119,9 @@ impl Budget {
                 _ => continue,
             };
             let after = before.after(action, placeholder);
+            if after == before {
+                continue;
+            }
             spent.reduce(before, after);
             added.push(Cut { part, action, reason, before: before.bytes, after: after.bytes });
         }

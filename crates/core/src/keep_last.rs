@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::meter::Meter;
 use crate::outline::{Kind, Outline, PartIx};
 use crate::plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals};
-use crate::situation::{Pass, Situation};
+use crate::situation::Situation;
 use crate::tools::Tools;
 
 /// What sets the rule off.
@@ -57,7 +57,7 @@ pub(crate) struct Count {
 }
 
 impl KeepLast {
-    /// Counts what came new since `from`.
+    /// Counts everything.
     pub(crate) fn count(&self, outline: &Outline) -> Count {
         let results = || outline.parts().filter(|&part| outline.kind(part) == Kind::Result);
         let kept_from = match self.keep {
@@ -71,6 +71,7 @@ impl KeepLast {
         outline.kind(part) == Kind::Result
             && !outline.is_cut(part)
             && memory.cut(outline, part).is_none()
+            && !memory.is_pinned(part)
             && self.tools.allows(outline.tool(part).unwrap_or_default())
     }
 }
@@ -83,14 +84,11 @@ pub(crate) fn plan(
     memory: &Memory,
     count: &Count,
 ) -> Plan {
-    if situation.pass == Pass::ReplayOnly {
-        return Plan::idle(Idle::ReplayOnly);
-    }
     let cut_before = || {
         memory
             .cuts()
             .map(|(part, cut)| policy.meter.part(outline, part).saturating_sub(cut.after))
-            .sum::<u64>()
+            .fold(0, u64::saturating_add)
     };
     let value = match policy.trigger {
         Trigger::ToolUses => count.uses,
@@ -104,7 +102,7 @@ pub(crate) fn plan(
     let end = count.kept_from.map_or(0, |part| part.0);
     let clearable = || (0..end).map(PartIx).filter(|&part| policy.may_clear(outline, memory, part));
     let cost = |part: PartIx| policy.meter.part(outline, part);
-    let candidates: u64 = clearable().map(cost).sum();
+    let candidates: u64 = clearable().map(cost).fold(0, u64::saturating_add);
     let bounds = Bounds { floor_kind: Floor::None, floor: 0, protected: end, active: end };
     let totals = Totals { scale: Scale::Tokens, before: count.tokens, after: count.tokens, candidates };
     let idle = if clearable().next().is_none() {
@@ -137,7 +135,7 @@ pub(crate) fn plan(
         cuts.extend(inputs.map(clear));
         cuts.sort_unstable_by_key(|cut| cut.part);
     }
-    let gone: u64 = cuts.iter().map(|cut| cut.before).sum();
+    let gone: u64 = cuts.iter().map(|cut| cut.before).fold(0, u64::saturating_add);
     let totals = Totals { after: count.tokens.saturating_sub(gone), ..totals };
     Plan { cuts, idle: None, totals, bounds }
 }

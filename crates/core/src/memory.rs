@@ -5,7 +5,7 @@
 //! rendered. Memory is small, serialisable data; it is never changed by planning, only by
 //! [committing](Memory::commit) a plan, so that a caller may drop a plan whose request failed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ pub struct Memory {
     /// Changes with every commit or undo, so that derived state knows when it is out of date.
     revision: u64,
     cuts: BTreeMap<PartIx, Remembered>,
+    /// Parts whose cut was undone: no policy cuts them again.
+    pinned: BTreeSet<PartIx>,
     placeholders: Vec<String>,
     /// What was learned about characters and tokens.
     pub calibration: Calibration,
@@ -52,7 +54,7 @@ impl Memory {
         if plan.cuts.is_empty() {
             return;
         }
-        self.revision += 1;
+        self.revision = self.revision.wrapping_add(1);
         let index = self.placeholder_index(placeholder);
         for cut in &plan.cuts {
             let source = outline.source(cut.part);
@@ -61,11 +63,17 @@ impl Memory {
         }
     }
 
-    /// Forgets the cut of one part: from the next request on it is whole again.
+    /// Takes back the cut of one part: from the next request on it is whole again, and no plan cuts it anew.
+    /// That also keeps a part whole that was never cut.
     pub fn undo(&mut self, part: PartIx) -> Option<Remembered> {
-        let removed = self.cuts.remove(&part)?;
-        self.revision += 1;
-        Some(removed)
+        self.revision = self.revision.wrapping_add(1);
+        self.pinned.insert(part);
+        self.cuts.remove(&part)
+    }
+
+    /// Whether a part is to stay whole because its cut was undone.
+    pub fn is_pinned(&self, part: PartIx) -> bool {
+        self.pinned.contains(&part)
     }
 
     /// How `part` was cut, if it was and if its text is still what it was.
@@ -81,9 +89,9 @@ impl Memory {
         self.cuts.iter().map(|(&part, remembered)| (part, remembered))
     }
 
-    /// Whether nothing was cut yet.
+    /// Whether nothing was cut and nothing undone yet.
     pub fn is_empty(&self) -> bool {
-        self.cuts.is_empty()
+        self.cuts.is_empty() && self.pinned.is_empty()
     }
 
     /// The placeholder that a remembered cut was rendered with.

@@ -89,6 +89,8 @@ pub enum Keep {
     BehindCut,
     /// It was cut before.
     AlreadyCut,
+    /// Its cut was undone, so it stays.
+    Pinned,
     /// It comes before the first user message.
     BeforeFirstUser,
     /// It holds an image.

@@ -12,7 +12,7 @@ use crate::memory::Memory;
 use crate::outline::{Outline, PartIx};
 use crate::plan::{Cut, Idle, Keep, Plan, Verdict};
 use crate::ratio::{self, Mode, Ratio};
-use crate::situation::Situation;
+use crate::situation::{Pass, Situation};
 use crate::tools::Tools;
 use crate::watermark::{self, Watermark};
 use crate::weight::weighted_len;
@@ -95,7 +95,7 @@ impl Policy {
                 sum
             })
         };
-        self.plan_with(outline, memory, spent, || match &self.family {
+        self.plan_with(outline, situation, memory, spent, || match &self.family {
             Family::Watermark(watermark) => watermark::scan(outline, watermark, memory),
             Family::Ratio(ratio) => {
                 ratio::scan(outline, ratio, self.placeholder_chars(ratio), situation, memory)
@@ -108,12 +108,16 @@ impl Policy {
     pub(crate) fn plan_with(
         &self,
         outline: &Outline,
+        situation: &Situation,
         memory: &Memory,
         spent: impl FnOnce() -> Spent,
         family: impl FnOnce() -> Plan,
     ) -> Plan {
         if !self.enabled {
             return Plan::idle(Idle::Disabled);
+        }
+        if situation.pass == Pass::ReplayOnly {
+            return Plan::idle(Idle::ReplayOnly);
         }
         let mut plan = family();
         if self.budget.is_set() {
@@ -138,6 +142,9 @@ impl Policy {
         }
         if !self.enabled {
             return Verdict::Kept(Keep::Disabled);
+        }
+        if memory.is_pinned(part) {
+            return Verdict::Kept(Keep::Pinned);
         }
         Verdict::Kept(match &self.family {
             Family::Watermark(watermark) => watermark.keep(outline, memory, plan, part),

@@ -14,7 +14,7 @@ use crate::measure::{Trim, Unit};
 use crate::memory::Memory;
 use crate::outline::{Kind, MessageIx, Outline, PartIx, Role};
 use crate::plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals};
-use crate::situation::{Pass, Situation, Thinking};
+use crate::situation::{Situation, Thinking};
 use crate::tools::Tools;
 
 /// How far the family goes.
@@ -109,7 +109,7 @@ fn trim_overhead(trim: Trim, whole: u64) -> u64 {
 
 impl Ratio {
     /// What one part counts for, uncut.
-    pub(crate) fn chars(&self, outline: &Outline, situation: &Situation, part: PartIx) -> u64 {
+    fn chars(&self, outline: &Outline, situation: &Situation, part: PartIx) -> u64 {
         let rule = &self.characters;
         let text = || outline.size(part, rule.unit);
         let images = || outline.images(part).saturating_mul(rule.image);
@@ -129,16 +129,27 @@ impl Ratio {
         if role == Role::Other { self.characters.unknown_message } else { 0 }
     }
 
-    /// What one part counts for as it is sent: as remembered if it was cut before.
-    fn sent_chars(&self, outline: &Outline, situation: &Situation, memory: &Memory, part: PartIx) -> u64 {
+    /// What one part counts for as it is sent: as remembered if it was cut before, as the placeholder if the
+    /// source says so.
+    pub(crate) fn sent_chars(
+        &self,
+        outline: &Outline,
+        placeholder: u64,
+        situation: &Situation,
+        memory: &Memory,
+        part: PartIx,
+    ) -> u64 {
         match memory.cut(outline, part) {
             Some(remembered) => remembered.after,
+            None if outline.is_cut(part) => placeholder,
             None => self.chars(outline, situation, part),
         }
     }
 
     fn is_eligible(&self, outline: &Outline, part: PartIx) -> bool {
-        outline.kind(part) == Kind::Result && !(self.images == Images::Protect && outline.images(part) > 0)
+        outline.kind(part) == Kind::Result
+            && !outline.is_cut(part)
+            && !(self.images == Images::Protect && outline.images(part) > 0)
     }
 
     fn may_touch(&self, outline: &Outline, part: PartIx) -> bool {
@@ -204,7 +215,8 @@ pub(crate) fn scan(
 ) -> Plan {
     let scope = Scope::of(outline, policy);
     let total = || {
-        let parts = outline.parts().map(|part| policy.sent_chars(outline, situation, memory, part));
+        let parts =
+            outline.parts().map(|part| policy.sent_chars(outline, placeholder, situation, memory, part));
         let messages = outline.messages().map(|message| policy.message_chars(outline.role(message)));
         parts.chain(messages).fold(0, u64::saturating_add)
     };
@@ -241,9 +253,6 @@ pub(crate) fn plan(
 
 /// Everything that can be said before a single part is looked at.
 fn gate(outline: &Outline, policy: &Ratio, situation: &Situation, scope: &Scope) -> Result<Bounds, Idle> {
-    if situation.pass == Pass::ReplayOnly {
-        return Err(Idle::ReplayOnly);
-    }
     if policy.mode == Mode::CacheTtl {
         // A touch at time zero counts as no touch, as it does in the system this reproduces.
         let age =
@@ -288,7 +297,7 @@ impl<'a> Round<'a> {
     }
 
     fn chars(&self, part: PartIx) -> u64 {
-        self.policy.sent_chars(self.outline, self.situation, self.memory, part)
+        self.policy.sent_chars(self.outline, self.placeholder, self.situation, self.memory, part)
     }
 
     fn clear(&self, part: PartIx, before: u64, reason: Reason) -> Cut {
@@ -367,7 +376,7 @@ impl Ratio {
         if outline.kind(part) != Kind::Result {
             return Keep::NotResult;
         }
-        if memory.cut(outline, part).is_some() || outline.is_placeholder(part) {
+        if memory.cut(outline, part).is_some() || outline.is_cut(part) || outline.is_placeholder(part) {
             return Keep::AlreadyCut;
         }
         if plan.bounds == Bounds::default() {

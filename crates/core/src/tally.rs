@@ -51,12 +51,10 @@ pub struct Tally {
     stops: Vec<PartIx>,
     results: Vec<PartIx>,
     spent: Spent,
-    /// Characters (ratio) or tokens (keep-last) of everything, uncut.
+    /// Characters as they are sent (ratio), or tokens uncut (keep-last), of everything.
     total: u64,
-    /// The share of `total` that is thinking.
-    thinking: u64,
-    /// What remembered cuts take off `total`.
-    saved: u64,
+    /// The same without thinking (ratio).
+    without_thinking: u64,
 }
 
 impl Tally {
@@ -68,7 +66,9 @@ impl Tally {
         if let Family::Ratio(ratio) = &policy.family {
             let fresh = (self.messages..outline.message_count() as u32).map(MessageIx);
             let chars = fresh.map(|message| ratio.message_chars(outline.role(message)));
-            self.total = chars.fold(self.total, u64::saturating_add);
+            let chars = chars.fold(0, u64::saturating_add);
+            self.total = self.total.saturating_add(chars);
+            self.without_thinking = self.without_thinking.saturating_add(chars);
         }
         let fresh = self.parts..outline.part_count() as u32;
         self.messages = outline.message_count() as u32;
@@ -85,7 +85,9 @@ impl Tally {
                 let sieve = Sieve::new(outline, watermark, memory);
                 fresh.for_each(|part| self.take_result(outline, watermark, &sieve, part));
             }
-            Family::Ratio(ratio) => fresh.for_each(|part| self.take_characters(outline, ratio, memory, part)),
+            Family::Ratio(ratio) => {
+                fresh.for_each(|part| self.take_characters(outline, policy, ratio, memory, part));
+            }
             Family::KeepLast(keep) => fresh.for_each(|part| self.take_tokens(outline, keep, part)),
         }
     }
@@ -98,23 +100,28 @@ impl Tally {
             Meaning::Passed => {}
             Meaning::CutBefore => self.stops.push(part),
             Meaning::Counts => {
-                let sum = self.sum_before(self.counted.len()) + watermark.meter.part(outline, part);
+                let tokens = watermark.meter.part(outline, part);
+                let sum = self.sum_before(self.counted.len()).saturating_add(tokens);
                 self.counted.push(Counted { part, sum });
             }
         }
     }
 
-    fn take_characters(&mut self, outline: &Outline, ratio: &Ratio, memory: &Memory, part: PartIx) {
-        let sent = Situation::default();
-        let chars = ratio.chars(outline, &sent, part);
-        self.total = self.total.saturating_add(chars);
-        self.thinking +=
-            chars - ratio.chars(outline, &Situation { thinking: Thinking::Dropped, ..sent }, part);
-        if !memory.is_empty()
-            && let Some(cut) = memory.cut(outline, part)
-        {
-            self.saved += chars.saturating_sub(cut.after);
-        }
+    fn take_characters(
+        &mut self,
+        outline: &Outline,
+        policy: &Policy,
+        ratio: &Ratio,
+        memory: &Memory,
+        part: PartIx,
+    ) {
+        let situation = |thinking| Situation { thinking, ..Situation::default() };
+        let chars = |thinking| {
+            ratio.sent_chars(outline, policy.placeholder_chars(ratio), &situation(thinking), memory, part)
+        };
+        let (sent, dropped) = (chars(Thinking::Sent), chars(Thinking::Dropped));
+        self.total = self.total.saturating_add(sent);
+        self.without_thinking = self.without_thinking.saturating_add(dropped);
     }
 
     fn take_tokens(&mut self, outline: &Outline, keep: &KeepLast, part: PartIx) {
@@ -132,14 +139,17 @@ impl Tally {
     pub fn plan(&self, outline: &Outline, policy: &Policy, situation: &Situation, memory: &Memory) -> Plan {
         policy.plan_with(
             outline,
+            situation,
             memory,
             || self.spent,
             || match &policy.family {
                 Family::Watermark(watermark) => self.plan_watermark(outline, watermark),
                 Family::Ratio(ratio) => {
                     let scope = Scope::of(outline, ratio);
-                    let dropped = if situation.thinking == Thinking::Dropped { self.thinking } else { 0 };
-                    let total = || self.total - dropped - self.saved;
+                    let total = || match situation.thinking {
+                        Thinking::Sent => self.total,
+                        Thinking::Dropped => self.without_thinking,
+                    };
                     ratio::plan(
                         outline,
                         ratio,

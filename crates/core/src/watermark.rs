@@ -169,6 +169,9 @@ impl<'a> Sieve<'a> {
             return Meaning::Passed;
         }
         let cut = nature.is_cut() || (self.remembers && self.memory.cut(self.outline, part).is_some());
+        if self.remembers && self.memory.is_pinned(part) {
+            return Meaning::Passed;
+        }
         match (self.mask.allows(tool), cut) {
             (true, false) => Meaning::Counts,
             (true, true) => Meaning::CutBefore,
@@ -232,7 +235,7 @@ impl Watermark {
         Totals {
             scale: Scale::Tokens,
             before: sums.total,
-            after: sums.total - cut,
+            after: sums.total.saturating_sub(cut),
             candidates: sums.candidates,
         }
     }
@@ -359,7 +362,7 @@ impl Walk<'_> {
                         Some(&size) => gauge.estimate(size.into()),
                         None => self.tokens(part),
                     };
-                    sums.total += tokens;
+                    sums.total = sums.total.saturating_add(tokens);
                     sums.counted += 1;
                     let candidate = match (self.policy.crossing, self.reached_in) {
                         (Crossing::Cut, _) => self.policy.reached(sums.total),
@@ -378,7 +381,7 @@ impl Walk<'_> {
                         if sums.candidate_count == 0 {
                             self.bounds.protected = part.0 + 1;
                         }
-                        sums.candidates += tokens;
+                        sums.candidates = sums.candidates.saturating_add(tokens);
                         sums.candidate_count += 1;
                     }
                 }

@@ -51,6 +51,7 @@ fn read_patiently<'a, T: Fields<'a>>(
 ) -> Vec<Option<T>> {
     let ranges = element_ranges(text);
     let mut elements = Vec::with_capacity(ranges.len());
+    let mut lines = Lines::of(text);
     for range in &ranges {
         match fields::object(text.get(range.clone()).unwrap_or_default()) {
             Ok(element) => elements.push(element),
@@ -58,7 +59,7 @@ fn read_patiently<'a, T: Fields<'a>>(
                 elements.push(None);
                 let reason =
                     format!("message {} cannot be read ({error}); it was left alone", elements.len());
-                warnings.push(Warning::at(text.as_bytes(), range.start, reason));
+                warnings.push(Warning { line: lines.at(range.start), reason });
             }
         }
     }
@@ -67,6 +68,26 @@ fn read_patiently<'a, T: Fields<'a>>(
         warnings.push(Warning { line: error.line().max(1) as u64, reason });
     }
     elements
+}
+
+/// Line numbers of ascending offsets, each line counted once.
+struct Lines<'a> {
+    text: &'a str,
+    offset: usize,
+    line: u64,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, offset: 0, line: 1 }
+    }
+
+    fn at(&mut self, offset: usize) -> u64 {
+        let between = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
+        self.line += between.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        self.offset = self.offset.max(offset);
+        self.line
+    }
 }
 
 /// Where the whole elements of the list lie.

@@ -246,7 +246,8 @@ impl Sample {
         if self.keys.is_empty() {
             return "no JSON object at its beginning".to_owned();
         }
-        format!("its first record has the keys {}", self.keys.join(", "))
+        let keys: Vec<String> = self.keys.iter().take(20).map(|key| key.escape_debug().to_string()).collect();
+        format!("its first record has the keys {}", keys.join(", "))
     }
 }
 

@@ -35,7 +35,10 @@ pub(crate) fn edits(
     if cut.action != Action::Clear {
         return unsupported("its only mark means that the whole output is cleared");
     }
-    let Some(spot) = transcript.spot(cut.part) else { return unsupported("the part does not exist") };
+    let is_result = transcript.outline.kind(cut.part) == Kind::Result;
+    let Some(spot) = transcript.spot(cut.part).filter(|_| is_result) else {
+        return unsupported("only tool results can be marked");
+    };
     if let Some(time) = spot.mark.clone() {
         let is_object = transcript.text.get(time.clone()).is_some_and(|raw| raw.starts_with('{'));
         return Ok(vec![if is_object {

@@ -42,7 +42,9 @@ pub(crate) fn edits(
         return Err(unsupported("its only mark means that the whole output is cleared"));
     }
     let text = transcript.text;
-    let spot = transcript.spot(cut.part).ok_or_else(|| unsupported("the part does not exist"))?;
+    let is_result = transcript.outline.kind(cut.part) == Kind::Result;
+    let spot = transcript.spot(cut.part).filter(|_| is_result);
+    let spot = spot.ok_or_else(|| unsupported("only tool results can be marked"))?;
     let state = spot.mark.clone().ok_or_else(|| unsupported("it is not a tool result with a state"))?;
     // Whatever a part lacks is inserted behind its state, which every tool part has.
     let insert = |member: String| Edit { range: state.end..state.end, text: format!(",{member}") };

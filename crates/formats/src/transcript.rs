@@ -93,9 +93,12 @@ impl<'a> Transcript<'a> {
         own.map(decode).or_else(|| self.outline.ids().text(self.outline.call(part)).map(Cow::Borrowed))
     }
 
-    /// The part with this id: the result, where call and result share one.
+    /// The part with this id, or with this call id: the result, where call and result share it.
     pub fn find_part(&self, id: &str) -> Option<PartIx> {
-        self.outline.parts().rev().find(|&part| self.part_id(part).is_some_and(|own| own == id))
+        let call = self.outline.ids().find(id);
+        let is_called = |part: PartIx| call.is_some_and(|call| self.outline.call(part) == call);
+        let is_own = |part: PartIx| self.part_id(part).is_some_and(|own| own == id);
+        self.outline.parts().rev().find(|&part| is_own(part) || is_called(part))
     }
 
     /// The raw content of a part, as it lies in the source.

@@ -95,3 +95,27 @@ fn wrong_arguments_say_what_is_allowed() {
         }
     }
 }
+
+#[test]
+fn names_from_a_session_give_the_terminal_no_orders() {
+    let desk = Desk::new();
+    let text =
+        r#"[{"role":"toolResult","toolName":"\u001b]0;owned\u0007","content":[{"type":"text","text":"x"}]}]"#;
+    let file = desk.put("names.json", text);
+    for arguments in [vec!["explain", &file], vec!["explain", &file, "0"], vec!["prune", &file]] {
+        let run = secateur(&arguments);
+        assert_eq!(run.code, 0, "{}", run.err);
+        assert!(!run.out.contains('\u{1b}') && !run.err.contains('\u{1b}'), "{arguments:?}");
+    }
+    let unknown = desk.put("unknown.json", r#"{"\u001b]0;owned\u0007":1}"#);
+    assert!(!secateur(&["prune", &unknown]).err.contains('\u{1b}'));
+}
+
+#[test]
+fn many_broken_messages_cost_no_more_than_their_number() {
+    let desk = Desk::new();
+    let broken = "{\"info\":{\"id\":\"\\q\"}},\n".repeat(40_000);
+    let file = desk.put("broken.json", format!("[{{\"info\":{{}},\"parts\":[]}},\n{broken}{{}}]"));
+    let run = secateur(&["prune", &file, "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err.lines().next().unwrap_or_default());
+}

@@ -80,6 +80,22 @@ fn backups_never_overwrite_each_other() {
     assert_eq!(bytes(desk.path("session.json.bak")), b"precious");
 }
 
+#[cfg(unix)]
+#[test]
+fn through_a_link_the_file_behind_it_is_marked() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let before = bytes(&file);
+    let link = desk.path("link.json");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let report = secateur(&["prune", link.to_str().unwrap(), "--write", "--json"]).json();
+    assert!(link.is_symlink());
+    assert_ne!(bytes(&file), before);
+    let backup = report["backup"].as_str().unwrap();
+    assert!(backup.ends_with("session.json.bak"), "{backup}");
+    assert_eq!(bytes(backup), before);
+}
+
 #[test]
 fn profiles_that_work_per_request_refuse_to_write_and_say_why() {
     let desk = Desk::new();
