@@ -30,12 +30,13 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// What one part spends, uncut.
-    pub(crate) fn on(outline: &Outline, part: PartIx) -> Self {
+    /// What one part spends as the source has it: the placeholder, of `placeholder` bytes, if it was cut before.
+    pub(crate) fn on(outline: &Outline, part: PartIx, placeholder: u64) -> Self {
         if matches!(outline.kind(part), Kind::Other | Kind::Compaction) {
             return Self::default();
         }
-        Self { bytes: outline.bytes(part), media: outline.images(part) }
+        let whole = Self { bytes: outline.bytes(part), media: outline.images(part) };
+        if outline.is_cut(part) { whole.after(Action::Clear, placeholder) } else { whole }
     }
 
     pub(crate) fn add(&mut self, other: Self) {
@@ -61,6 +62,20 @@ impl Spent {
     }
 }
 
+/// What a budget has to know about the context that it is kept for.
+pub(crate) struct Context<'a, W> {
+    pub outline: &'a Outline,
+    pub memory: &'a Memory,
+    /// Tools that may be touched.
+    pub tools: &'a Tools,
+    /// What the context would spend without plan and memory.
+    pub raw: Spent,
+    /// Bytes of the text that replaces content.
+    pub placeholder: u64,
+    /// What a part weighs in the plan's scale, before and after a cut.
+    pub weigh: W,
+}
+
 impl Budget {
     /// Whether there is any limit to keep.
     pub(crate) fn is_set(&self) -> bool {
@@ -75,24 +90,22 @@ impl Budget {
         self.media.is_some_and(|limit| spent.media > limit)
     }
 
-    /// Adds the cuts that the budget still needs after those of `plan`. `raw` is what the context
-    /// would spend if nothing were cut, `placeholder` the length of the text that replaces content.
-    pub(crate) fn extend(
+    /// Adds the cuts that the budget still needs after those of `plan`.
+    pub(crate) fn extend<W: Fn(PartIx, Action) -> (u64, u64)>(
         &self,
         plan: &mut Plan,
-        outline: &Outline,
-        memory: &Memory,
-        tools: &Tools,
-        raw: Spent,
-        placeholder: u64,
+        context: &Context<'_, W>,
     ) {
-        let mut spent = raw;
-        for (part, cut) in memory.cuts().filter(|&(part, _)| plan.cut(part).is_none()) {
-            let before = Spent::on(outline, part);
+        let Context { outline, memory, tools, raw, placeholder, weigh } = context;
+        let (placeholder, memory) = (*placeholder, *memory);
+        let mut spent = *raw;
+        let valid = |part: PartIx| plan.cut(part).is_none() && memory.cut(outline, part).is_some();
+        for (part, cut) in memory.cuts().filter(|&(part, _)| valid(part)) {
+            let before = Spent::on(outline, part, placeholder);
             spent.reduce(before, before.after(cut.action, placeholder));
         }
         for cut in &plan.cuts {
-            let before = Spent::on(outline, cut.part);
+            let before = Spent::on(outline, cut.part, placeholder);
             spent.reduce(before, before.after(cut.action, placeholder));
         }
         if !self.over_bytes(spent) && !self.over_media(spent) {
@@ -111,7 +124,7 @@ impl Budget {
             if !free || !tools.allows(outline.tool(part).unwrap_or_default()) {
                 continue;
             }
-            let before = Spent::on(outline, part);
+            let before = Spent::on(outline, part, placeholder);
             let (action, reason) = match outline.kind(part) {
                 Kind::Result if self.over_bytes(spent) => (Action::Clear, Reason::ByteBudget),
                 Kind::Media if self.over_bytes(spent) => (Action::Clear, Reason::ByteBudget),
@@ -123,7 +136,8 @@ impl Budget {
                 continue;
             }
             spent.reduce(before, after);
-            added.push(Cut { part, action, reason, before: before.bytes, after: after.bytes });
+            let (before, after) = weigh(part, action);
+            added.push(Cut { part, action, reason, before, after });
         }
         if !added.is_empty() {
             plan.idle = None;

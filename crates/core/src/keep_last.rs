@@ -4,10 +4,13 @@
 //! What was cleared stays cleared, so the rule has to remember; and because each clearing breaks the
 //! cached prefix, it can be told not to bother for less than a number of tokens.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
 use crate::meter::Meter;
+use crate::names::Name;
 use crate::outline::{Kind, Outline, PartIx};
 use crate::plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals};
 use crate::situation::Situation;
@@ -68,8 +71,11 @@ impl KeepLast {
     }
 
     fn may_clear(&self, outline: &Outline, memory: &Memory, part: PartIx) -> bool {
-        outline.kind(part) == Kind::Result
-            && !outline.is_cut(part)
+        outline.kind(part) == Kind::Result && self.may_touch(outline, memory, part)
+    }
+
+    fn may_touch(&self, outline: &Outline, memory: &Memory, part: PartIx) -> bool {
+        !outline.is_cut(part)
             && memory.cut(outline, part).is_none()
             && !memory.is_pinned(part)
             && self.tools.allows(outline.tool(part).unwrap_or_default())
@@ -85,10 +91,9 @@ pub(crate) fn plan(
     count: &Count,
 ) -> Plan {
     let cut_before = || {
-        memory
-            .cuts()
-            .map(|(part, cut)| policy.meter.part(outline, part).saturating_sub(cut.after))
-            .fold(0, u64::saturating_add)
+        let valid = memory.cuts().filter(|&(part, _)| memory.cut(outline, part).is_some());
+        let saved = |part, after| policy.meter.part(outline, part).saturating_sub(after);
+        valid.map(|(part, cut)| saved(part, cut.after)).fold(0, u64::saturating_add)
     };
     let value = match policy.trigger {
         Trigger::ToolUses => count.uses,
@@ -125,19 +130,35 @@ pub(crate) fn plan(
     };
     let mut cuts: Vec<Cut> = clearable().map(clear).collect();
     if policy.clear_inputs {
-        let mut calls: Vec<_> = cuts.iter().map(|cut| outline.call(cut.part)).collect();
-        calls.sort_unstable();
-        let inputs = (0..end).map(PartIx).filter(|&part| {
-            outline.kind(part) == Kind::Call
-                && outline.call(part).is_some()
-                && calls.binary_search(&outline.call(part)).is_ok()
-        });
-        cuts.extend(inputs.map(clear));
+        let inputs = inputs_of(outline, &cuts);
+        let free = |part: &PartIx| policy.may_touch(outline, memory, *part);
+        cuts.extend(inputs.into_iter().filter(free).map(clear));
         cuts.sort_unstable_by_key(|cut| cut.part);
     }
     let gone: u64 = cuts.iter().map(|cut| cut.before).fold(0, u64::saturating_add);
     let totals = Totals { after: count.tokens.saturating_sub(gone), ..totals };
     Plan { cuts, idle: None, totals, bounds }
+}
+
+/// The calls that these results answer: for each the last one before it with the same id, which may be used
+/// again for a later call.
+fn inputs_of(outline: &Outline, results: &[Cut]) -> Vec<PartIx> {
+    let mut open: HashMap<Name, PartIx> = HashMap::new();
+    let mut answered = Vec::new();
+    let mut results = results.iter().map(|cut| cut.part).peekable();
+    for part in outline.parts() {
+        let call = outline.call(part);
+        if call.is_some() && outline.kind(part) == Kind::Call {
+            open.insert(call, part);
+        }
+        if results.next_if_eq(&part).is_some() {
+            answered.extend(open.remove(&call));
+        }
+        if results.peek().is_none() {
+            break;
+        }
+    }
+    answered
 }
 
 impl KeepLast {

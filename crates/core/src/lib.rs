@@ -1,4 +1,65 @@
-//! The pure kernel of Secateur.
+//! The pure kernel of Secateur: it decides what to prune, what overflows and where a history pivots.
+//!
+//! An LLM agent resends its whole conversation with every request, and most of it is old tool output. Somebody
+//! has to decide what still goes along. This crate is that decision and nothing else:
+//!
+//! ```text
+//! Outline + Policy + Situation + Memory  ──plan──▶  Plan
+//! (facts,   (which    (this         (what was       (cuts with reasons,
+//!  no text)  rule)     request)      cut before)     or why there are none)
+//! ```
+//!
+//! **Policies never see text.** An [`Outline`] is one small row of facts per part: kind, tool, status, sizes. A
+//! reader (the crate `secateur-formats` has some) makes it while it has the text in hand. That is why one planning
+//! function serves every format and every store, why a plan costs nanoseconds a part, and why a plan can be tested,
+//! stored and explained without the conversation behind it.
+//!
+//! **A [`Plan`] is data.** It changes nothing. Every cut carries its [`Reason`]; for every other part
+//! [`Policy::verdict`] says why it is kept; if there is nothing to cut, [`Plan::idle`] says why. Once a request was
+//! accepted, [`Memory::commit`] takes the cuts in, so that later requests replay them byte for byte and the
+//! provider's prompt cache stays warm.
+//!
+//! **Systems are parameters.** OpenCode, OpenClaw, openagentic-sdk, Qwery and Anthropic's own context editing differ
+//! in comparisons, rounding and boundaries, not in kind. Three families cover them: [`Watermark`], [`Ratio`] and
+//! [`KeepLast`]. A [`Profile`] is a page of TOML that names a family and its parameters; [`Profiles`] finds it by name.
+//!
+//! **Pure.** No I/O, no clock, no environment, no randomness, and no panic on any input. What the kernel needs to
+//! know about the moment is handed in as a [`Situation`].
+//!
+//! ```
+//! use secateur::{Kind, Memory, MessageFacts, Outline, PartFacts, Profiles, Role, Situation, Sizes, Status, Verdict};
+//!
+//! // Two old results of 120,000 and 170,000 characters, then two more requests of the user.
+//! let profile = Profiles::builtin().get("opencode")?;
+//! let mut outline = Outline::new(profile.policy.measures());
+//! outline.push_message(MessageFacts { role: Role::User, ..Default::default() });
+//! outline.push_message(MessageFacts { role: Role::Assistant, ..Default::default() });
+//! let mut result = |units| outline.push_part(PartFacts {
+//!     kind: Kind::Result,
+//!     status: Status::Completed,
+//!     tool: Some("read"),
+//!     sizes: Sizes { units, ..Default::default() },
+//!     ..Default::default()
+//! });
+//! let (old, newer) = (result(120_000), result(150_000));
+//! outline.push_message(MessageFacts { role: Role::User, ..Default::default() });
+//! outline.push_message(MessageFacts { role: Role::User, ..Default::default() });
+//!
+//! let mut memory = Memory::default();
+//! let plan = profile.policy.plan(&outline, &Situation::default(), &memory);
+//! assert!(matches!(profile.policy.verdict(&outline, &memory, &plan, old), Verdict::Cut(_)));
+//! assert!(matches!(profile.policy.verdict(&outline, &memory, &plan, newer), Verdict::Kept(_)));
+//!
+//! // Decided once: after the commit there is nothing left to do.
+//! memory.commit(&plan, &outline, &profile.policy.placeholder);
+//! assert!(profile.policy.plan(&outline, &Situation::default(), &memory).is_empty());
+//! # Ok::<(), secateur::ProfileError>(())
+//! ```
+//!
+//! [`Tally`] plans one more turn of a long session without looking at all of it again; [`OverflowRule`] says when a
+//! window overflows; [`PivotRule`] which messages are visible after a compaction; [`Catalogue`] what models can take
+//! and cost.
+
 #[cfg(feature = "bpe")]
 mod bpe;
 mod budget;

@@ -72,7 +72,8 @@ impl Meter {
             by_four: self.divisor == 4.0,
             add,
             least,
-            cap: self.cap.unwrap_or(u64::MAX),
+            // No part counts for more than its column could hold, so that sums over all parts cannot overflow.
+            cap: self.cap.unwrap_or(u64::MAX).min(u32::MAX.into()),
             divisor: self.divisor,
             rounding: self.rounding,
         }

@@ -25,131 +25,14 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+mod facts;
+mod nature;
+
+pub use facts::{Call, Kind, MessageFacts, MessageIx, PartFacts, PartIx, Role, Status};
+pub(crate) use nature::Nature;
 
 use crate::measure::{Measures, Sizes, Unit};
 use crate::names::{Name, Names};
-use crate::usage::Usage;
-
-/// The place of a message in the outline: 0 is the oldest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct MessageIx(pub u32);
-
-/// The place of a part in the outline, counted over all messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct PartIx(pub u32);
-
-/// Who speaks in a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// A person, or a program in a person's place.
-    User,
-    /// The model.
-    Assistant,
-    /// A tool that answers.
-    Tool,
-    /// Instructions.
-    System,
-    /// Anything else that a source may hold.
-    #[default]
-    Other,
-}
-
-/// What a part is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Text of a user or of the model.
-    Text,
-    /// The model's visible thinking.
-    Reasoning,
-    /// Opaque data that belongs to thinking: a signature, or redacted thinking.
-    Signature,
-    /// A tool call with its input.
-    Call,
-    /// What a tool answered.
-    Result,
-    /// An image or another file.
-    Media,
-    /// The mark that a compaction was asked for.
-    Compaction,
-    /// Anything else; not sent to the model as far as is known.
-    #[default]
-    Other,
-}
-
-/// How far a tool call has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// Not a tool part, or not known.
-    #[default]
-    None,
-    /// Asked for, not started.
-    Pending,
-    /// Started, not finished.
-    Running,
-    /// Finished with an output.
-    Completed,
-    /// Finished with an error.
-    Error,
-}
-
-/// Facts about a message, as a reader hands them in.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MessageFacts<'a> {
-    /// Who speaks.
-    pub role: Role,
-    /// The source's own id.
-    pub id: Option<&'a str>,
-    /// The id of the message that this one answers.
-    pub parent: Option<&'a str>,
-    /// It is a summary of what came before.
-    pub summary: bool,
-    /// The model finished it.
-    pub finished: bool,
-    /// It ended in an error.
-    pub failed: bool,
-    /// It carries the mark of a compaction.
-    pub marker: bool,
-    /// With the mark: the id of the message from which history is kept verbatim.
-    pub tail: Option<&'a str>,
-    /// When it was made, in milliseconds since 1970, if known.
-    pub time: Option<i64>,
-}
-
-/// Facts about a part, as a reader hands them in.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PartFacts<'a> {
-    /// What it is.
-    pub kind: Kind,
-    /// How far the tool has come.
-    pub status: Status,
-    /// The tool's name.
-    pub tool: Option<&'a str>,
-    /// The id that a call and its result share.
-    pub call: Option<&'a str>,
-    /// The source says that this part was cut before.
-    pub cut: bool,
-    /// The text is exactly the placeholder of [`Measures::placeholder`].
-    pub placeholder: bool,
-    /// How large it is.
-    pub sizes: Sizes,
-}
-
-/// One call of the model: when, and what the provider said it cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// The message that the call produced; everything before it was the context.
-    pub message: MessageIx,
-    /// When it was made, in milliseconds since 1970, if known.
-    pub time: Option<i64>,
-    /// What the provider reported.
-    pub usage: Usage,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Message {
@@ -163,62 +46,6 @@ struct Message {
     tail: Name,
     first_part: u32,
     time: Option<i64>,
-}
-
-/// The facts that every scan looks at first, packed into one byte: kind in bits 0 to 2, status in bits 3 to 5,
-/// then the two flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Nature(u8);
-
-impl Nature {
-    const CUT: u8 = 1 << 6;
-    const PLACEHOLDER: u8 = 1 << 7;
-    /// Nothing is known of a part that does not exist.
-    const NOTHING: Nature = Nature(Kind::Other as u8);
-
-    fn new(facts: &PartFacts<'_>) -> Self {
-        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        let flags = flag(facts.cut, Self::CUT) | flag(facts.placeholder, Self::PLACEHOLDER);
-        Self(facts.kind as u8 | (facts.status as u8) << 3 | flags)
-    }
-
-    fn kind(self) -> Kind {
-        const KINDS: [Kind; 8] = [
-            Kind::Text,
-            Kind::Reasoning,
-            Kind::Signature,
-            Kind::Call,
-            Kind::Result,
-            Kind::Media,
-            Kind::Compaction,
-            Kind::Other,
-        ];
-        KINDS[usize::from(self.0 & 7)]
-    }
-
-    fn status(self) -> Status {
-        match self.0 >> 3 & 7 {
-            1 => Status::Pending,
-            2 => Status::Running,
-            3 => Status::Completed,
-            4 => Status::Error,
-            _ => Status::None,
-        }
-    }
-
-    fn is_placeholder(self) -> bool {
-        self.0 & Self::PLACEHOLDER != 0
-    }
-
-    pub(crate) fn is_cut(self) -> bool {
-        self.0 & Self::CUT != 0
-    }
-
-    /// Whether it is a result in one of these states, given as one bit each.
-    #[inline]
-    pub(crate) fn is_result_in(self, statuses: u32) -> bool {
-        self.0 & 7 == Kind::Result as u8 && statuses >> (self.0 >> 3 & 7) & 1 == 1
-    }
 }
 
 /// Columns that exist only if their measure was asked for.
@@ -281,12 +108,13 @@ impl Outline {
             Role::Assistant => self.assistants.push(index),
             _ => {}
         }
-        if facts.summary {
+        let summary = facts.summary && facts.role == Role::Assistant;
+        if summary {
             self.summaries.push(index);
         }
         self.messages.push(Message {
             role: facts.role,
-            summary: facts.summary,
+            summary,
             finished: facts.finished,
             failed: facts.failed,
             marker: facts.marker,

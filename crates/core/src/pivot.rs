@@ -100,8 +100,7 @@ impl PivotRule {
 
     /// Whether this message is a summary that completes the compaction of its parent.
     fn completes(&self, outline: &Outline, message: MessageIx) -> bool {
-        outline.role(message) == Role::Assistant
-            && outline.is_summary(message)
+        outline.is_summary(message)
             && outline.is_finished(message)
             && outline.parent(message).is_some()
             && (self.failed_summary_counts || !outline.is_failed(message))
@@ -118,10 +117,7 @@ impl PivotRule {
         })?;
         let tail = all().find(|&message| outline.id(message) == outline.tail(marker))?;
         let summary = all().find(|&message| {
-            message > marker
-                && outline.role(message) == Role::Assistant
-                && outline.is_summary(message)
-                && outline.parent(message) == outline.id(marker)
+            message > marker && outline.is_summary(message) && outline.parent(message) == outline.id(marker)
         })?;
         let rest = summary.0 + 1..visible.end;
         (tail < marker).then(|| vec![marker.0..summary.0 + 1, tail.0..marker.0, rest])

@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::{Budget, Spent};
+use crate::budget::{Budget, Context, Spent};
 use crate::keep_last::{self, KeepLast};
 use crate::measure::{Measures, Unit};
 use crate::memory::Memory;
 use crate::outline::{Outline, PartIx};
-use crate::plan::{Cut, Idle, Keep, Plan, Verdict};
+use crate::plan::{Action, Cut, Idle, Keep, Plan, Verdict};
 use crate::ratio::{self, Mode, Ratio};
 use crate::situation::{Pass, Situation};
 use crate::tools::Tools;
@@ -91,7 +91,7 @@ impl Policy {
     pub fn plan(&self, outline: &Outline, situation: &Situation, memory: &Memory) -> Plan {
         let spent = || {
             outline.parts().fold(Spent::default(), |mut sum, part| {
-                sum.add(Spent::on(outline, part));
+                sum.add(Spent::on(outline, part, self.placeholder.len() as u64));
                 sum
             })
         };
@@ -121,10 +121,30 @@ impl Policy {
         }
         let mut plan = family();
         if self.budget.is_set() {
-            let length = self.placeholder.len() as u64;
-            self.budget.extend(&mut plan, outline, memory, self.tools(), spent(), length);
+            let context = Context {
+                outline,
+                memory,
+                tools: self.tools(),
+                raw: spent(),
+                placeholder: self.placeholder.len() as u64,
+                weigh: |part, action| self.weigh(outline, situation, part, action),
+            };
+            self.budget.extend(&mut plan, &context);
         }
         plan
+    }
+
+    /// What a part weighs in the family's own scale, before and after a cut.
+    fn weigh(&self, outline: &Outline, situation: &Situation, part: PartIx, action: Action) -> (u64, u64) {
+        match &self.family {
+            Family::Ratio(ratio) => {
+                ratio.weigh(outline, self.placeholder_chars(ratio), situation, part, action)
+            }
+            Family::Watermark(Watermark { meter, .. }) | Family::KeepLast(KeepLast { meter, .. }) => {
+                let before = meter.part(outline, part);
+                (before, if action == Action::Clear { 0 } else { before })
+            }
+        }
     }
 
     /// The length of the placeholder as the family counts characters.

@@ -78,7 +78,7 @@ impl Tally {
         }
         let fresh = fresh.map(PartIx);
         for part in fresh.clone() {
-            self.spent.add(Spent::on(outline, part));
+            self.spent.add(Spent::on(outline, part, policy.placeholder.len() as u64));
         }
         match &policy.family {
             Family::Watermark(watermark) => {

@@ -1,4 +1,45 @@
-//! Formats.
+//! Reads and writes the session files of LLM agents without losing a byte.
+//!
+//! ```text
+//! bytes ──read──▶ Transcript ──its outline──▶ (the kernel plans) ──apply──▶ bytes with a few edits
+//! ```
+//!
+//! A session file belongs to the agent that wrote it. It holds fields that we do not know, numbers in a spelling that
+//! we would not choose and a layout that somebody diffs. So a file is never parsed into a tree and written back: a
+//! [`Transcript`] borrows the bytes and knows where each part lies in them, its [`Outline`](secateur::Outline) is made
+//! in the same single pass, and applying cuts gives a [`Splice`](json::Splice), a list of small edits. What is not cut
+//! comes out as it went in, because nobody touched it.
+//!
+//! Foreign input never aborts a run. A [`Format`] is told from the content, not from a name; a file that breaks off or
+//! holds nonsense is read as far as it can be, and [`Warning`]s say which line was left alone and why.
+//!
+//! One module per system: [`opencode`], [`openclaw`], [`openagentic`], [`qwery`]. Beside the reader each holds what is
+//! that system's own: how it renders messages for a model, reads its settings, cuts a summary. [`json`] is the room
+//! they share: raw JSON measured, printed as other languages print it, and edited in place.
+//!
+//! ```
+//! use secateur::{Memory, Profiles, Situation};
+//! use secateur_formats::{read, renderings};
+//!
+//! let old = "x".repeat(300_000);
+//! let session = format!(
+//!     r#"[{{"info":{{"role":"user"}},"parts":[]}},
+//!         {{"info":{{"role":"assistant"}},"parts":[{{"id":"p1","type":"tool","tool":"bash","callID":"c1",
+//!             "state":{{"status":"completed","output":"{old}","time":{{"start": 1, "end": 2}}}}}}]}},
+//!         {{"info":{{"role":"user"}},"parts":[]}},
+//!         {{"info":{{"role":"user"}},"parts":[]}}]"#
+//! );
+//! let policy = Profiles::builtin().get("opencode")?.policy;
+//! let transcript = read(session.as_bytes(), &policy.measures())?;
+//! let memory = Memory::default();
+//! let plan = policy.plan(&transcript.outline, &Situation::default(), &memory);
+//! let cuts = renderings(&plan, &transcript.outline, &memory, &policy.placeholder);
+//! let marked = String::from_utf8(transcript.apply(cuts, 1_700_000_000_000)?.to_vec())?;
+//!
+//! assert_eq!(marked, session.replace(r#""end": 2"#, r#""end": 2,"compacted": 1700000000000"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 mod document;
 mod format;
 pub mod json;

@@ -1,0 +1,126 @@
+//! The facts that readers hand in: what a message is, what a part is, what a model call reported.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Sizes;
+use crate::usage::Usage;
+
+/// The place of a message in the outline: 0 is the oldest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MessageIx(pub u32);
+
+/// The place of a part in the outline, counted over all messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PartIx(pub u32);
+
+/// Who speaks in a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// A person, or a program in a person's place.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool that answers.
+    Tool,
+    /// Instructions.
+    System,
+    /// Anything else that a source may hold.
+    #[default]
+    Other,
+}
+
+/// What a part is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Text of a user or of the model.
+    Text,
+    /// The model's visible thinking.
+    Reasoning,
+    /// Opaque data that belongs to thinking: a signature, or redacted thinking.
+    Signature,
+    /// A tool call with its input.
+    Call,
+    /// What a tool answered.
+    Result,
+    /// An image or another file.
+    Media,
+    /// The mark that a compaction was asked for.
+    Compaction,
+    /// Anything else; not sent to the model as far as is known.
+    #[default]
+    Other,
+}
+
+/// How far a tool call has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Not a tool part, or not known.
+    #[default]
+    None,
+    /// Asked for, not started.
+    Pending,
+    /// Started, not finished.
+    Running,
+    /// Finished with an output.
+    Completed,
+    /// Finished with an error.
+    Error,
+}
+
+/// Facts about a message, as a reader hands them in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MessageFacts<'a> {
+    /// Who speaks.
+    pub role: Role,
+    /// The source's own id.
+    pub id: Option<&'a str>,
+    /// The id of the message that this one answers.
+    pub parent: Option<&'a str>,
+    /// It is a summary of what came before. Only the model writes summaries: on other messages it means nothing.
+    pub summary: bool,
+    /// The model finished it.
+    pub finished: bool,
+    /// It ended in an error.
+    pub failed: bool,
+    /// It carries the mark of a compaction.
+    pub marker: bool,
+    /// With the mark: the id of the message from which history is kept verbatim.
+    pub tail: Option<&'a str>,
+    /// When it was made, in milliseconds since 1970, if known.
+    pub time: Option<i64>,
+}
+
+/// Facts about a part, as a reader hands them in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PartFacts<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// How far the tool has come.
+    pub status: Status,
+    /// The tool's name.
+    pub tool: Option<&'a str>,
+    /// The id that a call and its result share.
+    pub call: Option<&'a str>,
+    /// The source says that this part was cut before.
+    pub cut: bool,
+    /// The text is exactly the placeholder of [`Measures::placeholder`].
+    pub placeholder: bool,
+    /// How large it is.
+    pub sizes: Sizes,
+}
+
+/// One call of the model: when, and what the provider said it cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The message that the call produced; everything before it was the context.
+    pub message: MessageIx,
+    /// When it was made, in milliseconds since 1970, if known.
+    pub time: Option<i64>,
+    /// What the provider reported.
+    pub usage: Usage,
+}

@@ -1,0 +1,59 @@
+//! What a scan asks of every part first, in one byte.
+
+use super::{Kind, PartFacts, Status};
+
+/// The facts that every scan looks at first, packed into one byte: kind in bits 0 to 2, status in bits 3 to 5,
+/// then the two flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Nature(u8);
+
+impl Nature {
+    const CUT: u8 = 1 << 6;
+    const PLACEHOLDER: u8 = 1 << 7;
+    /// Nothing is known of a part that does not exist.
+    pub(super) const NOTHING: Nature = Nature(Kind::Other as u8);
+
+    pub(super) fn new(facts: &PartFacts<'_>) -> Self {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let flags = flag(facts.cut, Self::CUT) | flag(facts.placeholder, Self::PLACEHOLDER);
+        Self(facts.kind as u8 | (facts.status as u8) << 3 | flags)
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        const KINDS: [Kind; 8] = [
+            Kind::Text,
+            Kind::Reasoning,
+            Kind::Signature,
+            Kind::Call,
+            Kind::Result,
+            Kind::Media,
+            Kind::Compaction,
+            Kind::Other,
+        ];
+        KINDS[usize::from(self.0 & 7)]
+    }
+
+    pub(super) fn status(self) -> Status {
+        match self.0 >> 3 & 7 {
+            1 => Status::Pending,
+            2 => Status::Running,
+            3 => Status::Completed,
+            4 => Status::Error,
+            _ => Status::None,
+        }
+    }
+
+    pub(super) fn is_placeholder(self) -> bool {
+        self.0 & Self::PLACEHOLDER != 0
+    }
+
+    pub(crate) fn is_cut(self) -> bool {
+        self.0 & Self::CUT != 0
+    }
+
+    /// Whether it is a result in one of these states, given as one bit each.
+    #[inline]
+    pub(crate) fn is_result_in(self, statuses: u32) -> bool {
+        self.0 & 7 == Kind::Result as u8 && statuses >> (self.0 >> 3 & 7) & 1 == 1
+    }
+}

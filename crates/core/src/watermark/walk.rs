@@ -1,0 +1,191 @@
+//! The plain walk: every part within reach, newest first, once.
+
+use std::ops::ControlFlow;
+
+use super::{AtSummary, Crossing, Extent, Meaning, Obstacle, Sieve, Watermark};
+use crate::memory::Memory;
+use crate::outline::{MessageIx, Outline, PartIx};
+use crate::plan::{Bounds, Floor, Idle, Plan};
+
+/// What a walk added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// Tokens of all results that count.
+    pub total: u64,
+    /// How many count.
+    pub counted: u64,
+    /// Tokens of the candidates.
+    pub candidates: u64,
+    /// How many are candidates.
+    pub candidate_count: u64,
+}
+
+/// Where a walk takes place, before a single part is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ground {
+    pub reach: u32,
+    pub active: u32,
+    pub floor: u32,
+    pub floor_kind: Floor,
+}
+
+impl Watermark {
+    /// Finds the ground of a walk, or says why there is none.
+    pub(crate) fn ground(&self, outline: &Outline) -> Result<Ground, Idle> {
+        let begin = match self.summary {
+            AtSummary::Begin => outline.summaries().last().copied(),
+            _ => None,
+        };
+        let first = begin.unwrap_or(MessageIx(0));
+        let users = outline.users().iter().rev().copied().take_while(|&user| user >= first);
+        let Some(reach) = self.reach(users.clone(), outline.message_count() as u32) else {
+            return Err(Idle::TooFewTurns { have: users.count() as u64, need: self.active_turns });
+        };
+        let summary = match self.summary {
+            AtSummary::Skip => None,
+            AtSummary::Begin => begin,
+            AtSummary::Stop => self.passed_summaries(outline, reach).next(),
+        };
+        let floor = summary.map_or(0, |summary| outline.parts_of(summary).end);
+        let floor_kind = if summary.is_some() { Floor::Summary } else { Floor::None };
+        Ok(Ground { reach, active: outline.first_part(MessageIx(reach)), floor, floor_kind })
+    }
+
+    /// The summaries before a message, newest first.
+    fn passed_summaries<'o>(
+        &self,
+        outline: &'o Outline,
+        reach: u32,
+    ) -> impl Iterator<Item = MessageIx> + use<'o> {
+        let met = outline.summaries().partition_point(|summary| summary.0 < reach);
+        let met = outline.summaries().get(..met).unwrap_or_default();
+        met.iter().rev().copied()
+    }
+}
+
+/// Plans by walking the whole reach.
+pub(crate) fn scan(outline: &Outline, policy: &Watermark, memory: &Memory) -> Plan {
+    let ground = match policy.ground(outline) {
+        Ok(ground) => ground,
+        Err(idle) => return Plan::idle(idle),
+    };
+    let mut walk = Walk {
+        outline,
+        policy,
+        sizes: if policy.meter.image == 0 { outline.column(policy.meter.unit) } else { &[] },
+        sieve: Sieve::new(outline, policy, memory),
+        sums: Sums::default(),
+        bounds: Bounds {
+            floor_kind: ground.floor_kind,
+            floor: ground.floor,
+            protected: ground.active,
+            active: ground.active,
+        },
+        reached_in: None,
+    };
+    let mut end = ground.active;
+    if policy.summary == AtSummary::Skip {
+        for summary in policy.passed_summaries(outline, ground.reach) {
+            let parts = outline.parts_of(summary);
+            if walk.run(parts.end, end).is_break() {
+                return walk.finish();
+            }
+            end = parts.start;
+        }
+    }
+    let _ = walk.run(ground.floor, end);
+    walk.finish()
+}
+
+/// The plain walk, newest part first.
+struct Walk<'a> {
+    outline: &'a Outline,
+    policy: &'a Watermark,
+    /// The sizes that the meter counts; empty if a part's size takes more than one column to tell.
+    sizes: &'a [u32],
+    sieve: Sieve<'a>,
+    sums: Sums,
+    bounds: Bounds,
+    /// With `crossing = "keep"`: the message in which the watermark was reached.
+    reached_in: Option<MessageIx>,
+}
+
+impl Walk<'_> {
+    /// Adds up the parts from `end` down to `floor` and notes where candidates begin; breaks off at an earlier cut.
+    fn run(&mut self, floor: u32, end: u32) -> ControlFlow<()> {
+        // The sums live in registers while the loop runs.
+        let (mut sums, gauge) = (self.sums, self.policy.meter.gauge());
+        let mut broken = None;
+        for (part, meaning) in self.sieve.newest_first(floor..end) {
+            match meaning {
+                Meaning::Passed => {}
+                Meaning::Counts => {
+                    let tokens = match self.sizes.get(part.0 as usize) {
+                        Some(&size) => gauge.estimate(size.into()),
+                        None => self.tokens(part),
+                    };
+                    sums.total = sums.total.saturating_add(tokens);
+                    sums.counted += 1;
+                    let candidate = match (self.policy.crossing, self.reached_in) {
+                        (Crossing::Cut, _) => self.policy.reached(sums.total),
+                        (Crossing::Keep, Some(message)) => {
+                            self.policy.rest_of_message == Extent::Everything
+                                || self.outline.owner(part) < message
+                        }
+                        (Crossing::Keep, None) => {
+                            if self.policy.reached(sums.total) {
+                                self.reached_in = Some(self.outline.owner(part));
+                            }
+                            false
+                        }
+                    };
+                    if candidate {
+                        if sums.candidate_count == 0 {
+                            self.bounds.protected = part.0 + 1;
+                        }
+                        sums.candidates = sums.candidates.saturating_add(tokens);
+                        sums.candidate_count += 1;
+                    }
+                }
+                Meaning::CutBefore if self.policy.earlier_cut == Obstacle::Skip => {}
+                Meaning::CutBefore => {
+                    broken = Some(part);
+                    break;
+                }
+            }
+        }
+        self.sums = sums;
+        let Some(part) = broken else { return ControlFlow::Continue(()) };
+        self.bounds.floor = part.0 + 1;
+        self.bounds.floor_kind = Floor::Cut;
+        ControlFlow::Break(())
+    }
+
+    fn tokens(&self, part: PartIx) -> u64 {
+        self.policy.meter.part(self.outline, part)
+    }
+
+    /// Judges the sums and, if cuts are due, collects them in a second walk over the candidates.
+    fn finish(mut self) -> Plan {
+        let policy = self.policy;
+        let unreached = policy.crossing == Crossing::Keep && self.reached_in.is_none();
+        if unreached && policy.unreached == Extent::Everything {
+            self.sums.candidates = self.sums.total;
+            self.sums.candidate_count = self.sums.counted;
+        } else if self.sums.candidate_count == 0 {
+            self.bounds.protected = self.bounds.floor;
+        }
+        let idle = policy.judge(self.sums);
+        if idle.is_some() {
+            return Plan { cuts: Vec::new(), idle, totals: policy.totals(self.sums, 0), bounds: self.bounds };
+        }
+        let cuts = (self.bounds.floor..self.bounds.protected)
+            .map(PartIx)
+            .filter(|&part| self.sieve.meaning(part) == Meaning::Counts)
+            .filter(|&part| !policy.is_passed_summary(self.outline, self.outline.owner(part)))
+            .map(|part| policy.cut(part, self.tokens(part)))
+            .collect();
+        let totals = policy.totals(self.sums, self.sums.candidates);
+        Plan { cuts, idle: None, totals, bounds: self.bounds }
+    }
+}
