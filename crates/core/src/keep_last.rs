@@ -26,7 +26,7 @@ pub enum Trigger {
     ToolUses,
 }
 
-/// Parameters of the family; see the [module](self).
+/// Parameters of the family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeepLast {

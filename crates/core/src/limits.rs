@@ -105,7 +105,7 @@ pub enum Comparison {
     AtLeast,
 }
 
-/// When a conversation overflows; see the [module](self).
+/// When a conversation overflows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OverflowRule {

@@ -25,7 +25,7 @@ pub enum Unit {
     JsJson,
     /// Code points of the JSON that Python's `json.dumps(…, ensure_ascii=False)` would print.
     PyJson,
-    /// UTF-16 units in which wide characters weigh more, see [`crate::weight`].
+    /// UTF-16 units in which wide characters weigh more, see [`weighted_len`](crate::weighted_len).
     Weighted,
     /// Tokens of OpenAI's `o200k_base` vocabulary, counted exactly (feature `bpe`).
     O200k,

@@ -230,7 +230,7 @@ pub struct Bounds {
     pub active: u32,
 }
 
-/// What to cut and why; see the [module](self).
+/// What to cut and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Plan {
     /// The cuts, oldest part first, each part at most once.

@@ -59,7 +59,7 @@ pub struct Characters {
     pub signatures: bool,
 }
 
-/// Parameters of the family; see the [module](self).
+/// Parameters of the family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ratio {

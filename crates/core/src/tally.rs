@@ -38,7 +38,7 @@ struct Counted {
     sum: u64,
 }
 
-/// Running sums over an outline under one policy; see the [module](self).
+/// Running sums over an outline under one policy.
 ///
 /// A tally belongs to the policy and the outline that it was advanced with. With others it would
 /// answer for the wrong history, so make a new one when either is exchanged.

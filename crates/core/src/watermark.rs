@@ -64,7 +64,7 @@ pub enum Extent {
     Everything,
 }
 
-/// Parameters of the family; see the [module](self).
+/// Parameters of the family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Watermark {

@@ -40,7 +40,7 @@ pub struct Rendering<'a> {
     pub placeholder: &'a str,
 }
 
-/// A session's bytes with their outline; see the [module](self).
+/// A session's bytes with their outline.
 #[derive(Clone, Debug)]
 pub struct Transcript<'a> {
     /// The format that was read.

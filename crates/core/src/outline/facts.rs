@@ -108,7 +108,7 @@ pub struct PartFacts<'a> {
     pub call: Option<&'a str>,
     /// The source says that this part was cut before.
     pub cut: bool,
-    /// The text is exactly the placeholder of [`Measures::placeholder`].
+    /// The text is exactly the placeholder of [`Measures::placeholder`](crate::Measures::placeholder).
     pub placeholder: bool,
     /// How large it is.
     pub sizes: Sizes,
