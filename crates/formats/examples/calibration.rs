@@ -11,7 +11,10 @@ use secateur_formats::read;
 
 fn main() {
     let mut pooled = Errors::default();
-    println!("{:<52} {:>6} {:>22} {:>22}", "session", "calls", "calibrated, median/p90", "chars/4, median/p90");
+    println!(
+        "{:<52} {:>6} {:>22} {:>22}",
+        "session", "calls", "calibrated, median/p90", "chars/4, median/p90"
+    );
     for file in std::env::args().skip(1) {
         let bytes = match std::fs::read(&file) {
             Ok(bytes) => bytes,
@@ -70,7 +73,12 @@ impl Errors {
             let at = |share: f64| quantile(errors, share) * 100.0;
             format!("{:>8.2} % /{:>8.2} %", at(0.5), at(0.9))
         };
-        println!("{name:<52} {:>6} {:>22} {:>22}", self.calibrated.len(), figures(&self.calibrated), figures(&self.quartered));
+        println!(
+            "{name:<52} {:>6} {:>22} {:>22}",
+            self.calibrated.len(),
+            figures(&self.calibrated),
+            figures(&self.quartered)
+        );
     }
 }
 
