@@ -121,7 +121,12 @@ impl Budget {
                 && memory.cut(outline, part).is_none()
                 && !outline.is_cut(part)
                 && !memory.is_pinned(part);
-            if !free || !tools.allows(outline.tool(part).unwrap_or_default()) {
+            // Media of users belong to no tool, and no list of tools speaks of them.
+            let allowed = match outline.tool(part) {
+                None if outline.kind(part) == Kind::Media => true,
+                tool => tools.allows(tool.unwrap_or_default()),
+            };
+            if !free || !allowed {
                 continue;
             }
             let before = Spent::on(outline, part, placeholder);
@@ -137,6 +142,7 @@ impl Budget {
             }
             spent.reduce(before, after);
             let (before, after) = weigh(part, action);
+            plan.totals.after = plan.totals.after.saturating_sub(before.saturating_sub(after));
             added.push(Cut { part, action, reason, before, after });
         }
         if !added.is_empty() {

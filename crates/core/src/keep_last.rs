@@ -92,7 +92,7 @@ pub(crate) fn plan(
 ) -> Plan {
     let cut_before = || {
         let valid = memory.cuts().filter(|&(part, _)| memory.cut(outline, part).is_some());
-        let saved = |part, after| policy.meter.part(outline, part).saturating_sub(after);
+        let saved = |part, after| policy.meter.sent(outline, part).saturating_sub(after);
         valid.map(|(part, cut)| saved(part, cut.after)).fold(0, u64::saturating_add)
     };
     let value = match policy.trigger {

@@ -97,7 +97,7 @@ pub use memory::{Memory, Remembered};
 pub use meter::{Meter, Rounding};
 pub use names::{Name, Names};
 pub use outline::{Call, Kind, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Role, Status};
-pub use pivot::{MARKER, PivotRule, PivotStart, Tail};
+pub use pivot::{MARKER, PivotRule, PivotStart, Tail, Unfinished};
 pub use plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals, Verdict};
 pub use policy::{Family, Lasting, PLACEHOLDER, Policy};
 pub use profile::{CompactionTexts, Layer, Profile, ProfileError, Profiles, Reproduces};

@@ -89,10 +89,15 @@ impl Meter {
         self.estimate(length.saturating_add(outline.images(part).saturating_mul(self.image)))
     }
 
+    /// The estimate for one part as a model is sent it: nothing if it is not sent, or was cut in the source.
+    pub(crate) fn sent(&self, outline: &Outline, part: PartIx) -> u64 {
+        let unsent = matches!(outline.kind(part), Kind::Other | Kind::Compaction) || outline.is_cut(part);
+        if unsent { 0 } else { self.part(outline, part) }
+    }
+
     /// The estimate for everything of the outline that a model is sent.
     pub fn whole(&self, outline: &Outline) -> u64 {
-        let sent = |part: &PartIx| !matches!(outline.kind(*part), Kind::Other | Kind::Compaction);
-        outline.parts().filter(sent).map(|part| self.part(outline, part)).fold(0, u64::saturating_add)
+        outline.parts().map(|part| self.sent(outline, part)).fold(0, u64::saturating_add)
     }
 }
 
@@ -110,12 +115,23 @@ pub(crate) struct Gauge {
 impl Gauge {
     #[inline]
     pub(crate) fn estimate(&self, length: u64) -> u64 {
-        let tokens = if self.by_four {
-            (length.saturating_add(self.add) >> 2).max(length.min(self.least))
-        } else {
-            self.divide(length)
-        };
-        tokens.min(self.cap)
+        if self.by_four { self.quarter(length) } else { self.divide(length).min(self.cap) }
+    }
+
+    pub(crate) fn is_by_four(&self) -> bool {
+        self.by_four
+    }
+
+    /// The estimate if the divisor is four.
+    #[inline]
+    pub(crate) fn quarter(&self, length: u64) -> u64 {
+        (length.saturating_add(self.add) >> 2).max(length.min(self.least)).min(self.cap)
+    }
+
+    /// What is added before a division by four, if that is all there is to an estimate of a column's size.
+    pub(crate) fn plain_quarter(&self) -> Option<u64> {
+        let plain = self.by_four && self.least == 0 && self.cap == u32::MAX.into();
+        plain.then_some(self.add)
     }
 
     /// Divides as doubles, as the systems do. Conversions to whole numbers truncate, which for numbers that are

@@ -40,6 +40,16 @@ pub enum Tail {
     Kept,
 }
 
+/// What a summary that is not complete means to the tail that its marker names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unfinished {
+    /// It hides what lies before the tail all the same.
+    Pivots,
+    /// Nothing: a pivot moves only once its replacement is complete.
+    Ignored,
+}
+
 /// How a system pivots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,6 +60,8 @@ pub struct PivotRule {
     pub failed_summary_counts: bool,
     /// Recent turns from before the marker.
     pub tail: Tail,
+    /// With a tail: a summary that is not complete.
+    pub unfinished: Unfinished,
 }
 
 /// The usual view: a single range.
@@ -107,7 +119,7 @@ impl PivotRule {
     }
 
     /// Marker and summary first, then the tail that they do not stand for, then the rest. What lies before the
-    /// tail is not visible, even if the compaction was never completed.
+    /// tail is not visible.
     fn reorder(&self, outline: &Outline, visible: Range<u32>) -> Option<Vec<Range<u32>>> {
         let all = || visible.clone().map(MessageIx);
         let marker = all().rev().find(|&message| {
@@ -117,7 +129,10 @@ impl PivotRule {
         })?;
         let tail = all().find(|&message| outline.id(message) == outline.tail(marker))?;
         let summary = all().find(|&message| {
-            message > marker && outline.is_summary(message) && outline.parent(message) == outline.id(marker)
+            message > marker
+                && outline.is_summary(message)
+                && outline.parent(message) == outline.id(marker)
+                && (self.unfinished == Unfinished::Pivots || self.completes(outline, message))
         })?;
         let rest = summary.0 + 1..visible.end;
         (tail < marker).then(|| vec![marker.0..summary.0 + 1, tail.0..marker.0, rest])

@@ -60,7 +60,9 @@ pub struct Tally {
 impl Tally {
     /// Takes in what the outline has gained. If the remembered cuts have changed, starts over.
     pub fn advance(&mut self, outline: &Outline, policy: &Policy, memory: &Memory) {
-        if self.revision != memory.revision() || self.parts as usize > outline.part_count() {
+        let rewound =
+            self.parts as usize > outline.part_count() || self.messages as usize > outline.message_count();
+        if self.revision != memory.revision() || rewound {
             *self = Self { revision: memory.revision(), ..Self::default() };
         }
         if let Family::Ratio(ratio) = &policy.family {
@@ -125,13 +127,10 @@ impl Tally {
     }
 
     fn take_tokens(&mut self, outline: &Outline, keep: &KeepLast, part: PartIx) {
-        let kind = outline.kind(part);
-        if kind == Kind::Result {
+        if outline.kind(part) == Kind::Result {
             self.results.push(part);
         }
-        if !matches!(kind, Kind::Other | Kind::Compaction) {
-            self.total = self.total.saturating_add(keep.meter.part(outline, part));
-        }
+        self.total = self.total.saturating_add(keep.meter.sent(outline, part));
     }
 
     /// Plans like [`Policy::plan`]; equal to it if the tally was [advanced](Self::advance) with the

@@ -88,6 +88,13 @@ pub(crate) struct Mask<'a> {
 }
 
 impl Mask<'_> {
+    /// All verdicts in one word, one bit per name number modulo 64; none if there are too many names for that. The
+    /// last bit is the verdict on parts without a tool, whose number has its last bits set.
+    pub(crate) fn word(&self) -> Option<u64> {
+        let [word, ..] = self.bits;
+        (self.names.len() < 63).then_some(word | u64::from(self.nameless) << 63)
+    }
+
     #[inline]
     pub(crate) fn allows(&self, name: Name) -> bool {
         let index = name.index();
@@ -177,5 +184,18 @@ mod tests {
             assert_eq!(mask.allows(name), n % 10 != 7);
         }
         assert!(mask.allows(Name::NONE));
+        assert_eq!(mask.word(), None);
+    }
+
+    #[test]
+    fn few_names_fit_into_one_word() {
+        let rule = tools(&["tool1*"], &[], Fold::Exact);
+        let mut names = Names::default();
+        let all: Vec<Name> = (0..62).map(|n| names.intern(&format!("tool{n}"))).collect();
+        let mask = rule.mask(&names);
+        let word = mask.word().unwrap();
+        for name in all.into_iter().chain([Name::NONE]) {
+            assert_eq!(word >> (name.index() & 63) & 1 == 1, mask.allows(name));
+        }
     }
 }

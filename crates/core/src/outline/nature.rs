@@ -47,6 +47,15 @@ impl Nature {
         self.0 & Self::PLACEHOLDER != 0
     }
 
+    pub(crate) fn byte(self) -> u8 {
+        self.0
+    }
+
+    /// The nature with this byte; kinds and states that do not exist read as nothing known.
+    pub(crate) fn from_byte(byte: u8) -> Self {
+        Self(byte)
+    }
+
     pub(crate) fn is_cut(self) -> bool {
         self.0 & Self::CUT != 0
     }
@@ -54,6 +63,6 @@ impl Nature {
     /// Whether it is a result in one of these states, given as one bit each.
     #[inline]
     pub(crate) fn is_result_in(self, statuses: u32) -> bool {
-        self.0 & 7 == Kind::Result as u8 && statuses >> (self.0 >> 3 & 7) & 1 == 1
+        (self.0 & 7 == Kind::Result as u8) & (statuses >> (self.0 >> 3 & 7) & 1 == 1)
     }
 }

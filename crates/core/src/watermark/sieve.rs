@@ -19,6 +19,11 @@ pub(crate) enum Meaning {
     CutBefore,
 }
 
+/// A result that counts.
+const RESULT: u8 = 1;
+/// A result that was cut before.
+const CUT: u8 = 2;
+
 /// Tells what parts mean. Made once per walk, so that the loop itself reads two columns and little else.
 pub(crate) struct Sieve<'a> {
     outline: &'a Outline,
@@ -28,6 +33,10 @@ pub(crate) struct Sieve<'a> {
     mask: Mask<'a>,
     /// One bit per status that counts.
     statuses: u32,
+    /// What skimming needs to know of a nature: [`RESULT`] if it counts, [`CUT`] if it was cut before.
+    bits: [u8; 256],
+    /// One if a tool may be touched, by its number modulo 64; none if there are too many tools for that.
+    allowed: Option<[u8; 64]>,
     first_check: FirstCheck,
     remembers: bool,
 }
@@ -35,13 +44,26 @@ pub(crate) struct Sieve<'a> {
 impl<'a> Sieve<'a> {
     pub(crate) fn new(outline: &'a Outline, policy: &'a Watermark, memory: &'a Memory) -> Self {
         let (natures, tools) = outline.natures();
+        let mask = policy.tools.mask(outline.tool_names());
+        let statuses = policy.statuses.iter().fold(0, |bits, &status| bits | 1 << status as u32);
+        let bits = std::array::from_fn(|byte| {
+            let nature = Nature::from_byte(byte as u8);
+            match (nature.is_result_in(statuses), nature.is_cut()) {
+                (true, true) => CUT,
+                (true, false) => RESULT,
+                (false, _) => 0,
+            }
+        });
+        let allowed = mask.word().map(|word| std::array::from_fn(|index| (word >> index & 1) as u8));
         Self {
             outline,
             memory,
             natures,
             tools,
-            mask: policy.tools.mask(outline.tool_names()),
-            statuses: policy.statuses.iter().fold(0, |bits, &status| bits | 1 << status as u32),
+            mask,
+            statuses,
+            bits,
+            allowed,
             first_check: policy.first_check,
             remembers: !memory.is_empty(),
         }
@@ -70,6 +92,34 @@ impl<'a> Sieve<'a> {
             (false, true) if self.first_check == FirstCheck::EarlierCut => Meaning::CutBefore,
             (false, _) => Meaning::Passed,
         }
+    }
+
+    /// Adds up a range without asking what each part means, and so without a branch per part. None if that would
+    /// not be the truth: a result in it was cut before, something is remembered, or there are too many tools.
+    #[inline]
+    pub(super) fn skim(
+        &self,
+        range: Range<u32>,
+        sizes: &[u32],
+        estimate: impl Fn(u64) -> u64,
+    ) -> Option<(u64, u64)> {
+        if self.remembers {
+            return None;
+        }
+        let allowed = self.allowed.as_ref()?;
+        let slice = range.start as usize..range.end as usize;
+        let natures = self.natures.get(slice.clone())?;
+        let tools = self.tools.get(slice.clone())?;
+        let sizes = sizes.get(slice)?;
+        let (mut sum, mut count, mut seen) = (0, 0, 0);
+        for ((nature, tool), &size) in natures.iter().zip(tools).zip(sizes) {
+            let bits = self.bits[usize::from(nature.byte())];
+            seen |= bits;
+            let counts = u64::from(bits & allowed[tool.index() & 63]);
+            sum += estimate(size.into()) & counts.wrapping_neg();
+            count += counts;
+        }
+        (seen & CUT == 0).then_some((sum, count))
     }
 
     /// The parts of a range with what they mean, newest first.

@@ -97,6 +97,9 @@ pub(crate) fn scan(outline: &Outline, policy: &Watermark, memory: &Memory) -> Pl
     walk.finish()
 }
 
+/// How many parts are added up at a run.
+const STRETCH: u32 = 512;
+
 /// The plain walk, newest part first.
 struct Walk<'a> {
     outline: &'a Outline,
@@ -111,8 +114,47 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Adds up the parts from `end` down to `floor` and notes where candidates begin; breaks off at an earlier cut.
+    /// Walks from `end` down to `floor`, stretch by stretch: at a run where nothing happens, step by step where the
+    /// watermark is reached or an earlier cut lies in the way. Breaks off at such a cut if the policy does.
     fn run(&mut self, floor: u32, end: u32) -> ControlFlow<()> {
+        let mut end = end;
+        while end > floor {
+            let start = end.saturating_sub(STRETCH).max(floor);
+            if !self.skim(start, end) {
+                self.step(start, end)?;
+            }
+            end = start;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Adds up a stretch at once, if nothing in it needs a closer look.
+    fn skim(&mut self, start: u32, end: u32) -> bool {
+        let gauge = self.policy.meter.gauge();
+        // One loop per way to estimate, so that none decides part by part.
+        let skimmed = match gauge.plain_quarter() {
+            Some(add) => self.sieve.skim(start..end, self.sizes, |length| (length + add) >> 2),
+            None if gauge.is_by_four() => {
+                self.sieve.skim(start..end, self.sizes, |length| gauge.quarter(length))
+            }
+            None => self.sieve.skim(start..end, self.sizes, |length| gauge.estimate(length)),
+        };
+        let Some((sum, count)) = skimmed else { return false };
+        let total = self.sums.total.saturating_add(sum);
+        if self.sums.candidate_count > 0 {
+            // Behind the first candidate every result that counts is one.
+            self.sums.candidates = self.sums.candidates.saturating_add(sum);
+            self.sums.candidate_count += count;
+        } else if self.reached_in.is_some() || self.policy.reached(total) {
+            return false;
+        }
+        self.sums.total = total;
+        self.sums.counted += count;
+        true
+    }
+
+    /// Adds up the parts from `end` down to `floor` one by one and notes where candidates begin.
+    fn step(&mut self, floor: u32, end: u32) -> ControlFlow<()> {
         // The sums live in registers while the loop runs.
         let (mut sums, gauge) = (self.sums, self.policy.meter.gauge());
         let mut broken = None;

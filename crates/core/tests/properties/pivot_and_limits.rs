@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use secateur::{
     Comparison, Exhausted, Given, Limits, MessageFacts, MessageIx, Outline, OverflowRule, PivotRule,
-    PivotStart, Reserve, Role, Tail, Term, Usage,
+    PivotStart, Reserve, Role, Tail, Term, Unfinished, Usage,
 };
 
 use crate::config;
@@ -16,10 +16,9 @@ use crate::policies::BUILTIN;
 fn pivot_rule() -> impl Strategy<Value = PivotRule> {
     let start = select(vec![PivotStart::Marker, PivotStart::AfterMarker, PivotStart::Summary]);
     let tail = select(vec![Tail::Dropped, Tail::Kept]);
-    (start, any::<bool>(), tail).prop_map(|(start, failed_summary_counts, tail)| PivotRule {
-        start,
-        failed_summary_counts,
-        tail,
+    let unfinished = select(vec![Unfinished::Pivots, Unfinished::Ignored]);
+    (start, any::<bool>(), tail, unfinished).prop_map(|(start, failed_summary_counts, tail, unfinished)| {
+        PivotRule { start, failed_summary_counts, tail, unfinished }
     })
 }
 
@@ -248,5 +247,19 @@ proptest! {
             total,
         };
         prop_assert!(!rule.judge(&usage, &limits).overflow || rule.judge(&larger, &limits).overflow);
+    }
+
+    /// Under a rule that waits, nothing is hidden before a summary is complete.
+    #[test]
+    fn a_pivot_waits_for_its_summary(rule in pivot_rule(), messages in compactions()) {
+        let rule = PivotRule { start: PivotStart::Marker, unfinished: Unfinished::Ignored, ..rule };
+        let outline = build(&messages);
+        let complete = outline.summaries().iter().any(|&summary| {
+            outline.is_finished(summary) && (rule.failed_summary_counts || !outline.is_failed(summary))
+        });
+        if !complete {
+            let all = 0..outline.message_count() as u32;
+            prop_assert_eq!(rule.visible(&outline), [all]);
+        }
     }
 }
