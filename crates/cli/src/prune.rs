@@ -13,7 +13,7 @@ use secateur_formats::Rendering;
 use serde::Serialize;
 
 use crate::figures::{counted, grouped, percent};
-use crate::session::{Planned, Session, SessionArgs, now};
+use crate::session::{Planned, Session, SessionArgs, modified, now};
 use crate::table::Table;
 use crate::wording;
 
@@ -77,8 +77,11 @@ impl Prune {
             }
             _ => Vec::new(),
         };
-        let backup =
-            if self.write && !survivors.is_empty() { Some(self.mark(&planned, &survivors)?) } else { None };
+        let backup = if self.write && !survivors.is_empty() {
+            Some(self.mark(&session, &planned, &survivors)?)
+        } else {
+            None
+        };
         for warning in &planned.transcript.warnings {
             anstream::eprintln!("warning: {}, {warning}", self.session.file.display());
         }
@@ -176,7 +179,7 @@ impl Prune {
     }
 
     /// Writes the marks and returns where the file as it was lies now.
-    fn mark(&self, planned: &Planned<'_>, survivors: &[&Cut]) -> Result<PathBuf> {
+    fn mark(&self, session: &Session, planned: &Planned<'_>, survivors: &[&Cut]) -> Result<PathBuf> {
         // Through a link, it is the file behind it that is marked.
         let file = &fs::canonicalize(&self.session.file)
             .with_context(|| format!("cannot find {}", self.session.file.display()))?;
@@ -193,6 +196,9 @@ impl Prune {
         temporary.as_file().set_permissions(permissions).with_context(|| name("like"))?;
         // The copy must be on the disk before it takes the original's name.
         temporary.as_file().sync_data().with_context(|| name("a copy of"))?;
+        if modified(file) != session.modified {
+            bail!("{} was changed while it was read; nothing was written", file.display());
+        }
         let backup = keep_backup(file)?;
         temporary.persist(file).with_context(|| name("over"))?;
         Ok(backup)

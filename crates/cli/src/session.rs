@@ -45,6 +45,8 @@ fn format_name(name: &str) -> Result<Format, String> {
 /// A session's bytes and the profile that goes with it.
 pub(crate) struct Session {
     pub(crate) bytes: Vec<u8>,
+    /// When the file was last changed, as known before it was read.
+    pub(crate) modified: Option<SystemTime>,
     pub(crate) format: Format,
     pub(crate) profile: Profile,
 }
@@ -66,13 +68,14 @@ impl SessionArgs {
         if self.file.is_dir() {
             bail!("{file} is a folder; name a session file in it");
         }
+        let modified = modified(&self.file);
         let bytes = fs::read(&self.file).with_context(|| format!("cannot read {file}"))?;
         let format = match self.format {
             Some(format) => format,
             None => Format::detect(beginning(&bytes)).with_context(|| format!("cannot read {file}"))?,
         };
         let profile = self.chosen.for_format(format)?;
-        Ok(Session { bytes, format, profile })
+        Ok(Session { bytes, modified, format, profile })
     }
 
     /// Plans as if the next request were sent now.
@@ -133,6 +136,11 @@ fn beginning(bytes: &[u8]) -> &str {
     const ENOUGH: usize = 1 << 20;
     let sample = bytes.get(..ENOUGH).unwrap_or(bytes);
     sample.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+}
+
+/// When a file was last changed, if the file system says so.
+pub(crate) fn modified(file: &Path) -> Option<SystemTime> {
+    fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
 }
 
 /// Milliseconds since 1970.
