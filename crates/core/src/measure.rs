@@ -98,19 +98,6 @@ impl Measures {
         }
         self
     }
-
-    /// Whatever either of two readers would have to take. Where both want a different trim,
-    /// placeholder or vocabulary, `self` keeps its own: such profiles need an outline each.
-    pub fn union(mut self, other: &Measures) -> Self {
-        self.js_json |= other.js_json;
-        self.py_json |= other.py_json;
-        self.weighted |= other.weighted;
-        self.source |= other.source;
-        self.tokens = self.tokens.or(other.tokens);
-        self.trimmed = self.trimmed.or(other.trimmed);
-        self.placeholder = self.placeholder.or_else(|| other.placeholder.clone());
-        self
-    }
 }
 
 /// The sizes of one part. Those that [`Measures`] did not ask for stay zero and are not stored.
