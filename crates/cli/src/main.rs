@@ -1,4 +1,19 @@
-//! The command `secateur`: one file per subcommand, each a thin shell around the libraries.
+//! The command `secateur`: the kernel and the formats at a prompt.
+//!
+//! ```console
+//! $ secateur demo --save session.json
+//! $ secateur prune session.json
+//! $ secateur explain session.json prt_0003
+//! $ secateur prune session.json --write
+//! ```
+//!
+//! One file per subcommand, each a thin shell: it reads what the user named, asks the libraries, and prints what
+//! they say. Nothing is decided here. This is the only crate that reads files, the clock and the environment, so
+//! that everything below it can be tested without them.
+//!
+//! Three habits run through all commands. Nothing is changed unless `--write` says so, and then atomically and with
+//! a backup. Every report exists twice, for people and with `--json` for programs. An error says what, where and
+//! what would be accepted, and ends with exit code 2; `conform` ends with 1 if a case came out otherwise.
 
 mod chosen;
 mod conform;

@@ -120,7 +120,8 @@ impl Budget {
             let free = plan.cut(part).is_none()
                 && memory.cut(outline, part).is_none()
                 && !outline.is_cut(part)
-                && !memory.is_pinned(part);
+                && !memory.is_pinned(part)
+                && !outline.is_summary(outline.owner(part));
             // Media of users belong to no tool, and no list of tools speaks of them.
             let allowed = match outline.tool(part) {
                 None if outline.kind(part) == Kind::Media => true,

@@ -76,6 +76,7 @@ impl KeepLast {
 
     fn may_touch(&self, outline: &Outline, memory: &Memory, part: PartIx) -> bool {
         !outline.is_cut(part)
+            && !outline.is_summary(outline.owner(part))
             && memory.cut(outline, part).is_none()
             && !memory.is_pinned(part)
             && self.tools.allows(outline.tool(part).unwrap_or_default())
@@ -169,6 +170,9 @@ impl KeepLast {
         }
         if outline.is_cut(part) || memory.cut(outline, part).is_some() {
             return Keep::AlreadyCut;
+        }
+        if outline.is_summary(outline.owner(part)) {
+            return Keep::Summary;
         }
         if !self.tools.allows(outline.tool(part).unwrap_or_default()) {
             return Keep::ProtectedTool;

@@ -145,12 +145,12 @@ fn qwery(outline: &Outline) -> BTreeSet<PartIx> {
     if pruned > MINIMUM { collected } else { BTreeSet::new() }
 }
 
-/// The Anthropic API's `clear_tool_uses_20250919` with its defaults.
+/// The Anthropic API's `clear_tool_uses_20250919` with its defaults; our summaries are never cut.
 fn anthropic(outline: &Outline, input_tokens: u64) -> BTreeSet<PartIx> {
     let mut results: Vec<PartIx> =
         outline.parts().filter(|&part| outline.kind(part) == Kind::Result).collect();
     results.truncate(results.len().saturating_sub(3));
-    results.retain(|&part| !outline.is_cut(part));
+    results.retain(|&part| !outline.is_cut(part) && !outline.is_summary(outline.owner(part)));
     if input_tokens > 100_000 { results.into_iter().collect() } else { BTreeSet::new() }
 }
 

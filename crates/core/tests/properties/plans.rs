@@ -201,6 +201,7 @@ fn check_budget_kept(scene: &Scene) -> Result<(), TestCaseError> {
         }
     }
     spared.retain(|&part| matches!(outline.kind(part), Kind::Result | Kind::Media));
+    spared.retain(|&part| !outline.is_summary(outline.owner(part)));
     spared.retain(|&part| policy.tools().allows(outline.tool(part).unwrap_or_default()));
     spared.retain(|&part| policy.enabled && last_user.is_some_and(|user| outline.owner(part) < user));
     if policy.budget.bytes.is_some_and(|most| bytes > most) {
