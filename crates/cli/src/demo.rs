@@ -35,7 +35,7 @@ pub(crate) struct Demo {
 const MODEL: &str = "claude-sonnet-4-5";
 
 /// How many characters of tool output one block of a bar stands for.
-const PER_BLOCK: u64 = 2_000;
+const PER_BLOCK: u64 = 4_000;
 
 impl Demo {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {

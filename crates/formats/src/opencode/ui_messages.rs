@@ -56,13 +56,14 @@ fn render_message(message: &Value, model: &Value) -> Option<Value> {
 
 /// Whose words a message holds, seen from the model that will read them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+pub(crate) enum Origin {
     SameModel,
     OtherModel,
 }
 
 impl Origin {
-    fn metadata(self, part: &Value) -> Option<Value> {
+    /// What a provider attached to a part, if the model that reads it is the one that wrote it.
+    pub(crate) fn metadata(self, part: &Value) -> Option<Value> {
         match self {
             Self::SameModel => field(part, "metadata"),
             Self::OtherModel => None,

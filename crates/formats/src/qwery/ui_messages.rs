@@ -12,7 +12,7 @@
 use secateur::{MARKER, PLACEHOLDER};
 use serde_json::Value;
 
-use crate::opencode::ui_messages::{INTERRUPTED, SUBTASK_NOTE};
+use crate::opencode::ui_messages::{INTERRUPTED, Origin, SUBTASK_NOTE};
 use crate::value::{field, is_truthy_js, kind, object, text_part};
 
 /// Renders stored messages, oldest first, for `model` (`{providerID, id}`).
@@ -45,22 +45,6 @@ fn render_message(message: &Value, model: &Value) -> Option<Value> {
 
 fn info<'a>(message: &'a Value, key: &str) -> Option<&'a Value> {
     message.get("metadata").and_then(|metadata| metadata.get(key)).or_else(|| message.get(key))
-}
-
-/// Whose words a message holds, seen from the model that will read them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    SameModel,
-    OtherModel,
-}
-
-impl Origin {
-    fn metadata(self, part: &Value) -> Option<Value> {
-        match self {
-            Self::SameModel => field(part, "metadata"),
-            Self::OtherModel => None,
-        }
-    }
 }
 
 fn origin_of(message: &Value, model: &Value) -> Origin {
