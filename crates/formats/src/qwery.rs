@@ -50,11 +50,14 @@ pub(crate) fn edits(
     let insert = |member: String| Edit { range: state.end..state.end, text: format!(",{member}") };
     let placeholder = encode(cut.placeholder);
     let mut edits = Vec::new();
-    if text.get(state.clone()).is_some_and(|raw| raw.starts_with('{')) {
-        let inner = object::<State<'_>>(text.get(state.clone()).unwrap_or_default())
-            .ok()
-            .flatten()
-            .unwrap_or_default();
+    let raw_state = text.get(state.clone()).unwrap_or_default();
+    if raw_state.strip_prefix('{').is_some_and(|rest| rest.trim_ascii_start() == "}") {
+        // Three members set one by one in an empty object would each take themselves for the first.
+        let time = format!("{{\"compacted\":{now}}}");
+        let text = format!("{{\"output\":{placeholder},\"time\":{time},\"attachments\":[]}}");
+        edits.push(Edit { range: state.clone(), text });
+    } else if raw_state.starts_with('{') {
+        let inner = object::<State<'_>>(raw_state).ok().flatten().unwrap_or_default();
         edits.push(set_member(text, state.clone(), "output", &placeholder));
         edits.push(
             match inner.time.filter(|time| time.text().starts_with('{')).and_then(|time| time.range_in(text))
