@@ -33,7 +33,13 @@ impl Chosen {
 
     /// The profile for a session of this format.
     pub(crate) fn for_format(&self, format: Format) -> Result<Profile> {
-        self.resolve(self.profile.as_deref().unwrap_or(format.name()))
+        let native = match format {
+            Format::OpenClaw => "openclaw",
+            Format::OpenAgentic => "openagentic",
+            Format::Qwery => "qwery",
+            _ => "opencode",
+        };
+        self.resolve(self.profile.as_deref().unwrap_or(native))
     }
 
     /// The profile, where there is no session to tell what is meant.

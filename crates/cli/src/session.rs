@@ -72,7 +72,7 @@ impl SessionArgs {
         let bytes = fs::read(&self.file).with_context(|| format!("cannot read {file}"))?;
         let format = match self.format {
             Some(format) => format,
-            None => Format::detect(beginning(&bytes)).with_context(|| format!("cannot read {file}"))?,
+            None => Format::detect(&bytes).with_context(|| format!("cannot read {file}"))?,
         };
         let profile = self.chosen.for_format(format)?;
         Ok(Session { bytes, modified, format, profile })
@@ -129,13 +129,6 @@ impl SessionArgs {
         }
         Ok(situation)
     }
-}
-
-/// Enough of a file to tell its format from.
-fn beginning(bytes: &[u8]) -> &str {
-    const ENOUGH: usize = 1 << 20;
-    let sample = bytes.get(..ENOUGH).unwrap_or(bytes);
-    sample.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
 /// When a file was last changed, if the file system says so.

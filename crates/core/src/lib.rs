@@ -65,6 +65,7 @@ mod bpe;
 mod budget;
 mod calibration;
 mod catalogue;
+mod class;
 mod keep_last;
 mod limits;
 mod measure;
@@ -90,13 +91,16 @@ pub use bpe::count_tokens;
 pub use budget::Budget;
 pub use calibration::Calibration;
 pub use catalogue::{Catalogue, CatalogueError, Model, Price};
+pub use class::{Class, Lines};
 pub use keep_last::{KeepLast, Trigger};
 pub use limits::{Comparison, Exhausted, Given, Limits, Overflow, OverflowRule, Reserve, Term};
 pub use measure::{Measures, Pairs, Sizes, Trim, Unit, Vocabulary};
 pub use memory::{Memory, Remembered};
 pub use meter::{Meter, Rounding};
 pub use names::{Name, Names};
-pub use outline::{Call, Kind, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Role, Status};
+pub use outline::{
+    Call, Category, Kind, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Pick, Role, Status,
+};
 pub use pivot::{MARKER, PivotRule, PivotStart, Tail, Unfinished};
 pub use plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals, Verdict};
 pub use policy::{Family, Lasting, PLACEHOLDER, Policy};

@@ -25,12 +25,19 @@
 
 use std::ops::Range;
 
+mod category;
 mod facts;
+mod life;
+mod manner;
 mod nature;
 
+pub use category::Category;
 pub use facts::{Call, Kind, MessageFacts, MessageIx, PartFacts, PartIx, Role, Status};
+pub use life::Pick;
+use manner::Manner;
 pub(crate) use nature::Nature;
 
+use crate::class::{Class, Lines};
 use crate::measure::{Measures, Sizes, Unit};
 use crate::names::{Name, Names};
 
@@ -46,6 +53,10 @@ struct Message {
     tail: Name,
     first_part: u32,
     time: Option<i64>,
+    /// The message before which it stands in the context; itself, but for late summaries.
+    place: u32,
+    /// The message from which on it is no longer in the context.
+    gone: u32,
 }
 
 /// Columns that exist only if their measure was asked for.
@@ -65,11 +76,15 @@ pub struct Outline {
     measures: Measures,
     tools: Names,
     ids: Names,
+    subjects: Names,
     messages: Vec<Message>,
     users: Vec<MessageIx>,
     assistants: Vec<MessageIx>,
     summaries: Vec<MessageIx>,
     natures: Vec<Nature>,
+    manners: Vec<Manner>,
+    subject: Vec<Name>,
+    lines: Vec<Lines>,
     tool: Vec<Name>,
     call: Vec<Name>,
     owner: Vec<MessageIx>,
@@ -102,28 +117,34 @@ impl Outline {
     pub fn push_message(&mut self, facts: MessageFacts<'_>) -> MessageIx {
         let mut intern = |id: Option<&str>| id.map_or(Name::NONE, |id| self.ids.intern(id));
         let (id, parent, tail) = (intern(facts.id), intern(facts.parent), intern(facts.tail));
-        let index = MessageIx(narrow(self.messages.len() as u64));
-        match facts.role {
-            Role::User => self.users.push(index),
-            Role::Assistant => self.assistants.push(index),
-            _ => {}
-        }
-        let summary = facts.summary && facts.role == Role::Assistant;
-        if summary {
-            self.summaries.push(index);
-        }
-        self.messages.push(Message {
+        self.push_row(Message {
             role: facts.role,
-            summary,
+            summary: facts.summary,
             finished: facts.finished,
             failed: facts.failed,
             marker: facts.marker,
             id,
             parent,
             tail,
-            first_part: narrow(self.natures.len() as u64),
+            first_part: 0,
             time: facts.time,
-        });
+            place: facts.place.map_or(u32::MAX, |place| place.0),
+            gone: u32::MAX,
+        })
+    }
+
+    fn push_row(&mut self, row: Message) -> MessageIx {
+        let index = MessageIx(narrow(self.messages.len() as u64));
+        match row.role {
+            Role::User => self.users.push(index),
+            Role::Assistant => self.assistants.push(index),
+            _ => {}
+        }
+        if row.summary {
+            self.summaries.push(index);
+        }
+        let first_part = narrow(self.natures.len() as u64);
+        self.messages.push(Message { first_part, ..row });
         index
     }
 
@@ -135,6 +156,9 @@ impl Outline {
         let index = PartIx(narrow(self.natures.len() as u64));
         let sizes = facts.sizes;
         self.natures.push(Nature::new(&facts));
+        self.manners.push(Manner::new(&facts));
+        self.subject.push(facts.subject.map_or(Name::NONE, |subject| self.subjects.intern(subject)));
+        self.lines.push(facts.lines);
         self.tool.push(facts.tool.map_or(Name::NONE, |tool| self.tools.intern(tool)));
         self.call.push(facts.call.map_or(Name::NONE, |call| self.ids.intern(call)));
         self.owner.push(MessageIx(narrow(self.messages.len() as u64 - 1)));
@@ -145,6 +169,31 @@ impl Outline {
         self.images.push(u16::try_from(sizes.images).unwrap_or(u16::MAX));
         self.push_extra(sizes);
         index
+    }
+
+    /// Copies a part of another outline that has the same measures and names.
+    fn copy_part(&mut self, from: &Outline, part: usize) {
+        fn copy<T: Copy>(to: &mut Vec<T>, from: &[T], part: usize) {
+            to.extend(from.get(part).copied());
+        }
+        copy(&mut self.natures, &from.natures, part);
+        copy(&mut self.manners, &from.manners, part);
+        copy(&mut self.subject, &from.subject, part);
+        copy(&mut self.lines, &from.lines, part);
+        copy(&mut self.tool, &from.tool, part);
+        copy(&mut self.call, &from.call, part);
+        self.owner.push(MessageIx(narrow(self.messages.len() as u64 - 1)));
+        copy(&mut self.units, &from.units, part);
+        copy(&mut self.points, &from.points, part);
+        copy(&mut self.bytes, &from.bytes, part);
+        copy(&mut self.blocks, &from.blocks, part);
+        copy(&mut self.images, &from.images, part);
+        copy(&mut self.extra.js_json, &from.extra.js_json, part);
+        copy(&mut self.extra.py_json, &from.extra.py_json, part);
+        copy(&mut self.extra.weighted, &from.extra.weighted, part);
+        copy(&mut self.extra.trimmed, &from.extra.trimmed, part);
+        copy(&mut self.extra.tokens, &from.extra.tokens, part);
+        copy(&mut self.extra.source, &from.extra.source, part);
     }
 
     fn push_extra(&mut self, sizes: Sizes) {
@@ -252,6 +301,8 @@ const NO_MESSAGE: Message = Message {
     tail: Name::NONE,
     first_part: 0,
     time: None,
+    place: u32::MAX,
+    gone: u32::MAX,
 };
 
 /// Facts about one message. An index past the end answers like an empty message of unknown role.
@@ -333,6 +384,40 @@ impl Outline {
     /// Whether its text is exactly the placeholder of [`Measures::placeholder`].
     pub fn is_placeholder(&self, part: PartIx) -> bool {
         self.nature(part).is_placeholder()
+    }
+
+    fn manner(&self, part: PartIx) -> Manner {
+        self.manners.get(part.0 as usize).copied().unwrap_or(Manner::UNKNOWN)
+    }
+
+    /// The class of its tool.
+    pub fn class(&self, part: PartIx) -> Class {
+        self.manner(part).class()
+    }
+
+    /// Whether it was put in by the program rather than said by the one who speaks.
+    pub fn is_injected(&self, part: PartIx) -> bool {
+        self.manner(part).is_injected()
+    }
+
+    /// Whether the tool says that it did not succeed.
+    pub fn is_failure(&self, part: PartIx) -> bool {
+        self.status(part) == Status::Error || self.manner(part).is_failed()
+    }
+
+    /// What a call or result is about: a normalised path, or a command.
+    pub fn subject(&self, part: PartIx) -> Option<&str> {
+        self.subjects.text(self.subject_name(part))
+    }
+
+    /// What a call or result is about, as a number: equal subjects have equal numbers.
+    pub fn subject_name(&self, part: PartIx) -> Name {
+        self.subject.get(part.0 as usize).copied().unwrap_or(Name::NONE)
+    }
+
+    /// Which lines of its subject it is about.
+    pub fn lines(&self, part: PartIx) -> Lines {
+        self.lines.get(part.0 as usize).copied().unwrap_or_default()
     }
 
     /// The message that it belongs to.

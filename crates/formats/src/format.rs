@@ -8,31 +8,76 @@ use std::fmt;
 use secateur::{Measures, PartIx};
 use serde::Serialize;
 
-use crate::document::element_ranges;
-use crate::json::{Edit, Token, decode, tokens};
+use crate::json::Edit;
+use crate::lines::Lines;
+use crate::probe::{self, Probe, Shape};
 use crate::transcript::{ApplyError, Rendering, Transcript};
 use crate::warning::Warning;
-use crate::{openagentic, openclaw, opencode, qwery};
+use crate::wire::Wire;
+use crate::{
+    aider, claude_code, cline, codex, content, copilot_cli, gemini_cli, openagentic, openclaw, opencode,
+    openhands, pi, qwery, request, swe_agent, tau_bench, ui_messages,
+};
 
 /// A session format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
+    /// Claude Code: JSON lines that form a tree.
+    ClaudeCode,
+    /// Codex: a rollout of JSON lines.
+    Codex,
     /// OpenCode: an export document or an array of `{info, parts}`.
-    #[serde(rename = "opencode")]
     OpenCode,
+    /// pi, and OpenClaw's logs: JSON lines that form a tree.
+    Pi,
     /// OpenClaw: an array of `{role, content}`.
-    #[serde(rename = "openclaw")]
     OpenClaw,
     /// openagentic-sdk: events, one a line or in an array.
-    #[serde(rename = "openagentic")]
     OpenAgentic,
     /// Qwery: an array of `{id, role, content: {parts}}`.
     Qwery,
+    /// Vercel AI SDK: an array of `{id, role, parts}`.
+    UiMessages,
+    /// Gemini CLI: a document of messages.
+    GeminiCli,
+    /// Copilot CLI: events, one a line.
+    CopilotCli,
+    /// Cline: a document of messages in Anthropic's blocks.
+    Cline,
+    /// SWE-agent: a trajectory.
+    SweAgent,
+    /// OpenHands: an array of events.
+    OpenHands,
+    /// tau-bench: an array of runs.
+    TauBench,
+    /// aider: a chat history in Markdown.
+    Aider,
+    /// A request to a model provider.
+    Request(Wire),
 }
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: [Format; 4] = [Format::OpenCode, Format::OpenClaw, Format::OpenAgentic, Format::Qwery];
+pub const FORMATS: [Format; 19] = [
+    Format::ClaudeCode,
+    Format::Codex,
+    Format::OpenCode,
+    Format::Pi,
+    Format::OpenClaw,
+    Format::OpenAgentic,
+    Format::Qwery,
+    Format::UiMessages,
+    Format::GeminiCli,
+    Format::CopilotCli,
+    Format::Cline,
+    Format::SweAgent,
+    Format::OpenHands,
+    Format::TauBench,
+    Format::Aider,
+    Format::Request(Wire::Anthropic),
+    Format::Request(Wire::OpenAiChat),
+    Format::Request(Wire::OpenAiResponses),
+    Format::Request(Wire::Gemini),
+];
 
 /// Why a text could not be read at all.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -43,7 +88,8 @@ pub enum ReadError {
     Empty,
     /// It is in no known format.
     #[error(
-        "not a session in a known format ({found}); known are OpenCode, OpenClaw, openagentic-sdk and Qwery"
+        "not a session in a known format ({found}); known are {known}",
+        known = FORMATS.map(|format| format.to_string()).join(", ")
     )]
     Unknown {
         /// What was found instead.
@@ -55,22 +101,66 @@ impl Format {
     /// The name that commands use.
     pub fn name(self) -> &'static str {
         match self {
+            Format::ClaudeCode => "claude",
+            Format::Codex => "codex",
             Format::OpenCode => "opencode",
+            Format::Pi => "pi",
             Format::OpenClaw => "openclaw",
             Format::OpenAgentic => "openagentic",
             Format::Qwery => "qwery",
+            Format::UiMessages => "ui-messages",
+            Format::GeminiCli => "gemini",
+            Format::CopilotCli => "copilot",
+            Format::Cline => "cline",
+            Format::SweAgent => "sweagent",
+            Format::OpenHands => "openhands",
+            Format::TauBench => "tau-bench",
+            Format::Aider => "aider",
+            Format::Request(Wire::Anthropic) => "anthropic-request",
+            Format::Request(Wire::OpenAiChat) => "openai-chat-request",
+            Format::Request(Wire::OpenAiResponses) => "openai-responses-request",
+            Format::Request(Wire::Gemini) => "gemini-request",
         }
     }
 
     /// Whether a session in this format can hold the marks of what was cut.
     pub fn holds_marks(self) -> bool {
-        self != Format::OpenClaw
+        matches!(self, Format::OpenCode | Format::OpenAgentic | Format::Qwery)
     }
 
-    /// Tells the format from the text itself.
-    pub fn detect(text: &str) -> Result<Self, ReadError> {
-        let Some(sample) = Sample::take(text) else { return Err(ReadError::Empty) };
-        sample.format().ok_or_else(|| ReadError::Unknown { found: sample.describe() })
+    /// Tells the format from the content itself; the beginning is enough.
+    pub fn detect(bytes: &[u8]) -> Result<Self, ReadError> {
+        let sample = bytes.get(..probe::ENOUGH).unwrap_or(bytes);
+        let text = sample.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        if text.is_empty() && !bytes.is_empty() {
+            return Err(ReadError::Unknown { found: "bytes that are no text".to_owned() });
+        }
+        let Some(probe) = Probe::of(text) else { return Err(ReadError::Empty) };
+        Self::of(&probe).ok_or_else(|| ReadError::Unknown { found: probe.describe() })
+    }
+
+    /// The formats are asked in turn, the ones that are easy to tell before those that they could be taken for.
+    fn of(probe: &Probe<'_>) -> Option<Self> {
+        let asked: [(Format, fn(&Probe<'_>) -> bool); 15] = [
+            (Format::Aider, aider::matches),
+            (Format::ClaudeCode, claude_code::matches),
+            (Format::Codex, codex::matches),
+            (Format::CopilotCli, copilot_cli::matches),
+            (Format::Pi, pi::matches),
+            (Format::OpenCode, opencode::matches),
+            (Format::SweAgent, swe_agent::matches),
+            (Format::TauBench, tau_bench::matches),
+            (Format::OpenHands, openhands::matches),
+            (Format::GeminiCli, gemini_cli::matches),
+            (Format::Cline, cline::matches),
+            (Format::UiMessages, ui_messages::matches),
+            (Format::Qwery, qwery::matches),
+            (Format::OpenAgentic, openagentic::matches),
+            (Format::OpenClaw, openclaw::matches),
+        ];
+        let request =
+            || Wire::detect(probe.text).filter(|_| probe.shape == Shape::Object).map(Format::Request);
+        asked.into_iter().find(|(_, matches)| matches(probe)).map(|(format, _)| format).or_else(request)
     }
 
     pub(crate) fn edits(
@@ -84,6 +174,8 @@ impl Format {
             Format::OpenClaw => openclaw::edits(transcript, cut),
             Format::OpenAgentic => openagentic::edits(transcript, cut, now),
             Format::Qwery => qwery::edits(transcript, cut, now),
+            Format::Aider => Err(self.unsupported(cut.part, "it is text without tool results")),
+            _ => content::edits(transcript, cut),
         }
     }
 
@@ -96,17 +188,37 @@ impl Format {
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Format::ClaudeCode => "Claude Code",
+            Format::Codex => "Codex",
             Format::OpenCode => "OpenCode",
+            Format::Pi => "pi",
             Format::OpenClaw => "OpenClaw",
             Format::OpenAgentic => "openagentic-sdk",
             Format::Qwery => "Qwery",
+            Format::UiMessages => "Vercel AI SDK",
+            Format::GeminiCli => "Gemini CLI",
+            Format::CopilotCli => "Copilot CLI",
+            Format::Cline => "Cline",
+            Format::SweAgent => "SWE-agent",
+            Format::OpenHands => "OpenHands",
+            Format::TauBench => "tau-bench",
+            Format::Aider => "aider",
+            Format::Request(wire) => return write!(f, "{wire} request"),
         })
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
 /// Reads a session in whatever known format it is in.
 ///
-/// Text that is not UTF-8 is read up to the first byte that is not; a warning says where that is.
+/// Text that is not UTF-8 is read up to the first byte that is not, or, in logs of one record a line, without the
+/// lines in question; a warning says where that is. Of a file that holds several sessions this is the first; see
+/// [`read_all`].
 ///
 /// ```
 /// use secateur::Measures;
@@ -120,8 +232,7 @@ impl fmt::Display for Format {
 /// # Ok::<(), secateur_formats::ReadError>(())
 /// ```
 pub fn read<'a>(bytes: &'a [u8], measures: &Measures) -> Result<Transcript<'a>, ReadError> {
-    let (text, _) = as_text(bytes);
-    read_as(bytes, Format::detect(text)?, measures)
+    read_as(bytes, Format::detect(bytes)?, measures)
 }
 
 /// Reads a session in a known format.
@@ -130,19 +241,54 @@ pub fn read_as<'a>(
     format: Format,
     measures: &Measures,
 ) -> Result<Transcript<'a>, ReadError> {
-    let (text, warning) = as_text(bytes);
-    if text.trim().is_empty() {
+    let mut transcripts = read_all_as(bytes, format, measures)?;
+    let others = transcripts.len().saturating_sub(1);
+    let mut first = transcripts.drain(..).next().ok_or(ReadError::Empty)?;
+    if others > 0 {
+        let reason = format!("the file holds {others} more sessions; this is the first");
+        first.warnings.push(Warning { line: 1, reason });
+    }
+    Ok(first)
+}
+
+/// Reads all sessions of a file: one, but for formats that keep many in one file.
+pub fn read_all<'a>(bytes: &'a [u8], measures: &Measures) -> Result<Vec<Transcript<'a>>, ReadError> {
+    read_all_as(bytes, Format::detect(bytes)?, measures)
+}
+
+/// Reads all sessions of a file in a known format.
+pub fn read_all_as<'a>(
+    bytes: &'a [u8],
+    format: Format,
+    measures: &Measures,
+) -> Result<Vec<Transcript<'a>>, ReadError> {
+    if bytes.trim_ascii().is_empty() {
         return Err(ReadError::Empty);
     }
-    let mut transcript = match format {
-        Format::OpenCode => opencode::read(text, measures),
-        Format::OpenClaw => openclaw::read(text, measures),
-        Format::OpenAgentic => openagentic::read(text, measures),
-        Format::Qwery => qwery::read(text, measures),
+    if let Some(lines) = Lines::of(format, measures) {
+        return Ok(vec![lines.read(bytes)]);
+    }
+    let (text, warning) = as_text(bytes);
+    let mut transcripts = match format {
+        Format::OpenCode => vec![opencode::read(text, measures)],
+        Format::OpenClaw => vec![openclaw::read(text, measures)],
+        Format::OpenAgentic => vec![openagentic::read(text, measures)],
+        Format::Qwery => vec![qwery::read(text, measures)],
+        Format::UiMessages => vec![ui_messages::read(text, measures)],
+        Format::GeminiCli => vec![gemini_cli::read(text, measures)],
+        Format::Cline => vec![cline::read(text, measures)],
+        Format::SweAgent => vec![swe_agent::read(text, measures)],
+        Format::OpenHands => vec![openhands::read(text, measures)],
+        Format::Aider => vec![aider::read(text, measures)],
+        Format::Request(wire) => vec![request::read(wire, text, measures)],
+        Format::TauBench => tau_bench::read_all(text, measures),
+        Format::ClaudeCode | Format::Codex | Format::Pi | Format::CopilotCli => Vec::new(),
     };
-    transcript.bytes = bytes;
-    transcript.warnings.splice(0..0, warning);
-    Ok(transcript)
+    for transcript in &mut transcripts {
+        transcript.bytes = bytes;
+        transcript.warnings.splice(0..0, warning.clone());
+    }
+    Ok(transcripts)
 }
 
 /// The text as far as it is UTF-8.
@@ -155,99 +301,6 @@ fn as_text(bytes: &[u8]) -> (&str, Option<Warning>) {
             let text = std::str::from_utf8(valid).unwrap_or_default();
             (text, Some(Warning::at(bytes, error.valid_up_to(), reason)))
         }
-    }
-}
-
-/// What the first element of a document looks like.
-#[derive(Debug, Default)]
-struct Sample {
-    keys: Vec<String>,
-    /// The first token of the member `content`.
-    content: Option<char>,
-    /// The member `type`, if it is a text.
-    kind: Option<String>,
-    is_export: bool,
-    is_empty_list: bool,
-}
-
-impl Sample {
-    /// Looks at the beginning of a text; nothing if there is none.
-    fn take(text: &str) -> Option<Self> {
-        let text = text.trim_start_matches('\u{FEFF}').trim_start();
-        let first = text.chars().next()?;
-        if first == '[' {
-            let mut sample = Self::of_element(&text[1..]);
-            sample.is_empty_list = text[1..].trim_start().starts_with(']');
-            return Some(sample);
-        }
-        let sample = Self::of_element(text);
-        if sample.keys.iter().any(|key| key == "messages") {
-            let message = element_ranges(text).first().and_then(|range| text.get(range.clone()));
-            let inner = message.map(Self::of_element).unwrap_or_default();
-            return Some(Self { is_export: sample.keys.iter().any(|key| key == "info"), ..inner });
-        }
-        Some(sample)
-    }
-
-    /// The members of the first value of a text.
-    fn of_element(text: &str) -> Self {
-        let mut sample = Self::default();
-        let mut depth = 0usize;
-        let mut key = String::new();
-        for (_, token) in tokens(text) {
-            match token {
-                Token::Key(raw) if depth == 1 => {
-                    key = decode(raw).into_owned();
-                    sample.keys.push(key.clone());
-                    continue;
-                }
-                Token::String(raw) if depth == 1 && key == "type" => {
-                    sample.kind = Some(decode(raw).into_owned());
-                }
-                Token::ObjectEnd | Token::ArrayEnd => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 1 && key == "content" && sample.content.is_none() {
-                sample.content = token.raw().chars().next();
-            }
-            if matches!(token, Token::ObjectStart | Token::ArrayStart) {
-                depth += 1;
-            }
-            if depth == 0 {
-                break;
-            }
-        }
-        sample
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|own| own == key)
-    }
-
-    fn format(&self) -> Option<Format> {
-        let is_event = self.kind.as_deref().is_some_and(|kind| kind.contains('.'));
-        if self.is_export || (self.has("info") && self.has("parts")) {
-            Some(Format::OpenCode)
-        } else if self.has("role") && self.content == Some('{') {
-            Some(Format::Qwery)
-        } else if self.has("role") {
-            Some(Format::OpenClaw)
-        } else if is_event && !self.has("role") {
-            Some(Format::OpenAgentic)
-        } else {
-            None
-        }
-    }
-
-    fn describe(&self) -> String {
-        if self.is_empty_list {
-            return "an empty list; name the format".to_owned();
-        }
-        if self.keys.is_empty() {
-            return "no JSON object at its beginning".to_owned();
-        }
-        let keys: Vec<String> = self.keys.iter().take(20).map(|key| key.escape_debug().to_string()).collect();
-        format!("its first record has the keys {}", keys.join(", "))
     }
 }
 
@@ -266,15 +319,15 @@ mod tests {
             ("{\"type\":\"user.message\",\"text\":\"x\"}\n{\"ty", Format::OpenAgentic),
             (r#"[{"type":"tool.use","name":"x"}]"#, Format::OpenAgentic),
         ] {
-            assert_eq!(Format::detect(text), Ok(format), "{text}");
+            assert_eq!(Format::detect(text.as_bytes()), Ok(format), "{text}");
         }
     }
 
     #[test]
     fn what_is_no_session_is_said_to_be_none() {
-        assert_eq!(Format::detect("  \n"), Err(ReadError::Empty));
+        assert_eq!(Format::detect(b"  \n"), Err(ReadError::Empty));
         for text in ["hello", "[]", "[1,2]", "{\"a\":1}", "\u{1}\u{2}", "{"] {
-            assert!(matches!(Format::detect(text), Err(ReadError::Unknown { .. })), "{text}");
+            assert!(matches!(Format::detect(text.as_bytes()), Err(ReadError::Unknown { .. })), "{text}");
         }
     }
 

@@ -40,18 +40,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod aider;
+mod census;
+mod claude_code;
+mod cline;
+mod codex;
+mod content;
+mod copilot_cli;
 mod document;
+mod draft;
 mod format;
+mod gemini_cli;
 pub mod json;
+mod lines;
 pub mod openagentic;
 pub mod openclaw;
 pub mod opencode;
+mod openhands;
+mod origin;
+mod pi;
+mod probe;
 pub mod qwery;
+mod request;
 mod sizes;
+mod skim;
+mod swe_agent;
+mod tau_bench;
 mod transcript;
+mod ui_messages;
 mod value;
 mod warning;
+mod wire;
 
-pub use format::{FORMATS, Format, ReadError, read, read_as};
+pub use census::Census;
+pub use format::{FORMATS, Format, ReadError, read, read_all, read_all_as, read_as};
+pub use origin::Origin;
+pub use skim::{Skim, SkimError, skim};
 pub use transcript::{ApplyError, Rendering, Transcript, renderings};
 pub use warning::Warning;
+pub use wire::{UnknownWire, Wire};

@@ -12,12 +12,22 @@ use std::collections::{HashMap, HashSet};
 use secateur::{Action, Kind, Measures, MessageFacts, PartFacts, Role, Status};
 
 use crate::document::{read_lines, read_list};
+use crate::draft::Draft;
 use crate::format::Format;
 use crate::json::fields::raw_fields;
 use crate::json::{Edit, Raw, encode};
+use crate::probe::{Probe, Record, Shape};
 use crate::sizes;
-use crate::transcript::{ApplyError, Draft, Rendering, Transcript};
+use crate::transcript::{ApplyError, Rendering, Transcript};
 use crate::warning::Warning;
+
+/// Whether a text is in this format.
+pub(crate) fn matches(probe: &Probe<'_>) -> bool {
+    let is_event =
+        |event: &Record| event.text("type").is_some_and(|kind| kind.contains('.')) && !event.has("role");
+    // An event alone is a log of one line.
+    probe.first(is_event) || (probe.shape == Shape::Object && is_event(&probe.top))
+}
 
 /// Reads the events of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
@@ -27,7 +37,7 @@ pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
     for event in &events {
         take(&mut draft, event, &known);
     }
-    draft.finish(Format::OpenAgentic)
+    draft.finish(Format::OpenAgentic, text)
 }
 
 fn is_list(text: &str) -> bool {
@@ -120,7 +130,7 @@ impl<'a> Known<'a> {
     }
 }
 
-fn take<'a>(draft: &mut Draft<'a, '_>, event: &Event<'a>, known: &Known<'a>) {
+fn take<'a>(draft: &mut Draft<'_>, event: &Event<'a>, known: &Known<'a>) {
     let name = event.kind();
     let (role, kind, content) = match &*name {
         "user.message" => (Role::User, Kind::Text, event.text),
@@ -164,6 +174,7 @@ fn take<'a>(draft: &mut Draft<'a, '_>, event: &Event<'a>, known: &Known<'a>) {
             (Kind::Result, None) => sizes::of_json("null", draft.measures),
             _ => draft.sizes_of(content),
         },
+        ..PartFacts::default()
     };
     let spot = draft.spot_of(content);
     draft.push(facts, spot);

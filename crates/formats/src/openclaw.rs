@@ -14,11 +14,19 @@ use secateur::{
 };
 
 use crate::document::{element_ranges, read_list};
+use crate::draft::Draft;
 use crate::format::Format;
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Edit, Halves, Raw, encode, slice_units, utf16_len};
+use crate::probe::{Probe, Shape};
 use crate::sizes;
-use crate::transcript::{ApplyError, Draft, Rendering, Spot, Transcript};
+use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+
+/// Whether a text is in this format.
+pub(crate) fn matches(probe: &Probe<'_>) -> bool {
+    // An object of messages would rather be a request.
+    probe.shape == Shape::Array && probe.first(|message| message.has("role"))
+}
 
 /// Reads the messages of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
@@ -26,7 +34,7 @@ pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
     for message in read_list::<Message<'a>>(text, &mut draft.warnings) {
         take(&mut draft, &message.unwrap_or_default());
     }
-    draft.finish(Format::OpenClaw)
+    draft.finish(Format::OpenClaw, text)
 }
 
 /// The edit that replaces one result's content.
@@ -136,7 +144,7 @@ impl<'a> Block<'a> {
     }
 }
 
-fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
+fn take<'a>(draft: &mut Draft<'_>, message: &Message<'a>) {
     let role = match message.role.and_then(Raw::as_str).as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -154,7 +162,7 @@ fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
     }
 }
 
-fn take_block<'a>(draft: &mut Draft<'a, '_>, block: &Block<'a>, content: Raw<'a>) {
+fn take_block<'a>(draft: &mut Draft<'_>, block: &Block<'a>, content: Raw<'a>) {
     let text = |raw: Option<Raw<'a>>, kind: Kind| raw.filter(|raw| raw.is_string()).map(|raw| (raw, kind));
     let kind = block.kind();
     let texts = match &*kind {
@@ -177,7 +185,7 @@ fn take_block<'a>(draft: &mut Draft<'a, '_>, block: &Block<'a>, content: Raw<'a>
     }
 }
 
-fn take_call<'a>(draft: &mut Draft<'a, '_>, block: &Block<'a>) {
+fn take_call<'a>(draft: &mut Draft<'_>, block: &Block<'a>) {
     let arguments = block.arguments.filter(|raw| raw.text() != "null");
     let (tool, call) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
     let sizes = sizes::of_json(arguments.map_or("{}", Raw::text), draft.measures);
@@ -193,7 +201,7 @@ fn take_call<'a>(draft: &mut Draft<'a, '_>, block: &Block<'a>) {
     draft.push(facts, spot);
 }
 
-fn take_result<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>, content: Option<Raw<'a>>) {
+fn take_result<'a>(draft: &mut Draft<'_>, message: &Message<'a>, content: Option<Raw<'a>>) {
     let whole = content.map_or("", Raw::text);
     let literals: Vec<&str> = blocks(whole).filter_map(|block| block.literal()).collect();
     let images = blocks(whole).filter(Block::is_image).count() as u32;
@@ -206,7 +214,10 @@ fn take_result<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>, content: Op
     let status = if message.error.is_some_and(Raw::is_truthy) { Status::Error } else { Status::Completed };
     let (tool, call) = (tool.as_deref(), call.as_deref());
     let spot = draft.spot_of(content);
-    draft.push(PartFacts { kind: Kind::Result, status, tool, call, cut: false, placeholder, sizes }, spot);
+    draft.push(
+        PartFacts { kind: Kind::Result, status, tool, call, placeholder, sizes, ..PartFacts::default() },
+        spot,
+    );
 }
 
 /// The sizes of a result: texts added up, the rest taken of the content as a whole.

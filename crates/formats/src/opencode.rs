@@ -11,10 +11,18 @@ use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Size
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::document::{element_ranges, read_list};
+use crate::draft::Draft;
 use crate::format::Format;
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Each, Edit, Fields, Object, Raw, encode, set_member};
-use crate::transcript::{ApplyError, Draft, Rendering, Spot, Transcript};
+use crate::probe::{Probe, Shape};
+use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+
+/// Whether a text is in this format.
+pub(crate) fn matches(probe: &Probe<'_>) -> bool {
+    (probe.shape == Shape::Object && probe.top.has("info") && probe.top.has("messages"))
+        || (probe.is_list() && probe.first(|message| message.has("info") && message.has("parts")))
+}
 
 /// Reads the messages of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
@@ -22,7 +30,7 @@ pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
     for message in read_list::<Message<'a>>(text, &mut draft.warnings) {
         take(&mut draft, &message.unwrap_or_default());
     }
-    draft.finish(Format::OpenCode)
+    draft.finish(Format::OpenCode, text)
 }
 
 /// The edits that mark one result as cut.
@@ -57,7 +65,7 @@ pub(crate) fn edits(
     }
 }
 
-fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
+fn take<'a>(draft: &mut Draft<'_>, message: &Message<'a>) {
     let info = &message.info;
     let parts = || message.parts.iter().flatten();
     let marker = parts().find(|part| part.is("compaction"));
@@ -74,12 +82,13 @@ fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
         role,
         id: id.as_deref(),
         parent: parent.as_deref(),
-        summary: info.summary.is_some_and(Raw::is_truthy),
+        summary: role == Role::Assistant && info.summary.is_some_and(Raw::is_truthy),
         finished: info.finish.is_some_and(Raw::is_truthy),
         failed: info.error.is_some_and(Raw::is_truthy),
         marker: marker.is_some(),
         tail: tail.as_deref(),
         time,
+        ..MessageFacts::default()
     });
     for part in parts() {
         take_part(draft, part);
@@ -89,7 +98,7 @@ fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
     }
 }
 
-fn take_part<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>) {
+fn take_part<'a>(draft: &mut Draft<'_>, part: &Part<'a>) {
     let kind = match part.kind.and_then(Raw::as_str).as_deref() {
         Some("tool") => return take_tool(draft, part),
         Some("text") if !part.ignored.is_some_and(Raw::is_truthy) => Kind::Text,
@@ -110,7 +119,7 @@ fn take_part<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>) {
     draft.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
 }
 
-fn take_tool<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>) {
+fn take_tool<'a>(draft: &mut Draft<'_>, part: &Part<'a>) {
     let state = part.state.0.unwrap_or_default();
     let (tool, call) = (part.tool.and_then(Raw::as_str), part.call.and_then(Raw::as_str));
     let facts = PartFacts { tool: tool.as_deref(), call: call.as_deref(), ..PartFacts::default() };

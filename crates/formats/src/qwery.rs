@@ -13,14 +13,21 @@ use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Size
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::document::{element_ranges, read_list};
+use crate::draft::Draft;
 use crate::format::Format;
 use crate::json::fields::{object, raw_fields};
 use crate::json::{
     Each, Edit, Fields, Object, Printer, Raw, decode, encode, lengths, printed_len, set_member,
 };
 use crate::opencode;
+use crate::probe::Probe;
 use crate::sizes;
-use crate::transcript::{ApplyError, Draft, Rendering, Spot, Transcript};
+use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+
+/// Whether a text is in this format.
+pub(crate) fn matches(probe: &Probe<'_>) -> bool {
+    probe.is_list() && probe.first(|message| message.has("role") && message.starts("content") == Some('{'))
+}
 
 /// Reads the messages of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
@@ -28,7 +35,7 @@ pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
     for message in read_list::<Message<'a>>(text, &mut draft.warnings) {
         take(&mut draft, &message.unwrap_or_default());
     }
-    draft.finish(Format::Qwery)
+    draft.finish(Format::Qwery, text)
 }
 
 /// The edits that mark one result as cut and replace its output.
@@ -100,7 +107,7 @@ fn output_sizes(output: Option<Raw<'_>>, measures: &Measures) -> Sizes {
     sizes
 }
 
-fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
+fn take<'a>(draft: &mut Draft<'_>, message: &Message<'a>) {
     let metadata = message.metadata.0.unwrap_or_default();
     let (id, parent) = (message.id.and_then(Raw::as_str), metadata.parent.and_then(Raw::as_str));
     let parts = || message.content.0.iter().flat_map(|content| &content.parts).flatten();
@@ -114,12 +121,11 @@ fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
         role,
         id: id.as_deref(),
         parent: parent.as_deref().filter(|parent| !parent.is_empty()),
-        summary: metadata.summary.is_some_and(Raw::is_truthy),
+        summary: role == Role::Assistant && metadata.summary.is_some_and(Raw::is_truthy),
         finished: metadata.finish.is_some_and(Raw::is_truthy),
         failed: metadata.error.is_some_and(Raw::is_truthy),
         marker: parts().any(|part| part.kind() == "compaction"),
-        tail: None,
-        time: None,
+        ..MessageFacts::default()
     });
     for part in parts() {
         take_part(draft, part);
@@ -129,7 +135,7 @@ fn take<'a>(draft: &mut Draft<'a, '_>, message: &Message<'a>) {
     }
 }
 
-fn take_part<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>) {
+fn take_part<'a>(draft: &mut Draft<'_>, part: &Part<'a>) {
     let kind = part.kind();
     if kind.starts_with("tool-") || kind == "tool" || kind == "dynamic-tool" {
         return take_tool(draft, part, &kind);
@@ -146,7 +152,7 @@ fn take_part<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>) {
     draft.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
 }
 
-fn take_tool<'a>(draft: &mut Draft<'a, '_>, part: &Part<'a>, kind: &str) {
+fn take_tool<'a>(draft: &mut Draft<'_>, part: &Part<'a>, kind: &str) {
     let state = part.state.and_then(|raw| object::<State<'a>>(raw.text()).ok().flatten());
     let word = match &state {
         Some(state) => state.status.and_then(Raw::as_str),

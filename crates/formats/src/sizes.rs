@@ -28,6 +28,26 @@ pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
     sizes
 }
 
+/// The sizes of a tool's input: of its compact JSON, also where the JSON comes wrapped in a string.
+///
+/// Logs spell one input in many ways; the model is given it in yet another. The compact spelling makes sizes
+/// comparable between formats.
+pub(crate) fn of_input(raw: &str, measures: &Measures) -> Sizes {
+    if json::fields::is_string(raw) {
+        let inner = decode(raw);
+        if !matches!(inner.trim_start().as_bytes().first(), Some(b'{' | b'[')) {
+            return of_string(raw, measures);
+        }
+        let sizes = of_input(&inner, measures);
+        return Sizes { bytes: raw.len() as u64, ..sizes };
+    }
+    let mut sizes = of_json(raw, measures);
+    let wide = sizes.units.saturating_sub(sizes.points);
+    sizes.points = printed_len(raw, Printer::Compact);
+    sizes.units = sizes.points + wide;
+    sizes
+}
+
 /// Adds the measures that are taken of the raw value.
 pub(crate) fn add_raw_measures(sizes: &mut Sizes, raw: &str, measures: &Measures) {
     if measures.js_json {

@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use secateur::{Action, Measures, Memory, Outline, PartFacts, PartIx, Plan, Sizes};
+use secateur::{Action, Memory, MessageIx, Outline, PartIx, Pick, Plan};
 
 use crate::format::Format;
-use crate::json::{Raw, Splice, SpliceError, decode};
-use crate::sizes;
+use crate::json::{Splice, SpliceError, decode};
+use crate::origin::Origin;
 use crate::warning::Warning;
 
 /// Where a part lies in the source.
@@ -47,6 +47,8 @@ pub struct Transcript<'a> {
     pub format: Format,
     /// The facts.
     pub outline: Outline,
+    /// Where the session comes from, as far as it says so.
+    pub origin: Origin,
     /// What could not be read.
     pub warnings: Vec<Warning>,
     pub(crate) bytes: &'a [u8],
@@ -83,13 +85,18 @@ impl<'a> Transcript<'a> {
         self.bytes
     }
 
+    /// The source's text in this range.
+    pub(crate) fn raw(&self, range: Range<usize>) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes.get(range)?).ok()
+    }
+
     pub(crate) fn spot(&self, part: PartIx) -> Option<&Spot> {
         self.spots.get(part.0 as usize)
     }
 
     /// The source's own id of a part; the id of its tool call where parts have none.
     pub fn part_id(&self, part: PartIx) -> Option<Cow<'_, str>> {
-        let own = self.spot(part).and_then(|spot| spot.id.clone()).and_then(|range| self.text.get(range));
+        let own = self.spot(part).and_then(|spot| spot.id.clone()).and_then(|range| self.raw(range));
         own.map(decode).or_else(|| self.outline.ids().text(self.outline.call(part)).map(Cow::Borrowed))
     }
 
@@ -103,7 +110,17 @@ impl<'a> Transcript<'a> {
 
     /// The raw content of a part, as it lies in the source.
     pub fn content(&self, part: PartIx) -> Option<&'a str> {
-        self.spot(part)?.content.clone().and_then(|range| self.text.get(range))
+        self.spot(part)?.content.clone().and_then(|range| self.raw(range))
+    }
+
+    /// What the model is given when message `at` is asked for, or with the next request: the messages that are
+    /// alive then, in the order in which it sees them.
+    pub fn context(&self, at: Option<MessageIx>) -> Transcript<'a> {
+        let (outline, parts) = self.outline.select(self.outline.context(at).into_iter().map(Pick::Message));
+        let spots = parts.iter().filter_map(|&part| self.spot(part).cloned()).collect();
+        let Self { format, origin, warnings, bytes, text, .. } = self;
+        let (origin, warnings) = (origin.clone(), warnings.clone());
+        Transcript { format: *format, outline, origin, warnings, bytes, text, spots }
     }
 
     /// The source with these cuts made, as edits: marks where the system marks, replaced content where it
@@ -120,58 +137,6 @@ impl<'a> Transcript<'a> {
             }
         }
         Ok(splice)
-    }
-}
-
-/// A transcript in the making: what every reader fills.
-pub(crate) struct Draft<'a, 'm> {
-    pub text: &'a str,
-    pub measures: &'m Measures,
-    pub outline: Outline,
-    pub warnings: Vec<Warning>,
-    spots: Vec<Spot>,
-}
-
-impl<'a, 'm> Draft<'a, 'm> {
-    pub(crate) fn new(text: &'a str, measures: &'m Measures) -> Self {
-        Self {
-            text,
-            measures,
-            outline: Outline::new(measures.clone()),
-            warnings: Vec::new(),
-            spots: Vec::new(),
-        }
-    }
-
-    /// Adds a part and where it lies.
-    pub(crate) fn push(&mut self, facts: PartFacts<'_>, spot: Spot) {
-        self.outline.push_part(facts);
-        self.spots.push(spot);
-    }
-
-    /// Where a value lies in the text.
-    pub(crate) fn range(&self, raw: Option<Raw<'a>>) -> Option<Range<usize>> {
-        raw.and_then(|raw| raw.range_in(self.text))
-    }
-
-    /// The spot of a part that is nothing but its content.
-    pub(crate) fn spot_of(&self, content: Option<Raw<'a>>) -> Spot {
-        Spot { content: self.range(content), ..Spot::default() }
-    }
-
-    /// The sizes of a value; all zero if there is none.
-    pub(crate) fn sizes_of(&self, raw: Option<Raw<'a>>) -> Sizes {
-        raw.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default()
-    }
-
-    /// Whether a value is exactly the placeholder that the measures ask about.
-    pub(crate) fn is_placeholder(&self, raw: Option<Raw<'a>>) -> bool {
-        raw.is_some_and(|raw| sizes::is_placeholder(raw.text(), self.measures))
-    }
-
-    pub(crate) fn finish(self, format: Format) -> Transcript<'a> {
-        let Self { text, outline, warnings, spots, .. } = self;
-        Transcript { format, outline, warnings, bytes: text.as_bytes(), text, spots }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::class::{Class, Lines};
 use crate::measure::Sizes;
 use crate::usage::Usage;
 
@@ -81,7 +82,7 @@ pub struct MessageFacts<'a> {
     pub id: Option<&'a str>,
     /// The id of the message that this one answers.
     pub parent: Option<&'a str>,
-    /// It is a summary of what came before. Only the model writes summaries: on other messages it means nothing.
+    /// It is a summary of what came before.
     pub summary: bool,
     /// The model finished it.
     pub finished: bool,
@@ -93,6 +94,8 @@ pub struct MessageFacts<'a> {
     pub tail: Option<&'a str>,
     /// When it was made, in milliseconds since 1970, if known.
     pub time: Option<i64>,
+    /// A summary that was written late: the message before which it stands in the context.
+    pub place: Option<MessageIx>,
 }
 
 /// Facts about a part, as a reader hands them in.
@@ -110,6 +113,16 @@ pub struct PartFacts<'a> {
     pub cut: bool,
     /// The text is exactly the placeholder of [`Measures::placeholder`](crate::Measures::placeholder).
     pub placeholder: bool,
+    /// The program put it in; nobody said it: a reminder, the text of a mentioned file.
+    pub injected: bool,
+    /// The tool finished, but says that it did not succeed: a command with an exit code other than 0.
+    pub failed: bool,
+    /// The class of the tool.
+    pub class: Class,
+    /// What the call is about: a normalised path, or a command.
+    pub subject: Option<&'a str>,
+    /// Which lines of that file.
+    pub lines: Lines,
     /// How large it is.
     pub sizes: Sizes,
 }

@@ -165,12 +165,13 @@ fn message(part: impl Strategy<Value = PartFacts<'static>> + 'static) -> BoxedSt
                 role,
                 id,
                 parent,
-                summary: digits.next(10) == 9,
+                summary: digits.next(10) == 9 && role == Role::Assistant,
                 finished: digits.next(3) != 2,
                 failed: digits.next(5) == 4,
                 marker: digits.next(4) == 3,
                 tail,
                 time: Some(digits.next(1_000_000).into()).filter(|&time| time > 0),
+                ..MessageFacts::default()
             };
             Message { facts, parts }
         })
@@ -187,7 +188,8 @@ fn part(size: impl Strategy<Value = u64> + 'static) -> BoxedStrategy<PartFacts<'
         .prop_map(|(kind, status, tool, call, detail, units)| {
             let mut digits = Digits(detail);
             let (cut, placeholder) = (digits.next(20) == 19, digits.next(12) == 11);
-            PartFacts { kind, status, tool, call, cut, placeholder, sizes: sizes(units, digits) }
+            let sizes = sizes(units, digits);
+            PartFacts { kind, status, tool, call, cut, placeholder, sizes, ..PartFacts::default() }
         })
         .boxed()
 }

@@ -31,7 +31,17 @@ fn compactions() -> impl Strategy<Value = Vec<Message>> {
     let flags = (flag(0.5), flag(0.8), flag(0.2), flag(0.6));
     let facts = (role, id(), id(), prop::option::of(select(&IDS)), flags);
     let message = facts.prop_map(|(role, id, parent, tail, (summary, finished, failed, marker))| Message {
-        facts: MessageFacts { role, id, parent, summary, finished, failed, marker, tail, time: None },
+        facts: MessageFacts {
+            role,
+            id,
+            parent,
+            summary: summary && role == Role::Assistant,
+            finished,
+            failed,
+            marker,
+            tail,
+            ..MessageFacts::default()
+        },
         parts: Vec::new(),
     });
     prop_oneof![1 => messages(), 3 => prop::collection::vec(message, 0..12)]

@@ -29,13 +29,15 @@ use super::{number, string};
 
 mod sink;
 
-/// Whose printer. Both are meant with the arguments their users give them.
+/// Whose printer. Those of languages are meant with the arguments their users give them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Printer {
     /// `JSON.stringify(JSON.parse(raw))`. Lengths are UTF-16 units.
     JavaScript,
     /// `json.dumps(json.loads(raw), ensure_ascii=False)`. Lengths are code points.
     Python,
+    /// Nobody's in particular: no whitespace, no needless escapes, numbers as they were. Lengths are code points.
+    Compact,
 }
 
 /// What the printer prints for a raw JSON value. Where Python would print half of a surrogate pair, there is
@@ -113,7 +115,7 @@ impl<'a> Tape<'a> {
 
     fn print_into(&self, out: &mut impl Sink, printer: Printer) {
         let (comma, colon) = match printer {
-            Printer::JavaScript => (",", ":"),
+            Printer::JavaScript | Printer::Compact => (",", ":"),
             Printer::Python => (", ", ": "),
         };
         let mut stack = Vec::new();
@@ -152,6 +154,10 @@ impl<'a> Tape<'a> {
             }
             (Token::Number(raw), Printer::Python) => {
                 out.ascii(&number::python(raw));
+                return None;
+            }
+            (Token::Number(raw), Printer::Compact) => {
+                out.ascii(raw);
                 return None;
             }
             (word, _) => {

@@ -80,7 +80,7 @@ impl Sink for Length {
                 (Meaning::Same, _) => 0,
                 (Meaning::Slash, _) => 1,
                 (Meaning::Pair(_), Printer::JavaScript) => 10,
-                (Meaning::Pair(_), Printer::Python) => 11,
+                (Meaning::Pair(_), Printer::Python | Printer::Compact) => 11,
                 (Meaning::Unit(unit), _) => 6 - unit_len(unit, printer),
             };
         });
@@ -92,7 +92,7 @@ impl Sink for Length {
 fn measure(size: &Size, printer: Printer) -> u64 {
     match printer {
         Printer::JavaScript => size.units(),
-        Printer::Python => size.points,
+        Printer::Python | Printer::Compact => size.points,
     }
 }
 

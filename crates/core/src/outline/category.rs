@@ -1,0 +1,80 @@
+//! What a part counts as when somebody asks what a context consists of.
+
+use serde::Serialize;
+
+use super::{Kind, Outline, PartIx, Role};
+
+/// The categories of what fills a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Instructions.
+    System,
+    /// What a person wrote.
+    User,
+    /// What the program put into a person's mouth: reminders, notifications, files that were mentioned.
+    UserMeta,
+    /// What the model wrote.
+    Assistant,
+    /// What the model thought.
+    Reasoning,
+    /// Inputs of tools.
+    ToolCall,
+    /// Outputs of tools.
+    ToolResult,
+    /// Summaries that took the place of history.
+    Summary,
+    /// Anything else.
+    Other,
+}
+
+impl Category {
+    /// Every category, in the order in which they are listed.
+    pub const ALL: [Category; 9] = [
+        Category::System,
+        Category::User,
+        Category::UserMeta,
+        Category::Assistant,
+        Category::Reasoning,
+        Category::ToolCall,
+        Category::ToolResult,
+        Category::Summary,
+        Category::Other,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::System => "system",
+            Category::User => "user",
+            Category::UserMeta => "user_meta",
+            Category::Assistant => "assistant",
+            Category::Reasoning => "reasoning",
+            Category::ToolCall => "tool_call",
+            Category::ToolResult => "tool_result",
+            Category::Summary => "summary",
+            Category::Other => "other",
+        }
+    }
+}
+
+impl Outline {
+    /// What a part counts as. Media count as what they came with.
+    pub fn category(&self, part: PartIx) -> Category {
+        let owner = self.owner(part);
+        match (self.kind(part), self.role(owner)) {
+            (Kind::Call, _) => Category::ToolCall,
+            (Kind::Result, _) => Category::ToolResult,
+            (Kind::Reasoning, _) => Category::Reasoning,
+            (Kind::Text | Kind::Media, _) if self.is_summary(owner) => Category::Summary,
+            (Kind::Text | Kind::Media, Role::System) => Category::System,
+            (Kind::Text | Kind::Media, Role::User) if self.is_injected(part) => Category::UserMeta,
+            (Kind::Text | Kind::Media, Role::User) => Category::User,
+            (Kind::Text | Kind::Media, Role::Assistant) => Category::Assistant,
+            (Kind::Text | Kind::Media, Role::Tool) => Category::ToolResult,
+            (Kind::Text | Kind::Media | Kind::Signature | Kind::Compaction | Kind::Other, _) => {
+                Category::Other
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Which messages a model still sees: messages leave the context, and a summary takes their place.
+//!
+//! A log keeps everything that ever happened: what was said before a compaction, branches that the user left,
+//! turns that were rolled back. The outline keeps it, too, so that a session can be counted and replayed. But a
+//! request holds only what is alive at that point. So each message knows when it was [retired](Outline::retire),
+//! and a summary that was written late knows before which message it [stands](crate::MessageFacts::place).
+//!
+//! ```
+//! use secateur::{MessageFacts, MessageIx, Outline, Role};
+//!
+//! let mut outline = Outline::default();
+//! for role in [Role::User, Role::Assistant, Role::User] {
+//!     outline.push_message(MessageFacts { role, ..Default::default() });
+//! }
+//! // A compaction: a summary replaces the first two messages and stands before the third.
+//! let facts = MessageFacts { role: Role::User, summary: true, place: Some(MessageIx(2)), ..Default::default() };
+//! let summary = outline.push_message(facts);
+//! outline.retire(MessageIx(0), summary);
+//! outline.retire(MessageIx(1), summary);
+//!
+//! assert_eq!(outline.context(None), [summary, MessageIx(2)]);
+//! assert_eq!(outline.context(Some(summary)), [MessageIx(0), MessageIx(1), MessageIx(2)]);
+//! ```
+
+use super::{MessageIx, Outline, PartIx};
+
+/// How a message comes into an outline that is made from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// As a message.
+    Message(MessageIx),
+    /// Its parts join those of the message before: one answer of the model that a log tells in several records.
+    Join(MessageIx),
+}
+
+impl Outline {
+    /// Takes a message out of the context from message `at` on. What left once does not come back: an earlier
+    /// retirement stays.
+    pub fn retire(&mut self, message: MessageIx, at: MessageIx) {
+        if let Some(message) = self.messages.get_mut(message.0 as usize) {
+            message.gone = message.gone.min(at.0);
+        }
+    }
+
+    /// The message from which on this one is no longer in the context.
+    pub fn gone(&self, message: MessageIx) -> Option<MessageIx> {
+        Some(self.message(message).gone).filter(|&gone| gone != u32::MAX).map(MessageIx)
+    }
+
+    /// The messages in the context of the model call that produces message `at`, in the order in which the model
+    /// sees them; without `at`, those of the next request.
+    pub fn context(&self, at: Option<MessageIx>) -> Vec<MessageIx> {
+        let end = at.map_or(self.messages.len(), |at| (at.0 as usize).min(self.messages.len()));
+        let alive = |&index: &usize| {
+            self.messages[index].gone as usize > end.saturating_sub(usize::from(at.is_none()))
+        };
+        let mut order: Vec<MessageIx> = (0..end).filter(alive).map(|index| MessageIx(index as u32)).collect();
+        // Most sessions hold no late summary, and then nothing moves. Of two messages with one place the summary
+        // is the one that was written later.
+        let place = |&message: &MessageIx| {
+            let place = self.message(message).place.min(message.0);
+            (place, u32::from(place == message.0))
+        };
+        order.sort_by_key(place);
+        order
+    }
+
+    /// An outline of some of the messages, in this order, and for each of its parts the part that it was here.
+    ///
+    /// Model calls come along with their message. Lives are not taken over: in the new outline all is alive.
+    pub fn select(&self, picks: impl IntoIterator<Item = Pick>) -> (Outline, Vec<PartIx>) {
+        let mut selected = Outline {
+            measures: self.measures.clone(),
+            tools: self.tools.clone(),
+            ids: self.ids.clone(),
+            subjects: self.subjects.clone(),
+            ..Outline::default()
+        };
+        let mut parts = Vec::new();
+        let mut renamed = vec![None; self.messages.len()];
+        for pick in picks {
+            let (Pick::Message(message) | Pick::Join(message)) = pick;
+            let Some(row) = self.messages.get(message.0 as usize) else { continue };
+            if matches!(pick, Pick::Message(_)) || selected.messages.is_empty() {
+                selected.push_row(*row);
+            }
+            renamed[message.0 as usize] = Some(MessageIx(selected.messages.len() as u32 - 1));
+            for part in self.parts_of(message) {
+                selected.copy_part(self, part as usize);
+                parts.push(PartIx(part));
+            }
+        }
+        let calls = self.calls.iter().filter_map(|call| {
+            let message = *renamed.get(call.message.0 as usize)?;
+            Some(super::Call { message: message?, ..*call })
+        });
+        selected.calls.extend(calls);
+        (selected, parts)
+    }
+}

@@ -1,0 +1,191 @@
+//! The beginning of a text, looked at once, for every format to recognise itself in.
+//!
+//! A format is recognised by what is in it, never by a file's name: agents' logs are copied, renamed and
+//! attached to reports. A probe says what shape a text has and what its first records look like: their keys, their
+//! short texts and the types of the blocks inside. Each reader judges from that whether the text is its own.
+
+use crate::document::element_ranges;
+use crate::json::{Token, decode, tokens};
+
+/// How many bytes from the beginning of a source are enough to tell its format.
+pub(crate) const ENOUGH: usize = 1 << 20;
+
+/// How many records are looked at: logs begin with snapshots, titles and settings.
+const RECORDS: usize = 40;
+
+/// What a text is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One JSON array.
+    Array,
+    /// One JSON object, over one line or many.
+    Object,
+    /// A JSON object a line.
+    Lines,
+    /// No JSON.
+    #[default]
+    Text,
+}
+
+/// What the beginning of a text looks like.
+#[derive(Debug, Default)]
+pub(crate) struct Probe<'a> {
+    pub shape: Shape,
+    /// The beginning itself.
+    pub text: &'a str,
+    /// The members of the document, if it is an object.
+    pub top: Record,
+    /// The first records: lines, elements of an array, or elements of an object's `messages`.
+    pub records: Vec<Record>,
+}
+
+/// What one object looks like.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    keys: Vec<String>,
+    /// Its members that are short texts.
+    texts: Vec<(String, String)>,
+    /// The first character of each member's value.
+    starts: Vec<(String, char)>,
+    /// What stands under the key `type` anywhere inside, first come first.
+    pub types: Vec<String>,
+}
+
+impl<'a> Probe<'a> {
+    /// Looks at the beginning of a text; nothing if there is none.
+    pub(crate) fn of(text: &'a str) -> Option<Self> {
+        let text = text.trim_start_matches('\u{FEFF}').trim_start();
+        let first = text.chars().next()?;
+        Some(match first {
+            '[' => Self { shape: Shape::Array, text, records: elements(text), ..Self::default() },
+            '{' => Self::of_objects(text),
+            _ => Self { text, ..Self::default() },
+        })
+    }
+
+    fn of_objects(text: &'a str) -> Self {
+        let (top, end) = Record::of(text);
+        let behind = text.get(end..).unwrap_or_default();
+        let ends_line = behind.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+        let is_more = behind.trim_start().starts_with('{') && ends_line;
+        // A log of a single line is told from a document by its line end; the readers do not mind either way.
+        if is_more
+            || (ends_line && !text.get(..end).unwrap_or_default().contains('\n') && !top.has("messages"))
+        {
+            let lines = text.lines().filter(|line| !line.trim().is_empty()).take(RECORDS);
+            let records = lines.map(|line| Record::of(line).0).collect();
+            return Self { shape: Shape::Lines, text, top, records };
+        }
+        let records = if top.has("messages") { elements(text) } else { Vec::new() };
+        Self { shape: Shape::Object, text, top, records }
+    }
+
+    /// Whether the text is a list of records: an array, or an object with a list of messages.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.shape, Shape::Array | Shape::Object)
+    }
+
+    /// Whether any of the first records is like that.
+    pub(crate) fn any(&self, test: impl Fn(&Record) -> bool) -> bool {
+        self.records.iter().any(test)
+    }
+
+    /// Whether the first record is like that.
+    pub(crate) fn first(&self, test: impl Fn(&Record) -> bool) -> bool {
+        self.records.first().is_some_and(test)
+    }
+
+    /// What was found, for an error message.
+    pub(crate) fn describe(&self) -> String {
+        let record = self.records.first().unwrap_or(&self.top);
+        if self.shape == Shape::Array && self.records.is_empty() {
+            return "an empty list; name the format".to_owned();
+        }
+        if record.keys.is_empty() {
+            return "no JSON object at its beginning".to_owned();
+        }
+        let keys: Vec<String> =
+            record.keys.iter().take(20).map(|key| key.escape_debug().to_string()).collect();
+        format!("its first record has the keys {}", keys.join(", "))
+    }
+}
+
+fn elements(text: &str) -> Vec<Record> {
+    let ranges = element_ranges(text);
+    let whole: Vec<Record> = ranges
+        .iter()
+        .take(RECORDS)
+        .filter_map(|range| Some(Record::of(text.get(range.clone())?).0))
+        .collect();
+    if !whole.is_empty() {
+        return whole;
+    }
+    // The first element is larger than the sample: its beginning has to do.
+    let start = text.find('[').map_or(0, |at| at + 1);
+    let (record, _) = Record::of(text.get(start..).unwrap_or_default());
+    if record.keys.is_empty() { Vec::new() } else { vec![record] }
+}
+
+impl Record {
+    /// Looks at the first value of a text; also says where it ends.
+    fn of(text: &str) -> (Self, usize) {
+        const TYPES: usize = 40;
+        let mut record = Self::default();
+        let mut depth = 0usize;
+        let mut key = String::new();
+        let mut is_type = false;
+        for (at, token) in tokens(text) {
+            let end = at + token.raw().len();
+            match token {
+                Token::Key(raw) => {
+                    is_type = raw == "\"type\"";
+                    if depth == 1 {
+                        key = decode(raw).into_owned();
+                        record.keys.push(key.clone());
+                    }
+                    continue;
+                }
+                Token::ObjectEnd | Token::ArrayEnd => depth = depth.saturating_sub(1),
+                Token::String(raw) if is_type && record.types.len() < TYPES => {
+                    record.types.push(decode(raw).into_owned());
+                }
+                _ => {}
+            }
+            if depth == 1 && !matches!(token, Token::ObjectEnd | Token::ArrayEnd) {
+                if let Token::String(raw) = token
+                    && raw.len() <= 200
+                {
+                    record.texts.push((key.clone(), decode(raw).into_owned()));
+                }
+                record.starts.extend(token.raw().chars().next().map(|start| (key.clone(), start)));
+            }
+            is_type = false;
+            if matches!(token, Token::ObjectStart | Token::ArrayStart) {
+                depth += 1;
+            }
+            if depth == 0 {
+                return (record, end);
+            }
+        }
+        (record, text.len())
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|own| own == key)
+    }
+
+    /// A member that is a short text.
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        self.texts.iter().rev().find(|(own, _)| own == key).map(|(_, text)| text.as_str())
+    }
+
+    /// The first character of a member's value: `"`, `[`, `{`, a digit, or of `true`, `false`, `null`.
+    pub(crate) fn starts(&self, key: &str) -> Option<char> {
+        self.starts.iter().rev().find(|(own, _)| own == key).map(|&(_, start)| start)
+    }
+
+    /// Whether a block or record inside is of this type.
+    pub(crate) fn has_type(&self, kind: &str) -> bool {
+        self.types.iter().any(|own| own == kind)
+    }
+}
