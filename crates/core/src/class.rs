@@ -1,61 +1,44 @@
-//! What kind of tool a call uses, and which lines of a file it is about.
+//! What sort of work a tool does.
 //!
-//! Reuse differs by class: what a file read showed is needed for longer than what a test run printed. So
-//! policies look at the class of a tool, never at its name.
+//! Agents name their tools as they like, but the tools do the same few things, and how long an output stays useful
+//! depends on the thing done: text of a file is quoted for a long time, the output of a command hardly ever. A reader
+//! tells the class from a call's name and input; a policy only sees the class.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-/// What a tool does, as far as pruning cares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// What sort of work a tool call does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[repr(u8)]
 pub enum Class {
-    /// Shows a file, or part of one; also a shell command that does just that.
+    /// Shows a file or a range of its lines, also by way of a shell.
     Read,
-    /// Changes or writes files.
+    /// Writes, changes or deletes files.
     Edit,
-    /// Searches or lists files.
+    /// Looks for files or for text in them, lists directories.
     Search,
-    /// Runs a command.
+    /// Runs a command, or talks to one that runs.
     Shell,
-    /// Fetches or searches the web.
+    /// Fetches pages or searches the web.
     Web,
-    /// Hands work to another agent.
+    /// Hands work to another agent, or takes its result.
     Agent,
-    /// Keeps a list of things to do.
+    /// Keeps a plan or a list of things to do.
     Plan,
     /// Anything else.
     #[default]
     Other,
 }
 
-/// A range of lines, counted from 1, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Lines {
-    /// The first line.
-    pub first: u32,
-    /// The last line.
-    pub last: u32,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Lines {
-    /// The whole file.
-    pub const ALL: Lines = Lines { first: 1, last: u32::MAX };
-
-    /// Whether every line of the other range is in this one.
-    ///
-    /// ```
-    /// use secateur::Lines;
-    ///
-    /// assert!(Lines::ALL.covers(Lines { first: 10, last: 20 }));
-    /// assert!(!Lines { first: 10, last: 20 }.covers(Lines::ALL));
-    /// ```
-    pub fn covers(self, other: Lines) -> bool {
-        self.first <= other.first && other.last <= self.last
-    }
-}
-
-impl Default for Lines {
-    fn default() -> Self {
-        Self::ALL
+    #[test]
+    fn a_class_takes_one_byte_and_is_spelled_in_small_letters() {
+        assert_eq!(size_of::<Class>(), 1);
+        let spelled = |class: Class| toml::Value::try_from(class).unwrap();
+        assert_eq!(spelled(Class::Read).as_str(), Some("read"));
+        assert_eq!(spelled(Class::default()).as_str(), Some("other"));
     }
 }

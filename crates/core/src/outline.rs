@@ -37,7 +37,8 @@ pub use life::Pick;
 use manner::Manner;
 pub(crate) use nature::Nature;
 
-use crate::class::{Class, Lines};
+use crate::class::Class;
+use crate::lines::Lines;
 use crate::measure::{Measures, Sizes, Unit};
 use crate::names::{Name, Names};
 

@@ -6,11 +6,13 @@ use secateur_formats::{Census, skim};
 
 fn main() {
     for path in std::env::args().skip(1) {
-        let outcome = File::open(&path).map_err(Into::into).and_then(|file| skim(file, None, &Measures::default()));
+        let outcome =
+            File::open(&path).map_err(Into::into).and_then(|file| skim(file, None, &Measures::default()));
         match outcome {
             Ok(sessions) => {
                 for session in sessions {
-                    let mut value = serde_json::to_value(Census::of(&session.outline, session.format)).unwrap();
+                    let mut value =
+                        serde_json::to_value(Census::of(&session.outline, session.format)).unwrap();
                     value["format"] = session.format.name().into();
                     value["file"] = path.clone().into();
                     value["warnings"] = session.warnings.len().into();

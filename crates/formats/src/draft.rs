@@ -18,6 +18,7 @@ use crate::json::Raw;
 use crate::origin::Origin;
 use crate::sizes;
 use crate::skim::Skim;
+use crate::subject::{About, subject};
 use crate::transcript::{Spot, Transcript};
 use crate::warning::Warning;
 
@@ -39,6 +40,20 @@ struct Use {
     class: Class,
     subject: Option<String>,
     lines: Lines,
+}
+
+impl Use {
+    fn of(tool: Option<&str>, input: &str, cwd: Option<&str>) -> Self {
+        let subject = subject(tool.unwrap_or_default(), input, cwd);
+        let (subject_text, lines) = match subject.about {
+            About::Nothing => (None, Lines::ALL),
+            About::File { path, lines } => (Some(path), lines),
+            // A patch over several files is about all of them; as one subject they are joined.
+            About::Files(paths) => (Some(paths.join("\n")), Lines::ALL),
+            About::Command(command) => (Some(command), Lines::ALL),
+        };
+        Self { tool: tool.map(str::to_owned), class: subject.class, subject: subject_text, lines }
+    }
 }
 
 /// A tool call, as a reader finds it.
@@ -128,7 +143,7 @@ impl<'m> Draft<'m> {
             sizes: sizes::of_input(input.map_or("{}", Raw::text), self.measures),
             ..PartFacts::default()
         };
-        let about = Use { tool: called.tool.map(str::to_owned), ..Use::default() };
+        let about = Use::of(called.tool, input.map_or("{}", Raw::text), self.origin.project.as_deref());
         let spot = self.spot_of(input);
         self.push_about(facts, &about, spot);
         if let Some(id) = called.id.and_then(|id| self.outline.ids().find(id)) {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::class::{Class, Lines};
+use crate::class::Class;
+use crate::lines::Lines;
 use crate::measure::Sizes;
 use crate::usage::Usage;
 

@@ -1,0 +1,59 @@
+//! Commands of an agent that speaks in lines of text, as SWE-agent does.
+//!
+//! Such a line is a command for the agent's own file viewer (`open "src/a.rs" 10`, `edit 3:7` with the new text on the
+//! lines below it) or else one for a shell. The viewer remembers which file is open; whoever looks at one line alone
+//! does not know it.
+
+use secateur::{Class, Lines};
+
+use super::words::{Token, Words};
+use super::{About, Subject, path};
+
+/// How many lines the viewer shows.
+const WINDOW: u32 = 100;
+
+/// What a line is about, if it is a command of the viewer.
+pub(super) fn judge(line: &str, cwd: Option<&str>) -> Option<Subject> {
+    let first = line.trim().lines().next()?;
+    let mut words = Words { rest: first }.map_while(|token| match token {
+        Token::Word(word) => Some(word.text),
+        _ => None,
+    });
+    let file = |path: Option<String>, lines| {
+        path.and_then(|path| path::normal(&path, cwd))
+            .map_or(About::Nothing, |path| About::File { path, lines })
+    };
+    let program = words.next()?;
+    Some(match &*program {
+        "open" => {
+            let path = words.next();
+            let line = words.next().and_then(|line| line.parse().ok()).unwrap_or(1);
+            Subject::new(Class::Read, file(path, window(line)))
+        }
+        "goto" | "scroll_up" | "scroll_down" | "set_cursors" => Subject::new(Class::Read, About::Nothing),
+        "create" => Subject::new(Class::Edit, file(words.next(), Lines::ALL)),
+        "edit" | "insert" | "append" => Subject::new(Class::Edit, About::Nothing),
+        "find_file" | "search_dir" | "search_file" => Subject::new(Class::Search, About::command(first)),
+        "str_replace_editor" => {
+            let (command, path) = (words.next(), words.next());
+            if command.as_deref() != Some("view") {
+                return Some(Subject::new(Class::Edit, file(path, Lines::ALL)));
+            }
+            let mut range =
+                words.skip_while(|word| word != "--view_range").skip(1).map(|word| word.parse().ok());
+            let lines = match (range.next().flatten(), range.next().flatten()) {
+                (Some(first), Some(last)) if first <= last => Lines { first, last },
+                (Some(first), _) => Lines::starting(first, None),
+                (None, _) => Lines::ALL,
+            };
+            Subject::new(Class::Read, file(path, lines))
+        }
+        "submit" | "exit_cost" | "exit_context" => Subject::new(Class::Other, About::Nothing),
+        _ => return None,
+    })
+}
+
+/// The lines that the viewer shows around one.
+pub(super) fn window(line: u32) -> Lines {
+    Lines::starting(line.saturating_sub(WINDOW / 2).max(1), Some(WINDOW))
+}

@@ -1,0 +1,211 @@
+//! What the name of a tool says.
+//!
+//! Names are compared without case and without what stands between their words, so that `readFile`, `read_file` and
+//! `ReadFile` are one. A tool of a foreign server (`mcp__server__tool`) may be called `search` or `run` and do
+//! anything; of those only names that leave no doubt are believed.
+
+use secateur::Class;
+
+/// How the input of a tool is to be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tool {
+    /// The class is all there is to know.
+    Only(Class),
+    /// Shows files.
+    Read,
+    /// Changes files; some show them, too, if told to.
+    Edit,
+    /// Runs a command line.
+    Shell,
+    /// Runs a command line, or a script that calls tools.
+    Script,
+    /// Takes a line of text that is a command of the agent's own or a command line.
+    Action,
+}
+
+impl Tool {
+    /// The tool of this name.
+    pub(super) fn named(name: &str) -> Self {
+        let name = name.trim();
+        let foreign = name.get(..5).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp__"));
+        let (room, own) =
+            match name.rsplit_once("__").filter(|_| foreign).or_else(|| name.rsplit_once(['.', ':', '/'])) {
+                Some((room, own)) => (room, own),
+                None => ("", name),
+            };
+        let mut space = [0; LONGEST];
+        let Some(folded) = fold(own, &mut space) else { return Self::Only(Class::Other) };
+        if let Some(tool) = unmistakable(folded) {
+            return tool;
+        }
+        if foreign {
+            return Self::Only(Class::Other);
+        }
+        if room.eq_ignore_ascii_case("browser") || room.eq_ignore_ascii_case("web") {
+            return Self::Only(Class::Web);
+        }
+        usual(folded)
+    }
+
+    /// The class, as far as the name tells.
+    pub(super) fn class(self) -> Class {
+        match self {
+            Self::Only(class) => class,
+            Self::Read => Class::Read,
+            Self::Edit => Class::Edit,
+            Self::Shell | Self::Script | Self::Action => Class::Shell,
+        }
+    }
+}
+
+/// No known name is longer than this.
+const LONGEST: usize = 32;
+
+/// The letters and digits of a name in small letters; nothing if they are too many for a known name.
+fn fold<'a>(name: &str, space: &'a mut [u8; LONGEST]) -> Option<&'a str> {
+    let mut length = 0;
+    for byte in name.bytes().filter(u8::is_ascii_alphanumeric) {
+        *space.get_mut(length)? = byte.to_ascii_lowercase();
+        length += 1;
+    }
+    std::str::from_utf8(space.get(..length)?).ok()
+}
+
+/// Names that mean the same wherever they come from.
+fn unmistakable(folded: &str) -> Option<Tool> {
+    Some(match folded {
+        "readfile" | "readfiles" | "readmanyfiles" | "readmultiplefiles" | "readtextfile" | "viewfile" => {
+            Tool::Read
+        }
+        "writefile"
+        | "editfile"
+        | "createfile"
+        | "deletefile"
+        | "writetofile"
+        | "replaceinfile"
+        | "applypatch"
+        | "applydiff"
+        | "strreplace"
+        | "strreplaceeditor"
+        | "strreplacebasededittool"
+        | "fileeditor"
+        | "multiedit"
+        | "notebookedit"
+        | "createtextfile" => Tool::Edit,
+        "bash"
+        | "shellcommand"
+        | "execcommand"
+        | "executebash"
+        | "executecommand"
+        | "executeshellcommand"
+        | "runcommand"
+        | "runcommands"
+        | "runshellcommand"
+        | "runterminalcmd"
+        | "runterminalcommand"
+        | "runinterminal"
+        | "powershell" => Tool::Shell,
+        "grepsearch" | "filesearch" | "searchfiles" | "searchfilecontent" | "listfiles" | "listdirectory"
+        | "listdir" | "directorytree" | "findfile" | "searchforpattern" => Tool::Only(Class::Search),
+        "webfetch" | "websearch" | "googlewebsearch" | "fetchurl" | "fetch" => Tool::Only(Class::Web),
+        "todowrite" | "todoread" | "updateplan" | "writetodos" | "updatetodolist" => Tool::Only(Class::Plan),
+        _ => return None,
+    })
+}
+
+/// Names that are clear among the tools an agent brings along.
+fn usual(folded: &str) -> Tool {
+    match folded {
+        "read" | "view" | "open" | "openfile" | "cat" | "fsread" | "notebookread" | "viewimage"
+        | "viewcodeitem" => Tool::Read,
+        "edit"
+        | "write"
+        | "create"
+        | "replace"
+        | "insert"
+        | "patch"
+        | "editor"
+        | "texteditor"
+        | "fswrite"
+        | "undoedit"
+        | "searchreplace"
+        | "searchandreplace"
+        | "insertcontent"
+        | "inserttext"
+        | "editnotebook"
+        | "insertedit"
+        | "inserteditintofile"
+        | "replacestringinfile"
+        | "multireplacestringinfile"
+        | "editnotebookfile"
+        | "multieditfile"
+        | "update" => Tool::Edit,
+        "shell" | "sh" | "zsh" | "terminal" | "run" | "cmd" | "pwsh" | "localshell" | "localshellcall"
+        | "executeipythoncell" | "runipython" | "python" | "executebashcommand" | "executepwsh"
+        | "commandline" => Tool::Shell,
+        "exec" => Tool::Script,
+        "action" | "sweagent" | "" => Tool::Action,
+        "writestdin" | "bashoutput" | "killshell" | "killbash" | "readbash" | "writebash" | "stopbash"
+        | "listbash" | "readpowershell" | "writepowershell" | "stoppowershell" | "commandstatus"
+        | "process" | "wait" | "getterminaloutput" | "monitor" => Tool::Only(Class::Shell),
+        "grep"
+        | "glob"
+        | "ls"
+        | "list"
+        | "find"
+        | "rg"
+        | "ripgrep"
+        | "fd"
+        | "search"
+        | "searchdir"
+        | "searchfile"
+        | "codesearch"
+        | "codebasesearch"
+        | "semanticsearch"
+        | "listcodedefinitionnames"
+        | "globfiles"
+        | "findbyname"
+        | "searchcodebase"
+        | "listcodeusages"
+        | "lsp"
+        | "astgrep" => Tool::Only(Class::Search),
+        "browser" | "browse" | "browseraction" | "browseinteractive" | "browserusetool" | "fetchwebpage"
+        | "webrun" | "readurl" | "readurlcontent" | "searchweb" | "fetchcontent" => Tool::Only(Class::Web),
+        "task"
+        | "agent"
+        | "subagent"
+        | "spawnagent"
+        | "waitagent"
+        | "sendinput"
+        | "closeagent"
+        | "resumeagent"
+        | "listagents"
+        | "readagent"
+        | "newtask"
+        | "delegate"
+        | "delegatetoagent"
+        | "delegatetask"
+        | "taskoutput"
+        | "agentoutput"
+        | "agentoutputtool"
+        | "taskstop"
+        | "workflow"
+        | "sessionsspawn"
+        | "subagents"
+        | "codebaseinvestigator"
+        | "runsubagent"
+        | "usesubagents"
+        | "dispatchagent"
+        | "sendmessage"
+        | "followuptask" => Tool::Only(Class::Agent),
+        "todo" | "todos" | "plan" | "updatetodo" | "managetodolist" | "tasktracker" | "enterplanmode"
+        | "exitplanmode" | "taskcreate" | "taskupdate" | "tasklist" | "taskget" | "planmoderespond"
+        | "focuschain" | "updatetodos" | "planexit" | "planenter" => Tool::Only(Class::Plan),
+        _ => browsing(folded),
+    }
+}
+
+/// A browser has a tool for every gesture.
+fn browsing(folded: &str) -> Tool {
+    Tool::Only(if folded.starts_with("browser") { Class::Web } else { Class::Other })
+}
