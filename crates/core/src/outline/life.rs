@@ -19,7 +19,7 @@
 //! outline.retire(MessageIx(1), summary);
 //!
 //! assert_eq!(outline.context(None), [summary, MessageIx(2)]);
-//! assert_eq!(outline.context(Some(summary)), [MessageIx(0), MessageIx(1), MessageIx(2)]);
+//! assert_eq!(outline.context(Some(MessageIx(2))), [MessageIx(0), MessageIx(1)]);
 //! ```
 
 use super::{MessageIx, Outline, PartIx};
@@ -34,7 +34,7 @@ pub enum Pick {
 }
 
 impl Outline {
-    /// Takes a message out of the context from message `at` on. What left once does not come back: an earlier
+    /// Takes a message out of the context: `at` is the first message that is made without it. What left once does not come back: an earlier
     /// retirement stays.
     pub fn retire(&mut self, message: MessageIx, at: MessageIx) {
         if let Some(message) = self.messages.get_mut(message.0 as usize) {
@@ -51,9 +51,7 @@ impl Outline {
     /// sees them; without `at`, those of the next request.
     pub fn context(&self, at: Option<MessageIx>) -> Vec<MessageIx> {
         let end = at.map_or(self.messages.len(), |at| (at.0 as usize).min(self.messages.len()));
-        let alive = |&index: &usize| {
-            self.messages[index].gone as usize > end.saturating_sub(usize::from(at.is_none()))
-        };
+        let alive = |&index: &usize| self.messages[index].gone as usize > end;
         let mut order: Vec<MessageIx> = (0..end).filter(alive).map(|index| MessageIx(index as u32)).collect();
         // Most sessions hold no late summary, and then nothing moves. Of two messages with one place the summary
         // is the one that was written later.
