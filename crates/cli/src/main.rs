@@ -23,6 +23,7 @@ mod figures;
 mod overflow;
 mod profiles;
 mod prune;
+mod report;
 mod session;
 mod table;
 mod wording;
