@@ -1,0 +1,68 @@
+//! The agents whose sessions can be found.
+
+use std::fmt;
+
+/// An agent that leaves sessions on a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Agent {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex CLI.
+    Codex,
+    /// OpenCode.
+    OpenCode,
+    /// pi.
+    Pi,
+    /// OpenClaw.
+    OpenClaw,
+    /// Gemini CLI.
+    GeminiCli,
+    /// GitHub Copilot CLI.
+    CopilotCli,
+    /// Cline, as an extension or as a command.
+    Cline,
+    /// aider. Its history lies in the project it worked on, so it is only found where somebody points.
+    Aider,
+    /// OpenHands.
+    OpenHands,
+}
+
+/// All agents, in the order in which they are looked for.
+pub const AGENTS: [Agent; 10] = [
+    Agent::ClaudeCode,
+    Agent::Codex,
+    Agent::OpenCode,
+    Agent::Pi,
+    Agent::OpenClaw,
+    Agent::GeminiCli,
+    Agent::CopilotCli,
+    Agent::Cline,
+    Agent::Aider,
+    Agent::OpenHands,
+];
+
+impl Agent {
+    /// The agent's name as one writes it at a prompt.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::OpenCode => "opencode",
+            Self::Pi => "pi",
+            Self::OpenClaw => "openclaw",
+            Self::GeminiCli => "gemini-cli",
+            Self::CopilotCli => "copilot-cli",
+            Self::Cline => "cline",
+            Self::Aider => "aider",
+            Self::OpenHands => "openhands",
+        }
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,155 @@
+//! OpenClaw's database, `openclaw-agent.sqlite`.
+//!
+//! `transcript_events` holds one event a row, numbered by `seq`. An event is JSON text in `event_json`, or the same
+//! compressed in `event_zstd`; the second column came later and may be missing. Out of it comes what OpenClaw wrote
+//! before it had the database: one event a line.
+
+use std::io::Read;
+
+use rusqlite::Row as SqlRow;
+use rusqlite::types::ValueRef;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+
+use crate::database::{Snapshot, is_local};
+use crate::source::{Content, LARGEST, Opened, Source, Store, time};
+use crate::{SourceError, Warning, json};
+
+/// OpenClaw refuses larger events; twice as much is no event of its.
+const LARGEST_EVENT: u64 = 8 << 20;
+const TABLE: &str = "transcript_events";
+
+/// The sessions in the database, the newest first.
+pub(crate) fn list(snapshot: &Snapshot<'_>) -> Result<Vec<Source>, SourceError> {
+    let columns = snapshot.columns(TABLE)?;
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    let bytes = match (has("event_utf8_bytes"), has("event_json")) {
+        (true, true) => "coalesce(event_utf8_bytes, octet_length(event_json))",
+        (true, false) => "event_utf8_bytes",
+        (false, _) => "octet_length(event_json)",
+    };
+    let changed = if has("created_at") { "max(created_at)" } else { "NULL" };
+    // Every event gets a line feed.
+    let query = format!(
+        "SELECT session_id, {changed}, sum({bytes}) + count(*) FROM {TABLE} GROUP BY session_id ORDER BY 2 DESC, 1"
+    );
+    let source = |row: &SqlRow<'_>| {
+        let mut source = Source::inside(Store::OpenClawDatabase, snapshot.path, row.get(0)?);
+        source.modified = row.get::<_, Option<i64>>(1).unwrap_or_default().and_then(time);
+        source.bytes = row.get::<_, i64>(2).ok().and_then(|bytes| u64::try_from(bytes).ok());
+        Ok(source)
+    };
+    let mut statement = snapshot.prepare(&query).map_err(|error| snapshot.error(error))?;
+    let sources = statement.query_map([], source).map_err(|error| snapshot.error(error))?;
+    sources.collect::<Result<_, _>>().map_err(|error| snapshot.error(error))
+}
+
+/// The session `session`, one event a line.
+pub(crate) fn compose(snapshot: &Snapshot<'_>, session: &str) -> Result<Opened, SourceError> {
+    let columns = snapshot.columns(TABLE)?;
+    let or_null =
+        |name: &'static str| if columns.iter().any(|column| column == name) { name } else { "NULL" };
+    let query = format!(
+        "SELECT {}, {} FROM {TABLE} WHERE session_id = ?1 AND seq = ?2",
+        or_null("event_json"),
+        or_null("event_zstd")
+    );
+    let mut warnings = Vec::new();
+    let numbers = numbers(snapshot, session, &mut warnings)?;
+    if numbers.is_empty() && warnings.is_empty() {
+        let path = snapshot.path.to_path_buf();
+        return Err(SourceError::NoSession { path, session: session.to_owned() });
+    }
+    let mut statement = snapshot.prepare(&query).map_err(|error| snapshot.error(error))?;
+    let mut lines = Vec::new();
+    for number in numbers {
+        match statement.query_row((session, number), |row| Ok(event(row))) {
+            Ok(Ok(line)) => {
+                lines.extend_from_slice(line.as_bytes());
+                lines.push(b'\n');
+            }
+            Ok(Err(reason)) => warnings.push(left_out(snapshot, session, number, &reason)),
+            Err(error) if is_local(&error) => {
+                warnings.push(left_out(snapshot, session, number, &error.to_string()));
+            }
+            Err(error) => return Err(snapshot.error(error)),
+        }
+        if lines.len() > LARGEST {
+            let path = snapshot.path.to_path_buf();
+            return Err(SourceError::TooLarge { path, session: session.to_owned(), limit: LARGEST });
+        }
+    }
+    Ok(Opened { content: Content::Bytes(lines), warnings })
+}
+
+fn left_out(snapshot: &Snapshot<'_>, session: &str, number: i64, reason: &str) -> Warning {
+    Warning::row(snapshot.path, TABLE, format!("{session}/{number}"), format!("left out: {reason}"))
+}
+
+/// The numbers of the session's events, in order.
+fn numbers(
+    snapshot: &Snapshot<'_>,
+    session: &str,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<i64>, SourceError> {
+    let query = format!("SELECT seq FROM {TABLE} WHERE session_id = ?1 ORDER BY seq");
+    let mut statement = snapshot.prepare(&query).map_err(|error| snapshot.error(error))?;
+    let mut rows = statement.query([session]).map_err(|error| snapshot.error(error))?;
+    let mut numbers = Vec::new();
+    loop {
+        match rows.next() {
+            Ok(None) => return Ok(numbers),
+            Ok(Some(row)) => match row.get(0) {
+                Ok(number) => numbers.push(number),
+                Err(error) => {
+                    let id = format!("{session}/?");
+                    warnings.push(Warning::row(snapshot.path, TABLE, id, format!("left out: {error}")));
+                }
+            },
+            // Damage in the middle of a table: what came before it is still good.
+            Err(error) if is_local(&error) && !numbers.is_empty() => {
+                let id = format!("{session}, after the last readable one");
+                let reason = format!("left out with all others: {error}");
+                warnings.push(Warning::row(snapshot.path, TABLE, id, reason));
+                return Ok(numbers);
+            }
+            Err(error) => return Err(snapshot.error(error)),
+        }
+    }
+}
+
+/// A row's event on one line.
+fn event(row: &SqlRow<'_>) -> Result<String, String> {
+    let plain = row.get_ref(0).map_err(|error| error.to_string())?;
+    let packed = row.get_ref(1).map_err(|error| error.to_string())?;
+    let bytes = match (plain, packed) {
+        (ValueRef::Text(text), ValueRef::Null) => text.to_vec(),
+        (ValueRef::Null, ValueRef::Blob(frame)) => unpack(frame)?,
+        (plain, packed) => {
+            let (plain, packed) = (plain.data_type(), packed.data_type());
+            return Err(format!("event_json is {plain} and event_zstd is {packed}; one must be set"));
+        }
+    };
+    let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
+    json::check(&text).map_err(|error| error.to_string())?;
+    // In checked JSON a bare line break can only lie between tokens, where a space means the same.
+    Ok(if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text })
+}
+
+/// What a compressed frame holds, if it is no more than an event can be.
+fn unpack(frame: &[u8]) -> Result<Vec<u8>, String> {
+    let damaged = |error: &dyn std::fmt::Display| format!("the compressed event is damaged: {error}");
+    let mut decoder = FrameDecoder::new();
+    decoder.set_max_window_size(LARGEST_EVENT);
+    let stream = StreamingDecoder::new_with_decoder(frame, decoder).map_err(|error| damaged(&error))?;
+    let mut limited = stream.take(LARGEST_EVENT + 1);
+    let mut bytes = Vec::new();
+    limited.read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
+    if bytes.len() as u64 > LARGEST_EVENT {
+        return Err(format!("the compressed event holds more than {LARGEST_EVENT} bytes"));
+    }
+    let (_, decoder) = limited.into_inner().into_parts();
+    match (decoder.get_checksum_from_data(), decoder.get_calculated_checksum()) {
+        (Some(written), Some(found)) if written != found => Err(damaged(&"its checksum is another")),
+        _ => Ok(bytes),
+    }
+}

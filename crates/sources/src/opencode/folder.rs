@@ -1,0 +1,110 @@
+//! OpenCode's folder of small files, `storage`, which it kept before it had a database.
+//!
+//! ```text
+//! session/<project>/<session>.json    message/<session>/<message>.json    part/<message>/<part>.json
+//! ```
+//!
+//! The files hold their ids themselves. Names sort by time. There is no such thing as one moment of a folder: a file
+//! that is being written is left out with a warning, and everything else is as whole as the agent left it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Document;
+use crate::regular;
+use crate::source::{Content, Source, Store};
+use crate::{SourceError, Warning, json, pattern};
+
+/// The largest session file that is looked into for the name of the project.
+const SESSION_FILE: u64 = 1 << 20;
+/// No single message or part is larger.
+const SMALL_FILE: u64 = 256 << 20;
+
+/// Whether `folder` looks like such a storage.
+pub(crate) fn is_storage(folder: &Path) -> bool {
+    ["session", "message", "part"].iter().all(|name| folder.join(name).is_dir())
+}
+
+/// The sessions in the storage at `folder`.
+pub(crate) fn list(folder: &Path, warnings: &mut Vec<Warning>) -> Vec<Source> {
+    let mut sources = Vec::new();
+    for found in pattern::matches(folder, "session/{project}/*.json", warnings) {
+        let Some(session) = stem(&found.path) else { continue };
+        let mut source = Source::inside(Store::OpenCodeFolder, folder, session);
+        source.project = directory(&found.path).or(found.project);
+        source.modified = fs::metadata(&found.path).and_then(|metadata| metadata.modified()).ok();
+        sources.push(source);
+    }
+    sources
+}
+
+/// The session `session` as an export document.
+pub(crate) fn compose(
+    folder: &Path,
+    session: &str,
+    warnings: &mut Vec<Warning>,
+) -> Result<Content, SourceError> {
+    let gone = || SourceError::NoSession { path: folder.to_path_buf(), session: session.to_owned() };
+    let file = format!("session/*/{session}.json");
+    let file = pattern::matches(folder, &file, warnings).into_iter().next().ok_or_else(gone)?.path;
+    let info = match text(&file)?
+        .and_then(|text| json::with_members(&text, &[("id", session)]).map_err(|error| error.to_string()))
+    {
+        Ok(info) => info,
+        Err(reason) => {
+            warnings.push(Warning::new(&file, format!("left out: {reason}")));
+            json::with_members("{}", &[("id", session)]).unwrap_or_default()
+        }
+    };
+    let mut document = Document::new(&info);
+    for message in files(&folder.join("message").join(session), warnings) {
+        let Some(id) = stem(&message) else { continue };
+        if !add(&message, warnings, |text| document.message(text, &id, session)) {
+            continue;
+        }
+        for part in files(&folder.join("part").join(&id), warnings) {
+            let Some(part_id) = stem(&part) else { continue };
+            add(&part, warnings, |text| document.part(text, &part_id, &id, session));
+            document.check_size(folder, session)?;
+        }
+    }
+    Ok(document.close())
+}
+
+fn files(folder: &Path, warnings: &mut Vec<Warning>) -> Vec<PathBuf> {
+    pattern::matches(folder, "*.json", warnings).into_iter().map(|found| found.path).collect()
+}
+
+/// Hands the text of a file to `write`. Whether it was written; if not, a warning says why.
+fn add(
+    file: &Path,
+    warnings: &mut Vec<Warning>,
+    write: impl FnOnce(&str) -> Result<(), serde_json::Error>,
+) -> bool {
+    let outcome = match text(file) {
+        Ok(Ok(text)) => write(&text).map_err(|error| error.to_string()),
+        Ok(Err(reason)) => Err(reason),
+        Err(error) => Err(error.reason()),
+    };
+    outcome.map_err(|reason| warnings.push(Warning::new(file, format!("left out: {reason}")))).is_ok()
+}
+
+/// A small file's text, or why it is none.
+fn text(file: &Path) -> Result<Result<String, String>, SourceError> {
+    let bytes = regular::beginning(file, SMALL_FILE + 1)?;
+    if bytes.len() as u64 > SMALL_FILE {
+        return Ok(Err(format!("larger than {SMALL_FILE} bytes")));
+    }
+    Ok(String::from_utf8(bytes).map_err(|error| error.to_string()))
+}
+
+fn stem(file: &Path) -> Option<String> {
+    file.file_stem()?.to_str().map(str::to_owned)
+}
+
+/// The project's folder as the session file names it.
+fn directory(file: &Path) -> Option<String> {
+    let bytes = regular::beginning(file, SESSION_FILE).ok()?;
+    let session: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    session.get("directory")?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,56 @@
+//! OpenHands keeps a conversation as a folder: `base_state.json`, and `events/event-00000-<id>.json` and so on, one file
+//! an event. The names sort by their numbers. Out of it comes an array of the events.
+
+use std::fs;
+use std::path::Path;
+
+use crate::source::{Content, LARGEST, Source, Store};
+use crate::{SourceError, Warning, json, pattern, regular};
+
+/// No single event is larger.
+const LARGEST_EVENT: u64 = 256 << 20;
+
+/// Whether `folder` looks like a conversation.
+pub(crate) fn is_conversation(folder: &Path) -> bool {
+    folder.join("base_state.json").is_file() && folder.join("events").is_dir()
+}
+
+/// The conversation in `folder`.
+pub(crate) fn conversation(folder: &Path) -> Option<Source> {
+    let name = folder.file_name()?.to_str()?.to_owned();
+    let mut source = Source::inside(Store::OpenHandsFolder, folder, name);
+    source.modified = fs::metadata(folder.join("events")).and_then(|metadata| metadata.modified()).ok();
+    Some(source)
+}
+
+/// The conversation in `folder` as an array of its events.
+pub(crate) fn compose(folder: &Path, warnings: &mut Vec<Warning>) -> Result<Content, SourceError> {
+    let mut array = String::from("[");
+    let events = folder.join("events");
+    fs::read_dir(&events).map_err(SourceError::io(&events))?;
+    for found in pattern::matches(&events, "event-*.json", warnings) {
+        match event(&found.path) {
+            Ok(event) => {
+                array.push_str(if array.len() == 1 { "" } else { "," });
+                array.push_str(&event);
+            }
+            Err(reason) => warnings.push(Warning::new(found.path, format!("left out: {reason}"))),
+        }
+        if array.len() > LARGEST {
+            let session = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            return Err(SourceError::TooLarge { path: folder.to_path_buf(), session, limit: LARGEST });
+        }
+    }
+    array.push(']');
+    Ok(Content::Bytes(array.into_bytes()))
+}
+
+fn event(file: &Path) -> Result<String, String> {
+    let bytes = regular::beginning(file, LARGEST_EVENT + 1).map_err(|error| error.reason())?;
+    if bytes.len() as u64 > LARGEST_EVENT {
+        return Err(format!("larger than {LARGEST_EVENT} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
+    json::check(&text).map_err(|error| error.to_string())?;
+    Ok(text)
+}

@@ -1,0 +1,111 @@
+//! Patterns of paths: where below a root an agent's sessions lie.
+//!
+//! A pattern is a relative path like `tmp/{project}/chats/session-*.json`. `{project}` stands for any one folder, whose
+//! name is kept as the session's project; `*` alone for any one folder; a star inside the last name for anything without
+//! a dot. Without a dot, because agents put `.bak`, `.deleted` and `.trajectory` between a session's name and its ending
+//! for what is not the session. The empty pattern is the root itself. A pattern has a fixed depth, so looking for it is bounded whatever the folder holds.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::Warning;
+
+/// A path that fits a pattern.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Match {
+    pub(crate) path: PathBuf,
+    /// The name of the folder that `{project}` stood for.
+    pub(crate) project: Option<String>,
+}
+
+/// The paths below `root` that fit `pattern`, in the order of their names. A missing folder has none.
+pub(crate) fn matches(root: &Path, pattern: &str, warnings: &mut Vec<Warning>) -> Vec<Match> {
+    let mut matches = vec![Match { path: root.to_path_buf(), project: None }];
+    let mut steps = pattern.split_terminator('/').peekable();
+    while let Some(step) = steps.next() {
+        let place = if steps.peek().is_some() { Place::Folder } else { Place::Last };
+        matches = matches.into_iter().flat_map(|found| found.step(step, place, warnings)).collect();
+    }
+    matches
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Folder,
+    Last,
+}
+
+impl Match {
+    fn step(self, step: &str, place: Place, warnings: &mut Vec<Warning>) -> Vec<Self> {
+        if !step.contains(['*', '{']) {
+            let path = self.path.join(step);
+            return if path.exists() { vec![Self { path, project: self.project }] } else { Vec::new() };
+        }
+        let mut found: Vec<Self> = names(&self.path, warnings)
+            .into_iter()
+            .filter(|name| fits(step, name, place))
+            .map(|name| {
+                let path = self.path.join(&name);
+                let project = if step == "{project}" { Some(name) } else { self.project.clone() };
+                Self { path, project }
+            })
+            .collect();
+        found.sort_by(|left, right| left.path.cmp(&right.path));
+        found
+    }
+}
+
+/// The names in a folder. A folder that is not there is no trouble; one that cannot be entered is.
+fn names(folder: &Path, warnings: &mut Vec<Warning>) -> Vec<String> {
+    let mut names = Vec::new();
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+                warnings.push(Warning::new(folder, format!("cannot be read: {error}")));
+            }
+            return names;
+        }
+    };
+    for entry in entries {
+        match entry.map(|entry| entry.file_name().into_string()) {
+            Ok(Ok(name)) => names.push(name),
+            // No agent gives such a name; there is no session behind it.
+            Ok(Err(_)) => {}
+            Err(error) => warnings.push(Warning::new(folder, format!("cannot be read to its end: {error}"))),
+        }
+    }
+    names
+}
+
+fn fits(step: &str, name: &str, place: Place) -> bool {
+    if matches!(step, "{project}" | "*") {
+        return true;
+    }
+    let (before, after) = step.split_once('*').unwrap_or((step, ""));
+    let middle = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    middle.is_some_and(|middle| matches!(place, Place::Folder) || !middle.contains('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_without_a_dot() {
+        assert!(fits("session-*.json", "session-1.json", Place::Last));
+        assert!(!fits("session-*.json", "session-1.jsonl", Place::Last));
+        assert!(!fits("*.jsonl", "a.trajectory.jsonl", Place::Last));
+        assert!(!fits("*.jsonl", "a.jsonl.deleted.1", Place::Last));
+        assert!(fits("*.messages.json", "a.messages.json", Place::Last));
+        assert!(!fits("ab*ba", "aba", Place::Last));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_has_no_matches_and_is_no_trouble() {
+        let mut warnings = Vec::new();
+        assert!(matches(Path::new("/nowhere/at/all"), "{project}/*.jsonl", &mut warnings).is_empty());
+        assert!(warnings.is_empty());
+    }
+}

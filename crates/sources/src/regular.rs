@@ -1,0 +1,52 @@
+//! Regular files, and nothing else.
+//!
+//! Opening a named pipe waits until somebody writes to it, and a device may never end. A session is a regular file, so
+//! that is checked before a file is opened, and again on what was opened.
+
+use std::fs::{self, File, Metadata};
+use std::io::Read;
+use std::path::Path;
+
+use crate::SourceError;
+
+/// Opens `path` if it is a regular file or a link to one.
+pub(crate) fn open(path: &Path) -> Result<File, SourceError> {
+    check(path, &fs::metadata(path).map_err(SourceError::io(path))?)?;
+    let file = File::open(path).map_err(SourceError::io(path))?;
+    check(path, &file.metadata().map_err(SourceError::io(path))?)?;
+    Ok(file)
+}
+
+/// The first bytes of the file at `path`, at most `count`.
+pub(crate) fn beginning(path: &Path, count: u64) -> Result<Vec<u8>, SourceError> {
+    let mut bytes = Vec::new();
+    open(path)?.take(count).read_to_end(&mut bytes).map_err(SourceError::io(path))?;
+    Ok(bytes)
+}
+
+/// Refuses what is no regular file.
+pub(crate) fn check(path: &Path, metadata: &Metadata) -> Result<(), SourceError> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(SourceError::NotRegular { path: path.to_path_buf(), kind: kind(metadata) })
+}
+
+#[cfg(unix)]
+fn kind(metadata: &Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_dir() => "folder",
+        () if kind.is_fifo() => "named pipe",
+        () if kind.is_socket() => "socket",
+        () if kind.is_block_device() || kind.is_char_device() => "device",
+        () => "special file",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(metadata: &Metadata) -> &'static str {
+    if metadata.is_dir() { "folder" } else { "special file" }
+}

@@ -1,0 +1,124 @@
+//! What a user names: a file, a database, or a folder with sessions somewhere below it.
+//!
+//! A named file is taken at the user's word, whatever it is called. In a folder the names decide, because it holds other
+//! things too; what the bytes are is for the formats to say. Links to files are followed, links to folders are not: they
+//! could lead anywhere, even back.
+
+use std::fs;
+use std::path::Path;
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::places::list_once;
+use crate::source::{Found, Source};
+use crate::{Agent, SourceError, Warning, database, opencode, openhands};
+
+/// Deeper than any agent nests its folders, and an end to what has none.
+const DEEPEST: usize = 32;
+const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
+const SESSIONS: [&str; 3] = ["json", "jsonl", "traj"];
+const AIDER: &str = ".aider.chat.history.md";
+
+/// The sessions at `path`: a file, each session of a database, or all below a folder.
+///
+/// # Errors
+///
+/// If `path` itself is of no use: it is not there, may not be read, is no regular file or folder, or is a database that
+/// no known agent wrote. What cannot be read below a folder is a warning.
+pub fn at(path: &Path) -> Result<Found, SourceError> {
+    let mut found = Found::default();
+    if fs::metadata(path).map_err(SourceError::io(path))?.is_dir() {
+        fs::read_dir(path).map_err(SourceError::io(path))?;
+        walk(path, &mut found);
+        list_once(&mut found.sources);
+    } else if database::is_database(path)? {
+        found.sources = database::sessions(path)?;
+        if found.sources.is_empty() {
+            found.warnings.push(Warning::new(path, "the database holds no session"));
+        }
+    } else {
+        found.sources.push(file(path));
+    }
+    Ok(found)
+}
+
+fn walk(folder: &Path, found: &mut Found) {
+    let mut entries = WalkDir::new(folder).max_depth(DEEPEST).sort_by_file_name().into_iter();
+    while let Some(entry) = entries.next() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().unwrap_or(folder).to_path_buf();
+                let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                found.warnings.push(Warning::new(path, format!("cannot be read: {reason}")));
+                continue;
+            }
+        };
+        if entry.file_type().is_dir() {
+            if enter(&entry, found) == Step::Past {
+                entries.skip_current_dir();
+            }
+        } else {
+            take(&entry, found);
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Step {
+    Into,
+    Past,
+}
+
+/// Takes a folder that is a session, or holds sessions, as a whole.
+fn enter(entry: &DirEntry, found: &mut Found) -> Step {
+    let path = entry.path();
+    if opencode::folder::is_storage(path) {
+        found.sources.extend(opencode::folder::list(path, &mut found.warnings));
+        return Step::Past;
+    }
+    if openhands::is_conversation(path) {
+        found.sources.extend(openhands::conversation(path));
+        return Step::Past;
+    }
+    if entry.depth() == DEEPEST {
+        found.warnings.push(Warning::new(path, format!("not entered: {DEEPEST} folders deep")));
+    }
+    Step::Into
+}
+
+/// Takes a file whose name says that it may be a session.
+fn take(entry: &DirEntry, found: &mut Found) {
+    let path = entry.path();
+    let Some(name) = entry.file_name().to_str() else { return };
+    if entry.path_is_symlink() && path.is_dir() {
+        let reason = "a link to a folder, not followed; name the folder itself to have it read";
+        found.warnings.push(Warning::new(path, reason));
+        return;
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if DATABASES.contains(&ending) {
+        match database::is_database(path)
+            .and_then(|is| if is { database::sessions(path) } else { Ok(Vec::new()) })
+        {
+            Ok(sources) => found.sources.extend(sources),
+            Err(error) => found.warnings.push(Warning::new(path, error.reason())),
+        }
+    } else if SESSIONS.contains(&ending) || name == AIDER {
+        match fs::metadata(path)
+            .map_err(SourceError::io(path))
+            .and_then(|is| crate::regular::check(path, &is))
+        {
+            Ok(()) => found.sources.push(file(path)),
+            Err(error) => found.warnings.push(Warning::new(path, error.reason())),
+        }
+    }
+}
+
+fn file(path: &Path) -> Source {
+    let mut source = Source::file(path.to_path_buf());
+    if path.file_name().is_some_and(|name| name == AIDER) {
+        source.agent = Some(Agent::Aider);
+    }
+    source
+}
