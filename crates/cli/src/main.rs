@@ -20,6 +20,8 @@ mod conform;
 mod demo;
 mod explain;
 mod figures;
+mod inspect;
+mod logs;
 mod overflow;
 mod profiles;
 mod prune;
@@ -51,6 +53,7 @@ enum Command {
     Demo(demo::Demo),
     Prune(prune::Prune),
     Explain(explain::Explain),
+    Inspect(inspect::Inspect),
     Profiles(profiles::List),
     Overflow(overflow::Check),
     Conform(conform::Conform),
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Demo(command) => command.run(&mut out),
         Command::Prune(command) => command.run(&mut out),
         Command::Explain(command) => command.run(&mut out),
+        Command::Inspect(command) => command.run(&mut out),
         Command::Profiles(command) => command.run(&mut out),
         Command::Overflow(command) => command.run(&mut out),
         Command::Conform(command) => command.run(&mut out),

@@ -1,8 +1,22 @@
 //! Verdicts and reasons in words.
 
-use secateur::{Action, Idle, Keep, Reason, Scale, Verdict};
+use secateur::{Action, Class, Idle, Keep, Reason, Scale, Verdict};
 
 use crate::figures::grouped;
+
+/// What sort of work a tool does.
+pub(crate) fn class(class: Class) -> &'static str {
+    match class {
+        Class::Read => "read",
+        Class::Edit => "edit",
+        Class::Search => "search",
+        Class::Shell => "shell",
+        Class::Web => "web",
+        Class::Agent => "agent",
+        Class::Plan => "plan",
+        Class::Other => "other",
+    }
+}
 
 /// What a number of a plan counts.
 pub(crate) fn unit(scale: Scale) -> &'static str {

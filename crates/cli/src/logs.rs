@@ -1,0 +1,94 @@
+//! The sessions that a user names, whatever they lie in: files, databases, folders, recorded requests.
+
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use secateur::Measures;
+use secateur_formats::{FORMATS, Format, Skim, recorded_body, skim};
+use secateur_sources::{Content, Found, Source, at};
+
+/// The option that names a format.
+#[derive(Debug, Default, Args)]
+pub(crate) struct FormatArg {
+    /// Read as this format instead of telling it from the content.
+    #[arg(long, value_name = "FORMAT", value_parser = format_name)]
+    pub(crate) format: Option<Format>,
+}
+
+fn format_name(name: &str) -> Result<Format, String> {
+    let known = || FORMATS.map(Format::name).join(", ");
+    FORMATS
+        .into_iter()
+        .find(|format| format.name() == name)
+        .ok_or_else(|| format!("known formats are {}", known()))
+}
+
+/// The sessions at a path; an error if there is none.
+pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
+    let found = at(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let Found { sources, warnings } = found;
+    for warning in &warnings {
+        anstream::eprintln!("warning: {warning}");
+    }
+    if sources.is_empty() {
+        bail!("{} holds no session that is known here", path.display());
+    }
+    Ok(sources)
+}
+
+/// What a source is called in reports.
+pub(crate) fn label(source: &Source) -> String {
+    match &source.session {
+        Some(session) => format!("{}, {session}", source.path.display()),
+        None => source.path.display().to_string(),
+    }
+}
+
+/// How large a file may be to be looked into for a recorded request.
+const RECORDED: u64 = 64 << 20;
+
+/// The bytes of a source. A request that was recorded with its path and headers is taken out of its wrapping.
+pub(crate) fn bytes(source: &Source) -> Result<Vec<u8>> {
+    let opened = source.open().with_context(|| format!("cannot read {}", label(source)))?;
+    for warning in &opened.warnings {
+        anstream::eprintln!("warning: {warning}");
+    }
+    let bytes = opened.content.into_bytes().with_context(|| format!("cannot read {}", label(source)))?;
+    Ok(recorded_body(&bytes).map_or(bytes, String::into_bytes))
+}
+
+/// The facts of the sessions in a source, read through a small buffer where the format allows it.
+pub(crate) fn facts(source: &Source, format: Option<Format>, measures: &Measures) -> Result<Vec<Skim>> {
+    let read = || -> Result<Vec<Skim>> {
+        let opened = source.open()?;
+        for warning in &opened.warnings {
+            anstream::eprintln!("warning: {warning}");
+        }
+        let reader: Box<dyn Read> = match opened.content {
+            Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+            Content::File(file) if source.bytes.is_none_or(|bytes| bytes > RECORDED) => Box::new(file),
+            Content::File(mut file) => {
+                // Only a document can be a recorded request: its first byte tells, and its first keys.
+                let mut beginning = vec![0; 1 << 12];
+                let count = file.read(&mut beginning)?;
+                beginning.truncate(count);
+                if is_maybe_recorded(&beginning) {
+                    file.read_to_end(&mut beginning)?;
+                    Box::new(Cursor::new(recorded_body(&beginning).map_or(beginning, String::into_bytes)))
+                } else {
+                    Box::new(Cursor::new(beginning).chain(file))
+                }
+            }
+        };
+        Ok(skim(reader, format, measures)?)
+    };
+    read().with_context(|| format!("cannot read {}", label(source)))
+}
+
+/// Whether a text may be a request with its path and headers around it.
+fn is_maybe_recorded(beginning: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(beginning);
+    text.trim_start().starts_with('{') && text.contains("\"method\"") && text.contains("\"path\"")
+}

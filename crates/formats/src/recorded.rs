@@ -1,0 +1,28 @@
+//! A request that was recorded together with its method, path and headers.
+//!
+//! Proxies and test benches keep requests as `{method, path, headers, body}` with the body as one string. What is
+//! inside is the request; the wrapping is not ours.
+
+use crate::json::Raw;
+use crate::json::fields::{object, raw_fields};
+
+raw_fields!(
+    /// The wrapping.
+    Recorded { method: "method", path: "path", body: "body" }
+);
+
+/// The body of a recorded request; nothing if the bytes are something else.
+///
+/// ```
+/// use secateur_formats::recorded_body;
+///
+/// let recorded = br#"{"method":"POST","path":"/v1/messages","body":"{\"model\":\"m\"}"}"#;
+/// assert_eq!(recorded_body(recorded).as_deref(), Some(r#"{"model":"m"}"#));
+/// assert_eq!(recorded_body(br#"{"model":"m"}"#), None);
+/// ```
+pub fn recorded_body(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let recorded = object::<Recorded<'_>>(text.trim()).ok()??;
+    recorded.method.or(recorded.path)?;
+    recorded.body.and_then(Raw::as_str).map(std::borrow::Cow::into_owned)
+}
