@@ -133,7 +133,7 @@ fn find(planned: &Planned<'_>, name: &str) -> Result<PartIx> {
 }
 
 /// The zone of a plan that a part lies in.
-fn zone(bounds: Bounds, part: PartIx) -> &'static str {
+pub(crate) fn zone(bounds: Bounds, part: PartIx) -> &'static str {
     match part.0 {
         part if part >= bounds.active => "active",
         part if part >= bounds.protected => "protected",

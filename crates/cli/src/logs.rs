@@ -49,14 +49,23 @@ pub(crate) fn label(source: &Source) -> String {
 /// How large a file may be to be looked into for a recorded request.
 const RECORDED: u64 = 64 << 20;
 
+/// The bytes of a session, and whether a file consists of just them.
+pub(crate) struct Bytes {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) is_file: bool,
+}
+
 /// The bytes of a source. A request that was recorded with its path and headers is taken out of its wrapping.
-pub(crate) fn bytes(source: &Source) -> Result<Vec<u8>> {
+pub(crate) fn bytes(source: &Source) -> Result<Bytes> {
     let opened = source.open().with_context(|| format!("cannot read {}", label(source)))?;
     for warning in &opened.warnings {
         anstream::eprintln!("warning: {warning}");
     }
     let bytes = opened.content.into_bytes().with_context(|| format!("cannot read {}", label(source)))?;
-    Ok(recorded_body(&bytes).map_or(bytes, String::into_bytes))
+    Ok(match recorded_body(&bytes) {
+        Some(body) => Bytes { bytes: body.into_bytes(), is_file: false },
+        None => Bytes { bytes, is_file: source.session.is_none() },
+    })
 }
 
 /// The facts of the sessions in a source, read through a small buffer where the format allows it.

@@ -22,10 +22,12 @@ mod explain;
 mod figures;
 mod inspect;
 mod logs;
+mod next;
 mod overflow;
 mod profiles;
 mod prune;
 mod report;
+mod scan;
 mod session;
 mod table;
 mod wording;
@@ -54,6 +56,8 @@ enum Command {
     Prune(prune::Prune),
     Explain(explain::Explain),
     Inspect(inspect::Inspect),
+    Scan(scan::Scan),
+    Report(report::Report),
     Profiles(profiles::List),
     Overflow(overflow::Check),
     Conform(conform::Conform),
@@ -67,6 +71,8 @@ fn main() -> ExitCode {
         Command::Prune(command) => command.run(&mut out),
         Command::Explain(command) => command.run(&mut out),
         Command::Inspect(command) => command.run(&mut out),
+        Command::Scan(command) => command.run(&mut out),
+        Command::Report(command) => command.run(&mut out),
         Command::Profiles(command) => command.run(&mut out),
         Command::Overflow(command) => command.run(&mut out),
         Command::Conform(command) => command.run(&mut out),

@@ -220,6 +220,12 @@ fn refuse_to_write(session: &Session) -> Result<()> {
             profile.name
         ),
     }
+    if !session.is_file {
+        bail!(
+            "--write is refused: {} is not a plain session file; its agent keeps it in its own way",
+            session.path.display()
+        );
+    }
     if !format.holds_marks() {
         bail!("--write is refused: a session of {format} has no place for the mark of a cut");
     }

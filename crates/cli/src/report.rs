@@ -1,4 +1,75 @@
-//! A report: what a profile does to a session, as one page for a browser.
+//! `secateur report`: what a profile does to a session, as one page for a browser.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the command that fills the page is yet to come"))]
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde::Serialize;
+
+use crate::figures::{grouped, percent};
+use crate::session::SessionArgs;
+
+mod fill;
 pub(crate) mod page;
+mod replay;
+
+/// Write a page that shows a session: its context over time, and every part with its verdict and reason.
+///
+/// One HTML file that needs no network and no other file. It quotes the beginning of every part: treat it like the
+/// session itself.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Where the page goes.
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+    /// Print what the page says in numbers as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    page: String,
+    bytes: usize,
+    totals: &'a page::Totals,
+}
+
+impl Report {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        if self.out.is_dir() {
+            bail!("{} is a folder; name the file that the page goes to", self.out.display());
+        }
+        let session = self.session.open()?;
+        if session.path == self.out {
+            bail!("{} is the session itself; name another file for the page", self.out.display());
+        }
+        let measures = session.profile.policy.measures();
+        let whole = self.session.read(&session, &measures)?;
+        let data = fill::data(&whole, &session.profile, &self.session.next, &self.session.file.display().to_string())?;
+        let page = page::page(&data);
+        fs::write(&self.out, &page).with_context(|| format!("cannot write {}", self.out.display()))?;
+        if self.json {
+            let (page, bytes) = (self.out.display().to_string(), page.len());
+            serde_json::to_writer(&mut *out, &Written { page, bytes, totals: &data.totals })?;
+            writeln!(out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let totals = &data.totals;
+        writeln!(
+            out,
+            "{}: {} parts, next request about {} tokens, with the profile {} about {} ({} less)",
+            self.out.display(),
+            grouped(totals.parts),
+            grouped(totals.before),
+            session.profile.name,
+            grouped(totals.after),
+            percent(totals.before.saturating_sub(totals.after), totals.before),
+        )?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -7,14 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use secateur::{
-    Catalogue, Family, Measures, Memory, Mode, PartIx, Plan, Profile, Situation, Verdict, WindowHints,
-    WindowSource,
-};
-use secateur_formats::{FORMATS, Format, Transcript, read_as};
+use secateur::{Catalogue, Measures, Memory, PartIx, Plan, Profile, Verdict};
+use secateur_formats::{Format, Transcript, read_all_as};
+use secateur_sources::Source;
 
 use crate::chosen::Chosen;
 use crate::figures::counted;
+use crate::logs::{self, FormatArg};
+use crate::next::Next;
 
 /// The session to look at, and what is known about the next request.
 #[derive(Debug, Args)]
@@ -23,28 +23,22 @@ pub(crate) struct SessionArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
-    /// Read the file as this format instead of telling it from its content.
-    #[arg(long, value_name = "FORMAT", value_parser = format_name)]
-    format: Option<Format>,
-    /// The model that the next request goes to, e.g. `claude-sonnet-4-5`; names the window.
-    #[arg(long)]
-    model: Option<String>,
-    /// The model's window in tokens; goes before `--model`.
-    #[arg(long, value_name = "TOKENS")]
-    window: Option<f64>,
-}
-
-fn format_name(name: &str) -> Result<Format, String> {
-    let known = || FORMATS.map(Format::name).join(", ");
-    FORMATS
-        .into_iter()
-        .find(|format| format.name() == name)
-        .ok_or_else(|| format!("known formats are {}", known()))
+    #[command(flatten)]
+    format: FormatArg,
+    #[command(flatten)]
+    pub(crate) next: Next,
+    /// Which session, if the file holds several: its id, or its number counted from 1.
+    #[arg(long, value_name = "ID|N")]
+    session: Option<String>,
 }
 
 /// A session's bytes and the profile that goes with it.
 pub(crate) struct Session {
     pub(crate) bytes: Vec<u8>,
+    /// The file that holds it, or the database or folder.
+    pub(crate) path: PathBuf,
+    /// The bytes are those of the file, not put together from a database or taken out of a wrapping.
+    pub(crate) is_file: bool,
     /// When the file was last changed, as known before it was read.
     pub(crate) modified: Option<SystemTime>,
     pub(crate) format: Format,
@@ -64,70 +58,84 @@ pub(crate) struct Planned<'a> {
 impl SessionArgs {
     /// Reads the file and finds its profile.
     pub(crate) fn open(&self) -> Result<Session> {
+        let source = self.source()?;
+        let modified = modified(&source.path);
+        let logs::Bytes { bytes, is_file } = logs::bytes(&source)?;
         let file = self.file.display();
-        if self.file.is_dir() {
-            bail!("{file} is a folder; name a session file in it");
-        }
-        let modified = modified(&self.file);
-        let bytes = fs::read(&self.file).with_context(|| format!("cannot read {file}"))?;
-        let format = match self.format {
+        let format = match self.format.format {
             Some(format) => format,
             None => Format::detect(&bytes).with_context(|| format!("cannot read {file}"))?,
         };
         let profile = self.chosen.for_format(format)?;
-        Ok(Session { bytes, modified, format, profile })
+        Ok(Session { bytes, is_file, path: source.path, modified, format, profile })
+    }
+
+    /// The one session that is meant.
+    fn source(&self) -> Result<Source> {
+        let file = self.file.display();
+        let mut sources = logs::sessions_at(&self.file)?;
+        let wanted = self.session.as_deref();
+        if let ([_], None) | ([Source { session: None, .. }], _) = (sources.as_slice(), wanted) {
+            return sources.pop().with_context(|| format!("{file} holds no session"));
+        }
+        let number =
+            wanted.and_then(|wanted| wanted.parse::<usize>().ok()).and_then(|number| number.checked_sub(1));
+        let by_id = sources.iter().position(|source| wanted.is_some() && source.session.as_deref() == wanted);
+        let Some(index) = by_id.or(number).filter(|&index| index < sources.len()) else {
+            let ids: Vec<_> = sources.iter().take(5).map(logs::label).collect();
+            bail!(
+                "{file} holds {}; name one by --session (its id, or 1 to {}), or a file of its own. The first: {}",
+                counted(sources.len() as u64, "session"),
+                sources.len(),
+                ids.join("; ")
+            );
+        };
+        Ok(sources.swap_remove(index))
+    }
+
+    /// Reads the session as the model would see it: what is no longer in the context is left out, but for systems
+    /// that decide for themselves what that is.
+    pub(crate) fn read<'a>(&self, session: &'a Session, measures: &Measures) -> Result<Transcript<'a>> {
+        let mut transcripts = read_all_as(&session.bytes, session.format, measures)
+            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        let count = transcripts.len();
+        let wanted = match &self.session {
+            Some(wanted) if count > 1 => {
+                let is_wanted =
+                    |transcript: &Transcript<'_>| transcript.origin.session.as_ref() == Some(wanted);
+                let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let found = transcripts.iter().position(is_wanted).or(number).filter(|&index| index < count);
+                found.with_context(|| {
+                    format!("there is no session {wanted:?}; there are {count}, counted from 1")
+                })?
+            }
+            _ if count > 1 => {
+                anstream::eprintln!(
+                    "note: the file holds {count} sessions; this is the first (--session names others)"
+                );
+                0
+            }
+            _ => 0,
+        };
+        if wanted >= count {
+            bail!("{} holds no session", self.file.display());
+        }
+        Ok(transcripts.swap_remove(wanted))
     }
 
     /// Plans as if the next request were sent now.
     pub(crate) fn plan<'a>(&self, session: &'a Session) -> Result<Planned<'a>> {
         let profile = &session.profile;
         let measures: Measures = profile.policy.measures();
-        let transcript = read_as(&session.bytes, session.format, &measures)
-            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        let whole = self.read(session, &measures)?;
+        let transcript = if session.format.prunes_itself() { whole } else { whole.context(None) };
         let mut assumptions = Vec::new();
-        let situation = self.situation(profile, &transcript, &mut assumptions)?;
+        let model = transcript.origin.model.clone();
+        let situation =
+            self.next.situation(profile, &transcript.outline, model.as_deref(), &mut assumptions)?;
         let memory = Memory::default();
         let plan = profile.policy.plan(&transcript.outline, &situation, &memory);
         Ok(Planned { transcript, profile, plan, memory, assumptions })
-    }
-
-    fn situation(
-        &self,
-        profile: &Profile,
-        transcript: &Transcript<'_>,
-        assumptions: &mut Vec<String>,
-    ) -> Result<Situation> {
-        let model = match &self.model {
-            Some(name) => Some(find_model(name)?.context as f64),
-            None => None,
-        };
-        let mut situation = Situation { now: now(), ..Situation::default() };
-        let Family::Ratio(ratio) = &profile.policy.family else {
-            return Ok(situation);
-        };
-        let hints = WindowHints { model, provider: None, agent: None };
-        let (window, source) = match self.window {
-            Some(window) => (window, "as named by --window"),
-            None => match hints.resolve(profile.window) {
-                (window, WindowSource::Default) => {
-                    (window, "assumed, since neither --window nor --model names it")
-                }
-                (window, _) => (window, "of the model named by --model"),
-            },
-        };
-        situation.window = Some(window);
-        assumptions.push(format!("a window of {window} tokens, {source}"));
-        if ratio.mode == Mode::CacheTtl {
-            let outline = &transcript.outline;
-            let last =
-                outline.messages().rev().find_map(|message| outline.time(message)).filter(|&time| time > 0);
-            situation.last_request = Some(last.unwrap_or(situation.now - ratio.ttl_ms));
-            assumptions.push(match last {
-                Some(_) => "the last request at the time of the newest message".to_owned(),
-                None => "a cache that has gone cold, since the session holds no times".to_owned(),
-            });
-        }
-        Ok(situation)
     }
 }
 

@@ -128,6 +128,12 @@ impl Format {
         matches!(self, Format::OpenCode | Format::OpenAgentic | Format::Qwery)
     }
 
+    /// Whether the system that writes this format has a rule of its own for what of a session a model still sees,
+    /// which its profile knows. Of all other formats the [context](Transcript::context) is planned for.
+    pub fn prunes_itself(self) -> bool {
+        self.holds_marks() || self == Format::OpenClaw
+    }
+
     /// Tells the format from the content itself; the beginning is enough.
     pub fn detect(bytes: &[u8]) -> Result<Self, ReadError> {
         let sample = bytes.get(..probe::ENOUGH).unwrap_or(bytes);

@@ -1,0 +1,259 @@
+//! The page's data, made from a session and a profile.
+
+use std::collections::{BTreeMap, HashMap};
+
+use anyhow::Result;
+use secateur::{Action, Calibration, Kind, Memory, Outline, PartIx, Pick, Plan, Profile, Status};
+use secateur_formats::Transcript;
+
+use super::page::{self, Data, Verdict};
+use super::replay::{Weighed, contexts, savings};
+use crate::explain::zone;
+use crate::inspect::facts::{about, calibration};
+use crate::next::Next;
+use crate::wording;
+
+/// How much of a part is quoted.
+const PREVIEW: usize = 400;
+
+/// What became of the parts of a session, by their numbers in the whole session.
+struct Judged {
+    /// The number that a part has in the context that was planned for.
+    place: HashMap<PartIx, PartIx>,
+    plan: Plan,
+    /// Characters left of what is cut.
+    left: HashMap<PartIx, u64>,
+}
+
+/// Everything that the page shows.
+pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file: &str) -> Result<Data> {
+    let outline = &whole.outline;
+    let model = whole.origin.model.as_deref();
+    let (context, parts) = if whole.format.prunes_itself() {
+        (outline.clone(), outline.parts().collect())
+    } else {
+        outline.select(outline.context(None).into_iter().map(Pick::Message))
+    };
+    let situation = next.situation(profile, &context, model, &mut Vec::new())?;
+    let memory = Memory::default();
+    let plan = profile.policy.plan(&context, &situation, &memory);
+    let left = savings(&context, profile, &plan, &memory).collect();
+    let place = parts.iter().enumerate().map(|(new, &old)| (old, PartIx(new as u32))).collect();
+    let judged = Judged { place, plan, left };
+
+    let moments = outline.timeline();
+    let meter = calibration(&moments);
+    let weighed = contexts(outline, profile, &moments, &situation);
+    let alive: u64 = live_parts(outline).map(|part| outline.sent(part)).sum();
+    let kept: u64 = live_parts(outline).map(|part| judged.after(&context, outline, part)).sum();
+    let window = next.window.map(|window| window as u64).or(situation.window.map(|window| window as u64));
+    let window = window.or_else(|| model.and_then(|name| crate::session::find_model(name).ok()).map(|model| model.context));
+    let recorded_peak = moments.iter().filter_map(|moment| moment.recorded).max();
+    let count = |kind: Kind| outline.parts().filter(|&part| outline.kind(part) == kind).count() as u64;
+    Ok(Data {
+        title: whole.origin.title.clone().unwrap_or_else(|| file_name(file)),
+        file: file.to_owned(),
+        format: whole.format.to_string(),
+        agent_version: whole.origin.version.clone(),
+        model: model.map(str::to_owned),
+        generator: concat!("secateur ", env!("CARGO_PKG_VERSION")).to_owned(),
+        profile: page::Profile { name: profile.name.clone(), about: profile.about.clone() },
+        totals: page::Totals {
+            messages: outline.message_count() as u64,
+            parts: outline.part_count() as u64,
+            tool_calls: count(Kind::Call),
+            tool_results: count(Kind::Result),
+            before: meter.predict(alive),
+            after: meter.predict(kept),
+            window,
+            recorded_peak,
+        },
+        categories: categories(outline, &context, &judged, &meter),
+        tools: tools(outline, &context, &judged, &meter),
+        calls: calls(&moments, &weighed),
+        compactions: compactions(outline, &moments),
+        zones: zones(outline, &judged),
+        messages: messages(outline),
+        parts: outline.parts().map(|part| describe(whole, &context, profile, &judged, &meter, part)).collect(),
+        warnings: whole.warnings.iter().map(ToString::to_string).collect(),
+    })
+}
+
+fn file_name(file: &str) -> String {
+    file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned()
+}
+
+/// The parts that the next request would hold.
+fn live_parts(outline: &Outline) -> impl Iterator<Item = PartIx> + '_ {
+    outline.context(None).into_iter().flat_map(|message| outline.parts_of(message)).map(PartIx)
+}
+
+impl Judged {
+    /// The characters that are left of a part; of one that left the context, none.
+    fn after(&self, context: &Outline, outline: &Outline, part: PartIx) -> u64 {
+        if outline.gone(outline.owner(part)).is_some() {
+            return 0;
+        }
+        let Some(place) = self.place.get(&part) else { return 0 };
+        self.left.get(place).copied().unwrap_or_else(|| context.sent(*place))
+    }
+}
+
+fn describe(
+    whole: &Transcript<'_>,
+    context: &Outline,
+    profile: &Profile,
+    judged: &Judged,
+    meter: &Calibration,
+    part: PartIx,
+) -> page::Part {
+    let outline = &whole.outline;
+    let text = whole.text_of(part);
+    let preview: String = text.chars().take(PREVIEW).collect();
+    let is_gone = outline.gone(outline.owner(part)).is_some();
+    let (verdict, reason) = match judged.place.get(&part) {
+        Some(&place) if !is_gone => {
+            match profile.policy.verdict(context, &Memory::default(), &judged.plan, place) {
+                secateur::Verdict::Cut(cut) => {
+                    let verdict = if matches!(cut.action, Action::Clear) { Verdict::Cut } else { Verdict::Trimmed };
+                    (verdict, wording::reason(cut.reason).to_owned())
+                }
+                secateur::Verdict::Kept(why) => (Verdict::Kept, wording::keep(why).to_owned()),
+            }
+        }
+        _ => (Verdict::Gone, "it is no longer in the context".to_owned()),
+    };
+    page::Part {
+        message: outline.owner(part).0.into(),
+        kind: outline.kind(part),
+        tool: outline.tool(part).map(str::to_owned),
+        subject: about(outline, part),
+        status: match outline.status(part) {
+            Status::None => None,
+            _ if outline.is_failure(part) => Some("failed".to_owned()),
+            Status::Pending | Status::Running => Some("not finished".to_owned()),
+            Status::Completed | Status::Error => Some("completed".to_owned()),
+        },
+        size: meter.scale(outline.sent(part)),
+        after: meter.scale(judged.after(context, outline, part)),
+        verdict,
+        reason,
+        clipped: preview.len() < text.len(),
+        preview,
+    }
+}
+
+fn categories(outline: &Outline, context: &Outline, judged: &Judged, meter: &Calibration) -> Vec<page::Category> {
+    let mut rows: BTreeMap<secateur::Category, (u64, u64)> = BTreeMap::new();
+    for part in live_parts(outline) {
+        let row = rows.entry(outline.category(part)).or_default();
+        row.0 += outline.sent(part);
+        row.1 += judged.after(context, outline, part);
+    }
+    let row = |(category, (before, after)): (secateur::Category, (u64, u64))| page::Category {
+        name: category.name().to_owned(),
+        before: meter.scale(before),
+        after: meter.scale(after),
+    };
+    rows.into_iter().filter(|(_, (before, _))| *before > 0).map(row).collect()
+}
+
+fn tools(outline: &Outline, context: &Outline, judged: &Judged, meter: &Calibration) -> Vec<page::Tool> {
+    let mut rows: HashMap<&str, (PartIx, u64, u64, u64)> = HashMap::new();
+    for part in live_parts(outline) {
+        let Some(tool) = outline.tool(part) else { continue };
+        let row = rows.entry(tool).or_insert((part, 0, 0, 0));
+        row.1 += u64::from(outline.kind(part) == Kind::Call);
+        row.2 += outline.sent(part);
+        row.3 += judged.after(context, outline, part);
+    }
+    let mut rows: Vec<_> = rows
+        .into_iter()
+        .map(|(name, (part, calls, before, after))| page::Tool {
+            name: name.to_owned(),
+            class: wording::class(outline.class(part)).to_owned(),
+            calls,
+            before: meter.scale(before),
+            after: meter.scale(after),
+        })
+        .collect();
+    rows.sort_by(|one, other| other.before.cmp(&one.before).then_with(|| one.name.cmp(&other.name)));
+    rows
+}
+
+/// The requests. What is estimated is scaled to what the provider reported, so that the curves can be compared.
+fn calls(moments: &[secateur::Moment], weighed: &[Weighed]) -> Vec<page::Call> {
+    let mut meter = Calibration::default();
+    let rows = moments.iter().zip(weighed).map(|(moment, weighed)| {
+        if let Some(recorded) = moment.recorded {
+            meter.observe(weighed.whole, recorded);
+        }
+        page::Call {
+            message: moment.message.0.into(),
+            time: moment.time,
+            recorded: moment.recorded,
+            cached: moment.cached,
+            estimated: moment.estimated,
+            pruned: meter.predict(weighed.pruned).min(meter.predict(weighed.whole)),
+            cold: moment.cold,
+        }
+    });
+    rows.collect()
+}
+
+fn compactions(outline: &Outline, moments: &[secateur::Moment]) -> Vec<page::Compaction> {
+    let marks = outline.parts().filter(|&part| outline.kind(part) == Kind::Compaction);
+    marks
+        .map(|mark| {
+            let next = moments.partition_point(|moment| moment.message <= outline.owner(mark));
+            let before = next.checked_sub(1).and_then(|index| moments.get(index));
+            let before = before.map(|moment| moment.recorded.unwrap_or(moment.estimated));
+            page::Compaction { message: outline.owner(mark).0.into(), before }
+        })
+        .collect()
+}
+
+/// The bands of the plan, as runs of parts.
+fn zones(outline: &Outline, judged: &Judged) -> Vec<page::Zone> {
+    let mut zones: Vec<page::Zone> = Vec::new();
+    for part in outline.parts() {
+        let is_gone = outline.gone(outline.owner(part)).is_some();
+        let name = match judged.place.get(&part) {
+            Some(&place) if !is_gone => zone(judged.plan.bounds, place),
+            _ => "left the context",
+        };
+        match zones.last_mut() {
+            Some(last) if last.name == name => last.last_part = part.0.into(),
+            _ => zones.push(page::Zone {
+                name: name.to_owned(),
+                first_part: part.0.into(),
+                last_part: part.0.into(),
+                about: meaning(name).to_owned(),
+            }),
+        }
+    }
+    zones
+}
+
+/// What a zone is, in a sentence.
+fn meaning(zone: &str) -> &'static str {
+    match zone {
+        "active" => "The newest turns, which no cut touches.",
+        "protected" => "Recent tool output that the profile protects.",
+        "prunable" => "Older tool output, which the profile may cut.",
+        "behind a summary" => "A summary stands for what lies before it.",
+        "behind an earlier cut" => "Everything before an earlier cut was decided then.",
+        "before the first user message" => "What comes before the first user message stays.",
+        _ => "Compacted away, rolled back, or on a branch that was left.",
+    }
+}
+
+fn messages(outline: &Outline) -> Vec<page::Message> {
+    let row = |message| page::Message {
+        role: outline.role(message),
+        time: outline.time(message),
+        summary: outline.is_summary(message),
+        gone: outline.gone(message).is_some(),
+    };
+    outline.messages().map(row).collect()
+}
