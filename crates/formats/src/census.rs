@@ -61,6 +61,10 @@ impl Census {
             census.sum_cache_read += positive(usage.cache_read);
             census.sum_cache_write += positive(usage.cache_write);
         }
+        if format == Format::TauBench {
+            // A run is a plain list of chat messages, and whoever counts it counts that list.
+            census.messages = outline.message_count() as u64;
+        }
         census
     }
 

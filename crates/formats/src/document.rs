@@ -1,26 +1,39 @@
-//! Documents that hold a list: an array, or an object with a member `messages`, or one value a line.
+//! Documents that hold a list: an array, or an object with a member `messages` or of another name, or one value a
+//! line.
 //!
 //! The usual document is read in a single pass. If that fails, because the text breaks off or one element
 //! is broken, a second, patient pass takes the elements one by one, keeps those that are whole and says
 //! where the others are.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Range;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::json::{Fields, Object, Token, fields, tokens};
 use crate::warning::Warning;
 
-/// The member that holds the list when the document is an object.
+/// The member that mostly holds the list when the document is an object.
 const LIST: &str = "messages";
 
 /// The elements of a document; `None` where an element is not an object.
 pub(crate) fn read_list<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<T>> {
+    read_list_under(LIST, text, warnings)
+}
+
+/// The elements of a document that is an array, or an object with a list under this name.
+pub(crate) fn read_list_under<'a, T: Fields<'a>>(
+    name: &str,
+    text: &'a str,
+    warnings: &mut Vec<Warning>,
+) -> Vec<Option<T>> {
     let text = text.trim_start_matches('\u{FEFF}');
-    match serde_json::from_str::<Document<T>>(text) {
-        Ok(Document(elements)) => elements,
-        Err(error) => read_patiently(text, &error, warnings),
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let list = Listing { name, element: PhantomData }.deserialize(&mut deserializer);
+    match list.and_then(|elements| deserializer.end().map(|()| elements)) {
+        Ok(elements) => elements,
+        Err(error) => read_patiently(name, text, &error, warnings),
     }
 }
 
@@ -45,11 +58,12 @@ pub(crate) fn read_lines<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Wa
 
 /// Takes element by element and keeps what is whole.
 fn read_patiently<'a, T: Fields<'a>>(
+    name: &str,
     text: &'a str,
     error: &serde_json::Error,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Option<T>> {
-    let ranges = element_ranges(text);
+    let ranges = element_ranges_under(name, text);
     let mut elements = Vec::with_capacity(ranges.len());
     let mut lines = Lines::of(text);
     for range in &ranges {
@@ -92,6 +106,10 @@ impl<'a> Lines<'a> {
 
 /// Where the whole elements of the list lie.
 pub(crate) fn element_ranges(text: &str) -> Vec<Range<usize>> {
+    element_ranges_under(LIST, text)
+}
+
+fn element_ranges_under(name: &str, text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut depth = 0usize;
     let mut list_depth = None;
@@ -118,7 +136,7 @@ pub(crate) fn element_ranges(text: &str) -> Vec<Range<usize>> {
             }
             _ => {}
         }
-        is_list_next = depth == 1 && matches!(token, Token::Key(raw) if crate::json::decode(raw) == LIST);
+        is_list_next = depth == 1 && matches!(token, Token::Key(raw) if crate::json::decode(raw) == name);
         if opens {
             depth += 1;
         }
@@ -127,21 +145,25 @@ pub(crate) fn element_ranges(text: &str) -> Vec<Range<usize>> {
 }
 
 /// A whole document, read at once.
-struct Document<T>(Vec<Option<T>>);
+struct Listing<'n, T> {
+    /// The member that holds the list.
+    name: &'n str,
+    element: PhantomData<T>,
+}
 
-impl<'de, T: Fields<'de>> Deserialize<'de> for Document<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ListVisitor::<T>(std::marker::PhantomData)).map(Document)
+impl<'de, T: Fields<'de>> DeserializeSeed<'de> for Listing<'_, T> {
+    type Value = Vec<Option<T>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-struct ListVisitor<T>(std::marker::PhantomData<T>);
-
-impl<'de, T: Fields<'de>> Visitor<'de> for ListVisitor<T> {
+impl<'de, T: Fields<'de>> Visitor<'de> for Listing<'_, T> {
     type Value = Vec<Option<T>>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list of messages, or an object with a member `messages`")
+        write!(formatter, "a list of messages, or an object with a member `{}`", self.name)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
@@ -155,8 +177,8 @@ impl<'de, T: Fields<'de>> Visitor<'de> for ListVisitor<T> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut elements = Vec::new();
         while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
-            if key == LIST {
-                Document(elements) = map.next_value()?;
+            if key == self.name {
+                elements = map.next_value_seed(Listing { name: self.name, element: PhantomData })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -198,6 +220,17 @@ mod tests {
             read(r#"{"info":{"messages":[9]},"messages":[{"id":1},7]}"#),
             (vec![Some(1), None], vec![])
         );
+    }
+
+    #[test]
+    fn a_list_can_stand_under_any_name() {
+        let text = r#"{"messages":[{"id":9}],"history":[{"id":1},{"id":2}]}"#;
+        let mut warnings = Vec::new();
+        let ids = |list: Vec<Option<Id>>| list.into_iter().flatten().map(|id| id.0).collect::<Vec<_>>();
+        assert_eq!(ids(read_list_under("history", text, &mut warnings)), [Some(1), Some(2)]);
+        assert!(warnings.is_empty());
+        assert_eq!(ids(read_list_under("history", &text[..47], &mut warnings)), [Some(1)]);
+        assert_eq!(warnings.len(), 1);
     }
 
     #[test]

@@ -42,6 +42,7 @@
 
 mod aider;
 mod census;
+mod chat;
 mod claude_code;
 mod cline;
 mod codex;
@@ -68,6 +69,7 @@ mod skim;
 mod subject;
 mod swe_agent;
 mod tau_bench;
+mod time;
 mod transcript;
 mod ui_messages;
 mod value;

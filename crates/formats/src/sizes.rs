@@ -16,6 +16,11 @@ pub(crate) fn of_string(raw: &str, measures: &Measures) -> Sizes {
     sizes
 }
 
+/// The sizes of a text that is no JSON, as if it had been written as a string.
+pub(crate) fn of_text(text: &str, measures: &Measures) -> Sizes {
+    Sizes { bytes: text.len() as u64, ..of_string(&json::encode(text), measures) }
+}
+
 /// The sizes of any raw JSON value: its own spelling is the content.
 pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
     if json::fields::is_string(raw) {

@@ -1,16 +1,168 @@
-//! tau-bench's result files: many runs in one file, each a list of chat messages.
+//! tau-bench's result files: an array of runs `{task_id, trial, reward, info, traj}`, where `traj` is a list of chat
+//! messages.
+//!
+//! One file holds hundreds of runs. It is read once; each run becomes a transcript of its own over the same text, so
+//! that an edit in one of them is an edit of the file.
 
-use secateur::Measures;
+use std::borrow::Cow;
 
-use crate::probe::Probe;
+use secateur::{Measures, MessageFacts, Role, Status};
+use serde::de::{IgnoredAny, MapAccess};
+
+use crate::chat;
+use crate::document::read_list;
+use crate::draft::{Answered, Draft};
+use crate::format::Format;
+use crate::json::fields::raw_fields;
+use crate::json::{Each, Fields, Object, Raw};
+use crate::probe::{Probe, Shape};
 use crate::transcript::Transcript;
 
 /// Whether a text is in this format.
-pub(crate) fn matches(_probe: &Probe<'_>) -> bool {
-    false
+pub(crate) fn matches(probe: &Probe<'_>) -> bool {
+    let is_array = probe.shape == Shape::Array;
+    is_array
+        && probe.first(|run| run.starts("traj") == Some('[') && (run.has("task_id") || run.has("reward")))
 }
 
 /// Reads every run of a file.
-pub(crate) fn read_all<'a>(_text: &'a str, _measures: &Measures) -> Vec<Transcript<'a>> {
-    Vec::new()
+pub(crate) fn read_all<'a>(text: &'a str, measures: &Measures) -> Vec<Transcript<'a>> {
+    let mut warnings = Vec::new();
+    let runs = read_list::<Run<'a>>(text, &mut warnings);
+    let read = |run: Option<Run<'a>>| read_run(text, &run.unwrap_or_default(), measures);
+    let mut transcripts: Vec<_> = runs.into_iter().map(read).collect();
+    if transcripts.is_empty() {
+        transcripts.push(Draft::new(text, measures).finish(Format::TauBench, text));
+    }
+    if let Some(first) = transcripts.first_mut() {
+        first.warnings = warnings;
+    }
+    transcripts
+}
+
+fn read_run<'a>(text: &'a str, run: &Run<'a>, measures: &Measures) -> Transcript<'a> {
+    let mut draft = Draft::new(text, measures);
+    let name = |raw: Option<Raw<'a>>| raw.map(|raw| raw.as_str().unwrap_or(Cow::Borrowed(raw.text())));
+    draft.origin.session = match (name(run.task), name(run.trial)) {
+        (Some(task), Some(trial)) => Some(format!("{task}/{trial}")),
+        (task, _) => task.map(Cow::into_owned),
+    };
+    for message in run.messages.iter().flatten() {
+        take(&mut draft, message);
+    }
+    draft.finish(Format::TauBench, text)
+}
+
+fn take(draft: &mut Draft<'_>, message: &Message<'_>) {
+    let role = chat::role(message.role.and_then(Raw::as_str).as_deref());
+    draft.message(MessageFacts { role, finished: role == Role::Assistant, ..MessageFacts::default() });
+    if role == Role::Tool {
+        let (id, tool) = (message.call.and_then(Raw::as_str), message.name.and_then(Raw::as_str));
+        return draft.answer(Answered {
+            tool: tool.as_deref(),
+            id: id.as_deref(),
+            status: Status::Completed,
+            content: message.content,
+            ..Answered::default()
+        });
+    }
+    chat::take_text(draft, message.content);
+    chat::take_calls(draft, message.calls);
+}
+
+raw_fields!(
+    /// A chat message.
+    Message { role: "role", content: "content", calls: "tool_calls", call: "tool_call_id", name: "name" }
+);
+
+#[derive(Default)]
+struct Run<'a> {
+    task: Option<Raw<'a>>,
+    trial: Option<Raw<'a>>,
+    messages: Vec<Option<Message<'a>>>,
+}
+
+impl<'a> Fields<'a> for Run<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "task_id" => self.task = Some(map.next_value()?),
+            "trial" => self.trial = Some(map.next_value()?),
+            "traj" => {
+                self.messages.clear();
+                map.next_value_seed(Each::new(|Object(message)| self.messages.push(message)))?;
+            }
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secateur::{Action, Kind};
+
+    use super::*;
+    use crate::{Census, Rendering, read_all, read_all_as};
+
+    const FILE: &str = r#"[
+{"task_id":3,"reward":1.0,"info":{"traj":[1]},"traj":[
+  {"role":"system","content":"be kind"},{"role":"user","content":"hi"},
+  {"role":"assistant","content":null,"tool_calls":[
+    {"id":"c1","type":"function","function":{"name":"look","arguments":"{\"id\": 7}"}},
+    {"id":"c2","type":"function","function":{"name":"book","arguments":"{}"}}]},
+  {"role":"tool","tool_call_id":"c1","name":"look","content":"seven"},
+  {"role":"tool","tool_call_id":"c2","name":"book","content":"ok"},
+  {"role":"assistant","content":"done","tool_calls":null}],"trial":2},
+{"task_id":"a","traj":[{"role":"user","content":"x"},5],"trial":0},
+{"task_id":"b","traj":{}}]"#;
+
+    #[test]
+    fn every_run_is_a_session_of_its_own() {
+        let runs = read_all(FILE.as_bytes(), &Measures::default()).unwrap();
+        let sessions: Vec<_> = runs.iter().map(|run| run.origin.session.as_deref()).collect();
+        assert_eq!(sessions, [Some("3/2"), Some("a/0"), Some("b")]);
+        let census = Census::of(&runs[0].outline, Format::TauBench);
+        assert_eq!((census.messages, census.tool_calls, census.tool_results), (6, 2, 2));
+        assert_eq!((census.unpaired_results, census.unanswered_calls), (0, 0));
+        assert_eq!(census.chars["tool_call"], r#"{"id":7}{}"#.len() as u64);
+        assert_eq!(runs[1].outline.message_count(), 1);
+        assert_eq!(runs[2].outline.message_count(), 0);
+        assert!(runs.iter().all(|run| run.warnings.is_empty()));
+    }
+
+    #[test]
+    fn a_cut_in_one_run_is_an_edit_of_the_file() {
+        let runs = read_all(FILE.as_bytes(), &Measures::default()).unwrap();
+        let part = runs[0].find_part("c1").unwrap();
+        assert_eq!(runs[0].outline.kind(part), Kind::Result);
+        assert_eq!(runs[0].outline.tool(part), Some("look"));
+        let cut = Rendering { part, action: Action::Clear, placeholder: "[cleared]" };
+        assert_eq!(runs[0].apply([], 0).unwrap().to_vec(), FILE.as_bytes());
+        let cleared = String::from_utf8(runs[0].apply([cut], 0).unwrap().to_vec()).unwrap();
+        assert_eq!(cleared, FILE.replace("\"seven\"", "\"[cleared]\""));
+    }
+
+    #[test]
+    fn a_file_that_breaks_off_keeps_its_whole_runs() {
+        let end = FILE.find("{\"task_id\":\"b\"").unwrap() + 10;
+        let runs = read_all(&FILE.as_bytes()[..end], &Measures::default()).unwrap();
+        assert_eq!(runs.len(), 2);
+        assert_eq!(runs[0].warnings.len(), 1);
+    }
+
+    #[test]
+    fn however_little_is_there_is_read_and_left_as_it_is() {
+        for text in [FILE] {
+            for end in 1..text.len() {
+                let bytes = &text.as_bytes()[..end];
+                let Ok(transcripts) = read_all_as(bytes, Format::TauBench, &Measures::default()) else {
+                    continue;
+                };
+                for transcript in transcripts {
+                    assert_eq!(transcript.apply([], 0).unwrap().to_vec(), bytes);
+                    assert!(transcript.outline.parts().all(|part| transcript.text_of(part).len() <= end));
+                }
+            }
+        }
+    }
 }

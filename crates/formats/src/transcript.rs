@@ -13,6 +13,7 @@ use crate::format::Format;
 use crate::json::{Splice, SpliceError, decode};
 use crate::origin::Origin;
 use crate::warning::Warning;
+use crate::{aider, content};
 
 /// Where a part lies in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,6 +112,15 @@ impl<'a> Transcript<'a> {
     /// The raw content of a part, as it lies in the source.
     pub fn content(&self, part: PartIx) -> Option<&'a str> {
         self.spot(part)?.content.clone().and_then(|range| self.raw(range))
+    }
+
+    /// The text of a part: decoded, its blocks joined by line ends, without what is only markup. Images have none.
+    pub fn text_of(&self, part: PartIx) -> Cow<'_, str> {
+        let raw = self.content(part).unwrap_or_default();
+        match self.format {
+            Format::Aider => aider::text(raw),
+            _ => content::text(raw),
+        }
     }
 
     /// What the model is given when message `at` is asked for, or with the next request: the messages that are
