@@ -50,7 +50,12 @@ impl Report {
         }
         let measures = session.profile.policy.measures();
         let whole = self.session.read(&session, &measures)?;
-        let data = fill::data(&whole, &session.profile, &self.session.next, &self.session.file.display().to_string())?;
+        let data = fill::data(
+            &whole,
+            &session.profile,
+            &self.session.next,
+            &self.session.file.display().to_string(),
+        )?;
         let page = page::page(&data);
         fs::write(&self.out, &page).with_context(|| format!("cannot write {}", self.out.display()))?;
         if self.json {

@@ -17,6 +17,9 @@
 //! that system's own: how it renders messages for a model, reads its settings, cuts a summary. [`json`] is the room
 //! they share: raw JSON measured, printed as other languages print it, and edited in place.
 //!
+//! Requests to model providers come in four formats, a [`Wire`] each. [`lint`] says what a provider would reject in
+//! one, and repairs it.
+//!
 //! ```
 //! use secateur::{Memory, Profiles, Situation};
 //! use secateur_formats::{read, renderings};
@@ -54,6 +57,7 @@ mod format;
 mod gemini_cli;
 pub mod json;
 mod lines;
+pub mod lint;
 pub mod openagentic;
 pub mod openclaw;
 pub mod opencode;

@@ -114,6 +114,8 @@ struct Evidence {
     input: bool,
     model: Option<String>,
     max_tokens: bool,
+    /// Members of requests that generate; counting tokens has none of them.
+    generates: bool,
     /// Members that session files have and requests do not.
     session: bool,
     version: bool,
@@ -163,6 +165,7 @@ impl Evidence {
     fn member(&mut self, name: &str) {
         match name {
             "max_tokens" => self.max_tokens = true,
+            "stream" | "temperature" | "top_p" => self.generates = true,
             "previous_response_id" | "instructions" => self.input = true,
             "sessionId" | "session_id" | "info" => self.session = true,
             "version" => self.version = true,
@@ -251,7 +254,10 @@ impl Evidence {
         if self.session || (self.version && self.agent) {
             return None;
         }
-        let is_claude = self.max_tokens && self.model.as_ref().is_some_and(|model| model.contains("claude"));
+        // Generating needs a limit there; a body without one is a question for the number of tokens.
+        let model = self.model.as_deref().unwrap_or_default();
+        let counts = model.starts_with("claude") && !self.generates;
+        let is_claude = counts || (self.max_tokens && model.contains("claude"));
         // A name is no proof: gateways serve Claude under the other format. Any shape outweighs it.
         match (self.anthropic, self.chat) {
             (0, 0) if is_claude => Some(Wire::Anthropic),
@@ -262,3 +268,6 @@ impl Evidence {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,7 +47,9 @@ pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file:
     let alive: u64 = live_parts(outline).map(|part| outline.sent(part)).sum();
     let kept: u64 = live_parts(outline).map(|part| judged.after(&context, outline, part)).sum();
     let window = next.window.map(|window| window as u64).or(situation.window.map(|window| window as u64));
-    let window = window.or_else(|| model.and_then(|name| crate::session::find_model(name).ok()).map(|model| model.context));
+    let window = window.or_else(|| {
+        model.and_then(|name| u64::try_from(crate::session::find_model(name).ok()?.context).ok())
+    });
     let recorded_peak = moments.iter().filter_map(|moment| moment.recorded).max();
     let count = |kind: Kind| outline.parts().filter(|&part| outline.kind(part) == kind).count() as u64;
     Ok(Data {
@@ -74,7 +76,10 @@ pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file:
         compactions: compactions(outline, &moments),
         zones: zones(outline, &judged),
         messages: messages(outline),
-        parts: outline.parts().map(|part| describe(whole, &context, profile, &judged, &meter, part)).collect(),
+        parts: outline
+            .parts()
+            .map(|part| describe(whole, &context, profile, &judged, &meter, part))
+            .collect(),
         warnings: whole.warnings.iter().map(ToString::to_string).collect(),
     })
 }
@@ -115,7 +120,8 @@ fn describe(
         Some(&place) if !is_gone => {
             match profile.policy.verdict(context, &Memory::default(), &judged.plan, place) {
                 secateur::Verdict::Cut(cut) => {
-                    let verdict = if matches!(cut.action, Action::Clear) { Verdict::Cut } else { Verdict::Trimmed };
+                    let verdict =
+                        if matches!(cut.action, Action::Clear) { Verdict::Cut } else { Verdict::Trimmed };
                     (verdict, wording::reason(cut.reason).to_owned())
                 }
                 secateur::Verdict::Kept(why) => (Verdict::Kept, wording::keep(why).to_owned()),
@@ -143,7 +149,12 @@ fn describe(
     }
 }
 
-fn categories(outline: &Outline, context: &Outline, judged: &Judged, meter: &Calibration) -> Vec<page::Category> {
+fn categories(
+    outline: &Outline,
+    context: &Outline,
+    judged: &Judged,
+    meter: &Calibration,
+) -> Vec<page::Category> {
     let mut rows: BTreeMap<secateur::Category, (u64, u64)> = BTreeMap::new();
     for part in live_parts(outline) {
         let row = rows.entry(outline.category(part)).or_default();

@@ -16,7 +16,12 @@ pub(super) struct Weighed {
 const EFFORT: usize = 40_000_000;
 
 /// The contexts of these requests; those in between that were not weighed anew are as the ones before them.
-pub(super) fn contexts(outline: &Outline, profile: &Profile, moments: &[Moment], next: &Situation) -> Vec<Weighed> {
+pub(super) fn contexts(
+    outline: &Outline,
+    profile: &Profile,
+    moments: &[Moment],
+    next: &Situation,
+) -> Vec<Weighed> {
     let mut memory = Memory::default();
     let mut known: Vec<MessageIx> = Vec::new();
     let mut weighed = Vec::with_capacity(moments.len());
@@ -42,7 +47,8 @@ pub(super) fn contexts(outline: &Outline, profile: &Profile, moments: &[Moment],
         };
         let plan = profile.policy.plan(&context, &situation, &memory);
         let whole = context.parts().map(|part| context.sent(part)).sum();
-        let saved: u64 = savings(&context, profile, &plan, &memory).map(|(part, left)| context.sent(part) - left).sum();
+        let saved: u64 =
+            savings(&context, profile, &plan, &memory).map(|(part, left)| context.sent(part) - left).sum();
         weighed.push(Weighed { whole, pruned: whole.saturating_sub(saved) });
         if profile.policy.lasting != Lasting::OneRequest {
             memory.commit(&plan, &context, &profile.policy.placeholder);
@@ -58,7 +64,8 @@ pub(super) fn savings<'a>(
     plan: &'a Plan,
     memory: &'a Memory,
 ) -> impl Iterator<Item = (PartIx, u64)> + 'a {
-    let earlier = memory.cuts().filter(|&(part, _)| plan.cut(part).is_none() && memory.cut(outline, part).is_some());
+    let earlier =
+        memory.cuts().filter(|&(part, _)| plan.cut(part).is_none() && memory.cut(outline, part).is_some());
     let earlier = earlier.map(|(part, cut)| (part, cut.action));
     let all = plan.cuts.iter().map(|cut| (cut.part, cut.action)).chain(earlier);
     all.map(move |(part, action)| (part, left(outline, profile, part, action)))
