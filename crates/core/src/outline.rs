@@ -216,6 +216,13 @@ impl Outline {
         }
     }
 
+    /// Says of a part that the source cut it: some logs tell that only later.
+    pub fn set_cut(&mut self, part: PartIx) {
+        if let Some(nature) = self.natures.get_mut(part.0 as usize) {
+            nature.set_cut();
+        }
+    }
+
     /// Adds a model call.
     pub fn push_call(&mut self, call: Call) {
         self.calls.push(call);

@@ -140,6 +140,24 @@ pub(crate) fn text(raw: &str) -> Cow<'_, str> {
     texts.fold(first, |all, next| Cow::Owned(format!("{all}\n{next}")))
 }
 
+/// Whether the text of a content begins, white space aside, with an angle bracket or with another text that marks
+/// what a program put in. The literal is not decoded for that.
+pub(crate) fn is_tagged(raw: &str, marks: &[&str]) -> bool {
+    let literal = match *pieces(raw) {
+        [Piece::Text(literal), ..] => literal,
+        _ => return false,
+    };
+    let mut text = literal.strip_prefix('"').unwrap_or_default();
+    loop {
+        let blanks = [" ", r"\n", r"\r", r"\t"];
+        let Some(rest) = blanks.into_iter().find_map(|blank| text.strip_prefix(blank)) else { break };
+        text = rest;
+    }
+    // Some writers of JSON escape the bracket because of browsers.
+    let is_bracket = ["<", r"\u003c", r"\u003C"].into_iter().any(|bracket| text.starts_with(bracket));
+    is_bracket || marks.iter().any(|mark| text.starts_with(mark))
+}
+
 /// Whether a content is exactly the placeholder that the measures ask about.
 pub(crate) fn is_placeholder(raw: &str, measures: &Measures) -> bool {
     measures.placeholder.is_some()

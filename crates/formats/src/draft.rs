@@ -153,6 +153,12 @@ impl<'m> Draft<'m> {
 
     /// Adds a tool's answer to the newest message.
     pub(crate) fn answer(&mut self, answered: Answered<'_>) {
+        let sizes = content::sizes(answered.content.map_or("null", Raw::text), self.measures);
+        self.answer_sized(answered, sizes);
+    }
+
+    /// Adds a tool's answer to the newest message whose text is not simply that of its content.
+    pub(crate) fn answer_sized(&mut self, answered: Answered<'_>, sizes: Sizes) {
         let raw = answered.content.map_or("null", Raw::text);
         let facts = PartFacts {
             kind: Kind::Result,
@@ -161,7 +167,7 @@ impl<'m> Draft<'m> {
             cut: answered.cut,
             failed: answered.failed,
             placeholder: content::is_placeholder(raw, self.measures),
-            sizes: content::sizes(raw, self.measures),
+            sizes,
             ..PartFacts::default()
         };
         let id = answered.id.and_then(|id| self.outline.ids().find(id));

@@ -22,7 +22,7 @@
 //! assert_eq!(outline.context(Some(MessageIx(2))), [MessageIx(0), MessageIx(1)]);
 //! ```
 
-use super::{MessageIx, Outline, PartIx};
+use super::{Message, MessageIx, Outline, PartIx};
 
 /// How a message comes into an outline that is made from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,8 @@ impl Outline {
 
     /// An outline of some of the messages, in this order, and for each of its parts the part that it was here.
     ///
-    /// Model calls come along with their message. Lives are not taken over: in the new outline all is alive.
+    /// Model calls come along with their message, and a late summary keeps its place if that is selected as well.
+    /// Lives are not taken over: in the new outline all is alive.
     pub fn select(&self, picks: impl IntoIterator<Item = Pick>) -> (Outline, Vec<PartIx>) {
         let mut selected = Outline {
             measures: self.measures.clone(),
@@ -80,7 +81,7 @@ impl Outline {
             let (Pick::Message(message) | Pick::Join(message)) = pick;
             let Some(row) = self.messages.get(message.0 as usize) else { continue };
             if matches!(pick, Pick::Message(_)) || selected.messages.is_empty() {
-                selected.push_row(*row);
+                selected.push_row(Message { gone: u32::MAX, ..*row });
             }
             renamed[message.0 as usize] = Some(MessageIx(selected.messages.len() as u32 - 1));
             for part in self.parts_of(message) {
@@ -88,11 +89,38 @@ impl Outline {
                 parts.push(PartIx(part));
             }
         }
+        for message in &mut selected.messages {
+            let place = renamed.get(message.place as usize).copied().flatten();
+            message.place = place.map_or(u32::MAX, |place: MessageIx| place.0);
+        }
         let calls = self.calls.iter().filter_map(|call| {
             let message = *renamed.get(call.message.0 as usize)?;
             Some(super::Call { message: message?, ..*call })
         });
         selected.calls.extend(calls);
         (selected, parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outline::{MessageFacts, Role};
+
+    #[test]
+    fn a_late_summary_keeps_its_place_when_messages_are_joined() {
+        let mut outline = Outline::default();
+        for _ in 0..4 {
+            outline.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
+        }
+        let facts = MessageFacts { summary: true, place: Some(MessageIx(3)), ..MessageFacts::default() };
+        let summary = outline.push_message(facts);
+        outline.retire(MessageIx(0), summary);
+
+        let picks = [0, 2, 3, 4].map(|index| Pick::Message(MessageIx(index)));
+        let (joined, _) = outline.select([picks[0], Pick::Join(MessageIx(1)), picks[1], picks[2], picks[3]]);
+        assert_eq!(joined.context(None), [0, 1, 3, 2].map(MessageIx));
+        let (apart, _) = outline.select([picks[3], picks[0]]);
+        assert_eq!(apart.context(None), [0, 1].map(MessageIx));
     }
 }

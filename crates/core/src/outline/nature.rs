@@ -60,6 +60,10 @@ impl Nature {
         self.0 & Self::CUT != 0
     }
 
+    pub(super) fn set_cut(&mut self) {
+        self.0 |= Self::CUT;
+    }
+
     /// Whether it is a result in one of these states, given as one bit each.
     #[inline]
     pub(crate) fn is_result_in(self, statuses: u32) -> bool {

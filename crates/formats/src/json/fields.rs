@@ -213,11 +213,11 @@ impl<'de, T: Deserialize<'de>, S: FnMut(T)> Visitor<'de> for Each<T, S> {
 
 /// Declares a type that is filled from the members of an object, each by its name and kept [`Raw`].
 macro_rules! raw_fields {
-    ($(#[$doc:meta])* $name:ident { $($field:ident: $key:literal),* $(,)? }) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident: $key:literal),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Default)]
-        struct $name<'a> {
-            $($field: Option<$crate::json::Raw<'a>>,)*
+        $vis struct $name<'a> {
+            $($vis $field: Option<$crate::json::Raw<'a>>,)*
         }
 
         impl<'a> $crate::json::Fields<'a> for $name<'a> {

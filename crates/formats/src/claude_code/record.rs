@@ -1,0 +1,151 @@
+//! The records of a log, read in one pass: what is known stays raw until it is wanted, the rest is skipped.
+
+use secateur::Usage;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess};
+
+use super::tree::{Chain, Id, Parent};
+use crate::json::fields::{is_null, object, raw_fields};
+use crate::json::{Each, Fields, Object, Raw};
+use crate::time;
+
+/// Reads what the provider reported.
+pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
+    let tokens = object::<Tokens<'_>>(raw.text()).ok()??;
+    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
+    Some(Usage {
+        input: number(tokens.input),
+        output: number(tokens.output),
+        cache_read: number(tokens.cache_read),
+        cache_write: number(tokens.cache_write),
+        ..Usage::default()
+    })
+}
+
+/// Reads the elements of a raw list that was found to be JSON before.
+pub(super) fn each<'a, T: serde::Deserialize<'a>>(list: Raw<'a>, sink: impl FnMut(T)) {
+    _ = Each::new(sink).deserialize(&mut serde_json::Deserializer::from_str(list.text()));
+}
+
+/// A line: the members of all its kinds.
+#[derive(Default)]
+pub(super) struct Record<'a> {
+    pub(super) kind: Option<Raw<'a>>,
+    pub(super) subtype: Option<Raw<'a>>,
+    pub(super) uuid: Option<Raw<'a>>,
+    pub(super) parent: Option<Raw<'a>>,
+    pub(super) logical_parent: Option<Raw<'a>>,
+    pub(super) session: Option<Raw<'a>>,
+    pub(super) timestamp: Option<Raw<'a>>,
+    pub(super) cwd: Option<Raw<'a>>,
+    pub(super) version: Option<Raw<'a>>,
+    pub(super) is_side: Option<Raw<'a>>,
+    pub(super) is_meta: Option<Raw<'a>>,
+    pub(super) is_summary: Option<Raw<'a>>,
+    pub(super) is_error: Option<Raw<'a>>,
+    pub(super) summary: Option<Raw<'a>>,
+    pub(super) ai_title: Option<Raw<'a>>,
+    pub(super) custom_title: Option<Raw<'a>>,
+    pub(super) compaction: Option<Raw<'a>>,
+    pub(super) microcompaction: Option<Raw<'a>>,
+    pub(super) message: Object<Message<'a>>,
+}
+
+impl<'a> Fields<'a> for Record<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let field = match key {
+            "message" => {
+                self.message = map.next_value()?;
+                return Ok(());
+            }
+            "type" => &mut self.kind,
+            "subtype" => &mut self.subtype,
+            "uuid" => &mut self.uuid,
+            "parentUuid" => &mut self.parent,
+            "logicalParentUuid" => &mut self.logical_parent,
+            "sessionId" => &mut self.session,
+            "timestamp" => &mut self.timestamp,
+            "cwd" => &mut self.cwd,
+            "version" => &mut self.version,
+            "isSidechain" => &mut self.is_side,
+            "isMeta" => &mut self.is_meta,
+            "isCompactSummary" => &mut self.is_summary,
+            "isApiErrorMessage" => &mut self.is_error,
+            "summary" => &mut self.summary,
+            "aiTitle" => &mut self.ai_title,
+            "customTitle" => &mut self.custom_title,
+            "compactMetadata" => &mut self.compaction,
+            "microcompactMetadata" => &mut self.microcompaction,
+            _ => {
+                map.next_value::<IgnoredAny>()?;
+                return Ok(());
+            }
+        };
+        *field = Some(map.next_value()?);
+        Ok(())
+    }
+}
+
+impl Record<'_> {
+    pub(super) fn id(&self) -> Option<Id> {
+        self.uuid.filter(|uuid| uuid.is_string()).map(|uuid| Id::of(uuid.text()))
+    }
+
+    pub(super) fn follows(&self) -> Parent {
+        let named = |raw: Option<Raw<'_>>| raw.filter(|raw| raw.is_string()).map(|raw| Id::of(raw.text()));
+        match named(self.parent).or_else(|| named(self.logical_parent)) {
+            Some(parent) => Parent::Record(parent),
+            // A compaction begins anew, but what it summarises was said before it.
+            None if self.compaction.is_some() || !self.parent.is_some_and(|raw| is_null(raw.text())) => {
+                Parent::Unknown
+            }
+            None => Parent::Nobody,
+        }
+    }
+
+    pub(super) fn chain(&self) -> Chain {
+        if self.is_side.is_some_and(Raw::is_truthy) { Chain::Side } else { Chain::Main }
+    }
+
+    pub(super) fn time(&self) -> Option<i64> {
+        self.timestamp.and_then(Raw::as_str).and_then(|text| time::millis(&text))
+    }
+}
+
+raw_fields!(
+    /// What is sent to the provider, or came from it.
+    pub(super) Message { id: "id", model: "model", content: "content", usage: "usage" }
+);
+
+impl<'a> Message<'a> {
+    pub(super) fn blocks(&self) -> Vec<Block<'a>> {
+        let mut blocks = Vec::new();
+        if let Some(content) = self.content.filter(|content| content.text().starts_with('[')) {
+            each(content, |Object(block): Object<Block<'a>>| blocks.extend(block));
+        }
+        blocks
+    }
+}
+
+raw_fields!(
+    /// A block of content: the members of all its kinds.
+    pub(super) Block { kind: "type", text: "text", thinking: "thinking", signature: "signature", data: "data", id: "id",
+            name: "name", input: "input", call: "tool_use_id", is_error: "is_error", content: "content",
+            source: "source" }
+);
+raw_fields!(
+    /// What the provider reported.
+    Tokens { input: "input_tokens", output: "output_tokens", cache_read: "cache_read_input_tokens",
+             cache_write: "cache_creation_input_tokens" }
+);
+raw_fields!(
+    /// What a compaction left in the context.
+    pub(super) Compaction { segment: "preservedSegment", messages: "preservedMessages" }
+);
+raw_fields!(
+    /// Messages that a compaction kept: the ends of their chain, or each.
+    pub(super) Preserved { head: "headUuid", tail: "tailUuid", uuids: "uuids", all: "allUuids" }
+);
+raw_fields!(
+    /// What a small compaction cleared.
+    pub(super) Cleared { calls: "compactedToolIds" }
+);
