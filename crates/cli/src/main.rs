@@ -21,6 +21,7 @@ mod demo;
 mod explain;
 mod figures;
 mod inspect;
+mod lint;
 mod logs;
 mod next;
 mod overflow;
@@ -58,6 +59,7 @@ enum Command {
     Inspect(inspect::Inspect),
     Scan(scan::Scan),
     Report(report::Report),
+    Lint(lint::Lint),
     Profiles(profiles::List),
     Overflow(overflow::Check),
     Conform(conform::Conform),
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
         Command::Inspect(command) => command.run(&mut out),
         Command::Scan(command) => command.run(&mut out),
         Command::Report(command) => command.run(&mut out),
+        Command::Lint(command) => command.run(&mut out),
         Command::Profiles(command) => command.run(&mut out),
         Command::Overflow(command) => command.run(&mut out),
         Command::Conform(command) => command.run(&mut out),
