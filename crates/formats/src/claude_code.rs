@@ -9,12 +9,14 @@
 //! sees as cleared from then on. `toolUseResult`, `progress` and the like are for the screen: they can be most of a
 //! file, and are passed over without being looked into.
 
+mod answers;
 mod record;
 mod tree;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use secateur::{Call, Kind, MessageFacts, MessageIx, Name, Pick, Role, Status};
+use secateur::{Call, Kind, MessageFacts, MessageIx, Name, Role, Status};
 
 use crate::content;
 use crate::draft::{Answered, Called, Draft};
@@ -22,6 +24,7 @@ use crate::json::fields::object;
 use crate::json::{Object, Raw};
 use crate::lines::Records;
 use crate::probe::{self, Probe, Shape};
+use answers::Answers;
 use record::{Block, Cleared, Compaction, Preserved, Record, each, usage};
 use tree::{Boundary, Id, Tree};
 
@@ -51,12 +54,9 @@ pub(crate) struct Reader {
     boundaries: Vec<Boundary>,
     /// Where the summary stands that is awaited.
     place: Option<MessageIx>,
-    /// The messages of the model by their ids.
-    answers: HashMap<Id, MessageIx>,
+    answers: Answers,
     /// The id of the newest message, if it is the model's.
     newest: Option<Id>,
-    /// Messages that belong to an earlier one.
-    fragments: Vec<(MessageIx, MessageIx)>,
     calls: Vec<Call>,
     /// Which of the calls produced a message.
     costs: HashMap<Id, usize>,
@@ -97,7 +97,7 @@ impl Records for Reader {
     }
 
     fn finish(&mut self, draft: &mut Draft<'_>) {
-        let wholes = self.join(draft);
+        let wholes = self.answers.join(draft);
         let renamed = |message: MessageIx| wholes.get(message.0 as usize).copied().unwrap_or(message);
         for call in self.calls.drain(..) {
             draft.outline.push_call(Call { message: renamed(call.message), ..call });
@@ -118,7 +118,7 @@ impl Reader {
     fn learn_origin(&self, draft: &mut Draft<'_>, record: &Record<'_>) {
         let learn = |known: &mut Option<String>, raw: Option<Raw<'_>>| {
             if known.is_none() {
-                *known = raw.and_then(Raw::as_str).map(|text| text.into_owned());
+                *known = raw.and_then(Raw::as_str).map(Cow::into_owned);
             }
         };
         learn(&mut draft.origin.session, record.session);
@@ -190,10 +190,7 @@ impl Reader {
         self.newest = id;
         self.tree.speak(record.id(), record.follows(), record.chain(), index);
         if let Some(id) = id {
-            let whole = *self.answers.entry(id).or_insert(index);
-            if whole != index && self.fragments.last().is_none_or(|&(last, _)| last != index) {
-                self.fragments.push((index, whole));
-            }
+            self.answers.add(id, index);
         }
         if message.content.is_some_and(Raw::is_string) {
             draft.say(Kind::Text, message.content);
@@ -206,7 +203,7 @@ impl Reader {
             return;
         }
         if model.is_some() && draft.origin.model.as_deref() != model.as_deref() {
-            draft.origin.model = model.map(|model| model.into_owned());
+            draft.origin.model = model.map(Cow::into_owned);
         }
         if let Some(usage) = message.usage.and_then(usage) {
             let call = Call { message: index, time: record.time(), usage };
@@ -256,34 +253,6 @@ impl Reader {
             let name = id.as_str().and_then(|id| draft.outline.ids().find(&id));
             self.cleared.extend(name);
         });
-    }
-
-    /// Puts the fragments of messages together. Says for each message as it was read which one it is now.
-    fn join(&mut self, draft: &mut Draft<'_>) -> Vec<MessageIx> {
-        if self.fragments.is_empty() {
-            return Vec::new();
-        }
-        let mut parts: HashMap<MessageIx, Vec<MessageIx>> = HashMap::new();
-        for &(fragment, whole) in &self.fragments {
-            parts.entry(whole).or_default().push(fragment);
-        }
-        let fragments: HashSet<MessageIx> = self.fragments.iter().map(|&(fragment, _)| fragment).collect();
-        let mut picks = Vec::new();
-        let mut wholes: Vec<MessageIx> = draft.outline.messages().collect();
-        let mut count = 0;
-        for message in draft.outline.messages().filter(|message| !fragments.contains(message)) {
-            picks.push(Pick::Message(message));
-            let own = parts.get(&message).into_iter().flatten().copied();
-            picks.extend(own.clone().map(Pick::Join));
-            for message in own.chain([message]) {
-                if let Some(whole) = wholes.get_mut(message.0 as usize) {
-                    *whole = MessageIx(count);
-                }
-            }
-            count += 1;
-        }
-        draft.rearrange(picks);
-        wholes
     }
 }
 

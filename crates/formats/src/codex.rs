@@ -10,17 +10,21 @@
 //! that, for they are not part of the history.
 
 mod output;
+mod record;
+
+use std::borrow::Cow;
 
 use secateur::{Call, Kind, MessageFacts, MessageIx, Role, Status, Usage};
-use serde::de::{IgnoredAny, MapAccess};
+use serde::de::DeserializeSeed;
 
 use crate::content;
 use crate::draft::{Answered, Called, Draft};
-use crate::json::fields::{object, raw_fields};
-use crate::json::{Each, Fields, Object, Raw};
+use crate::json::fields::object;
+use crate::json::{Each, Object, Raw};
 use crate::lines::Records;
 use crate::probe::{Probe, Shape};
 use crate::time;
+use record::{Info, Item, Record, instructions, usage};
 
 /// Whether a text is in this format.
 pub(crate) fn matches(probe: &Probe<'_>) -> bool {
@@ -167,7 +171,7 @@ impl Reader {
     /// Takes the beginning of a session. It comes again when a session is resumed, and then its instructions are the
     /// ones in force.
     fn take_meta(&mut self, draft: &mut Draft<'_>, item: &Item<'_>) {
-        let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(|text| text.into_owned());
+        let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
         let origin = &mut draft.origin;
         // The first one tells which session it is: the others may be those that it was forked from.
         origin.session = origin.session.take().or_else(|| text(item.id.or(item.session)));
@@ -245,10 +249,7 @@ impl Reader {
             let mut taken = Vec::new();
             let each = Each::new(|Object(item): Object<Item<'_>>| taken.extend(item));
             // The line was read before, so it is JSON; an item that is none of ours is passed over.
-            _ = serde::de::DeserializeSeed::deserialize(
-                each,
-                &mut serde_json::Deserializer::from_str(history.text()),
-            );
+            _ = each.deserialize(&mut serde_json::Deserializer::from_str(history.text()));
             items = taken.len();
             for item in &taken {
                 self.take(draft, item);
@@ -264,72 +265,11 @@ impl Reader {
     }
 }
 
-/// The text of instructions: `{text}`, or a string.
-fn instructions(raw: Raw<'_>) -> Option<Raw<'_>> {
-    let wrapped = object::<Instructions<'_>>(raw.text()).ok()?;
-    wrapped.map_or(Some(raw), |wrapped| wrapped.text).filter(|text| text.is_string())
-}
-
 fn take_opaque(draft: &mut Draft<'_>, item: &Item<'_>) {
     if let Some(opaque) = item.opaque.filter(|opaque| opaque.text() != "null") {
         draft.say(Kind::Signature, Some(opaque));
     }
 }
-
-/// Codex counts what was cached as input, and reasoning as output. The latter is left so: the log's readers compare
-/// it with the provider's bill.
-fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<Tokens<'_>>(raw.text()).ok()??;
-    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
-    let cache_read = number(tokens.cached);
-    Some(Usage {
-        input: number(tokens.input).saturating_sub(cache_read),
-        output: number(tokens.output),
-        cache_read,
-        total: tokens.total.and_then(Raw::as_i64),
-        ..Usage::default()
-    })
-}
-
-#[derive(Default)]
-struct Record<'a> {
-    timestamp: Option<Raw<'a>>,
-    kind: Option<Raw<'a>>,
-    payload: Object<Item<'a>>,
-}
-
-impl<'a> Fields<'a> for Record<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "timestamp" => self.timestamp = Some(map.next_value()?),
-            "type" => self.kind = Some(map.next_value()?),
-            "payload" => self.payload = map.next_value()?,
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
-    }
-}
-
-raw_fields!(
-    /// A payload: the members of all its kinds.
-    Item { kind: "type", role: "role", content: "content", name: "name", arguments: "arguments", input: "input",
-           call: "call_id", output: "output", summary: "summary", opaque: "encrypted_content", action: "action",
-           tools: "tools", info: "info", turns: "num_turns", id: "id", session: "session_id", cwd: "cwd",
-           version: "cli_version", model: "model", instructions: "base_instructions", message: "message",
-           history: "replacement_history" }
-);
-raw_fields!(
-    /// What the model is told before everything else.
-    Instructions { text: "text" }
-);
-raw_fields!(
-    /// What a `token_count` tells.
-    Info { total: "total_token_usage", last: "last_token_usage" }
-);
-raw_fields!(
-    /// What the provider reported.
-    Tokens { input: "input_tokens", cached: "cached_input_tokens", output: "output_tokens", total: "total_tokens" }
-);
 
 #[cfg(test)]
 mod tests;

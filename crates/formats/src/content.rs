@@ -143,10 +143,7 @@ pub(crate) fn text(raw: &str) -> Cow<'_, str> {
 /// Whether the text of a content begins, white space aside, with an angle bracket or with another text that marks
 /// what a program put in. The literal is not decoded for that.
 pub(crate) fn is_tagged(raw: &str, marks: &[&str]) -> bool {
-    let literal = match *pieces(raw) {
-        [Piece::Text(literal), ..] => literal,
-        _ => return false,
-    };
+    let [Piece::Text(literal), ..] = *pieces(raw) else { return false };
     let mut text = literal.strip_prefix('"').unwrap_or_default();
     loop {
         let blanks = [" ", r"\n", r"\r", r"\t"];
