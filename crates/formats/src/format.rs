@@ -137,7 +137,13 @@ impl Format {
     /// Tells the format from the content itself; the beginning is enough.
     pub fn detect(bytes: &[u8]) -> Result<Self, ReadError> {
         let sample = bytes.get(..probe::ENOUGH).unwrap_or(bytes);
-        let text = sample.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let text = match std::str::from_utf8(sample) {
+            Ok(text) => text,
+            Err(error) => sample
+                .get(..error.valid_up_to())
+                .and_then(|valid| std::str::from_utf8(valid).ok())
+                .unwrap_or(""),
+        };
         if text.is_empty() && !bytes.is_empty() {
             return Err(ReadError::Unknown { found: "bytes that are no text".to_owned() });
         }

@@ -142,7 +142,8 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 
     fn visit_borrowed_bytes<E: Error>(self, name: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(String::from_utf8_lossy(name))
+        // Nearly every name is plain text, and the lossy conversion is slow even then.
+        Ok(std::str::from_utf8(name).map_or_else(|_| String::from_utf8_lossy(name), Cow::Borrowed))
     }
 
     fn visit_bytes<E: Error>(self, name: &[u8]) -> Result<Self::Value, E> {
