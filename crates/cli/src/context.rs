@@ -121,13 +121,17 @@ fn summarise(report: &Report<'_>) {
 /// The message that a user means: by its number, or by its own id.
 fn find(transcript: &Transcript<'_>, name: &str) -> Result<MessageIx> {
     let outline = &transcript.outline;
-    let by_id = outline.ids().find(name).and_then(|id| outline.messages().find(|&message| outline.id(message) == id));
+    let by_id =
+        outline.ids().find(name).and_then(|id| outline.messages().find(|&message| outline.id(message) == id));
     let by_number = || {
         let number: u32 = name.parse().ok()?;
         ((number as usize) < outline.message_count()).then_some(MessageIx(number))
     };
     match by_id.or_else(by_number) {
         Some(message) => Ok(message),
-        None => bail!("the session has no message {name:?}; they are numbered 0 to {}", outline.message_count().saturating_sub(1)),
+        None => bail!(
+            "the session has no message {name:?}; they are numbered 0 to {}",
+            outline.message_count().saturating_sub(1)
+        ),
     }
 }

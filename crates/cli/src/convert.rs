@@ -111,8 +111,17 @@ fn tell(out: &mut dyn Write, account: &Account<'_>) -> Result<()> {
     writeln!(out, "  {:>14} bytes of content in the file, of which", grouped(account.content_bytes))?;
     writeln!(out, "  {:>14} went over", grouped(account.carried_bytes))?;
     writeln!(out, "  {:>14} have no place there", grouped(account.lost_bytes))?;
-    writeln!(out, "  {:>14} had left the context before ({})", grouped(account.gone_bytes), counted(account.gone_parts as u64, "part"))?;
-    writeln!(out, "  {:>14} bytes of the file are records and copies that no model is given", grouped(account.other_bytes))?;
+    writeln!(
+        out,
+        "  {:>14} had left the context before ({})",
+        grouped(account.gone_bytes),
+        counted(account.gone_parts as u64, "part")
+    )?;
+    writeln!(
+        out,
+        "  {:>14} bytes of the file are records and copies that no model is given",
+        grouped(account.other_bytes)
+    )?;
     if account.losses.is_empty() {
         return Ok(());
     }

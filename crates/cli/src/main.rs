@@ -17,6 +17,8 @@
 
 mod chosen;
 mod conform;
+mod context;
+mod convert;
 mod demo;
 mod explain;
 mod figures;
@@ -56,6 +58,8 @@ enum Command {
     Inspect(inspect::Inspect),
     Scan(scan::Scan),
     Report(report::Report),
+    Context(context::Context),
+    Convert(convert::Convert),
     Lint(lint::Lint),
     Profiles(profiles::List),
     Overflow(overflow::Check),
@@ -72,6 +76,8 @@ fn main() -> ExitCode {
         Command::Inspect(command) => command.run(&mut out),
         Command::Scan(command) => command.run(&mut out),
         Command::Report(command) => command.run(&mut out),
+        Command::Context(command) => command.run(&mut out),
+        Command::Convert(command) => command.run(&mut out),
         Command::Lint(command) => command.run(&mut out),
         Command::Profiles(command) => command.run(&mut out),
         Command::Overflow(command) => command.run(&mut out),

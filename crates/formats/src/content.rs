@@ -72,11 +72,11 @@ fn piece(raw: &str) -> Option<Piece<'_>> {
         return Some(Piece::Media(raw));
     }
     match (block.kind.and_then(Raw::as_str).as_deref(), block.text) {
-        (Some("text" | "input_text" | "output_text" | "summary_text" | "refusal") | None, Some(text))
-            if text.is_string() =>
-        {
-            Some(Piece::Text(text.text()))
-        }
+        (
+            Some("text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" | "refusal")
+            | None,
+            Some(text),
+        ) if text.is_string() => Some(Piece::Text(text.text())),
         (
             Some(
                 "image" | "image_url" | "input_image" | "input_audio" | "audio" | "video" | "media"
@@ -172,17 +172,18 @@ pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>) -> Result<V
 }
 
 /// What is left of a content after a cut, in the dialect that it had.
-fn replaced(raw: &str, cut: Rendering<'_>) -> String {
+pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
     let text = match cut.action {
         Action::Clear => cut.placeholder.to_owned(),
         Action::Trim { head, tail, pairs } => trimmed(&text(raw), head, tail, pairs),
         Action::DropMedia if raw.starts_with('[') => return without_media(raw),
+        // A plain text holds no media, so it stays.
+        Action::DropMedia if raw.starts_with('"') => return raw.to_owned(),
         Action::DropMedia => IMAGE_REMOVED.to_owned(),
     };
     match raw.as_bytes().first() {
         Some(b'[') => {
-            let mark =
-                last_cache_mark(raw).map_or_else(String::new, |mark| format!(",\"cache_control\":{mark}"));
+            let mark = cache_mark(last_cache_mark(raw));
             format!("[{{\"type\":{},\"text\":{}{mark}}}]", encode(&text_kind(raw)), encode(&text))
         }
         Some(b'{') => format!("{{\"output\":{}}}", encode(&text)),
@@ -223,13 +224,19 @@ fn last_cache_mark(raw: &str) -> Option<&str> {
     blocks(raw).rev().find_map(|(_, block)| block.cache).map(Raw::text)
 }
 
+/// The member that holds a cache mark; nothing if there is none.
+fn cache_mark(mark: Option<&str>) -> String {
+    mark.map_or_else(String::new, |mark| format!(",\"cache_control\":{mark}"))
+}
+
 /// A list of blocks in which each image is a line of text.
 fn without_media(raw: &str) -> String {
     let kind = encode(&text_kind(raw));
     let kept: Vec<Cow<'_, str>> = blocks(raw)
-        .map(|(own, _)| match piece(own) {
+        .map(|(own, block)| match piece(own) {
             Some(Piece::Media(_)) => {
-                Cow::Owned(format!("{{\"type\":{kind},\"text\":{}}}", encode(IMAGE_REMOVED)))
+                let mark = cache_mark(block.cache.map(Raw::text));
+                Cow::Owned(format!("{{\"type\":{kind},\"text\":{}{mark}}}", encode(IMAGE_REMOVED)))
             }
             _ => Cow::Borrowed(own),
         })

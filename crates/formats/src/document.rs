@@ -109,7 +109,8 @@ pub(crate) fn element_ranges(text: &str) -> Vec<Range<usize>> {
     element_ranges_under(LIST, text)
 }
 
-fn element_ranges_under(name: &str, text: &str) -> Vec<Range<usize>> {
+/// Where the whole elements of a list lie: of the text itself, or of its member of this name.
+pub(crate) fn element_ranges_under(name: &str, text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut depth = 0usize;
     let mut list_depth = None;

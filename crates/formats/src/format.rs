@@ -187,6 +187,7 @@ impl Format {
             Format::OpenAgentic => openagentic::edits(transcript, cut, now),
             Format::Qwery => qwery::edits(transcript, cut, now),
             Format::Aider => Err(self.unsupported(cut.part, "it is text without tool results")),
+            Format::Request(_) => request::edits(transcript, cut),
             _ => content::edits(transcript, cut),
         }
     }

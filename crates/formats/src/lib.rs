@@ -19,6 +19,8 @@
 //!
 //! Requests to model providers come in four formats, a [`Wire`] each. [`lint`] says what a provider would reject in
 //! one, and repairs it.
+//! Requests to model providers are read like sessions, and any session is [rendered](render()) as a request of any
+//! [`Wire`].
 //!
 //! ```
 //! use secateur::{Memory, Profiles, Situation};
@@ -67,6 +69,7 @@ mod pi;
 mod probe;
 pub mod qwery;
 mod recorded;
+mod render;
 mod request;
 mod sizes;
 mod skim;
@@ -84,6 +87,7 @@ pub use census::Census;
 pub use format::{FORMATS, Format, ReadError, read, read_all, read_all_as, read_as};
 pub use origin::Origin;
 pub use recorded::recorded_body;
+pub use render::{Loss, RenderOptions, Rendered, render};
 pub use skim::{Skim, SkimError, skim};
 pub use subject::{About, Subject, subject};
 pub use transcript::{ApplyError, Rendering, Transcript, renderings};

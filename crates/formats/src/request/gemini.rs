@@ -1,13 +1,125 @@
-//! Requests to Google's generateContent.
+//! Requests to Google's Gemini API.
+//!
+//! Calls mostly have no ids there: the answers of a tool belong to its calls in order. Names are spelled in two ways,
+//! `functionCall` and `function_call`; the API takes both.
+//!
+//! A thought's signature may stand on any part. It becomes a part of its own, right behind the one it stands on.
 
-use secateur::Measures;
+use std::borrow::Cow;
 
-use crate::draft::Draft;
+use secateur::{Kind, Measures, MessageFacts, PartFacts, Role, Status};
+
+use super::{Ordinals, fields, instruct, list, push_opaque, read_body, role};
+use crate::content;
+use crate::draft::{Answered, Called, Draft};
 use crate::format::Format;
-use crate::transcript::Transcript;
+use crate::json::Raw;
+use crate::json::fields::raw_fields;
+use crate::transcript::{Spot, Transcript};
 use crate::wire::Wire;
 
 /// Reads a request; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    Draft::new(text, measures).finish(Format::Request(Wire::Gemini), text)
+    let mut draft = Draft::new(text, measures);
+    let (body, contents) = read_body(Wire::Gemini, text, &mut draft);
+    let instruction = body.instruction.or(body.instruction_snake);
+    // A content's parts are its blocks; the rest of it names the role.
+    instruct(&mut draft, instruction.map(|raw| fields::<Content<'_>>(raw).parts.unwrap_or(raw)));
+    let mut ordinals = Ordinals::default();
+    for raw in contents {
+        take(&mut draft, &mut ordinals, raw);
+    }
+    draft.finish(Format::Request(Wire::Gemini), text)
+}
+
+fn take(draft: &mut Draft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
+    let content = fields::<Content<'_>>(raw);
+    let parts = content.parts.map_or_else(Vec::new, |parts| match parts.text().starts_with('[') {
+        true => list(parts),
+        false => vec![parts],
+    });
+    let is_answer = |raw: &Raw<'_>| fields::<Part<'_>>(*raw).response().is_some();
+    let role = match content.role {
+        _ if !parts.is_empty() && parts.iter().all(is_answer) => Role::Tool,
+        // Who says nothing about the speaker asks a question.
+        None => Role::User,
+        named => role(named),
+    };
+    draft.message(MessageFacts { role, ..MessageFacts::default() });
+    for raw in parts {
+        take_part(draft, ordinals, raw);
+    }
+}
+
+fn take_part(draft: &mut Draft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
+    let part = fields::<Part<'_>>(raw);
+    if let Some(call) = part.call.or(part.call_snake) {
+        let call = fields::<Call<'_>>(call);
+        let tool = call.name.and_then(Raw::as_str).unwrap_or_default();
+        let id = call.id.and_then(Raw::as_str).map_or_else(|| ordinals.call(&tool), Cow::into_owned);
+        draft.call(Called { tool: Some(&tool), id: Some(&id), status: Status::Completed, input: call.args });
+    } else if let Some(answer) = part.response() {
+        take_answer(draft, ordinals, &fields(answer));
+    } else if part.inline.or(part.inline_snake).or(part.file).or(part.file_snake).is_some() {
+        draft.show(raw);
+    } else if part.text.is_some() {
+        let is_thought = part.thought.is_some_and(Raw::is_truthy);
+        draft.say(if is_thought { Kind::Reasoning } else { Kind::Text }, part.text);
+    } else if part.signature.or(part.signature_snake).is_none() {
+        push_opaque(draft, raw);
+    }
+    if let Some(signature) = part.signature.or(part.signature_snake) {
+        draft.say(Kind::Signature, Some(signature));
+    }
+}
+
+fn take_answer(draft: &mut Draft<'_>, ordinals: &mut Ordinals, answer: &Answer<'_>) {
+    let tool = answer.name.and_then(Raw::as_str).unwrap_or_default();
+    let id = answer.id.and_then(Raw::as_str).map_or_else(|| ordinals.answer(&tool), Cow::into_owned);
+    let Some(media) = answer.parts.filter(|parts| !list(*parts).is_empty()) else {
+        let (tool, id, content) = (Some(&*tool), Some(&*id), answer.response);
+        let status = Status::Completed;
+        return draft.answer(Answered { tool, id, status, content, ..Answered::default() });
+    };
+    // Media stand beside the answer and count with it.
+    let raw = answer.response.map_or("null", Raw::text);
+    let mut sizes = content::sizes(raw, draft.measures);
+    sizes.bytes += media.text().len() as u64;
+    sizes.images += list(media).len() as u32;
+    let spot = Spot { second: draft.range(Some(media)), ..draft.spot_of(answer.response) };
+    let facts = PartFacts {
+        kind: Kind::Result,
+        status: Status::Completed,
+        tool: Some(&tool),
+        call: Some(&id),
+        sizes,
+        ..PartFacts::default()
+    };
+    draft.push(facts, spot);
+}
+
+raw_fields!(
+    /// What one side says.
+    Content { role: "role", parts: "parts" }
+);
+raw_fields!(
+    /// A part.
+    Part { text: "text", thought: "thought", signature: "thoughtSignature", signature_snake: "thought_signature",
+           call: "functionCall", call_snake: "function_call", answer: "functionResponse",
+           answer_snake: "function_response", inline: "inlineData", inline_snake: "inline_data",
+           file: "fileData", file_snake: "file_data" }
+);
+raw_fields!(
+    /// A call.
+    Call { id: "id", name: "name", args: "args" }
+);
+raw_fields!(
+    /// An answer.
+    Answer { id: "id", name: "name", response: "response", parts: "parts" }
+);
+
+impl<'a> Part<'a> {
+    fn response(&self) -> Option<Raw<'a>> {
+        self.answer.or(self.answer_snake)
+    }
 }

@@ -1,13 +1,103 @@
-//! Requests to OpenAI's Chat Completions API.
+//! Requests to OpenAI's Chat Completions API, and to the many that speak it.
+//!
+//! Each answer of a tool is a message of its own. Older clients call `functions`, one at a time and without ids;
+//! their answers belong to the calls in order.
 
-use secateur::Measures;
+use std::borrow::Cow;
 
-use crate::draft::Draft;
+use secateur::{Kind, Measures, MessageFacts, Role, Status};
+
+use super::{Ordinals, fields, list, push_opaque, read_body, role};
+use crate::draft::{Answered, Called, Draft};
 use crate::format::Format;
+use crate::json::Raw;
+use crate::json::fields::raw_fields;
 use crate::transcript::Transcript;
 use crate::wire::Wire;
 
 /// Reads a request; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    Draft::new(text, measures).finish(Format::Request(Wire::OpenAiChat), text)
+    let mut draft = Draft::new(text, measures);
+    let (_, messages) = read_body(Wire::OpenAiChat, text, &mut draft);
+    let mut ordinals = Ordinals::default();
+    for message in messages {
+        take(&mut draft, &mut ordinals, &fields(message));
+    }
+    draft.finish(Format::Request(Wire::OpenAiChat), text)
 }
+
+fn take(draft: &mut Draft<'_>, ordinals: &mut Ordinals, message: &Message<'_>) {
+    let role = role(message.role);
+    draft.message(MessageFacts { role, ..MessageFacts::default() });
+    if role == Role::Tool {
+        let tool = message.name.and_then(Raw::as_str);
+        let id = message.answered.and_then(Raw::as_str).map(Cow::into_owned);
+        let id = id.or_else(|| tool.as_deref().map(|tool| ordinals.answer(tool)));
+        let (tool, id, content) = (tool.as_deref(), id.as_deref(), message.content);
+        let status = Status::Completed;
+        return draft.answer(Answered { tool, id, status, content, ..Answered::default() });
+    }
+    if let Some(thoughts) = message.thoughts.or(message.reasoning).filter(|raw| raw.is_string()) {
+        draft.say(Kind::Reasoning, Some(thoughts));
+    }
+    if let Some(content) = message.content {
+        take_content(draft, content);
+    }
+    if let Some(refusal) = message.refusal.filter(|raw| raw.is_string()) {
+        draft.say(Kind::Text, Some(refusal));
+    }
+    for raw in [message.audio, message.details].into_iter().flatten().filter(|raw| raw.text() != "null") {
+        push_opaque(draft, raw);
+    }
+    for raw in message.calls.map(list).unwrap_or_default() {
+        let call = fields::<Call<'_>>(raw);
+        let id = call.id.and_then(Raw::as_str);
+        take_call(draft, call.function.or(call.custom), id.as_deref());
+    }
+    if let Some(raw) = message.call.filter(|raw| raw.text().starts_with('{')) {
+        let function = fields::<Function<'_>>(raw);
+        let tool = function.name.and_then(Raw::as_str).unwrap_or_default();
+        take_call(draft, Some(raw), Some(&ordinals.call(&tool)));
+    }
+}
+
+fn take_content(draft: &mut Draft<'_>, content: Raw<'_>) {
+    if content.is_string() {
+        return draft.say(Kind::Text, Some(content));
+    }
+    for raw in list(content) {
+        let block = fields::<Block<'_>>(raw);
+        match block.kind.and_then(Raw::as_str).as_deref() {
+            Some("text") => draft.say(Kind::Text, block.text),
+            Some("refusal") => draft.say(Kind::Text, block.refusal),
+            Some("image_url" | "input_audio" | "file") => draft.show(raw),
+            _ => push_opaque(draft, raw),
+        }
+    }
+}
+
+fn take_call(draft: &mut Draft<'_>, raw: Option<Raw<'_>>, id: Option<&str>) {
+    let function = raw.map(fields::<Function<'_>>).unwrap_or_default();
+    let tool = function.name.and_then(Raw::as_str);
+    let input = function.arguments.or(function.input);
+    draft.call(Called { tool: tool.as_deref(), id, status: Status::Completed, input });
+}
+
+raw_fields!(
+    /// A message. Thoughts have no place in OpenAI's own format; others put them beside the content.
+    Message { role: "role", content: "content", name: "name", answered: "tool_call_id", calls: "tool_calls",
+              call: "function_call", refusal: "refusal", thoughts: "reasoning_content", reasoning: "reasoning",
+              details: "reasoning_details", audio: "audio" }
+);
+raw_fields!(
+    /// A block of a message's content.
+    Block { kind: "type", text: "text", refusal: "refusal" }
+);
+raw_fields!(
+    /// A call.
+    Call { id: "id", function: "function", custom: "custom" }
+);
+raw_fields!(
+    /// What is called: a function with a JSON text, or a custom tool with free text.
+    Function { name: "name", arguments: "arguments", input: "input" }
+);

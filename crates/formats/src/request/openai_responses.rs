@@ -1,13 +1,113 @@
 //! Requests to OpenAI's Responses API.
+//!
+//! A conversation is a flat list of items there. What the model made in one go, thoughts, words and calls, stands in
+//! items of its own that follow each other; they become one message, as they are one in every other format.
+//!
+//! Some items only name what the provider keeps, or hold what only the provider can read: references, encrypted
+//! compactions, searches. They are opaque.
 
-use secateur::Measures;
+use secateur::{Kind, Measures, MessageFacts, PartFacts, Role, Status};
 
-use crate::draft::Draft;
+use super::{fields, instruct, list, push_opaque, read_body, role};
+use crate::draft::{Answered, Called, Draft};
 use crate::format::Format;
-use crate::transcript::Transcript;
+use crate::json::Raw;
+use crate::json::fields::raw_fields;
+use crate::transcript::{Spot, Transcript};
 use crate::wire::Wire;
 
 /// Reads a request; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    Draft::new(text, measures).finish(Format::Request(Wire::OpenAiResponses), text)
+    let mut draft = Draft::new(text, measures);
+    let (body, items) = read_body(Wire::OpenAiResponses, text, &mut draft);
+    instruct(&mut draft, body.instructions);
+    let mut speaker = None;
+    for raw in items {
+        speaker = Some(take(&mut draft, raw, speaker));
+    }
+    draft.finish(Format::Request(Wire::OpenAiResponses), text)
 }
+
+/// Takes an item and says who spoke.
+fn take(draft: &mut Draft<'_>, raw: Raw<'_>, speaker: Option<Role>) -> Role {
+    if raw.is_string() {
+        draft.message(MessageFacts { role: Role::User, ..MessageFacts::default() });
+        draft.say(Kind::Text, Some(raw));
+        return Role::User;
+    }
+    let item = fields::<Item<'_>>(raw);
+    let kind = item.kind.and_then(Raw::as_str);
+    let is_text = |raw: Raw<'_>| raw.is_string() || raw.text().starts_with('[');
+    let (role, is_said) = match kind.as_deref() {
+        Some("message") | None => (role(item.role), true),
+        Some(
+            "function_call_output"
+            | "custom_tool_call_output"
+            | "local_shell_call_output"
+            | "apply_patch_call_output",
+        ) if item.output.is_none_or(is_text) => (Role::Tool, false),
+        _ => (Role::Assistant, false),
+    };
+    if role != Role::Assistant || speaker != Some(role) {
+        draft.message(MessageFacts { role, ..MessageFacts::default() });
+    }
+    let (tool, id) = (item.name.and_then(Raw::as_str), item.call.and_then(Raw::as_str));
+    let (tool, id) = (tool.as_deref(), id.as_deref());
+    let status = Status::Completed;
+    match (role, kind.as_deref()) {
+        _ if is_said => take_content(draft, item.content),
+        (Role::Tool, _) => {
+            draft.answer(Answered { id, status, content: item.output, ..Answered::default() });
+        }
+        (_, Some("reasoning")) => take_reasoning(draft, &item),
+        (_, Some("function_call")) => draft.call(Called { tool, id, status, input: item.arguments }),
+        (_, Some("custom_tool_call")) => draft.call(Called { tool, id, status, input: item.input }),
+        (_, Some("local_shell_call")) => {
+            draft.call(Called { tool: Some("local_shell"), id, status, input: item.action });
+        }
+        (_, Some("apply_patch_call")) => {
+            draft.call(Called { tool: Some("apply_patch"), id, status, input: item.operation });
+        }
+        _ => push_opaque(draft, raw),
+    }
+    role
+}
+
+fn take_content(draft: &mut Draft<'_>, content: Option<Raw<'_>>) {
+    let Some(content) = content else { return };
+    if content.is_string() {
+        return draft.say(Kind::Text, Some(content));
+    }
+    for raw in list(content) {
+        let block = fields::<Block<'_>>(raw);
+        match block.kind.and_then(Raw::as_str).as_deref() {
+            Some("input_text" | "output_text" | "text") => draft.say(Kind::Text, block.text),
+            Some("refusal") => draft.say(Kind::Text, block.refusal),
+            Some("input_image" | "input_file" | "input_audio") => draft.show(raw),
+            _ => push_opaque(draft, raw),
+        }
+    }
+}
+
+/// Thoughts: what may be seen of them, and what the provider encrypted. The latter keeps the item's id.
+fn take_reasoning(draft: &mut Draft<'_>, item: &Item<'_>) {
+    for raw in [item.summary, item.content].into_iter().flatten().filter(|raw| !list(*raw).is_empty()) {
+        draft.say(Kind::Reasoning, Some(raw));
+    }
+    if let Some(raw) = item.encrypted.filter(|raw| raw.is_string()) {
+        let sizes = draft.sizes_of(Some(raw));
+        let spot = Spot { id: draft.range(item.id.filter(|id| id.is_string())), ..draft.spot_of(Some(raw)) };
+        draft.push(PartFacts { kind: Kind::Signature, sizes, ..PartFacts::default() }, spot);
+    }
+}
+
+raw_fields!(
+    /// An item of any type.
+    Item { kind: "type", role: "role", content: "content", id: "id", call: "call_id", name: "name",
+           arguments: "arguments", input: "input", action: "action", operation: "operation", output: "output",
+           summary: "summary", encrypted: "encrypted_content" }
+);
+raw_fields!(
+    /// A block of a message's content.
+    Block { kind: "type", text: "text", refusal: "refusal" }
+);
