@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use secateur::{Memory, MessageIx};
-use secateur_formats::{RenderOptions, Transcript, Wire, lint, render, renderings};
+use secateur_formats::{Format, RenderOptions, Rendered, Transcript, Wire, lint, render, renderings};
 use serde::Serialize;
 
 use crate::figures::{counted, grouped};
@@ -69,7 +69,17 @@ impl Context {
         let plan = profile.policy.plan(&context.outline, &situation, &memory);
         let cuts = renderings(&plan, &context.outline, &memory, &profile.policy.placeholder);
         let options = RenderOptions { model: &model, max_tokens: self.max_tokens };
-        let rendered = render(&context, self.to, &options, &cuts);
+        let rendered =
+            if session.format == Format::Request(self.to) && at.is_none() && self.max_tokens.is_none() {
+                // It is such a request already: nothing but the cuts is changed.
+                let body = context.apply(cuts.iter().copied(), situation.now)?.to_vec();
+                Rendered {
+                    body: String::from_utf8(body).context("the request is not UTF-8")?,
+                    losses: Vec::new(),
+                }
+            } else {
+                render(&context, self.to, &options, &cuts)
+            };
         let findings = lint::lint(self.to, &rendered.body);
         if let Some(path) = &self.out {
             fs::write(path, &rendered.body).with_context(|| format!("cannot write {}", path.display()))?;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use secateur::{Kind, Measures, PartIx};
-use secateur_formats::{Format, Loss, RenderOptions, Transcript, Wire, render};
+use secateur_formats::{Format, Loss, RenderOptions, Rendered, Transcript, Wire, render};
 use serde::Serialize;
 
 use crate::figures::{counted, grouped};
@@ -63,7 +63,12 @@ impl Convert {
         let context = whole.context(None);
         let own = context.origin.model.clone();
         let model = self.session.next.model.clone().or(own).unwrap_or_else(|| "MODEL".to_owned());
-        let rendered = render(&context, self.to, &RenderOptions { model: &model, max_tokens: None }, &[]);
+        let rendered = if session.format == Format::Request(self.to) {
+            let body = String::from_utf8(session.bytes.clone()).context("the request is not UTF-8")?;
+            Rendered { body, losses: Vec::new() }
+        } else {
+            render(&context, self.to, &RenderOptions { model: &model, max_tokens: None }, &[])
+        };
         if let Some(path) = &self.out {
             fs::write(path, &rendered.body).with_context(|| format!("cannot write {}", path.display()))?;
         }

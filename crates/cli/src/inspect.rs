@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use secateur::Measures;
-use secateur_formats::Skim;
+use secateur_formats::{Format, Skim};
 
 use crate::figures::{counted, grouped, percent, shortened};
 use crate::logs::{self, FormatArg};
@@ -85,7 +85,7 @@ fn head(out: &mut dyn Write, facts: &Facts<'_>, skim: &Skim) -> Result<()> {
     let origin = &skim.origin;
     let version = origin.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
     let model = origin.model.as_deref().map_or_else(String::new, |model| format!(", {model}"));
-    writeln!(out, "{}: {}{version} session{model}", facts.file, skim.format)?;
+    writeln!(out, "{}: {}{version}{model}", facts.file, noun(skim.format))?;
     for (name, value) in
         [("title", &origin.title), ("project", &origin.project), ("session", &origin.session)]
     {
@@ -123,6 +123,14 @@ fn head(out: &mut dyn Write, facts: &Facts<'_>, skim: &Skim) -> Result<()> {
     }
     writeln!(out)?;
     Ok(())
+}
+
+/// What a file of this format is.
+fn noun(format: Format) -> String {
+    match format {
+        Format::Request(_) => format.to_string(),
+        _ => format!("{format} session"),
+    }
 }
 
 fn categories(out: &mut dyn Write, facts: &Facts<'_>) -> Result<()> {
