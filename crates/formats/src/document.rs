@@ -28,12 +28,30 @@ pub(crate) fn read_list_under<'a, T: Fields<'a>>(
     text: &'a str,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Option<T>> {
+    read_named::<Nothing, T>(name, text, warnings).1
+}
+
+/// What a document says beside its list, and the elements of that list.
+///
+/// Of a document that breaks off only the elements are known.
+pub(crate) fn read_document<'a, H: Fields<'a>, T: Fields<'a>>(
+    text: &'a str,
+    warnings: &mut Vec<Warning>,
+) -> (H, Vec<Option<T>>) {
+    read_named(LIST, text, warnings)
+}
+
+fn read_named<'a, H: Fields<'a>, T: Fields<'a>>(
+    name: &str,
+    text: &'a str,
+    warnings: &mut Vec<Warning>,
+) -> (H, Vec<Option<T>>) {
     let text = text.trim_start_matches('\u{FEFF}');
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let list = Listing { name, element: PhantomData }.deserialize(&mut deserializer);
-    match list.and_then(|elements| deserializer.end().map(|()| elements)) {
-        Ok(elements) => elements,
-        Err(error) => read_patiently(name, text, &error, warnings),
+    let read = Listing { name, kinds: PhantomData }.deserialize(&mut deserializer);
+    match read.and_then(|document| deserializer.end().map(|()| document)) {
+        Ok(document) => document,
+        Err(error) => (H::default(), read_patiently(name, text, &error, warnings)),
     }
 }
 
@@ -146,22 +164,22 @@ pub(crate) fn element_ranges_under(name: &str, text: &str) -> Vec<Range<usize>> 
 }
 
 /// A whole document, read at once.
-struct Listing<'n, T> {
+struct Listing<'n, H, T> {
     /// The member that holds the list.
     name: &'n str,
-    element: PhantomData<T>,
+    kinds: PhantomData<(H, T)>,
 }
 
-impl<'de, T: Fields<'de>> DeserializeSeed<'de> for Listing<'_, T> {
-    type Value = Vec<Option<T>>;
+impl<'de, H: Fields<'de>, T: Fields<'de>> DeserializeSeed<'de> for Listing<'_, H, T> {
+    type Value = (H, Vec<Option<T>>);
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de, T: Fields<'de>> Visitor<'de> for Listing<'_, T> {
-    type Value = Vec<Option<T>>;
+impl<'de, H: Fields<'de>, T: Fields<'de>> Visitor<'de> for Listing<'_, H, T> {
+    type Value = (H, Vec<Option<T>>);
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "a list of messages, or an object with a member `{}`", self.name)
@@ -172,19 +190,31 @@ impl<'de, T: Fields<'de>> Visitor<'de> for Listing<'_, T> {
         while let Some(Object(element)) = seq.next_element()? {
             elements.push(element);
         }
-        Ok(elements)
+        Ok((H::default(), elements))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut head = H::default();
         let mut elements = Vec::new();
         while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
             if key == self.name {
-                elements = map.next_value_seed(Listing { name: self.name, element: PhantomData })?;
+                (_, elements) =
+                    map.next_value_seed(Listing::<Nothing, T> { name: self.name, kinds: PhantomData })?;
             } else {
-                map.next_value::<IgnoredAny>()?;
+                head.field(&key, &mut map)?;
             }
         }
-        Ok(elements)
+        Ok((head, elements))
+    }
+}
+
+/// What a reader keeps that wants only the list.
+#[derive(Default)]
+struct Nothing;
+
+impl<'a> Fields<'a> for Nothing {
+    fn field<A: MapAccess<'a>>(&mut self, _: &str, map: &mut A) -> Result<(), A::Error> {
+        map.next_value::<IgnoredAny>().map(|_| ())
     }
 }
 

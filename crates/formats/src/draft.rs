@@ -134,6 +134,12 @@ impl<'m> Draft<'m> {
 
     /// Adds a tool call to the newest message.
     pub(crate) fn call(&mut self, called: Called<'_>) {
+        let spot = self.spot_of(called.input.filter(|raw| raw.text() != "null"));
+        self.call_at(called, spot);
+    }
+
+    /// Adds a tool call whose record the caller has located.
+    pub(crate) fn call_at(&mut self, called: Called<'_>, spot: Spot) {
         let input = called.input.filter(|raw| raw.text() != "null");
         let facts = PartFacts {
             kind: Kind::Call,
@@ -144,7 +150,6 @@ impl<'m> Draft<'m> {
             ..PartFacts::default()
         };
         let about = Use::of(called.tool, input.map_or("{}", Raw::text), self.origin.project.as_deref());
-        let spot = self.spot_of(input);
         self.push_about(facts, &about, spot);
         if let Some(id) = called.id.and_then(|id| self.outline.ids().find(id)) {
             self.uses.insert(id, about);
@@ -154,11 +159,18 @@ impl<'m> Draft<'m> {
     /// Adds a tool's answer to the newest message.
     pub(crate) fn answer(&mut self, answered: Answered<'_>) {
         let sizes = content::sizes(answered.content.map_or("null", Raw::text), self.measures);
-        self.answer_sized(answered, sizes);
+        let spot = self.spot_of(answered.content);
+        self.answer_at(answered, sizes, spot);
     }
 
-    /// Adds a tool's answer to the newest message whose text is not simply that of its content.
+    /// Adds a tool's answer whose text is not simply that of its content.
     pub(crate) fn answer_sized(&mut self, answered: Answered<'_>, sizes: Sizes) {
+        let spot = self.spot_of(answered.content);
+        self.answer_at(answered, sizes, spot);
+    }
+
+    /// Adds a tool's answer that the caller has measured and located.
+    pub(crate) fn answer_at(&mut self, answered: Answered<'_>, sizes: Sizes, spot: Spot) {
         let raw = answered.content.map_or("null", Raw::text);
         let facts = PartFacts {
             kind: Kind::Result,
@@ -172,7 +184,6 @@ impl<'m> Draft<'m> {
         };
         let id = answered.id.and_then(|id| self.outline.ids().find(id));
         let about = id.and_then(|id| self.uses.get(&id)).cloned().unwrap_or_default();
-        let spot = self.spot_of(answered.content);
         self.push_about(PartFacts { tool: answered.tool, ..facts }, &about, spot);
     }
 

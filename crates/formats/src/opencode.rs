@@ -7,14 +7,17 @@
 pub mod model_messages;
 pub mod ui_messages;
 
+use std::borrow::Cow;
+
 use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status, Usage};
 use serde::de::{IgnoredAny, MapAccess};
 
-use crate::document::{element_ranges, read_list};
-use crate::draft::Draft;
+use crate::document::{element_ranges, read_document};
+use crate::draft::{Answered, Called, Draft};
 use crate::format::Format;
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Each, Edit, Fields, Object, Raw, encode, set_member};
+use crate::origin::Origin;
 use crate::probe::{Probe, Shape};
 use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
 
@@ -27,10 +30,26 @@ pub(crate) fn matches(probe: &Probe<'_>) -> bool {
 /// Reads the messages of a session; what cannot be read is passed over with a warning.
 pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
     let mut draft = Draft::new(text, measures);
-    for message in read_list::<Message<'a>>(text, &mut draft.warnings) {
+    let (head, messages) = read_document::<Head<'a>, Message<'a>>(text, &mut draft.warnings);
+    let info = head.info.and_then(|info| object::<SessionInfo<'a>>(info.text()).ok().flatten());
+    describe(&mut draft, &info.unwrap_or_default());
+    for message in messages {
         take(&mut draft, &message.unwrap_or_default());
     }
     draft.finish(Format::OpenCode, text)
+}
+
+/// Takes what a session says about itself.
+fn describe(draft: &mut Draft<'_>, info: &SessionInfo<'_>) {
+    let own = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
+    let model = info.model.and_then(|model| object::<Model<'_>>(model.text()).ok().flatten());
+    draft.origin = Origin {
+        session: own(info.id),
+        model: own(model.and_then(|model| model.id)),
+        version: own(info.version),
+        project: own(info.directory),
+        title: own(info.title),
+    };
 }
 
 /// The edits that mark one result as cut.
@@ -93,7 +112,12 @@ fn take<'a>(draft: &mut Draft<'_>, message: &Message<'a>) {
     for part in parts() {
         take_part(draft, part);
     }
-    if let (Role::Assistant, Some(usage)) = (role, info.tokens.and_then(usage)) {
+    if let (Role::Assistant, Some(model)) = (role, info.model.and_then(Raw::as_str)) {
+        draft.origin.model = Some(model.into_owned());
+    }
+    // An answer that failed reports nothing but zeros.
+    let reported = info.tokens.and_then(usage).filter(|usage| usage.context() > 0);
+    if let (Role::Assistant, Some(usage)) = (role, reported) {
         draft.outline.push_call(Call { message: index, time, usage });
     }
 }
@@ -110,19 +134,22 @@ fn take_part<'a>(draft: &mut Draft<'_>, part: &Part<'a>) {
     let content = if kind == Kind::Media { part.url } else { part.text };
     let sizes = match kind {
         Kind::Text | Kind::Reasoning => draft.sizes_of(content),
-        Kind::Media => {
-            Sizes { bytes: content.map_or(0, |url| url.text().len() as u64), images: 1, ..Sizes::default() }
-        }
+        Kind::Media => Sizes {
+            bytes: content.map_or(0, |url| url.text().len() as u64),
+            images: u32::from(part.holds_media()),
+            ..Sizes::default()
+        },
         _ => Sizes::default(),
     };
+    let injected = kind == Kind::Text && part.synthetic.is_some_and(Raw::is_truthy);
     let spot = Spot { id: draft.range(part.id), ..draft.spot_of(content) };
-    draft.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
+    draft.push(PartFacts { kind, injected, sizes, ..PartFacts::default() }, spot);
 }
 
 fn take_tool<'a>(draft: &mut Draft<'_>, part: &Part<'a>) {
     let state = part.state.0.unwrap_or_default();
     let (tool, call) = (part.tool.and_then(Raw::as_str), part.call.and_then(Raw::as_str));
-    let facts = PartFacts { tool: tool.as_deref(), call: call.as_deref(), ..PartFacts::default() };
+    let (tool, call) = (tool.as_deref(), call.as_deref());
     let status = match state.status.and_then(Raw::as_str).as_deref() {
         Some("completed") => Status::Completed,
         Some("error") => Status::Error,
@@ -131,29 +158,54 @@ fn take_tool<'a>(draft: &mut Draft<'_>, part: &Part<'a>) {
         _ => Status::None,
     };
     let id = draft.range(part.id);
-    let sizes = draft.sizes_of(state.input);
     let spot = Spot { id: id.clone(), ..draft.spot_of(state.input) };
-    draft.push(PartFacts { kind: Kind::Call, status, sizes, ..facts }, spot);
+    draft.call_at(Called { tool, id: call, status, input: state.input }, spot);
 
     let output = if status == Status::Error { state.error } else { state.output };
     let mut sizes = draft.sizes_of(output.filter(|raw| raw.is_string()));
     sizes.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
     let time = state.time.and_then(|time| object::<Time<'a>>(time.text()).ok().flatten());
     let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
-    let placeholder = draft.is_placeholder(output);
+    let failed = status == Status::Completed && state.metadata.is_some_and(tells_failure);
     let spot = Spot { id, mark: draft.range(state.time), ..draft.spot_of(output) };
-    draft.push(PartFacts { kind: Kind::Result, status, cut, placeholder, sizes, ..facts }, spot);
+    let answered = Answered { tool, id: call, status, failed, cut, content: output };
+    draft.answer_at(answered, sizes, spot);
+}
+
+/// Whether what the user is shown about a command says that it ended with a code other than 0. It may be large and
+/// is opened only if it says something about its end.
+fn tells_failure(metadata: Raw<'_>) -> bool {
+    let text = metadata.text();
+    memchr::memmem::find(text.as_bytes(), b"\"exit\"").is_some()
+        && object::<Metadata<'_>>(text)
+            .is_ok_and(|own| own.and_then(|own| own.exit).is_some_and(Raw::is_truthy))
 }
 
 raw_fields!(
     /// A message's `info`.
     Info { id: "id", role: "role", parent: "parentID", summary: "summary", finish: "finish", error: "error",
-           time: "time", tokens: "tokens" }
+           time: "time", tokens: "tokens", model: "modelID" }
 );
 raw_fields!(
     /// A tool part's `state`.
     State { status: "status", input: "input", output: "output", error: "error", time: "time",
-            attachments: "attachments" }
+            attachments: "attachments", metadata: "metadata" }
+);
+raw_fields!(
+    /// What a tool tells the user beside its output.
+    Metadata { exit: "exit" }
+);
+raw_fields!(
+    /// A session's `info`.
+    Head { info: "info" }
+);
+raw_fields!(
+    /// What a session says about itself.
+    SessionInfo { id: "id", title: "title", version: "version", directory: "directory", model: "model" }
+);
+raw_fields!(
+    /// A model by its names.
+    Model { id: "id" }
 );
 raw_fields!(
     /// A `time`, of a message or of a tool part.
@@ -210,7 +262,9 @@ struct Part<'a> {
     kind: Option<Raw<'a>>,
     text: Option<Raw<'a>>,
     ignored: Option<Raw<'a>>,
+    synthetic: Option<Raw<'a>>,
     url: Option<Raw<'a>>,
+    mime: Option<Raw<'a>>,
     tool: Option<Raw<'a>>,
     call: Option<Raw<'a>>,
     tail: Option<Raw<'a>>,
@@ -221,6 +275,13 @@ impl Part<'_> {
     fn is(&self, kind: &str) -> bool {
         self.kind.and_then(Raw::as_str).as_deref() == Some(kind)
     }
+
+    /// Whether a file is sent as an image or another medium: a reference to a file of text is not, for its text
+    /// stands in a part of its own.
+    fn holds_media(&self) -> bool {
+        let begins = |raw: Option<Raw<'_>>, start| raw.is_some_and(|raw| raw.text().starts_with(start));
+        begins(self.mime, "\"image/") || begins(self.url, "\"data:")
+    }
 }
 
 impl<'a> Fields<'a> for Part<'a> {
@@ -230,7 +291,9 @@ impl<'a> Fields<'a> for Part<'a> {
             "type" => self.kind = Some(map.next_value()?),
             "text" => self.text = Some(map.next_value()?),
             "ignored" => self.ignored = Some(map.next_value()?),
+            "synthetic" => self.synthetic = Some(map.next_value()?),
             "url" => self.url = Some(map.next_value()?),
+            "mime" => self.mime = Some(map.next_value()?),
             "tool" => self.tool = Some(map.next_value()?),
             "callID" => self.call = Some(map.next_value()?),
             "tail_start_id" => self.tail = Some(map.next_value()?),
@@ -240,3 +303,6 @@ impl<'a> Fields<'a> for Part<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
