@@ -90,7 +90,7 @@ impl Scan {
         let now = SystemTime::now();
         let sources = self.sources(now)?;
         let profile = self.chosen.or("opencode")?;
-        let (mut rows, failures) = work::read(&sources, self.threads, &profile, &self.next)?;
+        let work::Outcome { mut rows, failures } = work::read(&sources, self.threads, &profile, &self.next)?;
         self.report_failures(&sources, &failures)?;
         rows.retain(|row| self.wants(row));
         rows.sort_by(|one, other| {

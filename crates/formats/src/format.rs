@@ -79,6 +79,9 @@ pub const FORMATS: [Format; 19] = [
     Format::Request(Wire::Gemini),
 ];
 
+/// How a format recognises itself.
+type Matches = fn(&Probe<'_>) -> bool;
+
 /// Why a text could not be read at all.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -153,7 +156,7 @@ impl Format {
 
     /// The formats are asked in turn, the ones that are easy to tell before those that they could be taken for.
     fn of(probe: &Probe<'_>) -> Option<Self> {
-        let asked: [(Format, fn(&Probe<'_>) -> bool); 15] = [
+        let asked: [(Format, Matches); 15] = [
             (Format::Aider, aider::matches),
             (Format::ClaudeCode, claude_code::matches),
             (Format::Codex, codex::matches),

@@ -9,7 +9,12 @@ pub mod ui_messages;
 
 use std::borrow::Cow;
 
-use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status, Usage};
+use std::collections::HashMap;
+
+use secateur::{
+    Action, Call, Kind, Measures, MessageFacts, MessageIx, Name, Outline, PartFacts, Role, Sizes, Status,
+    Usage,
+};
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::document::{element_ranges, read_document};
@@ -36,6 +41,7 @@ pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
     for message in messages {
         take(&mut draft, &message.unwrap_or_default());
     }
+    settle(&mut draft.outline);
     draft.finish(Format::OpenCode, text)
 }
 
@@ -50,6 +56,35 @@ fn describe(draft: &mut Draft<'_>, info: &SessionInfo<'_>) {
         project: own(info.directory),
         title: own(info.title),
     };
+}
+
+/// Takes out of the context what finished compactions replaced: everything before the mark but the tail that it
+/// names. The tail then stands behind the summary.
+fn settle(outline: &mut Outline) {
+    let summaries: Vec<MessageIx> = outline.summaries().to_vec();
+    if summaries.is_empty() {
+        return;
+    }
+    let known: HashMap<Name, MessageIx> = outline
+        .messages()
+        .map(|message| (outline.id(message), message))
+        .filter(|(id, _)| id.is_some())
+        .collect();
+    for summary in summaries {
+        let is_done = outline.is_finished(summary) && !outline.is_failed(summary);
+        let marker = known.get(&outline.parent(summary)).copied();
+        let marker = marker.filter(|&marker| is_done && marker < summary && outline.is_marker(marker));
+        let Some(marker) = marker else { continue };
+        let tail = known.get(&outline.tail(marker)).copied().filter(|&tail| tail < marker);
+        let after = MessageIx(summary.0 + 1);
+        for message in 0..tail.unwrap_or(marker).0 {
+            outline.retire(MessageIx(message), after);
+        }
+        if let Some(tail) = tail {
+            outline.move_before(marker, tail);
+            outline.move_before(summary, tail);
+        }
+    }
 }
 
 /// The edits that mark one result as cut.

@@ -13,13 +13,22 @@ use super::row::Row;
 use crate::logs;
 use crate::next::Next;
 
-/// The sessions that could be read, and the numbers of the sources that could not, each with its error.
+/// What came of reading many sources.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// The sessions that could be read.
+    pub(super) rows: Vec<Row>,
+    /// The numbers of the sources that could not, each with its error.
+    pub(super) failures: Vec<(usize, anyhow::Error)>,
+}
+
+/// Reads all sources.
 pub(super) fn read(
     sources: &[Source],
     threads: Option<usize>,
     profile: &Profile,
     next: &Next,
-) -> Result<(Vec<Row>, Vec<(usize, anyhow::Error)>)> {
+) -> Result<Outcome> {
     let threads = threads.or_else(|| thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
     let progress = Progress::over(sources);
     let (taken, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -41,14 +50,14 @@ pub(super) fn read(
     progress.finish();
     let mut results = results.into_inner().map_err(|_| anyhow!("a thread that read sessions failed"))?;
     results.sort_by_key(|(index, _)| *index);
-    let (mut rows, mut failures) = (Vec::new(), Vec::new());
+    let mut all = Outcome::default();
     for (index, outcome) in results {
         match outcome {
-            Ok(own) => rows.extend(own),
-            Err(error) => failures.push((index, error)),
+            Ok(own) => all.rows.extend(own),
+            Err(error) => all.failures.push((index, error)),
         }
     }
-    Ok((rows, failures))
+    Ok(all)
 }
 
 fn read_one(source: &Source, profile: &Profile, next: &Next) -> Result<Vec<Row>> {

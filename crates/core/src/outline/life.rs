@@ -42,6 +42,14 @@ impl Outline {
         }
     }
 
+    /// Lets a message stand before an earlier one, as [`MessageFacts::place`](crate::MessageFacts::place) does, where
+    /// that is known only later.
+    pub fn move_before(&mut self, message: MessageIx, place: MessageIx) {
+        if let Some(message) = self.messages.get_mut(message.0 as usize) {
+            message.place = place.0;
+        }
+    }
+
     /// The message from which on this one is no longer in the context.
     pub fn gone(&self, message: MessageIx) -> Option<MessageIx> {
         Some(self.message(message).gone).filter(|&gone| gone != u32::MAX).map(MessageIx)
