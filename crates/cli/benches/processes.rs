@@ -4,10 +4,14 @@
 //! are run in turn, round by round, on the same file, and the medians are compared. Peak memory is given as
 //! a multiple of the file. The session is made here, 104 MB of it, unless `SECATEUR_BENCH_SESSION` names one.
 
+#[path = "baseline/clock.rs"]
+mod clock;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+
+use clock::{clock, command, median, peak_memory};
 
 const ROUNDS: usize = 9;
 const SECATEUR: &str = env!("CARGO_BIN_EXE_secateur");
@@ -97,38 +101,6 @@ impl Bench {
             _ => println!("  peak memory not measured: there is no GNU `time`"),
         }
     }
-}
-
-fn command(program: &str, arguments: &[&Path]) -> Command {
-    let mut command = Command::new(program);
-    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
-    command
-}
-
-fn clock(mut command: Command) -> Duration {
-    let start = Instant::now();
-    let status = command.status().expect("the command runs");
-    let time = start.elapsed();
-    assert!(status.success(), "{command:?} failed");
-    time
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times.get(times.len() / 2).copied().unwrap_or_default()
-}
-
-/// The most memory that a command had at once, in bytes.
-fn peak_memory(command: &Command) -> Option<u64> {
-    let output = Command::new("/usr/bin/time")
-        .args(["-f", "%M"])
-        .arg(command.get_program())
-        .args(command.get_args())
-        .stdout(Stdio::null())
-        .output()
-        .ok()?;
-    let text = String::from_utf8(output.stderr).ok()?;
-    text.lines().last()?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
 /// An OpenCode session of 2,000 messages with 4,000 tool results of 25,000 characters each.
