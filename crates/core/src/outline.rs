@@ -216,6 +216,25 @@ impl Outline {
         }
     }
 
+    /// Says that a result is about what its call was about; a name that it has of its own it keeps.
+    pub fn follow(&mut self, result: PartIx, call: PartIx) {
+        fn copy<T: Copy>(column: &mut [T], to: usize, from: usize) {
+            if let (Some(&value), true) = (column.get(from), to < column.len()) {
+                column[to] = value;
+            }
+        }
+        let (to, from) = (result.0 as usize, call.0 as usize);
+        copy(&mut self.subject, to, from);
+        copy(&mut self.lines, to, from);
+        let class = self.class(call);
+        if let Some(own) = self.manners.get_mut(to) {
+            *own = own.with_class(class);
+        }
+        if self.tool.get(to) == Some(&Name::NONE) {
+            copy(&mut self.tool, to, from);
+        }
+    }
+
     /// Says of a part that the source cut it: some logs tell that only later.
     pub fn set_cut(&mut self, part: PartIx) {
         if let Some(nature) = self.natures.get_mut(part.0 as usize) {

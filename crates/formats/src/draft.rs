@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use secateur::{
-    Class, Kind, Lines, Measures, MessageFacts, MessageIx, Name, Outline, PartFacts, Pick, Sizes, Status,
+    Kind, Lines, Measures, MessageFacts, MessageIx, Name, Outline, PartFacts, PartIx, Pick, Sizes, Status,
 };
 
 use crate::content;
@@ -27,33 +27,17 @@ pub(crate) struct Draft<'m> {
     pub outline: Outline,
     pub warnings: Vec<Warning>,
     pub origin: Origin,
-    spots: Vec<Spot>,
-    uses: HashMap<Name, Use>,
+    places: Places,
+    /// The call of each id: its result is about the same.
+    called: HashMap<Name, PartIx>,
     /// The address of the text at hand, its length, and where it lies in the source.
     window: (usize, usize, usize),
 }
 
-/// What a call said about its tool; its result is about the same.
-#[derive(Clone, Default)]
-struct Use {
-    tool: Option<String>,
-    class: Class,
-    subject: Option<String>,
-    lines: Lines,
-}
-
-impl Use {
-    fn of(tool: Option<&str>, input: &str, cwd: Option<&str>) -> Self {
-        let subject = subject(tool.unwrap_or_default(), input, cwd);
-        let (subject_text, lines) = match subject.about {
-            About::Nothing => (None, Lines::ALL),
-            About::File { path, lines } => (Some(path), lines),
-            // A patch over several files is about all of them; as one subject they are joined.
-            About::Files(paths) => (Some(paths.join("\n")), Lines::ALL),
-            About::Command(command) => (Some(command), Lines::ALL),
-        };
-        Self { tool: tool.map(str::to_owned), class: subject.class, subject: subject_text, lines }
-    }
+/// Where the parts lie in the source.
+enum Places {
+    Kept(Vec<Spot>),
+    Dropped,
 }
 
 /// A tool call, as a reader finds it.
@@ -88,10 +72,15 @@ impl<'m> Draft<'m> {
             outline: Outline::new(measures.clone()),
             warnings: Vec::new(),
             origin: Origin::default(),
-            spots: Vec::new(),
-            uses: HashMap::new(),
+            places: Places::Kept(Vec::new()),
+            called: HashMap::new(),
             window: (text.as_ptr().addr(), text.len(), 0),
         }
+    }
+
+    /// Does without the places of parts, which nobody can look up once the source has gone by.
+    pub(crate) fn forget_places(&mut self) {
+        self.places = Places::Dropped;
     }
 
     /// From now on values are borrowed from this text, which lies at this offset of the source.
@@ -149,10 +138,19 @@ impl<'m> Draft<'m> {
             sizes: sizes::of_input(input.map_or("{}", Raw::text), self.measures),
             ..PartFacts::default()
         };
-        let about = Use::of(called.tool, input.map_or("{}", Raw::text), self.origin.project.as_deref());
-        self.push_about(facts, &about, spot);
+        let tool = called.tool.unwrap_or_default();
+        let about = subject(tool, input.map_or("{}", Raw::text), self.origin.project.as_deref());
+        let (subject, lines) = match about.about {
+            About::Nothing => (None, Lines::ALL),
+            About::File { path, lines } => (Some(path), lines),
+            // A patch over several files is about all of them; as one subject they are joined.
+            About::Files(paths) => (Some(paths.join("\n")), Lines::ALL),
+            About::Command(command) => (Some(command), Lines::ALL),
+        };
+        let facts = PartFacts { class: about.class, subject: subject.as_deref(), lines, ..facts };
+        let part = self.push(facts, spot);
         if let Some(id) = called.id.and_then(|id| self.outline.ids().find(id)) {
-            self.uses.insert(id, about);
+            self.called.insert(id, part);
         }
     }
 
@@ -183,25 +181,19 @@ impl<'m> Draft<'m> {
             ..PartFacts::default()
         };
         let id = answered.id.and_then(|id| self.outline.ids().find(id));
-        let about = id.and_then(|id| self.uses.get(&id)).cloned().unwrap_or_default();
-        self.push_about(PartFacts { tool: answered.tool, ..facts }, &about, spot);
-    }
-
-    fn push_about(&mut self, facts: PartFacts<'_>, about: &Use, spot: Spot) {
-        let facts = PartFacts {
-            tool: facts.tool.or(about.tool.as_deref()),
-            class: about.class,
-            subject: about.subject.as_deref(),
-            lines: about.lines,
-            ..facts
-        };
-        self.push(facts, spot);
+        let call = id.and_then(|id| self.called.get(&id)).copied();
+        let part = self.push(PartFacts { tool: answered.tool, ..facts }, spot);
+        if let Some(call) = call {
+            self.outline.follow(part, call);
+        }
     }
 
     /// Adds a part and where it lies.
-    pub(crate) fn push(&mut self, facts: PartFacts<'_>, spot: Spot) {
-        self.outline.push_part(facts);
-        self.spots.push(spot);
+    pub(crate) fn push(&mut self, facts: PartFacts<'_>, spot: Spot) -> PartIx {
+        if let Places::Kept(spots) = &mut self.places {
+            spots.push(spot);
+        }
+        self.outline.push_part(facts)
     }
 
     /// Where a value lies in the source; nothing if it was not borrowed from the text at hand.
@@ -230,13 +222,19 @@ impl<'m> Draft<'m> {
     /// Puts the messages into another order, or joins some.
     pub(crate) fn rearrange(&mut self, picks: impl IntoIterator<Item = Pick>) {
         let (outline, parts) = self.outline.select(picks);
-        self.spots = parts.iter().filter_map(|part| self.spots.get(part.0 as usize).cloned()).collect();
+        if let Places::Kept(spots) = &mut self.places {
+            *spots = parts.iter().filter_map(|part| spots.get(part.0 as usize).cloned()).collect();
+        }
         self.outline = outline;
     }
 
     /// The transcript of a text that was read as a whole.
     pub(crate) fn finish<'a>(self, format: Format, text: &'a str) -> Transcript<'a> {
-        let Self { outline, warnings, origin, spots, .. } = self;
+        let Self { outline, warnings, origin, places, .. } = self;
+        let spots = match places {
+            Places::Kept(spots) => spots,
+            Places::Dropped => Vec::new(),
+        };
         Transcript { format, outline, origin, warnings, bytes: text.as_bytes(), text, spots }
     }
 

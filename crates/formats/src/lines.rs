@@ -56,6 +56,11 @@ impl<'m> Lines<'m> {
         Transcript { bytes, ..self.draft.finish(self.format, text) }
     }
 
+    /// Does without the places of parts: the source goes by and cannot be looked into again.
+    pub(crate) fn forget_places(&mut self) {
+        self.draft.forget_places();
+    }
+
     /// Takes all whole lines of a buffer that begins at this offset of the source; says how many bytes they are.
     pub(crate) fn take(&mut self, buffer: &[u8], offset: usize) -> usize {
         let mut start = 0;

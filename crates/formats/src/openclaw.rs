@@ -175,9 +175,13 @@ fn take_block<'a>(draft: &mut Draft<'_>, block: &Block<'a>, content: Raw<'a>) {
             let bytes = block.data.map_or(0, |data| data.text().len() as u64);
             let sizes = Sizes { bytes, images: 1, ..Sizes::default() };
             let spot = draft.spot_of(block.data);
-            return draft.push(PartFacts { kind: Kind::Media, sizes, ..PartFacts::default() }, spot);
+            draft.push(PartFacts { kind: Kind::Media, sizes, ..PartFacts::default() }, spot);
+            return;
         }
-        _ => return draft.push(PartFacts::default(), Spot::default()),
+        _ => {
+            draft.push(PartFacts::default(), Spot::default());
+            return;
+        }
     };
     for (raw, kind) in texts.into_iter().flatten() {
         let (sizes, spot) = (draft.sizes_of(Some(raw)), draft.spot_of(Some(raw)));

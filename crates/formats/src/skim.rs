@@ -94,6 +94,7 @@ pub fn skim(
         let transcripts = read_all_as(&buffer, format, measures)?;
         return Ok(transcripts.into_iter().map(Into::into).collect());
     };
+    lines.forget_places();
     let mut offset = 0;
     loop {
         let taken = lines.take(&buffer, offset);

@@ -31,6 +31,10 @@ impl Manner {
         CLASSES[usize::from(self.0 & 7)]
     }
 
+    pub(super) fn with_class(self, class: Class) -> Self {
+        Self(self.0 & !7 | class as u8)
+    }
+
     pub(super) fn is_injected(self) -> bool {
         self.0 & Self::INJECTED != 0
     }
