@@ -112,7 +112,8 @@ fn the_readme_shows_the_real_output() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
     let desk = Desk::new();
     let run = secateur(&["prune", &desk.demo()]);
-    for line in run.out.lines().skip(1) {
+    let inspected = secateur(&["inspect", &desk.demo(), "--top", "3"]);
+    for line in run.out.lines().skip(1).chain(inspected.out.lines().skip(1)) {
         assert!(readme.contains(line), "the README lacks: {line}");
     }
     for name in secateur(&["profiles", "--json"]).json().as_array().unwrap() {
