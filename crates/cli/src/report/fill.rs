@@ -204,7 +204,7 @@ fn calls(moments: &[secateur::Moment], weighed: &[Weighed]) -> Vec<page::Call> {
             time: moment.time,
             recorded: moment.recorded,
             cached: moment.cached,
-            estimated: moment.estimated,
+            estimated: meter.predict(weighed.whole),
             pruned: meter.predict(weighed.pruned).min(meter.predict(weighed.whole)),
             cold: moment.cold,
         }
