@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::figures::{grouped, percent};
 use crate::overflow;
+use crate::paint::{BOLD, GREEN, RED, YELLOW};
 use crate::session::find_model;
 use crate::table::Table;
 use crate::wording;
@@ -63,11 +64,6 @@ impl Demo {
         Ok(ExitCode::SUCCESS)
     }
 }
-
-const BOLD: anstyle::Style = anstyle::Style::new().bold();
-const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default();
-const YELLOW: anstyle::Style = anstyle::AnsiColor::Yellow.on_default();
-const GREEN: anstyle::Style = anstyle::AnsiColor::Green.on_default();
 
 /// What the session consists of.
 fn composition(out: &mut dyn Write, text: &str) -> Result<()> {

@@ -10,6 +10,7 @@ use secateur::{Bounds, Floor, PartIx, Verdict};
 use serde_json::json;
 
 use crate::figures::{grouped, percent, shortened};
+use crate::paint;
 use crate::profiles;
 use crate::session::{Planned, SessionArgs};
 use crate::table::Table;
@@ -32,7 +33,7 @@ impl Explain {
         let session = self.session.open()?;
         let planned = self.session.plan(&session)?;
         for warning in &planned.transcript.warnings {
-            anstream::eprintln!("warning: {}, {warning}", self.session.file.display());
+            paint::warn(format_args!("{}, {warning}", self.session.file.display()));
         }
         match &self.part {
             Some(name) => self.part(out, &planned, find(&planned, name)?)?,

@@ -11,6 +11,7 @@ use secateur_formats::{Format, Skim};
 
 use crate::figures::{counted, grouped, percent, shortened};
 use crate::logs::{self, FormatArg};
+use crate::paint::{self, BOLD};
 use crate::table::Table;
 use crate::wording;
 use facts::{Facts, Item, tokens};
@@ -46,7 +47,7 @@ impl Inspect {
         }
         for (label, skim) in &all {
             for warning in &skim.warnings {
-                anstream::eprintln!("warning: {label}, {warning}");
+                paint::warn(format_args!("{label}, {warning}"));
             }
         }
         let is_many = all.len() != 1;
@@ -180,7 +181,11 @@ fn timeline(out: &mut dyn Write, facts: &Facts<'_>) -> Result<()> {
     };
     let kind =
         if facts.timeline.iter().any(|moment| moment.recorded.is_some()) { "recorded" } else { "estimated" };
-    writeln!(out, "Context at each of {} ({kind} tokens)", counted(weights.len() as u64, "request"))?;
+    writeln!(
+        out,
+        "{BOLD}Context at each of {} ({kind} tokens){BOLD:#}",
+        counted(weights.len() as u64, "request")
+    )?;
     writeln!(out, "  {}", sparkline::line(&weights, 72))?;
     let at = weights.iter().position(|weight| weight == peak).unwrap_or(0) + 1;
     writeln!(
@@ -221,7 +226,7 @@ fn items(out: &mut dyn Write, title: &str, items: &[Item<'_>]) -> Result<()> {
     if items.is_empty() {
         return Ok(());
     }
-    writeln!(out, "{title}")?;
+    writeln!(out, "{BOLD}{title}{BOLD:#}")?;
     let mut table =
         Table::new(["part", "tool", "about", "characters", "requests since", ""]).right([0, 3, 4]);
     for item in items {

@@ -12,6 +12,7 @@ use secateur_formats::{Wire, recorded_body};
 use serde::Serialize;
 
 use crate::figures::{counted, printable};
+use crate::paint::{BOLD, RED};
 
 /// Check a request body for what its provider rejects; with --fix, print it repaired.
 ///
@@ -111,7 +112,7 @@ impl Lint {
         writeln!(out, "{}: {} request, {count}", report.file, report.wire)?;
         for finding in report.findings {
             let verb = if finding.fixable { "--fix" } else { "to do" };
-            writeln!(out, "\n{}", line(finding))?;
+            writeln!(out, "\n{}", painted(finding))?;
             writeln!(out, "    {verb}: {}", printable(&finding.repair))?;
         }
         Ok(())
@@ -120,6 +121,11 @@ impl Lint {
 
 fn line(finding: &Finding) -> String {
     format!("{} [{}] {}", printable(&finding.path), finding.rule.name(), printable(&finding.message))
+}
+
+fn painted(finding: &Finding) -> String {
+    let (path, message) = (printable(&finding.path), printable(&finding.message));
+    format!("{BOLD}{path}{BOLD:#} {RED}[{}]{RED:#} {message}", finding.rule.name())
 }
 
 fn code(findings: &[Finding]) -> ExitCode {

@@ -9,6 +9,8 @@ use secateur::Measures;
 use secateur_formats::{FORMATS, Format, Skim, recorded_body, skim};
 use secateur_sources::{Content, Found, Source, at};
 
+use crate::paint;
+
 /// The option that names a format.
 #[derive(Debug, Default, Args)]
 pub(crate) struct FormatArg {
@@ -30,7 +32,7 @@ pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
     let found = at(path).with_context(|| format!("cannot read {}", path.display()))?;
     let Found { sources, warnings } = found;
     for warning in &warnings {
-        anstream::eprintln!("warning: {warning}");
+        paint::warn(warning);
     }
     if sources.is_empty() {
         bail!("{} holds no session that is known here", path.display());
@@ -59,7 +61,7 @@ pub(crate) struct Bytes {
 pub(crate) fn bytes(source: &Source) -> Result<Bytes> {
     let opened = source.open().with_context(|| format!("cannot read {}", label(source)))?;
     for warning in &opened.warnings {
-        anstream::eprintln!("warning: {warning}");
+        paint::warn(warning);
     }
     let bytes = opened.content.into_bytes().with_context(|| format!("cannot read {}", label(source)))?;
     Ok(match recorded_body(&bytes) {
@@ -73,7 +75,7 @@ pub(crate) fn facts(source: &Source, format: Option<Format>, measures: &Measures
     let read = || -> Result<Vec<Skim>> {
         let opened = source.open()?;
         for warning in &opened.warnings {
-            anstream::eprintln!("warning: {warning}");
+            paint::warn(warning);
         }
         let reader: Box<dyn Read> = match opened.content {
             Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),

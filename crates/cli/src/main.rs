@@ -27,6 +27,7 @@ mod lint;
 mod logs;
 mod next;
 mod overflow;
+mod paint;
 mod profiles;
 mod prune;
 mod report;
@@ -92,7 +93,7 @@ fn main() -> ExitCode {
         if closed {
             return ExitCode::SUCCESS;
         }
-        anstream::eprintln!("error: {error:#}");
+        paint::error(&error);
         ExitCode::from(2)
     })
 }

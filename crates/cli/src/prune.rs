@@ -13,6 +13,7 @@ use secateur_formats::Rendering;
 use serde::Serialize;
 
 use crate::figures::{counted, grouped, percent};
+use crate::paint;
 use crate::session::{Planned, Session, SessionArgs, modified, now};
 use crate::table::Table;
 use crate::wording;
@@ -83,7 +84,7 @@ impl Prune {
             None
         };
         for warning in &planned.transcript.warnings {
-            anstream::eprintln!("warning: {}, {warning}", self.session.file.display());
+            paint::warn(format_args!("{}, {warning}", self.session.file.display()));
         }
         if self.json {
             let report =

@@ -13,6 +13,7 @@ use secateur_sources::{Found, Homes, Source, at, find};
 use crate::chosen::Chosen;
 use crate::figures::{counted, grouped, percent, shortened};
 use crate::next::Next;
+use crate::paint;
 use crate::table::Table;
 use row::Row;
 
@@ -132,7 +133,7 @@ impl Scan {
             found.warnings.extend(here.warnings);
         }
         for warning in &found.warnings {
-            anstream::eprintln!("warning: {warning}");
+            paint::warn(warning);
         }
         if let Some(since) = self.since {
             let is_recent = |source: &Source| {
@@ -155,10 +156,10 @@ impl Scan {
         }
         if !failures.is_empty() {
             let count = counted(failures.len() as u64, "file");
-            anstream::eprintln!(
-                "note: {count} could not be read as a session, the first: {:#}",
+            paint::note(format_args!(
+                "{count} could not be read as a session, the first: {:#}",
                 failures[0].1
-            );
+            ));
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ use crate::chosen::Chosen;
 use crate::figures::counted;
 use crate::logs::{self, FormatArg};
 use crate::next::Next;
+use crate::paint;
 
 /// The session to look at, and what is known about the next request.
 #[derive(Debug, Args)]
@@ -110,9 +111,9 @@ impl SessionArgs {
                 })?
             }
             _ if count > 1 => {
-                anstream::eprintln!(
-                    "note: the file holds {count} sessions; this is the first (--session names others)"
-                );
+                paint::note(format_args!(
+                    "the file holds {count} sessions; this is the first (--session names others)"
+                ));
                 0
             }
             _ => 0,

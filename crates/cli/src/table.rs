@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::figures::printable;
+use crate::paint::BOLD;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 /// A table that prints itself.
@@ -40,8 +41,11 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in self.inner.lines() {
-            writeln!(f, "{}", line.trim_end())?;
+        for (index, line) in self.inner.lines().enumerate() {
+            match index {
+                0 => writeln!(f, "{BOLD}{}{BOLD:#}", line.trim_end())?,
+                _ => writeln!(f, "{}", line.trim_end())?,
+            }
         }
         Ok(())
     }
