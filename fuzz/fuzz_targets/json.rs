@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use secateur_formats::json::{
-    Halves, Printer, Splice, Token, decode, encode, fields, lengths, points_len, print, printed_len,
-    set_member, slice_units, tokens, utf16_len,
+    Halves, Printer, Raw, Splice, Token, decode, encode, fields, lengths, points_len, print, printed_len,
+    read, set_member, slice_units, tokens, utf16_len,
 };
 use secateur_fuzz::mutate;
 use serde::de::IgnoredAny;
@@ -36,10 +36,12 @@ fn check_any(text: &str) {
     }
     _ = (decode(text), lengths(text), fields::truthy(text), fields::as_i64(text), fields::as_f64(text));
     let mut behind = 0;
-    for (at, token) in tokens(text) {
+    let mut walk = tokens(text);
+    for (at, token) in walk.by_ref() {
         assert!(at >= behind && text[at..].starts_with(token.raw()));
         behind = at + token.raw().len();
     }
+    assert_eq!(read::<Raw<'_>>(text).is_ok(), walk.is_complete());
     for range in [0..text.len(), text.len() / 3..text.len() / 2, 1..usize::MAX] {
         let edit = set_member(text, range, "key", "1");
         assert!(Splice::new(text.as_bytes()).push(edit.clone()).is_ok() || edit.text.is_empty());

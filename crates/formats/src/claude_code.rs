@@ -20,12 +20,12 @@ use secateur::{Call, Kind, MessageFacts, MessageIx, Name, Role, Status};
 
 use crate::content;
 use crate::draft::{Answered, Called, Draft};
-use crate::json::fields::object;
-use crate::json::{Object, Raw};
+use crate::json::fields::{each, object};
+use crate::json::{Object, Raw, SyntaxError, read};
 use crate::lines::Records;
 use crate::probe::{self, Probe, Shape};
 use answers::Answers;
-use record::{Block, Cleared, Compaction, Preserved, Record, each, usage};
+use record::{Block, Cleared, Compaction, Preserved, Record, usage};
 use tree::{Boundary, Id, Tree};
 
 /// Whether a text is in this format.
@@ -76,8 +76,8 @@ enum Title {
 }
 
 impl Records for Reader {
-    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), serde_json::Error> {
-        let Object(Some(record)) = serde_json::from_str::<Object<Record<'_>>>(line)? else { return Ok(()) };
+    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), SyntaxError> {
+        let Object(Some(record)) = read::<Object<Record<'_>>>(line)? else { return Ok(()) };
         self.learn_origin(draft, &record);
         let kind = record.kind.and_then(Raw::as_str);
         match (kind.as_deref(), record.subtype.and_then(Raw::as_str).as_deref()) {
@@ -146,10 +146,9 @@ impl Reader {
     }
 
     fn take_user(&mut self, draft: &mut Draft<'_>, record: &Record<'_>) {
-        let Object(Some(message)) = record.message else { return self.pass(record) };
-        let blocks = message.blocks();
+        let Object(Some(message)) = &record.message else { return self.pass(record) };
         let is_result = |block: &Block<'_>| block.kind.is_some_and(|kind| kind.text() == "\"tool_result\"");
-        let only_results = !blocks.is_empty() && blocks.iter().all(is_result);
+        let only_results = message.blocks().next().is_some() && message.blocks().all(is_result);
         let role = if only_results { Role::Tool } else { Role::User };
         let summary = record.is_summary.is_some_and(Raw::is_truthy);
         let place = if summary { self.place.take() } else { None };
@@ -164,10 +163,10 @@ impl Reader {
                 draft.say(Kind::Text, text);
             }
         };
-        if message.content.is_some_and(Raw::is_string) {
-            say(draft, message.content);
+        if let Some(text) = message.text() {
+            say(draft, Some(text));
         }
-        for block in &blocks {
+        for block in message.blocks() {
             if block.kind.is_some_and(|kind| kind.text() == "\"text\"") {
                 say(draft, block.text);
             } else {
@@ -177,7 +176,7 @@ impl Reader {
     }
 
     fn take_answer(&mut self, draft: &mut Draft<'_>, record: &Record<'_>) {
-        let Object(Some(message)) = record.message else { return self.pass(record) };
+        let Object(Some(message)) = &record.message else { return self.pass(record) };
         let id = message.id.filter(|id| id.is_string()).or(record.uuid).map(|id| Id::of(id.text()));
         let index = match draft.outline.messages().next_back() {
             Some(newest) if id.is_some() && self.newest == id => newest,
@@ -192,10 +191,10 @@ impl Reader {
         if let Some(id) = id {
             self.answers.add(id, index);
         }
-        if message.content.is_some_and(Raw::is_string) {
-            draft.say(Kind::Text, message.content);
+        if let Some(text) = message.text() {
+            draft.say(Kind::Text, Some(text));
         }
-        for block in &message.blocks() {
+        for block in message.blocks() {
             take_block(draft, block);
         }
         let model = message.model.and_then(Raw::as_str);
@@ -235,7 +234,7 @@ impl Reader {
         let uuids = messages.and_then(|messages| messages.all.or(messages.uuids));
         if let Some(uuids) = uuids {
             let mut kept = Vec::new();
-            each(uuids, |uuid: Raw<'_>| kept.extend(self.tree.message(Id::of(uuid.text()))));
+            _ = each(uuids.text(), |uuid: Raw<'_>| kept.extend(self.tree.message(Id::of(uuid.text()))));
             return kept;
         }
         let segment = metadata.segment.and_then(|raw| object::<Preserved<'_>>(raw.text()).ok()?);
@@ -249,7 +248,7 @@ impl Reader {
     fn clear(&mut self, draft: &Draft<'_>, record: &Record<'_>) {
         let metadata = record.microcompaction.and_then(|raw| object::<Cleared<'_>>(raw.text()).ok()?);
         let Some(calls) = metadata.and_then(|metadata| metadata.calls) else { return };
-        each(calls, |id: Raw<'_>| {
+        _ = each(calls.text(), |id: Raw<'_>| {
             let name = id.as_str().and_then(|id| draft.outline.ids().find(&id));
             self.cleared.extend(name);
         });

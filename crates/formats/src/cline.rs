@@ -8,13 +8,12 @@
 use std::borrow::Cow;
 
 use secateur::{Call, Kind, Measures, MessageFacts, Role, Status, Usage};
-use serde::de::DeserializeSeed;
 
 use crate::document::read_document;
 use crate::draft::{Answered, Called, Draft};
 use crate::format::Format;
-use crate::json::fields::{object, raw_fields};
-use crate::json::{Each, Raw};
+use crate::json::Raw;
+use crate::json::fields::{each, object, raw_fields};
 use crate::probe::{Probe, Record, Shape};
 use crate::transcript::Transcript;
 
@@ -87,15 +86,13 @@ fn take_content(draft: &mut Draft<'_>, content: Raw<'_>) {
     if content.is_string() {
         return take_text(draft, content);
     }
-    let mut deserializer = serde_json::Deserializer::from_str(content.text());
-    // The blocks are taken as they are: an image is shown as the whole of its block.
-    let each = Each::new(|raw: Raw<'_>| {
+    // The blocks are taken as they are: an image is shown as the whole of its block. The document was read, so this
+    // is JSON; content that is no list holds nothing that is known.
+    _ = each(content.text(), |raw: Raw<'_>| {
         if let Ok(Some(block)) = object::<Block<'_>>(raw.text()) {
             take_block(draft, raw, &block);
         }
     });
-    // The document was read, so this is JSON; content that is no list holds nothing that is known.
-    _ = each.deserialize(&mut deserializer);
 }
 
 fn take_block(draft: &mut Draft<'_>, raw: Raw<'_>, block: &Block<'_>) {

@@ -15,12 +15,11 @@ mod record;
 use std::borrow::Cow;
 
 use secateur::{Call, Kind, MessageFacts, MessageIx, Role, Status, Usage};
-use serde::de::DeserializeSeed;
 
 use crate::content;
 use crate::draft::{Answered, Called, Draft};
-use crate::json::fields::object;
-use crate::json::{Each, Object, Raw};
+use crate::json::fields::{each, object};
+use crate::json::{Object, Raw, SyntaxError, read};
 use crate::lines::Records;
 use crate::probe::{Probe, Shape};
 use crate::time;
@@ -58,8 +57,8 @@ pub(crate) struct Reader {
 }
 
 impl Records for Reader {
-    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), serde_json::Error> {
-        let Object(Some(record)) = serde_json::from_str::<Object<Record<'_>>>(line)? else { return Ok(()) };
+    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), SyntaxError> {
+        let Object(Some(record)) = read::<Object<Record<'_>>>(line)? else { return Ok(()) };
         let Object(Some(item)) = record.payload else { return Ok(()) };
         self.time = record.timestamp.and_then(Raw::as_str).and_then(|text| time::millis(&text));
         match record.kind.and_then(Raw::as_str).as_deref() {
@@ -247,9 +246,8 @@ impl Reader {
         let mut items = 0;
         if let Some(history) = item.history {
             let mut taken = Vec::new();
-            let each = Each::new(|Object(item): Object<Item<'_>>| taken.extend(item));
             // The line was read before, so it is JSON; an item that is none of ours is passed over.
-            _ = each.deserialize(&mut serde_json::Deserializer::from_str(history.text()));
+            _ = each(history.text(), |Object(item): Object<Item<'_>>| taken.extend(item));
             items = taken.len();
             for item in &taken {
                 self.take(draft, item);

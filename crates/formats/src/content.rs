@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use secateur::{Action, IMAGE_REMOVED, Kind, Measures, Pairs, Sizes, TRIM_GAP, trim_note};
 
 use crate::document::element_ranges;
-use crate::json::fields::{object, raw_fields};
+use crate::json::fields::{each, object, raw_fields};
 use crate::json::{Edit, Halves, Printer, Raw, decode, encode, print, slice_units, utf16_len};
 use crate::sizes;
 use crate::transcript::{ApplyError, Rendering, Transcript};
@@ -50,8 +50,10 @@ pub(crate) fn pieces(raw: &str) -> Vec<Piece<'_>> {
         None => Vec::new(),
         Some(b'"') => vec![Piece::Text(raw)],
         Some(b'[') => {
-            let elements = element_ranges(raw).into_iter().filter_map(|range| raw.get(range));
-            elements.flat_map(piece).collect()
+            let mut pieces = Vec::new();
+            // Of a broken list, what came before the mistake.
+            _ = each(raw, |element: Raw<'_>| pieces.extend(piece(element.text())));
+            pieces
         }
         Some(b'{') => piece(raw).into_iter().collect(),
         Some(_) if raw == "null" => Vec::new(),

@@ -14,7 +14,7 @@ use serde::de::{IgnoredAny, MapAccess};
 use crate::content;
 use crate::draft::{Answered, Called, Draft};
 use crate::json::fields::{is_null, object, raw_fields};
-use crate::json::{Each, Fields, Object, Raw};
+use crate::json::{Each, Fields, Object, Raw, SyntaxError};
 use crate::lines::Records;
 use crate::probe::{Probe, Shape};
 use crate::time;
@@ -39,7 +39,7 @@ pub(crate) struct Reader {
 }
 
 impl Records for Reader {
-    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), serde_json::Error> {
+    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), SyntaxError> {
         let Some(event) = object::<Event<'_>>(line)? else { return Ok(()) };
         let data = event.data.0.as_ref();
         let Some(data) = data else { return Ok(()) };

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::json::{Fields, Object, Token, fields, tokens};
+use crate::json::{Fields, Object, Reader, SyntaxError, Token, fields, tokens};
 use crate::warning::Warning;
 
 /// The member that mostly holds the list when the document is an object.
@@ -47,9 +47,9 @@ fn read_named<'a, H: Fields<'a>, T: Fields<'a>>(
     warnings: &mut Vec<Warning>,
 ) -> (H, Vec<Option<T>>) {
     let text = text.trim_start_matches('\u{FEFF}');
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let read = Listing { name, kinds: PhantomData }.deserialize(&mut deserializer);
-    match read.and_then(|document| deserializer.end().map(|()| document)) {
+    let mut reader = Reader::new(text);
+    let read = Listing { name, kinds: PhantomData }.deserialize(&mut reader);
+    match read.and_then(|document| reader.end().map(|()| document)) {
         Ok(document) => document,
         Err(error) => (H::default(), read_patiently(name, text, &error, warnings)),
     }
@@ -78,7 +78,7 @@ pub(crate) fn read_lines<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Wa
 fn read_patiently<'a, T: Fields<'a>>(
     name: &str,
     text: &'a str,
-    error: &serde_json::Error,
+    error: &SyntaxError,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Option<T>> {
     let ranges = element_ranges_under(name, text);
@@ -95,9 +95,9 @@ fn read_patiently<'a, T: Fields<'a>>(
             }
         }
     }
-    if warnings.is_empty() || error.is_eof() {
+    if warnings.is_empty() || matches!(error, SyntaxError::BreaksOff { .. }) {
         let reason = format!("{error}; {} whole messages were read, the rest was left alone", elements.len());
-        warnings.push(Warning { line: error.line().max(1) as u64, reason });
+        warnings.push(Warning { line: Lines::of(text).at(error.offset().unwrap_or(0)), reason });
     }
     elements
 }
@@ -221,6 +221,7 @@ impl<'a> Fields<'a> for Nothing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::de::Error;
 
     #[derive(Default, Debug, PartialEq)]
     struct Id(Option<i64>);
@@ -228,8 +229,10 @@ mod tests {
     impl<'a> Fields<'a> for Id {
         fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
             let raw: crate::json::Raw<'a> = map.next_value()?;
-            if key == "id" {
-                self.0 = fields::as_i64(raw.text());
+            match key {
+                "id" => self.0 = fields::as_i64(raw.text()),
+                "refused" => return Err(Error::custom("refused")),
+                _ => {}
             }
             Ok(())
         }
@@ -279,10 +282,17 @@ mod tests {
 
     #[test]
     fn an_element_that_cannot_be_read_does_not_take_the_others_with_it() {
-        let (ids, warnings) = read("[{\"id\":1},\n{\"id\":{\"a\":\"\\q\"}},\n{\"id\":3}]");
-        assert_eq!(ids.first(), Some(&Some(1)));
-        assert_eq!(warnings.len(), 1, "{warnings:?}");
-        assert!(warnings[0].starts_with("line 2"), "{warnings:?}");
+        let (ids, warnings) = read("[{\"id\":1},\n{\"id\":2,\"refused\":0},\n{\"id\":3}]");
+        assert_eq!(ids, [Some(1), None, Some(3)]);
+        assert_eq!(warnings, ["line 2: message 2 cannot be read (refused); it was left alone"]);
+    }
+
+    #[test]
+    fn where_the_grammar_breaks_the_reading_ends() {
+        let (ids, warnings) = read("[{\"id\":1},\n{\"id\":2 \"a\":3},\n{\"id\":3}]");
+        assert_eq!(ids, [Some(1)]);
+        let reason = "expected ',' or '}' at byte 19; 1 whole messages were read, the rest was left alone";
+        assert_eq!(warnings, [format!("line 2: {reason}")]);
     }
 
     #[test]

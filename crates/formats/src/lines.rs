@@ -8,6 +8,7 @@ use secateur::Measures;
 
 use crate::draft::Draft;
 use crate::format::Format;
+use crate::json::SyntaxError;
 use crate::skim::Skim;
 use crate::transcript::Transcript;
 use crate::warning::Warning;
@@ -16,7 +17,7 @@ use crate::{claude_code, codex, copilot_cli, pi};
 /// A reader that takes one record after the other.
 pub(crate) trait Records {
     /// Takes a record: a line without its end. An error means that the line is not JSON.
-    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), serde_json::Error>;
+    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), SyntaxError>;
 
     /// What is known only after the last record: branches, totals, the order of messages.
     fn finish(&mut self, draft: &mut Draft<'_>);

@@ -15,11 +15,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use secateur::{Call, Kind, MessageFacts, MessageIx, Role, Status, Usage};
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess};
+use serde::de::{IgnoredAny, MapAccess};
 
 use crate::draft::{Answered, Called, Draft};
-use crate::json::fields::{object, raw_fields};
-use crate::json::{Each, Fields, Object, Raw};
+use crate::json::fields::{each, object, raw_fields};
+use crate::json::{Each, Fields, Object, Raw, SyntaxError};
 use crate::lines::Records;
 use crate::probe::{Probe, Shape};
 use crate::time;
@@ -44,7 +44,7 @@ pub(crate) struct Reader {
 }
 
 impl Records for Reader {
-    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), serde_json::Error> {
+    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), SyntaxError> {
         let Some(record) = object::<Record<'_>>(line)? else { return Ok(()) };
         let link = match record.parent.map(Raw::text) {
             Some("null") => Link::Root,
@@ -219,14 +219,12 @@ fn take_answer(draft: &mut Draft<'_>, message: &Message<'_>) {
     if content.is_string() {
         return draft.say(Kind::Text, Some(content));
     }
-    let mut deserializer = serde_json::Deserializer::from_str(content.text());
-    let each = Each::new(|Object(block): Object<Block<'_>>| {
+    // The record was read, so this is JSON; what a block of odd shape holds is no loss.
+    _ = each(content.text(), |Object(block): Object<Block<'_>>| {
         if let Some(block) = block {
             take_block(draft, &block);
         }
     });
-    // The record was read, so this is JSON; what a block of odd shape holds is no loss.
-    _ = each.deserialize(&mut deserializer);
 }
 
 fn take_block(draft: &mut Draft<'_>, block: &Block<'_>) {

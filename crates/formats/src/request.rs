@@ -20,7 +20,7 @@ use crate::content;
 use crate::document::element_ranges_under;
 use crate::draft::Draft;
 use crate::json::fields::{object, raw_fields};
-use crate::json::{Edit, Fields, Raw};
+use crate::json::{Edit, Fields, Raw, read as read_json};
 use crate::transcript::{ApplyError, Rendering, Transcript};
 use crate::warning::Warning;
 use crate::wire::Wire;
@@ -83,10 +83,10 @@ fn read_body<'a>(wire: Wire, text: &'a str, draft: &mut Draft<'_>) -> (Body<'a>,
         Wire::Gemini => "contents",
     };
     let ranges = element_ranges_under(name, text);
-    let whole = ranges.into_iter().filter_map(|range| serde_json::from_str(text.get(range)?).ok());
+    let whole = ranges.into_iter().filter_map(|range| read_json(text.get(range)?).ok());
     let elements: Vec<_> = whole.collect();
     let reason = format!("{error}; {} whole messages were read, the rest was left alone", elements.len());
-    draft.warnings.push(Warning { line: error.line().max(1) as u64, reason });
+    draft.warnings.push(Warning::at(text.as_bytes(), error.offset().unwrap_or(text.len()), reason));
     (Body::default(), elements)
 }
 
@@ -103,7 +103,7 @@ fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
     if !raw.text().starts_with('[') {
         return Vec::new();
     }
-    serde_json::from_str(raw.text()).unwrap_or_default()
+    read_json(raw.text()).unwrap_or_default()
 }
 
 /// The fields of a raw object; none of them if it is something else.

@@ -26,7 +26,7 @@ pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
     if json::fields::is_string(raw) {
         return of_string(raw, measures);
     }
-    let (units, points) = (json::utf16_len(raw), json::points_len(raw));
+    let json::Lengths { units, points } = lengths(raw);
     let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
     add_raw_measures(&mut sizes, raw, measures);
     add_text_measures(&mut sizes, raw, measures);

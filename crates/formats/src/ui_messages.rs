@@ -15,8 +15,8 @@ use crate::chat;
 use crate::document::{element_ranges, read_list};
 use crate::draft::{Answered, Called, Draft};
 use crate::format::Format;
-use crate::json::Raw;
 use crate::json::fields::{object, raw_fields};
+use crate::json::{self, Raw};
 use crate::probe::{Probe, Record};
 use crate::time;
 use crate::transcript::Transcript;
@@ -79,7 +79,7 @@ fn moment(raw: Option<Raw<'_>>) -> Option<i64> {
 fn elements<'a>(list: Option<Raw<'a>>) -> impl Iterator<Item = Raw<'a>> {
     let list = list.map(Raw::text).filter(|list| list.starts_with('[')).unwrap_or_default();
     let values = element_ranges(list).into_iter().filter_map(move |range| list.get(range));
-    values.filter_map(|value| serde_json::from_str(value).ok())
+    values.filter_map(|value| json::read(value).ok())
 }
 
 fn take_part(draft: &mut Draft<'_>, raw: Raw<'_>) {

@@ -1,11 +1,11 @@
 //! The records of a log, read in one pass: what is known stays raw until it is wanted, the rest is skipped.
 
 use secateur::Usage;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess};
+use serde::de::{IgnoredAny, MapAccess};
 
 use super::tree::{Chain, Id, Parent};
 use crate::json::fields::{is_null, object, raw_fields};
-use crate::json::{Each, Fields, Object, Raw};
+use crate::json::{Fields, List, Object, Raw};
 use crate::time;
 
 /// Reads what the provider reported.
@@ -19,11 +19,6 @@ pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
         cache_write: number(tokens.cache_write),
         ..Usage::default()
     })
-}
-
-/// Reads the elements of a raw list that was found to be JSON before.
-pub(super) fn each<'a, T: serde::Deserialize<'a>>(list: Raw<'a>, sink: impl FnMut(T)) {
-    _ = Each::new(sink).deserialize(&mut serde_json::Deserializer::from_str(list.text()));
 }
 
 /// A line: the members of all its kinds.
@@ -111,18 +106,44 @@ impl Record<'_> {
     }
 }
 
-raw_fields!(
-    /// What is sent to the provider, or came from it.
-    pub(super) Message { id: "id", model: "model", content: "content", usage: "usage" }
-);
+/// What is sent to the provider, or came from it.
+#[derive(Default)]
+pub(super) struct Message<'a> {
+    pub(super) id: Option<Raw<'a>>,
+    pub(super) model: Option<Raw<'a>>,
+    pub(super) usage: Option<Raw<'a>>,
+    content: Option<List<'a, Object<Block<'a>>>>,
+}
+
+impl<'a> Fields<'a> for Message<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "id" => self.id = Some(map.next_value()?),
+            "model" => self.model = Some(map.next_value()?),
+            "usage" => self.usage = Some(map.next_value()?),
+            "content" => self.content = Some(map.next_value()?),
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
 
 impl<'a> Message<'a> {
-    pub(super) fn blocks(&self) -> Vec<Block<'a>> {
-        let mut blocks = Vec::new();
-        if let Some(content) = self.content.filter(|content| content.text().starts_with('[')) {
-            each(content, |Object(block): Object<Block<'a>>| blocks.extend(block));
+    /// The content, if it is nothing but text.
+    pub(super) fn text(&self) -> Option<Raw<'a>> {
+        match self.content {
+            Some(List::Other(raw)) if raw.is_string() => Some(raw),
+            _ => None,
         }
-        blocks
+    }
+
+    /// The blocks of the content, if it is made of blocks.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &Block<'a>> {
+        let elements = match &self.content {
+            Some(List::Elements(elements)) => elements.as_slice(),
+            _ => &[],
+        };
+        elements.iter().filter_map(|Object(block)| block.as_ref())
     }
 }
 

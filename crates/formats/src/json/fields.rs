@@ -8,6 +8,7 @@
 //!
 //! ```
 //! use secateur_formats::json::fields::{Fields, Object, Raw, as_str};
+//! use secateur_formats::json::read;
 //! use serde::de::{IgnoredAny, MapAccess};
 //!
 //! #[derive(Default)]
@@ -25,28 +26,30 @@
 //!     }
 //! }
 //!
-//! let Object(part) = serde_json::from_str::<Object<Part>>(r#"{"tool":1,"tool":"read","x":{}}"#)?;
+//! let Object(part) = read::<Object<Part>>(r#"{"tool":1,"tool":"read","x":{}}"#)?;
 //! let tool = part.and_then(|part| part.tool).and_then(|raw| as_str(raw.text()));
 //! assert_eq!(tool.as_deref(), Some("read"));
-//! # Ok::<(), serde_json::Error>(())
+//! # Ok::<(), secateur_formats::json::SyntaxError>(())
 //! ```
 //!
-//! Where [`Object`] or [`Each`] finds something else, the parser underneath must still read it, and it
-//! refuses two things that JSON allows: half a surrogate pair in a string, and a number beyond the range of
-//! floats. A field in which even those must not stop the reader is taken as [`Raw`] first and then opened by
-//! [`object`].
+//! These types belong to [`read`](super::read()), which passes over what they do not want. Any other deserializer
+//! will do, but it has to read what it passes over and may refuse it: `serde_json` stops at half a surrogate pair
+//! in a string and at a number beyond the range of floats.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::read::{SyntaxError, read};
+
+pub use list::{Each, List, Listed, each};
 pub use raw::{Raw, as_f64, as_i64, as_str, is_null, is_string, offset_in, truthy};
 
+mod list;
 mod raw;
+pub(super) mod want;
 
 /// What can be filled from the members of a JSON object.
 pub trait Fields<'a>: Default {
@@ -61,17 +64,13 @@ pub struct Object<T>(pub Option<T>);
 
 impl<'de, T: Fields<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ObjectVisitor(PhantomData)).map(Self)
+        deserializer.deserialize_newtype_struct(want::OBJECT, ObjectVisitor(PhantomData)).map(Self)
     }
 }
 
 /// Reads the fields of a raw value: nothing if it is no object, an error if it is no JSON.
-pub fn object<'a, T: Fields<'a>>(raw: &'a str) -> Result<Option<T>, serde_json::Error> {
-    if raw.trim_start().starts_with('{') {
-        serde_json::from_str(raw).map(|Object(fields)| fields)
-    } else {
-        serde_json::from_str::<IgnoredAny>(raw).map(|_| None)
-    }
+pub fn object<'a, T: Fields<'a>>(raw: &'a str) -> Result<Option<T>, SyntaxError> {
+    read(raw).map(|Object(fields)| fields)
 }
 
 /// Answers for every kind of value but the one its user is interested in: read it, and report `$other`.
@@ -84,8 +83,13 @@ macro_rules! anything_else {
         fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
             Ok($other)
         }
+
+        fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Self::Value, D::Error> {
+            other.deserialize_any(self)
+        }
     };
 }
+use anything_else;
 
 struct ObjectVisitor<T>(PhantomData<T>);
 
@@ -149,67 +153,6 @@ impl<'de> Visitor<'de> for KeyVisitor {
     fn visit_bytes<E: Error>(self, name: &[u8]) -> Result<Self::Value, E> {
         Ok(Cow::Owned(String::from_utf8_lossy(name).into_owned()))
     }
-}
-
-/// Reads an array and hands over each element as soon as it is read, so that what came before the place
-/// where a text breaks off is not lost with it.
-///
-/// To be used as a seed: on a deserializer, or with `map.next_value_seed` inside [`Fields::field`].
-#[derive(Debug)]
-pub struct Each<T, S> {
-    sink: S,
-    element: PhantomData<fn(T)>,
-}
-
-impl<T, S: FnMut(T)> Each<T, S> {
-    /// A reader that hands each element to `sink`.
-    pub fn new(sink: S) -> Self {
-        Self { sink, element: PhantomData }
-    }
-}
-
-/// What [`Each`] found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
-    /// An array of this many elements.
-    Array(usize),
-    /// Something else, which was passed over.
-    NotAnArray,
-}
-
-impl<'de, T: Deserialize<'de>, S: FnMut(T)> DeserializeSeed<'de> for Each<T, S> {
-    type Value = Listed;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Listed, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de, T: Deserialize<'de>, S: FnMut(T)> Visitor<'de> for Each<T, S> {
-    type Value = Listed;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any JSON value")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Listed, A::Error> {
-        let mut count = 0;
-        while let Some(element) = seq.next_element()? {
-            (self.sink)(element);
-            count += 1;
-        }
-        Ok(Listed::Array(count))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed, A::Error> {
-        while map.next_entry::<Key<'de>, IgnoredAny>()?.is_some() {}
-        Ok(Listed::NotAnArray)
-    }
-
-    anything_else!(
-        Listed::NotAnArray;
-        visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str
-    );
 }
 
 /// Declares a type that is filled from the members of an object, each by its name and kept [`Raw`].

@@ -21,6 +21,7 @@
 use std::borrow::Cow;
 
 use super::count::{self, Shape, Size};
+use super::lexeme;
 
 /// The length of a string in the two units that matter besides bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +38,8 @@ pub struct Lengths {
 /// meaningless, nothing worse.
 pub fn lengths(raw: &str) -> Lengths {
     let Some(body) = body(raw) else {
-        return Lengths { units: utf16_len(raw), points: points_len(raw) };
+        let size = Size::of(raw.as_bytes());
+        return Lengths { units: size.units(), points: size.points };
     };
     let bytes = body.as_bytes();
     let size = Size::of(bytes);
@@ -79,7 +81,7 @@ pub fn points_len(text: &str) -> u64 {
 /// as it is.
 pub fn decode(raw: &str) -> Cow<'_, str> {
     let Some(body) = body(raw) else { return Cow::Borrowed(raw) };
-    if !body.contains('\\') {
+    if lexeme::find(b'\\', body.as_bytes()).is_none() {
         return Cow::Borrowed(body);
     }
     let mut text = String::with_capacity(body.len());
@@ -178,7 +180,7 @@ pub(super) fn body(raw: &str) -> Option<&str> {
 
 /// Splits the text at its first backslash: what precedes it, and the escape there.
 pub(super) fn split_at_escape(text: &str) -> Option<(&str, Escape)> {
-    let at = text.as_bytes().iter().position(|&byte| byte == b'\\')?;
+    let at = lexeme::find(b'\\', text.as_bytes())?;
     Some((text.get(..at)?, Escape::at(text.as_bytes(), at)))
 }
 

@@ -15,6 +15,8 @@
 //! The grammar of brackets, commas and numbers is checked, the inside of strings is not. At the first
 //! violation the row ends; [`Tokens::is_complete`] tells such an end from a proper one.
 
+use super::lexeme::{is_space, literal_end, number_end};
+
 /// One token. Strings and numbers are given as they are spelled; commas and colons are not tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
@@ -198,43 +200,15 @@ impl<'a> Tokens<'a> {
         self.rest().starts_with(token.raw()).then_some(token)
     }
 
-    /// The literal that starts here: up to the first quote behind an even number of backslashes.
+    /// The literal that starts here.
     fn literal(&self) -> Option<&'a str> {
-        let text = self.rest();
-        let mut end = 1;
-        loop {
-            let quote = end + text.get(end..)?.find('"')?;
-            let run = text.as_bytes().get(end..quote)?.iter().rev().take_while(|&&byte| byte == b'\\');
-            end = quote + 1;
-            if run.count() % 2 == 0 {
-                return text.get(..end);
-            }
-        }
+        self.text.get(self.at..literal_end(self.text.as_bytes(), self.at)?)
     }
 
     /// The number that starts here.
     fn number(&self) -> Option<&'a str> {
-        let text = self.rest();
-        let bytes = text.as_bytes();
-        let digits = |from: usize| -> Option<usize> {
-            let count = bytes.get(from..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            (count > 0).then_some(from + count)
-        };
-        let start = usize::from(bytes.first() == Some(&b'-'));
-        let mut end = if bytes.get(start) == Some(&b'0') { start + 1 } else { digits(start)? };
-        if bytes.get(end) == Some(&b'.') {
-            end = digits(end + 1)?;
-        }
-        if let Some(b'e' | b'E') = bytes.get(end) {
-            let signed = matches!(bytes.get(end + 1), Some(b'+' | b'-'));
-            end = digits(end + 1 + usize::from(signed))?;
-        }
-        text.get(..end)
+        self.text.get(self.at..number_end(self.text.as_bytes(), self.at)?)
     }
-}
-
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 #[cfg(test)]

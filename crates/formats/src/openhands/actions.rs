@@ -10,8 +10,8 @@ use super::condensation::{Condensed, ids};
 use super::{Event, Reader, open};
 use crate::document::element_ranges;
 use crate::draft::{Answered, Called, Draft};
-use crate::json::Raw;
 use crate::json::fields::raw_fields;
+use crate::json::{Raw, read};
 
 /// The actions that are calls even if no observation answers them.
 const CALLS: [&str; 10] = [
@@ -75,7 +75,7 @@ fn say<'a>(draft: &mut Draft<'_>, reader: &mut Reader<'a>, event: &Event<'a>) {
     draft.say(Kind::Text, args.content);
     if let Some(list) = args.images.filter(|raw| raw.text().starts_with('[')) {
         let images = element_ranges(list.text()).into_iter().filter_map(|range| list.text().get(range));
-        for image in images.filter_map(|image| serde_json::from_str(image).ok()) {
+        for image in images.filter_map(|image| read(image).ok()) {
             draft.show(image);
         }
     }

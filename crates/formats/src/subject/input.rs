@@ -7,10 +7,10 @@
 use std::borrow::Cow;
 
 use secateur::Lines;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess};
+use serde::de::{IgnoredAny, MapAccess};
 
 use super::{About, Subject, command, patch, path};
-use crate::json::fields::{self, Each, Fields, Raw};
+use crate::json::fields::{self, Fields, Raw};
 use crate::json::string;
 
 /// How much of a text is decoded: two thousand characters take at most twelve bytes each.
@@ -164,7 +164,7 @@ fn selector(spelled: &str) -> (&str, Option<Lines>) {
 fn each<'a>(raw: &'a str, sink: impl FnMut(Raw<'a>)) {
     if raw.starts_with('[') {
         // What came before a mistake was handed over; more cannot be had.
-        _ = Each::new(sink).deserialize(&mut serde_json::Deserializer::from_str(raw));
+        _ = fields::each(raw, sink);
     }
 }
 

@@ -2,25 +2,52 @@
 //!
 //! Most fields of a foreign file are not worth a type: they are there or not, true or not, a string perhaps.
 //! Kept raw, a field costs two words and no decision; the functions here decide later, and only about the
-//! fields that turn out to matter. They take the text of one value without surrounding whitespace, as
-//! [`RawValue`] keeps it.
+//! fields that turn out to matter. They take the text of one value without surrounding whitespace.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 
+use super::want;
 use crate::json::{number, string};
 
 /// Any value, kept as the text it is spelled in.
-#[derive(Clone, Copy, Debug, serde::Deserialize)]
-#[serde(transparent)]
-pub struct Raw<'a>(#[serde(borrow)] pub &'a RawValue);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Raw<'a>(pub(super) &'a str);
+
+impl<'de> Deserialize<'de> for Raw<'de> {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(want::RAW, RawVisitor)
+    }
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    #[inline]
+    fn visit_borrowed_str<E: Error>(self, raw: &'de str) -> Result<Self::Value, E> {
+        Ok(Raw(raw))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Self::Value, D::Error> {
+        <&RawValue>::deserialize(other).map(|raw| Raw(raw.get()))
+    }
+}
 
 impl<'a> Raw<'a> {
     /// The value's text.
     pub fn text(self) -> &'a str {
-        self.0.get()
+        self.0
     }
 
     /// Its decoded text, if it is a string.

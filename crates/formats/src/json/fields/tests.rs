@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use serde::de::DeserializeSeed;
 
 /// Knows a little of everything a field can be.
 #[derive(Debug, Default)]
@@ -78,8 +79,11 @@ fn a_wrong_type_is_passed_over() {
 }
 
 #[test]
-fn what_the_parser_refuses_can_still_be_passed_raw() {
-    let sample = read(r#"{"raw":"\ud83d","other":1e999,"raw":1e999}"#);
+fn what_no_type_can_hold_is_passed_over() {
+    let sample = read(
+        r#"{"inner":"\ud83d","inner":1e999,"numbers":"\ud83d","raw":"\ud83d","other":1e999,"raw":1e999}"#,
+    );
+    assert_eq!((sample.inner, sample.listed), (Object(None), Some(Listed::NotAnArray)));
     assert!(object::<Inner>(sample.raw.unwrap().text()).unwrap().is_none());
     assert!(object::<Inner>(r#""\ud83d""#).unwrap().is_none());
 }
@@ -95,8 +99,7 @@ fn odd_keys_do_no_harm() {
 #[test]
 fn what_was_read_before_the_text_breaks_off_is_kept() {
     let mut seen = Vec::new();
-    let mut reader = serde_json::Deserializer::from_str(r#"[{"id":1},5,{"id":3},{"id":"#);
-    let listed = Each::new(|Object(inner): Object<Inner>| seen.push(inner)).deserialize(&mut reader);
+    let listed = each(r#"[{"id":1},5,{"id":3},{"id":"#, |Object(inner): Object<Inner>| seen.push(inner));
     assert!(listed.is_err());
     assert_eq!(seen, [Some(Inner { id: Some(1) }), None, Some(Inner { id: Some(3) })]);
 }

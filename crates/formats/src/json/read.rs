@@ -1,0 +1,145 @@
+//! Reading a JSON text in one pass, as fast as its strings can be skipped.
+//!
+//! A reader of logs wants a few short members of each record and the place of a few long ones; everything else only
+//! has to be got past. This deserializer is made for that. What nobody asked for is passed over without recursion
+//! and without looking into strings; what is kept [`Raw`](super::Raw) is passed over the same way and handed out as
+//! its text. Strings are decoded where a type wants a string and nowhere else, and even then half a surrogate pair or
+//! a number beyond the floats is no reason to give up a record.
+//!
+//! ```
+//! use secateur_formats::json::{Raw, read};
+//! use std::collections::BTreeMap;
+//!
+//! let members: BTreeMap<String, Raw> = read(r#"{"half": "\ud83d", "list": [1, {}]}"#)?;
+//! assert_eq!(members["half"].text(), r#""\ud83d""#);
+//! assert_eq!(members["list"].text(), "[1, {}]");
+//! assert_eq!(read::<Raw>("[1, 2").unwrap_err().to_string(), "the text breaks off");
+//! # Ok::<(), secateur_formats::json::SyntaxError>(())
+//! ```
+//!
+//! The grammar is that of [`tokens`](super::tokens): brackets, commas, words and numbers must be in their places, the
+//! inside of strings is not checked. Types may nest as deep as [`DEPTH`]; what is passed over, as deep as it likes.
+
+use serde::Deserialize;
+
+use super::lexeme::{is_space, literal_end, number_end};
+
+mod deserializer;
+mod passing;
+
+/// How deep the values may nest that are read into types of their own.
+pub const DEPTH: usize = 128;
+
+/// Why a text cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SyntaxError {
+    /// The text ends before the value does.
+    #[error("the text breaks off")]
+    BreaksOff {
+        /// The length of the text.
+        at: usize,
+    },
+    /// Something stands where the grammar wants something else.
+    #[error("expected {expected} at byte {at}")]
+    Expected {
+        /// What the grammar wants.
+        expected: &'static str,
+        /// Where, counted from zero.
+        at: usize,
+    },
+    /// Values that have to be read, not passed over, lie too deep in each other.
+    #[error("nested too deeply: more than {DEPTH} levels at byte {at}")]
+    TooDeep {
+        /// Where the first bracket too many stands.
+        at: usize,
+    },
+    /// The text is JSON, but not what its type wants.
+    #[error("{reason}")]
+    Refused {
+        /// Why not.
+        reason: Box<str>,
+    },
+}
+
+impl SyntaxError {
+    /// Where in the text the mistake was noticed, in bytes, if that can be said.
+    pub fn offset(&self) -> Option<usize> {
+        match self {
+            Self::BreaksOff { at } | Self::Expected { at, .. } | Self::TooDeep { at } => Some(*at),
+            Self::Refused { .. } => None,
+        }
+    }
+}
+
+/// Reads a text that is one value.
+pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, SyntaxError> {
+    let mut reader = Reader::new(text);
+    let value = T::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// A place in a text from which values are read: a deserializer.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    /// How deep the value at hand lies in those that are being read.
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the beginning of a text.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, at: 0, depth: 0 }
+    }
+
+    /// Makes sure that nothing but whitespace follows.
+    pub fn end(&mut self) -> Result<(), SyntaxError> {
+        match self.peek() {
+            Ok(_) => Err(self.expected("nothing more")),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Skips whitespace and looks at the byte after it.
+    #[inline]
+    fn peek(&mut self) -> Result<u8, SyntaxError> {
+        match self.text.as_bytes().get(self.at) {
+            Some(&byte) if byte > b' ' => Ok(byte),
+            _ => self.peek_far(),
+        }
+    }
+
+    #[cold]
+    fn peek_far(&mut self) -> Result<u8, SyntaxError> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        match rest.iter().enumerate().find(|(_, byte)| !is_space(**byte)) {
+            Some((skipped, &byte)) => {
+                self.at += skipped;
+                Ok(byte)
+            }
+            None => Err(self.breaks_off()),
+        }
+    }
+
+    /// The text between an offset behind which something was read and the place at hand.
+    #[inline]
+    fn since(&self, start: usize) -> &'a str {
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    #[cold]
+    fn expected(&self, expected: &'static str) -> SyntaxError {
+        SyntaxError::Expected { expected, at: self.at }
+    }
+
+    #[cold]
+    fn breaks_off(&self) -> SyntaxError {
+        SyntaxError::BreaksOff { at: self.text.len() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

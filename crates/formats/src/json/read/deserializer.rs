@@ -1,0 +1,234 @@
+//! The reader in the terms of serde.
+//!
+//! Serde has no word for "a list, and anything else as it stands". The types in [`fields`](super::super::fields) ask
+//! for that by the name of a newtype, which other deserializers take for what it says: a wrapper.
+
+use std::borrow::Cow;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::super::fields::want;
+use super::super::lexeme::plain_end;
+use super::super::{number, string};
+use super::{DEPTH, Reader, SyntaxError};
+
+impl de::Error for SyntaxError {
+    fn custom<T: std::fmt::Display>(reason: T) -> Self {
+        Self::Refused { reason: reason.to_string().into() }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Passes over the value at hand and returns its text.
+    #[inline]
+    fn raw(&mut self) -> Result<&'a str, SyntaxError> {
+        self.peek()?;
+        let start = self.at;
+        self.pass()?;
+        Ok(self.since(start))
+    }
+
+    /// Takes the literal that begins here, decoded.
+    #[inline]
+    fn name(&mut self) -> Result<Cow<'a, str>, SyntaxError> {
+        let start = self.at;
+        if let Some(end) = plain_end(self.text.as_bytes(), start) {
+            self.at = end + 1;
+            return Ok(Cow::Borrowed(self.text.get(start + 1..end).unwrap_or_default()));
+        }
+        self.pass_literal()?;
+        Ok(string::decode(self.since(start)))
+    }
+
+    fn object<V: Visitor<'a>>(&mut self, visitor: V) -> Result<V::Value, SyntaxError> {
+        self.inside(b'}', "',' or '}'", |inside| visitor.visit_map(inside))
+    }
+
+    fn array<V: Visitor<'a>>(&mut self, visitor: V) -> Result<V::Value, SyntaxError> {
+        self.inside(b']', "',' or ']'", |inside| visitor.visit_seq(inside))
+    }
+
+    /// Visits what is inside the bracket at hand, up to the one that closes it.
+    #[inline]
+    fn inside<T>(
+        &mut self,
+        end: u8,
+        expected: &'static str,
+        visit: impl FnOnce(Inside<'_, 'a>) -> Result<T, SyntaxError>,
+    ) -> Result<T, SyntaxError> {
+        if self.depth == DEPTH {
+            return Err(SyntaxError::TooDeep { at: self.at });
+        }
+        self.depth += 1;
+        self.at += 1;
+        let value = visit(Inside { reader: self, end, expected, is_first: true })?;
+        self.depth -= 1;
+        if self.peek()? != end {
+            return Err(self.expected(expected));
+        }
+        self.at += 1;
+        Ok(value)
+    }
+}
+
+impl<'a> Deserializer<'a> for &mut Reader<'a> {
+    type Error = SyntaxError;
+
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, SyntaxError> {
+        match self.peek()? {
+            b'{' => return self.object(visitor),
+            b'[' => return self.array(visitor),
+            _ => {}
+        }
+        let raw = self.raw()?;
+        match raw.as_bytes().first() {
+            Some(b'"') => match string::decode(raw) {
+                Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+                Cow::Owned(text) => visitor.visit_string(text),
+            },
+            Some(b't') => visitor.visit_bool(true),
+            Some(b'f') => visitor.visit_bool(false),
+            Some(b'n') => visitor.visit_unit(),
+            _ => match (raw.parse(), raw.parse()) {
+                (Ok(number), _) => visitor.visit_u64(number),
+                (_, Ok(number)) => visitor.visit_i64(number),
+                _ => visitor.visit_f64(number::parse(raw).unwrap_or(f64::NAN)),
+            },
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, SyntaxError> {
+        if self.peek()? == b'n' {
+            self.pass()?;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, SyntaxError> {
+        match name {
+            want::RAW => {}
+            want::OBJECT => {
+                if self.peek()? == b'{' {
+                    return self.object(visitor);
+                }
+            }
+            want::LIST => {
+                if self.peek()? == b'[' {
+                    return self.array(visitor);
+                }
+            }
+            _ => return visitor.visit_newtype_struct(self),
+        }
+        visitor.visit_borrowed_str(self.raw()?)
+    }
+
+    #[inline]
+    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, SyntaxError> {
+        self.pass()?;
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        <W: Visitor<'a>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map struct enum identifier
+    }
+}
+
+/// The inside of a bracket: members or elements, one after the other.
+struct Inside<'r, 'a> {
+    reader: &'r mut Reader<'a>,
+    end: u8,
+    expected: &'static str,
+    is_first: bool,
+}
+
+impl Inside<'_, '_> {
+    /// Passes over the comma, if there is one to be; says whether something follows.
+    #[inline]
+    fn goes_on(&mut self) -> Result<bool, SyntaxError> {
+        let next = self.reader.peek()?;
+        if next == self.end {
+            return Ok(false);
+        }
+        if !self.is_first {
+            if next != b',' {
+                return Err(self.reader.expected(self.expected));
+            }
+            self.reader.at += 1;
+        }
+        self.is_first = false;
+        Ok(true)
+    }
+}
+
+impl<'a> MapAccess<'a> for Inside<'_, 'a> {
+    type Error = SyntaxError;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, SyntaxError> {
+        if !self.goes_on()? {
+            return Ok(None);
+        }
+        if self.reader.peek()? != b'"' {
+            return Err(self.reader.expected("the name of a member"));
+        }
+        let name = self.reader.name()?;
+        self.reader.pass_colon()?;
+        seed.deserialize(Name(name)).map(Some)
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, SyntaxError> {
+        seed.deserialize(&mut *self.reader)
+    }
+}
+
+impl<'a> SeqAccess<'a> for Inside<'_, 'a> {
+    type Error = SyntaxError;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'a>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, SyntaxError> {
+        if self.goes_on()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
+    }
+}
+
+/// The name of a member.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'a> Deserializer<'a> for Name<'a> {
+    type Error = SyntaxError;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, SyntaxError> {
+        match self.0 {
+            Cow::Borrowed(name) => visitor.visit_borrowed_str(name),
+            Cow::Owned(name) => visitor.visit_string(name),
+        }
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, SyntaxError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    forward_to_deserialize_any! {
+        <W: Visitor<'a>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
