@@ -29,7 +29,9 @@ mod category;
 mod facts;
 mod life;
 mod manner;
+mod message;
 mod nature;
+mod part;
 
 pub use category::Category;
 pub use facts::{Call, Kind, MessageFacts, MessageIx, PartFacts, PartIx, Role, Status};
@@ -37,9 +39,8 @@ pub use life::Pick;
 use manner::Manner;
 pub(crate) use nature::Nature;
 
-use crate::class::Class;
 use crate::lines::Lines;
-use crate::measure::{Measures, Sizes, Unit};
+use crate::measure::{Measures, Sizes};
 use crate::names::{Name, Names};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -314,213 +315,4 @@ impl Outline {
         let Some(first) = self.messages.get(index) else { return end..end };
         first.first_part..self.messages.get(index + 1).map_or(end, |next| next.first_part)
     }
-}
-
-/// What is known of a message that does not exist: nothing.
-const NO_MESSAGE: Message = Message {
-    role: Role::Other,
-    summary: false,
-    finished: false,
-    failed: false,
-    marker: false,
-    id: Name::NONE,
-    parent: Name::NONE,
-    tail: Name::NONE,
-    first_part: 0,
-    time: None,
-    place: u32::MAX,
-    gone: u32::MAX,
-};
-
-/// Facts about one message. An index past the end answers like an empty message of unknown role.
-impl Outline {
-    fn message(&self, message: MessageIx) -> &Message {
-        self.messages.get(message.0 as usize).unwrap_or(&NO_MESSAGE)
-    }
-
-    /// Who speaks.
-    pub fn role(&self, message: MessageIx) -> Role {
-        self.message(message).role
-    }
-
-    /// Whether it summarises what came before.
-    pub fn is_summary(&self, message: MessageIx) -> bool {
-        self.message(message).summary
-    }
-
-    /// Whether the model finished it.
-    pub fn is_finished(&self, message: MessageIx) -> bool {
-        self.message(message).finished
-    }
-
-    /// Whether it ended in an error.
-    pub fn is_failed(&self, message: MessageIx) -> bool {
-        self.message(message).failed
-    }
-
-    /// Whether it carries the mark of a compaction.
-    pub fn is_marker(&self, message: MessageIx) -> bool {
-        self.message(message).marker
-    }
-
-    /// The source's own id.
-    pub fn id(&self, message: MessageIx) -> Name {
-        self.message(message).id
-    }
-
-    /// The id of the message that it answers.
-    pub fn parent(&self, message: MessageIx) -> Name {
-        self.message(message).parent
-    }
-
-    /// The id from which a compaction keeps history verbatim.
-    pub fn tail(&self, message: MessageIx) -> Name {
-        self.message(message).tail
-    }
-
-    /// When it was made.
-    pub fn time(&self, message: MessageIx) -> Option<i64> {
-        self.message(message).time
-    }
-}
-
-/// Facts about one part. An index past the end answers like an empty part of unknown kind.
-impl Outline {
-    fn nature(&self, part: PartIx) -> Nature {
-        self.natures.get(part.0 as usize).copied().unwrap_or(Nature::NOTHING)
-    }
-
-    /// What it is.
-    #[inline]
-    pub fn kind(&self, part: PartIx) -> Kind {
-        self.nature(part).kind()
-    }
-
-    /// How far its tool has come.
-    #[inline]
-    pub fn status(&self, part: PartIx) -> Status {
-        self.nature(part).status()
-    }
-
-    /// Whether the source says that it was cut before.
-    #[inline]
-    pub fn is_cut(&self, part: PartIx) -> bool {
-        self.nature(part).is_cut()
-    }
-
-    /// Whether its text is exactly the placeholder of [`Measures::placeholder`].
-    pub fn is_placeholder(&self, part: PartIx) -> bool {
-        self.nature(part).is_placeholder()
-    }
-
-    fn manner(&self, part: PartIx) -> Manner {
-        self.manners.get(part.0 as usize).copied().unwrap_or(Manner::UNKNOWN)
-    }
-
-    /// The class of its tool.
-    pub fn class(&self, part: PartIx) -> Class {
-        self.manner(part).class()
-    }
-
-    /// Whether it was put in by the program rather than said by the one who speaks.
-    pub fn is_injected(&self, part: PartIx) -> bool {
-        self.manner(part).is_injected()
-    }
-
-    /// Whether the tool says that it did not succeed.
-    pub fn is_failure(&self, part: PartIx) -> bool {
-        self.status(part) == Status::Error || self.manner(part).is_failed()
-    }
-
-    /// What a call or result is about: a normalised path, or a command.
-    pub fn subject(&self, part: PartIx) -> Option<&str> {
-        self.subjects.text(self.subject_name(part))
-    }
-
-    /// What a call or result is about, as a number: equal subjects have equal numbers.
-    pub fn subject_name(&self, part: PartIx) -> Name {
-        self.subject.get(part.0 as usize).copied().unwrap_or(Name::NONE)
-    }
-
-    /// Which lines of its subject it is about.
-    pub fn lines(&self, part: PartIx) -> Lines {
-        self.lines.get(part.0 as usize).copied().unwrap_or_default()
-    }
-
-    /// The message that it belongs to.
-    #[inline]
-    pub fn owner(&self, part: PartIx) -> MessageIx {
-        self.owner.get(part.0 as usize).copied().unwrap_or(MessageIx(u32::MAX))
-    }
-
-    /// The name of its tool, as a number.
-    #[inline]
-    pub fn tool_name(&self, part: PartIx) -> Name {
-        self.tool.get(part.0 as usize).copied().unwrap_or(Name::NONE)
-    }
-
-    /// The name of its tool.
-    pub fn tool(&self, part: PartIx) -> Option<&str> {
-        self.tools.text(self.tool_name(part))
-    }
-
-    /// The id that a call and its result share.
-    pub fn call(&self, part: PartIx) -> Name {
-        self.call.get(part.0 as usize).copied().unwrap_or(Name::NONE)
-    }
-
-    /// UTF-16 units of its text.
-    #[inline]
-    pub fn units(&self, part: PartIx) -> u64 {
-        at(&self.units, part)
-    }
-
-    /// Bytes of its content in the source.
-    pub fn bytes(&self, part: PartIx) -> u64 {
-        at(&self.bytes, part)
-    }
-
-    /// Text blocks that it consists of.
-    pub fn blocks(&self, part: PartIx) -> u64 {
-        self.blocks.get(part.0 as usize).map_or(0, |&count| count.into())
-    }
-
-    /// Images and other media in it.
-    #[inline]
-    pub fn images(&self, part: PartIx) -> u64 {
-        self.images.get(part.0 as usize).map_or(0, |&count| count.into())
-    }
-
-    /// Its size in `unit`; zero if that measure was not asked for.
-    pub fn size(&self, part: PartIx, unit: Unit) -> u64 {
-        at(self.column(unit), part)
-    }
-
-    /// The sizes of all parts in `unit`; empty if that measure was not asked for.
-    pub(crate) fn column(&self, unit: Unit) -> &[u32] {
-        match unit {
-            Unit::Utf16 => &self.units,
-            Unit::CodePoints => &self.points,
-            Unit::Bytes => &self.bytes,
-            Unit::JsJson => &self.extra.js_json,
-            Unit::PyJson => &self.extra.py_json,
-            Unit::Weighted => &self.extra.weighted,
-            Unit::O200k | Unit::Cl100k => &self.extra.tokens,
-        }
-    }
-
-    /// The weighted length of what the trim of [`Measures::trimmed`] would keep.
-    pub fn trimmed(&self, part: PartIx) -> u64 {
-        at(&self.extra.trimmed, part)
-    }
-
-    /// The hash of its text, if [`Measures::source`] was asked for.
-    pub fn source(&self, part: PartIx) -> Option<u64> {
-        self.extra.source.get(part.0 as usize).copied()
-    }
-}
-
-#[inline]
-fn at(column: &[u32], part: PartIx) -> u64 {
-    column.get(part.0 as usize).map_or(0, |&size| size.into())
 }

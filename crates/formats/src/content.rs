@@ -194,7 +194,7 @@ pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
 }
 
 /// Head and tail of a text with a note on what is missing.
-fn trimmed(text: &str, head: u64, tail: u64, pairs: Pairs) -> String {
+pub(crate) fn trimmed(text: &str, head: u64, tail: u64, pairs: Pairs) -> String {
     let units = utf16_len(text);
     let halves = match pairs {
         Pairs::Split => Halves::Replace,

@@ -8,16 +8,14 @@ pub mod settings;
 
 use std::borrow::Cow;
 
-use secateur::{
-    Action, IMAGE_REMOVED, Kind, Measures, MessageFacts, Pairs, PartFacts, Role, Sizes, Status, TRIM_GAP,
-    trim_note,
-};
+use secateur::{Action, IMAGE_REMOVED, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status};
 
+use crate::content::trimmed;
 use crate::document::{element_ranges, read_list};
 use crate::draft::Draft;
 use crate::format::Format;
 use crate::json::fields::{object, raw_fields};
-use crate::json::{Edit, Halves, Raw, encode, slice_units, utf16_len};
+use crate::json::{Edit, Raw, encode, utf16_len};
 use crate::probe::{Probe, Shape};
 use crate::sizes;
 use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
@@ -50,18 +48,6 @@ pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>) -> Result<V
         Action::Trim { head, tail, pairs } => trimmed(&joined(content), head, tail, pairs),
     };
     Ok(vec![Edit { range, text: format!("[{{\"type\":\"text\",\"text\":{}}}]", encode(&text)) }])
-}
-
-/// Head and tail of a text with a note on what is missing.
-fn trimmed(text: &str, head: u64, tail: u64, pairs: Pairs) -> String {
-    let units = utf16_len(text);
-    let halves = match pairs {
-        Pairs::Split => Halves::Replace,
-        Pairs::Whole => Halves::Omit,
-    };
-    let first = slice_units(text, 0, head.min(units), halves);
-    let last = slice_units(text, units.saturating_sub(tail), units, halves);
-    format!("{first}{TRIM_GAP}{last}{}", trim_note(head, tail, units))
 }
 
 /// The blocks of a content joined by line ends, each image as a line of its own.

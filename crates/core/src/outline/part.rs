@@ -1,0 +1,148 @@
+//! What an outline answers about a part.
+
+use super::{Kind, Manner, MessageIx, Nature, Outline, PartIx, Status};
+use crate::class::Class;
+use crate::lines::Lines;
+use crate::measure::Unit;
+use crate::names::Name;
+
+/// Facts about one part. An index past the end answers like an empty part of unknown kind.
+impl Outline {
+    fn nature(&self, part: PartIx) -> Nature {
+        self.natures.get(part.0 as usize).copied().unwrap_or(Nature::NOTHING)
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn kind(&self, part: PartIx) -> Kind {
+        self.nature(part).kind()
+    }
+
+    /// How far its tool has come.
+    #[inline]
+    pub fn status(&self, part: PartIx) -> Status {
+        self.nature(part).status()
+    }
+
+    /// Whether the source says that it was cut before.
+    #[inline]
+    pub fn is_cut(&self, part: PartIx) -> bool {
+        self.nature(part).is_cut()
+    }
+
+    /// Whether its text is exactly the placeholder of [`Measures::placeholder`].
+    pub fn is_placeholder(&self, part: PartIx) -> bool {
+        self.nature(part).is_placeholder()
+    }
+
+    fn manner(&self, part: PartIx) -> Manner {
+        self.manners.get(part.0 as usize).copied().unwrap_or(Manner::UNKNOWN)
+    }
+
+    /// The class of its tool.
+    pub fn class(&self, part: PartIx) -> Class {
+        self.manner(part).class()
+    }
+
+    /// Whether it was put in by the program rather than said by the one who speaks.
+    pub fn is_injected(&self, part: PartIx) -> bool {
+        self.manner(part).is_injected()
+    }
+
+    /// Whether the tool says that it did not succeed.
+    pub fn is_failure(&self, part: PartIx) -> bool {
+        self.status(part) == Status::Error || self.manner(part).is_failed()
+    }
+
+    /// What a call or result is about: a normalised path, or a command.
+    pub fn subject(&self, part: PartIx) -> Option<&str> {
+        self.subjects.text(self.subject_name(part))
+    }
+
+    /// What a call or result is about, as a number: equal subjects have equal numbers.
+    pub fn subject_name(&self, part: PartIx) -> Name {
+        self.subject.get(part.0 as usize).copied().unwrap_or(Name::NONE)
+    }
+
+    /// Which lines of its subject it is about.
+    pub fn lines(&self, part: PartIx) -> Lines {
+        self.lines.get(part.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The message that it belongs to.
+    #[inline]
+    pub fn owner(&self, part: PartIx) -> MessageIx {
+        self.owner.get(part.0 as usize).copied().unwrap_or(MessageIx(u32::MAX))
+    }
+
+    /// The name of its tool, as a number.
+    #[inline]
+    pub fn tool_name(&self, part: PartIx) -> Name {
+        self.tool.get(part.0 as usize).copied().unwrap_or(Name::NONE)
+    }
+
+    /// The name of its tool.
+    pub fn tool(&self, part: PartIx) -> Option<&str> {
+        self.tools.text(self.tool_name(part))
+    }
+
+    /// The id that a call and its result share.
+    pub fn call(&self, part: PartIx) -> Name {
+        self.call.get(part.0 as usize).copied().unwrap_or(Name::NONE)
+    }
+
+    /// UTF-16 units of its text.
+    #[inline]
+    pub fn units(&self, part: PartIx) -> u64 {
+        at(&self.units, part)
+    }
+
+    /// Bytes of its content in the source.
+    pub fn bytes(&self, part: PartIx) -> u64 {
+        at(&self.bytes, part)
+    }
+
+    /// Text blocks that it consists of.
+    pub fn blocks(&self, part: PartIx) -> u64 {
+        self.blocks.get(part.0 as usize).map_or(0, |&count| count.into())
+    }
+
+    /// Images and other media in it.
+    #[inline]
+    pub fn images(&self, part: PartIx) -> u64 {
+        self.images.get(part.0 as usize).map_or(0, |&count| count.into())
+    }
+
+    /// Its size in `unit`; zero if that measure was not asked for.
+    pub fn size(&self, part: PartIx, unit: Unit) -> u64 {
+        at(self.column(unit), part)
+    }
+
+    /// The sizes of all parts in `unit`; empty if that measure was not asked for.
+    pub(crate) fn column(&self, unit: Unit) -> &[u32] {
+        match unit {
+            Unit::Utf16 => &self.units,
+            Unit::CodePoints => &self.points,
+            Unit::Bytes => &self.bytes,
+            Unit::JsJson => &self.extra.js_json,
+            Unit::PyJson => &self.extra.py_json,
+            Unit::Weighted => &self.extra.weighted,
+            Unit::O200k | Unit::Cl100k => &self.extra.tokens,
+        }
+    }
+
+    /// The weighted length of what the trim of [`Measures::trimmed`] would keep.
+    pub fn trimmed(&self, part: PartIx) -> u64 {
+        at(&self.extra.trimmed, part)
+    }
+
+    /// The hash of its text, if [`Measures::source`] was asked for.
+    pub fn source(&self, part: PartIx) -> Option<u64> {
+        self.extra.source.get(part.0 as usize).copied()
+    }
+}
+
+#[inline]
+fn at(column: &[u32], part: PartIx) -> u64 {
+    column.get(part.0 as usize).map_or(0, |&size| size.into())
+}
