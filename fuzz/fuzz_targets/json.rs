@@ -30,7 +30,7 @@ fn check_any(text: &str) {
     let literal = encode(text);
     assert_eq!(decode(&literal), text);
     assert_eq!((lengths(&literal).units, lengths(&literal).points), (units, points));
-    for printer in [Printer::JavaScript, Printer::Python] {
+    for printer in [Printer::JavaScript, Printer::Python, Printer::Compact] {
         assert_eq!(printed_len(&literal, printer), measure(&print(&literal, printer), printer));
         _ = (print(text, printer), printed_len(text, printer));
     }
@@ -70,7 +70,7 @@ fn check_valid(text: &str) {
             check_literal(raw);
         }
     }
-    for printer in [Printer::JavaScript, Printer::Python] {
+    for printer in [Printer::JavaScript, Printer::Python, Printer::Compact] {
         let printed = print(text, printer);
         assert_eq!(printed_len(text, printer), measure(&printed, printer), "{text} as {printed}");
     }
@@ -105,6 +105,6 @@ fn check_literal(raw: &str) {
 fn measure(text: &str, printer: Printer) -> u64 {
     match printer {
         Printer::JavaScript => utf16_len(text),
-        Printer::Python => points_len(text),
+        Printer::Python | Printer::Compact => points_len(text),
     }
 }

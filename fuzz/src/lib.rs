@@ -11,4 +11,5 @@
 
 pub mod mutate;
 pub mod policies;
+pub mod request;
 pub mod session;

@@ -7,10 +7,13 @@
 //! 4. A cut is made once: planning again, with the marks or with a memory of the plan, cuts nothing new, and
 //!    what is remembered is shown as it was. What was undone is not cut again.
 //! 5. The incremental plan is the plain one.
+//! 6. At any message there is a context, and it is applied and planned like a session.
 
 use std::fmt;
 
-use secateur::{Family, Idle, Keep, Memory, Outline, PartIx, Plan, Policy, Profile, Tally, Usage, Verdict};
+use secateur::{
+    Action, Family, Idle, Keep, Memory, Outline, PartIx, Plan, Policy, Profile, Tally, Usage, Verdict,
+};
 use secateur_formats::json::decode;
 use secateur_formats::{ApplyError, Format, Rendering, Transcript, read, read_as, renderings};
 
@@ -24,6 +27,7 @@ pub fn check(data: &[u8], format: Format) {
     let nothing = session.apply([], NOW).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(nothing.to_vec(), data, "no cuts, and yet a change");
     check_ids(&session);
+    check_contexts(&session);
     for profile in policies::all() {
         check_views(&session.outline, profile);
         let plan = check_plan(&session.outline, &profile.policy);
@@ -38,6 +42,19 @@ fn check_ids(session: &Transcript<'_>) {
         if let Some(id) = session.part_id(part) {
             let found = session.find_part(&id).unwrap_or_else(|| panic!("part {id:?} cannot be found"));
             assert!(found >= part, "asked for {part:?}, found {found:?}");
+        }
+    }
+}
+
+/// What the model saw at each message, and sees next.
+fn check_contexts(session: &Transcript<'_>) {
+    let moments = session.outline.messages().map(Some).chain([None]);
+    for context in moments.map(|at| session.context(at)) {
+        assert!(context.outline.part_count() <= session.outline.part_count());
+        let nothing = context.apply([], NOW).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(nothing.to_vec(), session.bytes());
+        for part in context.outline.parts() {
+            _ = context.text_of(part);
         }
     }
 }
@@ -116,7 +133,8 @@ fn check_cuts(before: &Transcript<'_>, profile: &Profile, plan: &Plan) {
     Applied { profile, plan, cuts: &cuts, before, after: &after }.check();
 }
 
-fn is_supported(session: &Transcript<'_>, cut: Rendering<'_>) -> bool {
+/// Whether the format can hold a cut, and has something to hold it in.
+pub fn is_supported(session: &Transcript<'_>, cut: Rendering<'_>) -> bool {
     match session.apply([cut], NOW) {
         Ok(splice) => !splice.is_empty(),
         Err(ApplyError::Unsupported { .. }) => false,
@@ -186,6 +204,11 @@ impl Applied<'_> {
                     assert_eq!(outline.size(part, ratio.characters.unit), planned.after, "{part:?}; {self}");
                 }
             }
+            // The content is replaced in whatever dialect it had.
+            _ if cut.action == Action::Clear => {
+                assert_eq!(self.after.text_of(part), cut.placeholder, "{self}");
+            }
+            _ => assert_eq!(outline.images(part), 0, "{self}"),
         }
     }
 

@@ -179,9 +179,11 @@ pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
         Action::Clear => cut.placeholder.to_owned(),
         Action::Trim { head, tail, pairs } => trimmed(&text(raw), head, tail, pairs),
         Action::DropMedia if raw.starts_with('[') => return without_media(raw),
-        // A plain text holds no media, so it stays.
-        Action::DropMedia if raw.starts_with('"') => return raw.to_owned(),
-        Action::DropMedia => IMAGE_REMOVED.to_owned(),
+        Action::DropMedia => match *pieces(raw) {
+            [Piece::Media(_)] => IMAGE_REMOVED.to_owned(),
+            // A text or another value holds no media, so it stays.
+            _ => return raw.to_owned(),
+        },
     };
     match raw.as_bytes().first() {
         Some(b'[') => {

@@ -14,13 +14,13 @@ pub(crate) mod openai_responses;
 
 use std::collections::HashMap;
 
-use secateur::{Action, Kind, Measures, MessageFacts, PartFacts, Role};
+use secateur::{Action, Kind, Measures, MessageFacts, PLACEHOLDER, PartFacts, Role, Status};
 
 use crate::content;
-use crate::document::element_ranges_under;
+use crate::document::{element_ranges, element_ranges_under};
 use crate::draft::Draft;
 use crate::json::fields::{object, raw_fields};
-use crate::json::{Edit, Fields, Raw, read as read_json};
+use crate::json::{Edit, Fields, Raw, encode, read as read_json};
 use crate::transcript::{ApplyError, Rendering, Transcript};
 use crate::warning::Warning;
 use crate::wire::Wire;
@@ -37,11 +37,19 @@ pub(crate) fn read<'a>(wire: Wire, text: &'a str, measures: &Measures) -> Transc
 
 /// The edits that cut one tool result.
 pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>) -> Result<Vec<Edit>, ApplyError> {
+    let is_blank = cut.action == Action::Clear && cut.placeholder.trim().is_empty();
+    // What failed must say something, or Anthropic refuses it.
+    let is_mute = is_blank && transcript.outline.status(cut.part) == Status::Error;
+    let cut = if is_mute { Rendering { placeholder: PLACEHOLDER, ..cut } } else { cut };
     let mut edits = content::edits(transcript, cut)?;
-    // Providers refuse a block whose text is empty, but not an empty text in the place of blocks.
-    if cut.action == Action::Clear && cut.placeholder.trim().is_empty() {
-        let is_list = |edit: &Edit| edit.text.starts_with('[');
-        edits.iter_mut().filter(|edit| is_list(edit)).for_each(|edit| edit.text = "\"\"".to_owned());
+    for edit in edits.iter_mut().filter(|edit| edit.text.starts_with("[{")) {
+        if is_blank && !is_mute {
+            // Providers refuse a block whose text is empty, but not an empty text in the place of blocks.
+            edit.text = encode("");
+        } else if transcript.raw(edit.range.clone()).is_some_and(|raw| element_ranges(raw).is_empty()) {
+            // A list without blocks does not tell what its provider calls a block of text.
+            edit.text = encode(&content::text(&edit.text));
+        }
     }
     // Media that lie beside the content leave with it.
     if let Some(media) = transcript.spot(cut.part).and_then(|spot| spot.second.clone()) {

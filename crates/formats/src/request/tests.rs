@@ -1,6 +1,6 @@
 //! One conversation on every wire, and what each wire has of its own.
 
-use secateur::{Action, Kind, Measures, Pairs, PartIx, Role, Status};
+use secateur::{Action, Kind, Measures, PLACEHOLDER, Pairs, PartIx, Role, Status};
 
 use crate::format::{Format, read_as};
 use crate::transcript::{Rendering, Transcript};
@@ -184,6 +184,26 @@ fn dropping_media_keeps_texts_and_cache_marks() {
     let cut = cut_all(&read(Wire::Anthropic, ANTHROPIC), Action::DropMedia, "");
     assert!(cut.contains(r#"{"type":"text","text":"one"}"#) && cut.contains("\"content\":\"two\""), "{cut}");
     assert_eq!(cut.matches("ephemeral").count(), 1);
+}
+
+#[test]
+fn dropping_media_keeps_what_stands_beside_them() {
+    let cut = cut_all(&read(Wire::Gemini, GEMINI), Action::DropMedia, "");
+    assert_eq!(cut, GEMINI.replace(r#"[{"inlineData":{"mimeType":"image/png","data":"AA"}}]"#, "[]"));
+}
+
+#[test]
+fn what_failed_is_never_silent() {
+    let cut = cut_all(&read(Wire::Anthropic, ANTHROPIC), Action::Clear, " ");
+    assert!(cut.contains(PLACEHOLDER), "{cut}");
+    assert!(cut.contains(r#""tool_use_id":"t0","content":" ""#), "{cut}");
+}
+
+#[test]
+fn an_empty_list_becomes_a_text() {
+    let body = r#"{"model":"m","input":[{"type":"function_call_output","call_id":"t","output":[ ]}]}"#;
+    let cut = cut_all(&read(Wire::OpenAiResponses, body), Action::Clear, "gone");
+    assert_eq!(cut, body.replace("[ ]", "\"gone\""));
 }
 
 #[test]
