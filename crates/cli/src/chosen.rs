@@ -16,8 +16,8 @@ const DISABLE_PRUNE: &str = "OPENCODE_DISABLE_PRUNE";
 /// Which profile, and what goes over it.
 #[derive(Debug, Args)]
 pub(crate) struct Chosen {
-    /// The profile: a name (see `secateur profiles`) or a file. Without it, the newest version of the system
-    /// that wrote the session.
+    /// The profile: a name (see `secateur profiles`) or a file. Without it, that of the system that wrote the
+    /// session, or `opencode` if there is none; for a scan, always `opencode`.
     #[arg(long, short, value_name = "NAME|FILE")]
     profile: Option<String>,
     /// Set a value of the profile, e.g. `watermark.protect=60000`; may be given several times.

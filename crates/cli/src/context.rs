@@ -12,12 +12,14 @@ use secateur_formats::{Format, RenderOptions, Rendered, Transcript, Wire, lint, 
 use serde::Serialize;
 
 use crate::figures::{counted, grouped};
+use crate::logs;
 use crate::session::SessionArgs;
 
 /// Print the exact request body that a model would get at some point of a session.
 ///
 /// The messages that are in the context then, after compactions, on the branch that was taken, with the cuts that
-/// the profile would make, in the format of a provider and valid for it.
+/// the profile would make, in the format of a provider and valid for it. Exit code 1 if the provider would reject it
+/// all the same, e.g. for its size.
 #[derive(Debug, Args)]
 pub(crate) struct Context {
     #[command(flatten)]
@@ -25,7 +27,8 @@ pub(crate) struct Context {
     /// The provider's format: anthropic, openai-chat, openai-responses or gemini.
     #[arg(long, value_name = "FORMAT")]
     to: Wire,
-    /// The request that this message answered: its number (see `explain --json`) or its id; without it, the next one.
+    /// The request that this message answered: its number, as in the timeline of `inspect --json`, or its id; without
+    /// it, the next request.
     #[arg(long, value_name = "MESSAGE")]
     at: Option<String>,
     /// The most tokens that the model may answer with.
@@ -56,6 +59,9 @@ struct Report<'a> {
 impl Context {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let session = self.session.open()?;
+        if let Some(out) = &self.out {
+            logs::keep_apart(out, &session.path)?;
+        }
         let profile = &session.profile;
         let whole = self.session.read(&session, &profile.policy.measures())?;
         let at = self.at.as_deref().map(|name| find(&whole, name)).transpose()?;

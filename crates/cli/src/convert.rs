@@ -13,6 +13,7 @@ use secateur_formats::{Format, Loss, RenderOptions, Rendered, Transcript, Wire, 
 use serde::Serialize;
 
 use crate::figures::{counted, grouped};
+use crate::logs;
 use crate::session::SessionArgs;
 use crate::table::Table;
 
@@ -59,6 +60,9 @@ struct Account<'a> {
 impl Convert {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let session = self.session.open()?;
+        if let Some(out) = &self.out {
+            logs::keep_apart(out, &session.path)?;
+        }
         let whole = self.session.read(&session, &Measures::default())?;
         let context = whole.context(None);
         let own = context.origin.model.clone();

@@ -12,6 +12,7 @@ use secateur_formats::{Wire, recorded_body};
 use serde::Serialize;
 
 use crate::figures::{counted, printable};
+use crate::logs;
 use crate::paint::{BOLD, RED};
 
 /// Check a request body for what its provider rejects; with --fix, print it repaired.
@@ -50,8 +51,15 @@ struct Report<'a> {
 
 impl Lint {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let file = self.request.display().to_string();
-        let body = read(&self.request)?;
+        let file = if self.request == Path::new("-") {
+            "standard input".to_owned()
+        } else {
+            self.request.display().to_string()
+        };
+        if let Some(out) = &self.out {
+            logs::keep_apart(out, &self.request)?;
+        }
+        let body = read(&self.request, &file)?;
         let wire = self.wire.or_else(|| Wire::detect(&body)).ok_or_else(|| {
             anyhow!("{file} is no request in a known format; --as names one of anthropic, openai-chat, openai-responses, gemini")
         })?;
@@ -133,7 +141,7 @@ fn code(findings: &[Finding]) -> ExitCode {
 }
 
 /// The body of a request: the text of a file, or of standard input.
-fn read(path: &Path) -> Result<String> {
+fn read(path: &Path, file: &str) -> Result<String> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
@@ -149,6 +157,6 @@ fn read(path: &Path) -> Result<String> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        anyhow!("{} is not UTF-8 text (byte {at}); a request body is JSON", path.display())
+        anyhow!("{file} is not UTF-8 text (byte {at}); a request body is JSON")
     })
 }

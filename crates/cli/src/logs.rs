@@ -3,11 +3,11 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use secateur::Measures;
 use secateur_formats::{FORMATS, Format, Skim, recorded_body, skim};
-use secateur_sources::{Content, Found, Source, at};
+use secateur_sources::{Content, Found, Source, SourceError, at};
 
 use crate::paint;
 
@@ -29,7 +29,7 @@ fn format_name(name: &str) -> Result<Format, String> {
 
 /// The sessions at a path; an error if there is none.
 pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
-    let found = at(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let found = at(path).map_err(|error| told(&error))?;
     let Found { sources, warnings } = found;
     for warning in &warnings {
         paint::warn(warning);
@@ -40,12 +40,29 @@ pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
+/// A source's error as it stands: it names the path and what the system said, so nothing is put around it.
+pub(crate) fn told(error: &SourceError) -> anyhow::Error {
+    anyhow!("{error}")
+}
+
 /// What a source is called in reports.
 pub(crate) fn label(source: &Source) -> String {
     match &source.session {
         Some(session) => format!("{}, {session}", source.path.display()),
         None => source.path.display().to_string(),
     }
+}
+
+/// Refuses an output that would take the place of what is read, under whatever name.
+pub(crate) fn keep_apart(out: &Path, read: &Path) -> Result<()> {
+    if out.is_dir() {
+        bail!("{} is a folder; name the file that the output goes to", out.display());
+    }
+    let (Ok(one), Ok(other)) = (out.canonicalize(), read.canonicalize()) else { return Ok(()) };
+    if one == other {
+        bail!("{} is what is read; name another file for the output", out.display());
+    }
+    Ok(())
 }
 
 /// How large a file may be to be looked into for a recorded request.
@@ -59,7 +76,7 @@ pub(crate) struct Bytes {
 
 /// The bytes of a source. A request that was recorded with its path and headers is taken out of its wrapping.
 pub(crate) fn bytes(source: &Source) -> Result<Bytes> {
-    let opened = source.open().with_context(|| format!("cannot read {}", label(source)))?;
+    let opened = source.open().map_err(|error| told(&error))?;
     for warning in &opened.warnings {
         paint::warn(warning);
     }
@@ -72,11 +89,11 @@ pub(crate) fn bytes(source: &Source) -> Result<Bytes> {
 
 /// The facts of the sessions in a source, read through a small buffer where the format allows it.
 pub(crate) fn facts(source: &Source, format: Option<Format>, measures: &Measures) -> Result<Vec<Skim>> {
+    let opened = source.open().map_err(|error| told(&error))?;
+    for warning in &opened.warnings {
+        paint::warn(warning);
+    }
     let read = || -> Result<Vec<Skim>> {
-        let opened = source.open()?;
-        for warning in &opened.warnings {
-            paint::warn(warning);
-        }
         let reader: Box<dyn Read> = match opened.content {
             Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),
             Content::File(file) if source.bytes.is_none_or(|bytes| bytes > RECORDED) => Box::new(file),

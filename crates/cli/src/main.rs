@@ -87,13 +87,17 @@ fn main() -> ExitCode {
     let outcome = outcome.and_then(|code| out.flush().map(|()| code).map_err(Into::into));
     outcome.unwrap_or_else(|error: anyhow::Error| {
         // A reader that went away, as `head` does, has seen what it wanted.
-        let closed = error
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
-        if closed {
+        if is_closed(&error) {
             return ExitCode::SUCCESS;
         }
         paint::error(&error);
         ExitCode::from(2)
     })
+}
+
+/// Whether nobody reads the output any more; JSON is written by a library that wraps that error in its own.
+fn is_closed(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    let wrapped = error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+    kind.or(wrapped) == Some(std::io::ErrorKind::BrokenPipe)
 }

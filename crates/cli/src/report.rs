@@ -5,11 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
 use crate::figures::{grouped, percent};
+use crate::logs;
 use crate::session::SessionArgs;
 
 mod fill;
@@ -25,7 +26,7 @@ pub(crate) struct Report {
     #[command(flatten)]
     session: SessionArgs,
     /// Where the page goes.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "PAGE")]
     out: PathBuf,
     /// Print what the page says in numbers as one JSON object.
     #[arg(long)]
@@ -41,13 +42,9 @@ struct Written<'a> {
 
 impl Report {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        if self.out.is_dir() {
-            bail!("{} is a folder; name the file that the page goes to", self.out.display());
-        }
+        logs::keep_apart(&self.out, &self.session.file)?;
         let session = self.session.open()?;
-        if session.path == self.out {
-            bail!("{} is the session itself; name another file for the page", self.out.display());
-        }
+        logs::keep_apart(&self.out, &session.path)?;
         let measures = session.profile.policy.measures();
         let whole = self.session.read(&session, &measures)?;
         let data = fill::data(

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use secateur_sources::{Found, Homes, Source, at, find};
 
 use crate::chosen::Chosen;
 use crate::figures::{counted, grouped, percent, shortened};
+use crate::logs;
 use crate::next::Next;
 use crate::paint;
 use crate::table::Table;
@@ -97,29 +98,32 @@ impl Scan {
         rows.sort_by(|one, other| {
             self.key(one).cmp(&self.key(other)).then_with(|| one.file.cmp(&other.file))
         });
-        let all = rows.len();
+        let sums = Sums::of(&rows);
         rows.truncate(self.limit.unwrap_or(usize::MAX));
         if self.json {
             serde_json::to_writer(&mut *out, &rows)?;
             writeln!(out)?;
             return Ok(ExitCode::SUCCESS);
         }
-        if all == 0 {
+        if sums.sessions == 0 {
             writeln!(out, "No sessions found{}.", self.place())?;
             return Ok(ExitCode::SUCCESS);
         }
         table(out, &rows, now)?;
-        sums(out, &rows, all, &profile.name)
+        sums.print(out, rows.len(), &profile.name)?;
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Where was looked, for a report that found nothing.
     fn place(&self) -> String {
+        let is_filtered = self.agent.is_some() || self.project.is_some() || self.since.is_some();
+        let filtered = if is_filtered { " that these filters let through" } else { "" };
         if self.paths.is_empty() {
-            return " in the usual folders of the known agents; name a file or folder to look elsewhere"
-                .to_owned();
+            let hint = "name a file or folder to look elsewhere";
+            return format!("{filtered} in the usual folders of the known agents; {hint}");
         }
         let paths: Vec<_> = self.paths.iter().map(|path| path.display().to_string()).collect();
-        format!(" in {} (with these filters)", paths.join(", "))
+        format!("{filtered} in {}", paths.join(", "))
     }
 
     fn sources(&self, now: SystemTime) -> Result<Vec<Source>> {
@@ -128,7 +132,7 @@ impl Scan {
             found = find(&Homes::from_env());
         }
         for path in &self.paths {
-            let here = at(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let here = at(path).map_err(|error| logs::told(&error))?;
             found.sources.extend(here.sources);
             found.warnings.extend(here.warnings);
         }
@@ -209,18 +213,33 @@ fn table(out: &mut dyn Write, rows: &[Row], now: SystemTime) -> Result<()> {
     Ok(())
 }
 
-fn sums(out: &mut dyn Write, rows: &[Row], all: usize, profile: &str) -> Result<ExitCode> {
-    let saved: u64 = rows.iter().map(|row| row.saved_tokens).sum();
-    let context: u64 = rows.iter().map(|row| row.estimated_tokens).sum();
-    let shown = if rows.len() < all { format!(" ({} shown)", rows.len()) } else { String::new() };
-    writeln!(
-        out,
-        "{}{shown}; the profile {profile} would take {} tokens ({}) out of their next requests.",
-        counted(all as u64, "session"),
-        grouped(saved),
-        percent(saved, context),
-    )?;
-    Ok(ExitCode::SUCCESS)
+/// What all sessions come to, also those that a limit keeps from being shown.
+struct Sums {
+    sessions: usize,
+    context: u64,
+    saved: u64,
+}
+
+impl Sums {
+    fn of(rows: &[Row]) -> Self {
+        Self {
+            sessions: rows.len(),
+            context: rows.iter().map(|row| row.estimated_tokens).sum(),
+            saved: rows.iter().map(|row| row.saved_tokens).sum(),
+        }
+    }
+
+    fn print(&self, out: &mut dyn Write, shown: usize, profile: &str) -> Result<()> {
+        let shown = if shown < self.sessions { format!(" ({shown} shown)") } else { String::new() };
+        writeln!(
+            out,
+            "{}{shown}; the profile {profile} would take {} tokens ({}) out of their next requests.",
+            counted(self.sessions as u64, "session"),
+            grouped(self.saved),
+            percent(self.saved, self.context),
+        )?;
+        Ok(())
+    }
 }
 
 /// The end of a path: that is where two projects differ.

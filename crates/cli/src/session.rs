@@ -20,7 +20,7 @@ use crate::paint;
 /// The session to look at, and what is known about the next request.
 #[derive(Debug, Args)]
 pub(crate) struct SessionArgs {
-    /// The session file.
+    /// The session: a file, or a database or folder that holds it.
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) chosen: Chosen,

@@ -1,13 +1,31 @@
 //! The command as a user runs it: the real binary, real files, exit codes and all.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
+
 #[path = "command/bad_input.rs"]
 mod bad_input;
+#[path = "command/bad_logs.rs"]
+mod bad_logs;
 #[path = "command/conform.rs"]
 mod conform;
+#[path = "command/context.rs"]
+mod context;
+#[path = "command/convert.rs"]
+mod convert;
 #[path = "command/help.rs"]
 mod help;
+#[path = "command/inspect.rs"]
+mod inspect;
+#[path = "command/lint.rs"]
+mod lint;
 #[path = "command/prune.rs"]
 mod prune;
+#[path = "command/report.rs"]
+mod report;
+#[path = "command/samples.rs"]
+mod samples;
+#[path = "command/scan.rs"]
+mod scan;
 #[path = "command/show.rs"]
 mod show;
 

@@ -111,8 +111,9 @@ fn a_users_own_models_go_over_the_catalogue() {
 fn the_readme_shows_the_real_output() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
     let desk = Desk::new();
-    let run = secateur(&["prune", &desk.demo()]);
-    let inspected = secateur(&["inspect", &desk.demo(), "--top", "3"]);
+    let file = desk.demo();
+    let run = secateur(&["prune", &file]);
+    let inspected = secateur(&["inspect", &file, "--top", "3"]);
     for line in run.out.lines().skip(1).chain(inspected.out.lines().skip(1)) {
         assert!(readme.contains(line), "the README lacks: {line}");
     }

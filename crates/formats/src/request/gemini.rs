@@ -76,9 +76,9 @@ fn take_part(draft: &mut Draft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
 fn take_answer(draft: &mut Draft<'_>, ordinals: &mut Ordinals, answer: &Answer<'_>) {
     let tool = answer.name.and_then(Raw::as_str).unwrap_or_default();
     let id = answer.id.and_then(Raw::as_str).map_or_else(|| ordinals.answer(&tool), Cow::into_owned);
+    let status = status(answer.response);
     let Some(media) = answer.parts.filter(|parts| !list(*parts).is_empty()) else {
         let (tool, id, content) = (Some(&*tool), Some(&*id), answer.response);
-        let status = Status::Completed;
         return draft.answer(Answered { tool, id, status, content, ..Answered::default() });
     };
     // Media stand beside the answer and count with it.
@@ -89,13 +89,20 @@ fn take_answer(draft: &mut Draft<'_>, ordinals: &mut Ordinals, answer: &Answer<'
     let spot = Spot { second: draft.range(Some(media)), ..draft.spot_of(answer.response) };
     let facts = PartFacts {
         kind: Kind::Result,
-        status: Status::Completed,
+        status,
         tool: Some(&tool),
         call: Some(&id),
         sizes,
         ..PartFacts::default()
     };
     draft.push(facts, spot);
+}
+
+/// The API names two keys of a response: `output`, and `error` for what went wrong. All others are a tool's own.
+fn status(response: Option<Raw<'_>>) -> Status {
+    let response = response.map(fields::<Response<'_>>).unwrap_or_default();
+    let is_there = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.text() != "null");
+    if is_there(response.error) && !is_there(response.output) { Status::Error } else { Status::Completed }
 }
 
 raw_fields!(
@@ -116,6 +123,10 @@ raw_fields!(
 raw_fields!(
     /// An answer.
     Answer { id: "id", name: "name", response: "response", parts: "parts" }
+);
+raw_fields!(
+    /// What a tool answered.
+    Response { output: "output", error: "error" }
 );
 
 impl<'a> Part<'a> {
