@@ -20,6 +20,7 @@ use serde_json::Value;
 
 const ROUNDS: usize = 7;
 const PYTHON_ROUNDS: usize = 3;
+const FILES: u32 = 4;
 const SECATEUR: &str = env!("CARGO_BIN_EXE_secateur");
 const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/baseline/count.py");
 
@@ -65,6 +66,22 @@ fn main() {
     println!(
         "  python3 count {python:>8.1?}  {:.2} GB/s; secateur is {:.1} times as fast",
         rate(python),
+        python.as_secs_f64() / time.as_secs_f64()
+    );
+
+    // Python counts one file after the other; the scan takes as many at once as there are cores.
+    let folder = desk.path().join("many");
+    fs::create_dir(&folder).expect("a folder can be made");
+    for number in 0..FILES {
+        fs::hard_link(&log, folder.join(format!("{number}.jsonl")))
+            .or_else(|_| fs::copy(&log, folder.join(format!("{number}.jsonl"))).map(|_| ()))
+            .expect("the log can be copied");
+    }
+    let all = || command(SECATEUR, &[Path::new("scan"), &folder, Path::new("--json")]);
+    let time = median((0..ROUNDS).map(|_| clock(all())).collect()) / FILES;
+    println!(
+        "  secateur scan of {FILES} such logs on all cores: {time:>8.1?} each, {:.2} GB/s; {:.1} times as fast as Python",
+        rate(time),
         python.as_secs_f64() / time.as_secs_f64()
     );
 }

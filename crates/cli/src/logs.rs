@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use secateur::Measures;
-use secateur_formats::{FORMATS, Format, Skim, recorded_body, skim};
+use secateur_formats::{FORMATS, Format, Skim, may_be_recorded, recorded_body, skim};
 use secateur_sources::{Content, Found, Source, SourceError, at};
 
 use crate::paint;
@@ -102,7 +102,7 @@ pub(crate) fn facts(source: &Source, format: Option<Format>, measures: &Measures
                 let mut beginning = vec![0; 1 << 12];
                 let count = file.read(&mut beginning)?;
                 beginning.truncate(count);
-                if is_maybe_recorded(&beginning) {
+                if may_be_recorded(&beginning) {
                     file.read_to_end(&mut beginning)?;
                     Box::new(Cursor::new(recorded_body(&beginning).map_or(beginning, String::into_bytes)))
                 } else {
@@ -113,10 +113,4 @@ pub(crate) fn facts(source: &Source, format: Option<Format>, measures: &Measures
         Ok(skim(reader, format, measures)?)
     };
     read().with_context(|| format!("cannot read {}", label(source)))
-}
-
-/// Whether a text may be a request with its path and headers around it.
-fn is_maybe_recorded(beginning: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(beginning);
-    text.trim_start().starts_with('{') && text.contains("\"method\"") && text.contains("\"path\"")
 }

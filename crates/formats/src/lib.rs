@@ -86,7 +86,7 @@ mod wire;
 pub use census::Census;
 pub use format::{FORMATS, Format, ReadError, read, read_all, read_all_as, read_as};
 pub use origin::Origin;
-pub use recorded::recorded_body;
+pub use recorded::{may_be_recorded, recorded_body};
 pub use render::{Loss, RenderOptions, Rendered, render};
 pub use skim::{Skim, SkimError, skim};
 pub use subject::{About, Subject, subject};

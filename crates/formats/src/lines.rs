@@ -94,7 +94,7 @@ impl<'m> Lines<'m> {
         if line.is_empty() {
             return Ok(());
         }
-        let text = std::str::from_utf8(line)
+        let text = simdutf8::compat::from_utf8(line)
             .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1))?;
         self.draft.enter(text, offset + start);
         self.reader.record(&mut self.draft, text).map_err(|error| format!("not a JSON record ({error})"))
