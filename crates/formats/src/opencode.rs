@@ -5,6 +5,7 @@
 //! is replaced only when the session is [rendered](model_messages) for a model.
 
 pub mod model_messages;
+mod record;
 pub mod ui_messages;
 
 use std::borrow::Cow;
@@ -13,18 +14,18 @@ use std::collections::HashMap;
 
 use secateur::{
     Action, Call, Kind, Measures, MessageFacts, MessageIx, Name, Outline, PartFacts, Role, Sizes, Status,
-    Usage,
 };
-use serde::de::{IgnoredAny, MapAccess};
 
 use crate::document::{element_ranges, read_document};
 use crate::draft::{Answered, Called, Draft};
 use crate::format::Format;
-use crate::json::fields::{object, raw_fields};
-use crate::json::{Each, Edit, Fields, Object, Raw, encode, set_member};
+use crate::json::fields::object;
+use crate::json::{Edit, Raw, encode, set_member};
 use crate::origin::Origin;
 use crate::probe::{Probe, Shape};
 use crate::transcript::{ApplyError, Rendering, Spot, Transcript};
+pub(crate) use record::usage;
+use record::{Head, Message, Metadata, Model, Part, SessionInfo, Time};
 
 /// Whether a text is in this format.
 pub(crate) fn matches(probe: &Probe<'_>) -> bool {
@@ -214,129 +215,6 @@ fn tells_failure(metadata: Raw<'_>) -> bool {
     memchr::memmem::find(text.as_bytes(), b"\"exit\"").is_some()
         && object::<Metadata<'_>>(text)
             .is_ok_and(|own| own.and_then(|own| own.exit).is_some_and(Raw::is_truthy))
-}
-
-raw_fields!(
-    /// A message's `info`.
-    Info { id: "id", role: "role", parent: "parentID", summary: "summary", finish: "finish", error: "error",
-           time: "time", tokens: "tokens", model: "modelID" }
-);
-raw_fields!(
-    /// A tool part's `state`.
-    State { status: "status", input: "input", output: "output", error: "error", time: "time",
-            attachments: "attachments", metadata: "metadata" }
-);
-raw_fields!(
-    /// What a tool tells the user beside its output.
-    Metadata { exit: "exit" }
-);
-raw_fields!(
-    /// A session's `info`.
-    Head { info: "info" }
-);
-raw_fields!(
-    /// What a session says about itself.
-    SessionInfo { id: "id", title: "title", version: "version", directory: "directory", model: "model" }
-);
-raw_fields!(
-    /// A model by its names.
-    Model { id: "id" }
-);
-raw_fields!(
-    /// A `time`, of a message or of a tool part.
-    Time { created: "created", compacted: "compacted" }
-);
-raw_fields!(
-    /// What the provider reported.
-    Tokens { input: "input", output: "output", reasoning: "reasoning", total: "total", cache: "cache" }
-);
-raw_fields!(
-    /// What the provider reported about its cache.
-    Cache { read: "read", write: "write" }
-);
-
-/// Reads what the provider reported: `{input, output, reasoning, total?, cache: {read, write}}`.
-pub(crate) fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<Tokens<'_>>(raw.text()).ok()??;
-    let cache =
-        tokens.cache.and_then(|cache| object::<Cache<'_>>(cache.text()).ok().flatten()).unwrap_or_default();
-    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64);
-    Some(Usage {
-        input: number(tokens.input).unwrap_or(0),
-        output: number(tokens.output).unwrap_or(0),
-        reasoning: number(tokens.reasoning).unwrap_or(0),
-        cache_read: number(cache.read).unwrap_or(0),
-        cache_write: number(cache.write).unwrap_or(0),
-        total: number(tokens.total),
-    })
-}
-
-#[derive(Default)]
-struct Message<'a> {
-    info: Info<'a>,
-    parts: Vec<Option<Part<'a>>>,
-}
-
-impl<'a> Fields<'a> for Message<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "info" => self.info = map.next_value::<Object<_>>()?.0.unwrap_or_default(),
-            "parts" => {
-                self.parts.clear();
-                map.next_value_seed(Each::new(|Object(part)| self.parts.push(part)))?;
-            }
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
-    }
-}
-
-#[derive(Default)]
-struct Part<'a> {
-    id: Option<Raw<'a>>,
-    kind: Option<Raw<'a>>,
-    text: Option<Raw<'a>>,
-    ignored: Option<Raw<'a>>,
-    synthetic: Option<Raw<'a>>,
-    url: Option<Raw<'a>>,
-    mime: Option<Raw<'a>>,
-    tool: Option<Raw<'a>>,
-    call: Option<Raw<'a>>,
-    tail: Option<Raw<'a>>,
-    state: Object<State<'a>>,
-}
-
-impl Part<'_> {
-    fn is(&self, kind: &str) -> bool {
-        self.kind.and_then(Raw::as_str).as_deref() == Some(kind)
-    }
-
-    /// Whether a file is sent as an image or another medium: a reference to a file of text is not, for its text
-    /// stands in a part of its own.
-    fn holds_media(&self) -> bool {
-        let begins = |raw: Option<Raw<'_>>, start| raw.is_some_and(|raw| raw.text().starts_with(start));
-        begins(self.mime, "\"image/") || begins(self.url, "\"data:")
-    }
-}
-
-impl<'a> Fields<'a> for Part<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "id" => self.id = Some(map.next_value()?),
-            "type" => self.kind = Some(map.next_value()?),
-            "text" => self.text = Some(map.next_value()?),
-            "ignored" => self.ignored = Some(map.next_value()?),
-            "synthetic" => self.synthetic = Some(map.next_value()?),
-            "url" => self.url = Some(map.next_value()?),
-            "mime" => self.mime = Some(map.next_value()?),
-            "tool" => self.tool = Some(map.next_value()?),
-            "callID" => self.call = Some(map.next_value()?),
-            "tail_start_id" => self.tail = Some(map.next_value()?),
-            "state" => self.state = map.next_value()?,
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -9,20 +9,21 @@
 //!
 //! What a tool shows to the user (`details`) is often larger than what the model gets, and is passed over.
 
+mod record;
 mod tree;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use secateur::{Call, Kind, MessageFacts, MessageIx, Role, Status, Usage};
-use serde::de::{IgnoredAny, MapAccess};
+use secateur::{Call, Kind, MessageFacts, MessageIx, Role, Status};
 
 use crate::draft::{Answered, Called, Draft};
-use crate::json::fields::{each, object, raw_fields};
-use crate::json::{Each, Fields, Object, Raw, SyntaxError};
+use crate::json::fields::{each, object};
+use crate::json::{Object, Raw, SyntaxError};
 use crate::lines::Records;
 use crate::probe::{Probe, Shape};
 use crate::time;
+use record::{Block, Message, Pruning, Record, usage};
 use tree::{Link, Tree};
 
 /// Whether a text is in this format.
@@ -274,109 +275,6 @@ fn name_model(draft: &mut Draft<'_>, model: Raw<'_>) {
     let model = model.as_str();
     if model.is_some() && draft.origin.model.as_deref() != model.as_deref() {
         draft.origin.model = model.map(Cow::into_owned);
-    }
-}
-
-/// What the provider reported; nothing if it saw nothing, as in an answer that failed.
-fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<Tokens<'_>>(raw.text()).ok()??;
-    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
-    let usage = Usage {
-        input: number(tokens.input),
-        output: number(tokens.output),
-        cache_read: number(tokens.read),
-        cache_write: number(tokens.write),
-        total: tokens.total.and_then(Raw::as_i64),
-        ..Usage::default()
-    };
-    (usage.context() > 0).then_some(usage)
-}
-
-raw_fields!(
-    /// What the provider reported.
-    Tokens { input: "input", output: "output", read: "cacheRead", write: "cacheWrite", total: "totalTokens" }
-);
-raw_fields!(
-    /// A message inside a record.
-    Message { role: "role", content: "content", call: "toolCallId", tool: "toolName", error: "isError",
-              output: "output", exit: "exitCode", hidden: "excludeFromContext", usage: "usage", model: "model",
-              stop: "stopReason", time: "timestamp" }
-);
-raw_fields!(
-    /// A block of what the model said.
-    Block { kind: "type", text: "text", thinking: "thinking", id: "id", name: "name", arguments: "arguments" }
-);
-raw_fields!(
-    /// What OpenClaw says about one result.
-    Pruned { key: "key", mode: "mode" }
-);
-
-#[derive(Default)]
-struct Record<'a> {
-    kind: Option<Raw<'a>>,
-    id: Option<Raw<'a>>,
-    parent: Option<Raw<'a>>,
-    time: Option<Raw<'a>>,
-    message: Object<Message<'a>>,
-    content: Option<Raw<'a>>,
-    summary: Option<Raw<'a>>,
-    kept_id: Option<Raw<'a>>,
-    kept_index: Option<Raw<'a>>,
-    custom: Option<Raw<'a>>,
-    data: Option<Raw<'a>>,
-    version: Option<Raw<'a>>,
-    cwd: Option<Raw<'a>>,
-    title: Option<Raw<'a>>,
-    name: Option<Raw<'a>>,
-    model: Option<Raw<'a>>,
-    model_id: Option<Raw<'a>>,
-}
-
-impl<'a> Fields<'a> for Record<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        let field = match key {
-            "message" => {
-                self.message = map.next_value()?;
-                return Ok(());
-            }
-            "type" => &mut self.kind,
-            "id" => &mut self.id,
-            "parentId" => &mut self.parent,
-            "timestamp" => &mut self.time,
-            "content" => &mut self.content,
-            "summary" => &mut self.summary,
-            "firstKeptEntryId" => &mut self.kept_id,
-            "firstKeptEntryIndex" => &mut self.kept_index,
-            "customType" => &mut self.custom,
-            "data" => &mut self.data,
-            "version" => &mut self.version,
-            "cwd" => &mut self.cwd,
-            "title" => &mut self.title,
-            "name" => &mut self.name,
-            "model" => &mut self.model,
-            "modelId" => &mut self.model_id,
-            _ => return map.next_value::<IgnoredAny>().map(|_| ()),
-        };
-        *field = Some(map.next_value()?);
-        Ok(())
-    }
-}
-
-/// What OpenClaw says about the results that it no longer sends as they are.
-#[derive(Default)]
-struct Pruning<'a> {
-    results: Vec<Option<Pruned<'a>>>,
-}
-
-impl<'a> Fields<'a> for Pruning<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        if key == "prunedToolResults" {
-            self.results.clear();
-            map.next_value_seed(Each::new(|Object(pruned)| self.results.push(pruned)))?;
-        } else {
-            map.next_value::<IgnoredAny>()?;
-        }
-        Ok(())
     }
 }
 
