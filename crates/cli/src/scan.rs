@@ -195,7 +195,7 @@ fn table(out: &mut dyn Write, rows: &[Row], now: SystemTime) -> Result<()> {
         let project = row.project.as_deref().or(row.title.as_deref()).unwrap_or(&row.file);
         table.row([
             row.agent.clone(),
-            last_of(project, 26),
+            last_of(project, 22),
             row.modified.map_or("–".to_owned(), |modified| since(modified, now)),
             grouped(row.messages),
             percent(row.tool_output_chars, row.chars),

@@ -40,7 +40,7 @@ raw_fields!(
 );
 raw_fields!(
     /// What a tool's answer is wrapped in.
-    Output { output: "output" }
+    Output { output: "output", error: "error" }
 );
 
 /// The pieces of a content: of a text, of a list of blocks, or of a single block.
@@ -91,9 +91,10 @@ fn piece(raw: &str) -> Option<Piece<'_>> {
     }
 }
 
-/// A wrapped answer: its text if it is nothing but `{output: text}`.
+/// A wrapped answer: its text if it is `{output: text}`, or `{error: text}` where something went wrong.
 fn output(raw: &str) -> Piece<'_> {
-    let wrapped = object::<Output<'_>>(raw).ok().flatten().and_then(|wrapped| wrapped.output);
+    let wrapped =
+        object::<Output<'_>>(raw).ok().flatten().and_then(|wrapped| wrapped.output.or(wrapped.error));
     match wrapped {
         Some(text) if text.is_string() => Piece::Text(text.text()),
         _ => Piece::Data(raw),
@@ -190,8 +191,17 @@ pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
             let mark = cache_mark(last_cache_mark(raw));
             format!("[{{\"type\":{},\"text\":{}{mark}}}]", encode(&text_kind(raw)), encode(&text))
         }
-        Some(b'{') => format!("{{\"output\":{}}}", encode(&text)),
+        Some(b'{') => format!("{{\"{}\":{}}}", wrapping(raw), encode(&text)),
         _ => encode(&text),
+    }
+}
+
+/// The key under which a wrapped answer stands: one that went wrong stays one that went wrong.
+fn wrapping(raw: &str) -> &'static str {
+    let is_there = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.text() != "null");
+    match object::<Output<'_>>(raw) {
+        Ok(Some(wrapped)) if is_there(wrapped.error) && !is_there(wrapped.output) => "error",
+        _ => "output",
     }
 }
 
