@@ -199,7 +199,7 @@ pub(crate) fn gemini_cli() -> Sample {
             "api_calls_with_usage": 2, "peak_context_tokens": 120, "sum_input_tokens": 220, "sum_output_tokens": 12,
             "sum_cache_read": 150,
             "chars": { "user": 16, "assistant": 7 + 5, "tool_call": 19 + 15,
-                       "tool_result": 8 + r#"{"error":"no such pot"}"#.len() },
+                       "tool_result": 8 + 11 },
         })),
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn all() -> Vec<Sample> {
         chars
     };
     let thought = json!({ "reasoning": 3 });
-    let wrapped = json!({ "tool_result": 8 + r#"{"error":"no such pot"}"#.len() });
+    let wrapped = json!({ "tool_result": 8 + 11 });
     vec![
         request("anthropic.json", "anthropic-request", ANTHROPIC, 1, 1, chars(28 + 15, thought.clone())),
         request("openai-chat.json", "openai-chat-request", CHAT, 0, 1, chars(19 + 15, json!({}))),
