@@ -30,7 +30,7 @@ impl Outline {
         self.nature(part).is_cut()
     }
 
-    /// Whether its text is exactly the placeholder of [`Measures::placeholder`].
+    /// Whether its text is exactly the placeholder of [`Measures::placeholder`](crate::Measures::placeholder).
     pub fn is_placeholder(&self, part: PartIx) -> bool {
         self.nature(part).is_placeholder()
     }
@@ -131,12 +131,12 @@ impl Outline {
         }
     }
 
-    /// The weighted length of what the trim of [`Measures::trimmed`] would keep.
+    /// The weighted length of what the trim of [`Measures::trimmed`](crate::Measures::trimmed) would keep.
     pub fn trimmed(&self, part: PartIx) -> u64 {
         at(&self.extra.trimmed, part)
     }
 
-    /// The hash of its text, if [`Measures::source`] was asked for.
+    /// The hash of its text, if [`Measures::source`](crate::Measures::source) was asked for.
     pub fn source(&self, part: PartIx) -> Option<u64> {
         self.extra.source.get(part.0 as usize).copied()
     }
