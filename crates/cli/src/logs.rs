@@ -65,9 +65,6 @@ pub(crate) fn keep_apart(out: &Path, read: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How large a file may be to be looked into for a recorded request.
-const RECORDED: u64 = 64 << 20;
-
 /// The bytes of a session, and whether a file consists of just them.
 pub(crate) struct Bytes {
     pub(crate) bytes: Vec<u8>,
@@ -96,7 +93,6 @@ pub(crate) fn facts(source: &Source, format: Option<Format>, measures: &Measures
     let read = || -> Result<Vec<Skim>> {
         let reader: Box<dyn Read> = match opened.content {
             Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),
-            Content::File(file) if source.bytes.is_none_or(|bytes| bytes > RECORDED) => Box::new(file),
             Content::File(mut file) => {
                 // Only a document can be a recorded request: its first byte tells, and its first keys.
                 let mut beginning = vec![0; 1 << 12];

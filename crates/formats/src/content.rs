@@ -12,7 +12,6 @@ use std::borrow::Cow;
 
 use secateur::{Action, IMAGE_REMOVED, Kind, Measures, Pairs, Sizes, TRIM_GAP, trim_note};
 
-use crate::document::element_ranges;
 use crate::json::fields::{each, object, raw_fields};
 use crate::json::{Edit, Halves, Printer, Raw, decode, encode, print, slice_units, utf16_len};
 use crate::sizes;
@@ -93,11 +92,27 @@ fn piece(raw: &str) -> Option<Piece<'_>> {
 
 /// A wrapped answer: its text if it is `{output: text}`, or `{error: text}` where something went wrong.
 fn output(raw: &str) -> Piece<'_> {
-    let wrapped =
-        object::<Output<'_>>(raw).ok().flatten().and_then(|wrapped| wrapped.output.or(wrapped.error));
-    match wrapped {
+    let wrapped = Output::of(raw);
+    match if wrapped.is_error() { wrapped.error } else { wrapped.output } {
         Some(text) if text.is_string() => Piece::Text(text.text()),
         _ => Piece::Data(raw),
+    }
+}
+
+/// Whether a wrapped answer says that something went wrong. Two keys have a meaning, `output` and `error`; all others
+/// are a tool's own.
+pub(crate) fn is_error(raw: &str) -> bool {
+    Output::of(raw).is_error()
+}
+
+impl<'a> Output<'a> {
+    fn of(raw: &'a str) -> Self {
+        object(raw).ok().flatten().unwrap_or_default()
+    }
+
+    fn is_error(self) -> bool {
+        let is_there = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.text() != "null");
+        is_there(self.error) && !is_there(self.output)
     }
 }
 
@@ -191,17 +206,12 @@ pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
             let mark = cache_mark(last_cache_mark(raw));
             format!("[{{\"type\":{},\"text\":{}{mark}}}]", encode(&text_kind(raw)), encode(&text))
         }
-        Some(b'{') => format!("{{\"{}\":{}}}", wrapping(raw), encode(&text)),
+        Some(b'{') => {
+            // What went wrong stays what went wrong.
+            let key = if is_error(raw) { "error" } else { "output" };
+            format!("{{\"{key}\":{}}}", encode(&text))
+        }
         _ => encode(&text),
-    }
-}
-
-/// The key under which a wrapped answer stands: one that went wrong stays one that went wrong.
-fn wrapping(raw: &str) -> &'static str {
-    let is_there = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.text() != "null");
-    match object::<Output<'_>>(raw) {
-        Ok(Some(wrapped)) if is_there(wrapped.error) && !is_there(wrapped.output) => "error",
-        _ => "output",
     }
 }
 
@@ -218,8 +228,11 @@ pub(crate) fn trimmed(text: &str, head: u64, tail: u64, pairs: Pairs) -> String 
 }
 
 fn blocks(raw: &str) -> impl DoubleEndedIterator<Item = (&str, Block<'_>)> {
-    let elements = element_ranges(raw).into_iter().filter_map(move |range| raw.get(range));
-    elements.map(|raw| (raw, object::<Block<'_>>(raw).ok().flatten().unwrap_or_default()))
+    let mut blocks = Vec::new();
+    _ = each(raw, |element: Raw<'_>| {
+        blocks.push((element.text(), object(element.text()).ok().flatten().unwrap_or_default()));
+    });
+    blocks.into_iter()
 }
 
 /// What this dialect calls a block of text.

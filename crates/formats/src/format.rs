@@ -140,13 +140,7 @@ impl Format {
     /// Tells the format from the content itself; the beginning is enough.
     pub fn detect(bytes: &[u8]) -> Result<Self, ReadError> {
         let sample = bytes.get(..probe::ENOUGH).unwrap_or(bytes);
-        let text = match std::str::from_utf8(sample) {
-            Ok(text) => text,
-            Err(error) => sample
-                .get(..error.valid_up_to())
-                .and_then(|valid| std::str::from_utf8(valid).ok())
-                .unwrap_or(""),
-        };
+        let text = text_of(sample);
         if text.is_empty() && !bytes.is_empty() {
             return Err(ReadError::Unknown { found: "bytes that are no text".to_owned() });
         }
@@ -308,16 +302,20 @@ pub fn read_all_as<'a>(
 }
 
 /// The text as far as it is UTF-8.
+pub(crate) fn text_of(bytes: &[u8]) -> &str {
+    simdutf8::compat::from_utf8(bytes).unwrap_or_else(|error| {
+        let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        std::str::from_utf8(valid).unwrap_or_default()
+    })
+}
+
 fn as_text(bytes: &[u8]) -> (&str, Option<Warning>) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => (text, None),
-        Err(error) => {
-            let (valid, _) = bytes.split_at(error.valid_up_to());
-            let reason = format!("byte {} is not UTF-8; nothing from there on was read", error.valid_up_to());
-            let text = std::str::from_utf8(valid).unwrap_or_default();
-            (text, Some(Warning::at(bytes, error.valid_up_to(), reason)))
-        }
-    }
+    let text = text_of(bytes);
+    let warning = (text.len() < bytes.len()).then(|| {
+        let reason = format!("byte {} is not UTF-8; nothing from there on was read", text.len());
+        Warning::at(bytes, text.len(), reason)
+    });
+    (text, warning)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use secateur::Measures;
 
 use crate::draft::Draft;
-use crate::format::Format;
+use crate::format::{Format, text_of};
 use crate::json::SyntaxError;
 use crate::skim::Skim;
 use crate::transcript::Transcript;
@@ -53,7 +53,7 @@ impl<'m> Lines<'m> {
         self.take_last(bytes.get(taken..).unwrap_or_default(), taken);
         self.reader.finish(&mut self.draft);
         // A line that is no text was left alone; everything else is looked up by its bytes.
-        let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let text = text_of(bytes);
         Transcript { bytes, ..self.draft.finish(self.format, text) }
     }
 

@@ -26,7 +26,7 @@ pub fn recorded_body(bytes: &[u8]) -> Option<String> {
     }
     let text = std::str::from_utf8(bytes).ok()?;
     let recorded = object::<Recorded<'_>>(text.trim()).ok()??;
-    recorded.method.or(recorded.path)?;
+    recorded.method.and(recorded.path)?;
     recorded.body.and_then(Raw::as_str).map(std::borrow::Cow::into_owned)
 }
 
@@ -37,5 +37,5 @@ pub fn may_be_recorded(beginning: &[u8]) -> bool {
     let beginning = beginning.trim_ascii_start();
     let beginning = beginning.get(..ENOUGH).unwrap_or(beginning);
     let holds = |name: &[u8]| beginning.windows(name.len()).any(|window| window == name);
-    beginning.starts_with(b"{") && (holds(b"\"method\"") || holds(b"\"path\"")) && !holds(b"\"messages\":[{")
+    beginning.starts_with(b"{") && holds(b"\"method\"") && holds(b"\"path\"")
 }

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 
 use secateur::{Action, Kind, Measures, MessageFacts, PLACEHOLDER, PartFacts, Role, Status};
 
+use crate::chat;
 use crate::content;
 use crate::document::{element_ranges, element_ranges_under};
 use crate::draft::Draft;
@@ -125,14 +126,11 @@ fn push_opaque(draft: &mut Draft<'_>, raw: Raw<'_>) {
     draft.push(PartFacts { kind: Kind::Other, sizes, ..PartFacts::default() }, spot);
 }
 
-/// Who speaks, by the name of the role.
+/// Who speaks, by the name of the role: Google says `model` where the others say `assistant`.
 fn role(raw: Option<Raw<'_>>) -> Role {
     match raw.and_then(Raw::as_str).as_deref() {
-        Some("system" | "developer") => Role::System,
-        Some("user") => Role::User,
-        Some("assistant" | "model") => Role::Assistant,
-        Some("tool" | "function") => Role::Tool,
-        _ => Role::Other,
+        Some("model") => Role::Assistant,
+        name => chat::role(name),
     }
 }
 

@@ -76,7 +76,8 @@ fn take_part(draft: &mut Draft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
 fn take_answer(draft: &mut Draft<'_>, ordinals: &mut Ordinals, answer: &Answer<'_>) {
     let tool = answer.name.and_then(Raw::as_str).unwrap_or_default();
     let id = answer.id.and_then(Raw::as_str).map_or_else(|| ordinals.answer(&tool), Cow::into_owned);
-    let status = status(answer.response);
+    let failed = answer.response.is_some_and(|response| content::is_error(response.text()));
+    let status = if failed { Status::Error } else { Status::Completed };
     let Some(media) = answer.parts.filter(|parts| !list(*parts).is_empty()) else {
         let (tool, id, content) = (Some(&*tool), Some(&*id), answer.response);
         return draft.answer(Answered { tool, id, status, content, ..Answered::default() });
@@ -98,13 +99,6 @@ fn take_answer(draft: &mut Draft<'_>, ordinals: &mut Ordinals, answer: &Answer<'
     draft.push(facts, spot);
 }
 
-/// The API names two keys of a response: `output`, and `error` for what went wrong. All others are a tool's own.
-fn status(response: Option<Raw<'_>>) -> Status {
-    let response = response.map(fields::<Response<'_>>).unwrap_or_default();
-    let is_there = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.text() != "null");
-    if is_there(response.error) && !is_there(response.output) { Status::Error } else { Status::Completed }
-}
-
 raw_fields!(
     /// What one side says.
     Content { role: "role", parts: "parts" }
@@ -123,10 +117,6 @@ raw_fields!(
 raw_fields!(
     /// An answer.
     Answer { id: "id", name: "name", response: "response", parts: "parts" }
-);
-raw_fields!(
-    /// What a tool answered.
-    Response { output: "output", error: "error" }
 );
 
 impl<'a> Part<'a> {
