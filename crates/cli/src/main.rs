@@ -1,6 +1,8 @@
 //! The command `secateur`: the kernel and the formats at a prompt.
 //!
 //! ```console
+//! $ secateur scan
+//! $ secateur inspect session.jsonl
 //! $ secateur demo --save session.json
 //! $ secateur prune session.json
 //! $ secateur explain session.json prt_0003
@@ -8,12 +10,13 @@
 //! ```
 //!
 //! One file per subcommand, each a thin shell: it reads what the user named, asks the libraries, and prints what
-//! they say. Nothing is decided here. This is the only crate that reads files, the clock and the environment, so
-//! that everything below it can be tested without them.
+//! they say. Nothing is decided here. Only this crate and the sources below it read files, the clock and the
+//! environment, so that everything else can be tested without them.
 //!
 //! Three habits run through all commands. Nothing is changed unless `--write` says so, and then atomically and with
 //! a backup. Every report exists twice, for people and with `--json` for programs. An error says what, where and
-//! what would be accepted, and ends with exit code 2; `conform` ends with 1 if a case came out otherwise.
+//! what would be accepted, and ends with exit code 2. Exit code 1 is an answer: a case came out otherwise (`conform`),
+//! the provider would reject the request (`lint`, `context`).
 
 mod chosen;
 mod conform;
@@ -31,6 +34,7 @@ mod paint;
 mod profiles;
 mod prune;
 mod report;
+mod savings;
 mod scan;
 mod session;
 mod table;

@@ -79,10 +79,8 @@ impl SessionArgs {
         if let ([_], None) | ([Source { session: None, .. }], _) = (sources.as_slice(), wanted) {
             return sources.pop().with_context(|| format!("{file} holds no session"));
         }
-        let number =
-            wanted.and_then(|wanted| wanted.parse::<usize>().ok()).and_then(|number| number.checked_sub(1));
-        let by_id = sources.iter().position(|source| wanted.is_some() && source.session.as_deref() == wanted);
-        let Some(index) = by_id.or(number).filter(|&index| index < sources.len()) else {
+        let ids: Vec<Option<&str>> = sources.iter().map(|source| source.session.as_deref()).collect();
+        let Some(index) = wanted.and_then(|wanted| pick(&ids, wanted)) else {
             let ids: Vec<_> = sources.iter().take(5).map(logs::label).collect();
             bail!(
                 "{file} holds {}; name one by --session (its id, or 1 to {}), or a file of its own. The first: {}",
@@ -94,19 +92,16 @@ impl SessionArgs {
         Ok(sources.swap_remove(index))
     }
 
-    /// Reads the session as the model would see it: what is no longer in the context is left out, but for systems
-    /// that decide for themselves what that is.
+    /// Reads the whole session, also what is no longer in its context.
     pub(crate) fn read<'a>(&self, session: &'a Session, measures: &Measures) -> Result<Transcript<'a>> {
         let mut transcripts = read_all_as(&session.bytes, session.format, measures)
             .with_context(|| format!("cannot read {}", self.file.display()))?;
         let count = transcripts.len();
         let wanted = match &self.session {
             Some(wanted) if count > 1 => {
-                let is_wanted =
-                    |transcript: &Transcript<'_>| transcript.origin.session.as_ref() == Some(wanted);
-                let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let found = transcripts.iter().position(is_wanted).or(number).filter(|&index| index < count);
-                found.with_context(|| {
+                let ids: Vec<Option<&str>> =
+                    transcripts.iter().map(|one| one.origin.session.as_deref()).collect();
+                pick(&ids, wanted).with_context(|| {
                     format!("there is no session {wanted:?}; there are {count}, counted from 1")
                 })?
             }
@@ -138,6 +133,12 @@ impl SessionArgs {
         let plan = profile.policy.plan(&transcript.outline, &situation, &memory);
         Ok(Planned { transcript, profile, plan, memory, assumptions })
     }
+}
+
+/// The session that a user means among several: by its id, or by its number counted from 1.
+fn pick(ids: &[Option<&str>], wanted: &str) -> Option<usize> {
+    let by_number = || wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    ids.iter().position(|&id| id == Some(wanted)).or_else(by_number).filter(|&index| index < ids.len())
 }
 
 /// When a file was last changed, if the file system says so.

@@ -43,6 +43,19 @@ pub struct Moment {
     pub cold: bool,
 }
 
+impl Calibration {
+    /// What all reports of a session teach together.
+    pub fn of(timeline: &[Moment]) -> Self {
+        let mut calibration = Self::default();
+        for moment in timeline {
+            if let Some(recorded) = moment.recorded {
+                calibration.observe(moment.chars, recorded);
+            }
+        }
+        calibration
+    }
+}
+
 impl Outline {
     /// The characters with which a part counts in a context: those of its text, or of the placeholder if it was cut.
     pub fn sent(&self, part: PartIx) -> u64 {

@@ -54,9 +54,10 @@ pub(super) struct ToolRow<'a> {
 
 /// One compaction: the request before which it happened, and the contexts around it.
 #[derive(Serialize)]
-pub(super) struct Compaction {
+pub(crate) struct Compaction {
+    pub(crate) message: MessageIx,
     pub(super) request: usize,
-    pub(super) before: Option<u64>,
+    pub(crate) before: Option<u64>,
     pub(super) after: Option<u64>,
 }
 
@@ -92,7 +93,7 @@ impl<'a> Facts<'a> {
             context: Context {
                 messages: live.len(),
                 chars,
-                estimated_tokens: calibration(&timeline).predict(chars),
+                estimated_tokens: Calibration::of(&timeline).predict(chars),
             },
             categories: categories(outline, &live),
             tools: tools(outline),
@@ -112,17 +113,6 @@ pub(super) fn tokens(moment: &Moment) -> u64 {
 
 fn weight(outline: &Outline, message: MessageIx) -> u64 {
     outline.parts_of(message).map(|part| outline.sent(PartIx(part))).sum()
-}
-
-/// The relation of characters and tokens that the session's own reports show.
-pub(crate) fn calibration(timeline: &[Moment]) -> Calibration {
-    let mut calibration = Calibration::default();
-    for moment in timeline {
-        if let Some(recorded) = moment.recorded {
-            calibration.observe(moment.chars, recorded);
-        }
-    }
-    calibration
 }
 
 fn categories(outline: &Outline, live: &[MessageIx]) -> Vec<CategoryRow> {
@@ -176,17 +166,16 @@ fn tools(outline: &Outline) -> Vec<ToolRow<'_>> {
     rows
 }
 
-fn compactions(outline: &Outline, timeline: &[Moment]) -> Vec<Compaction> {
+/// The compactions of a session, with the requests around each.
+pub(crate) fn compactions(outline: &Outline, timeline: &[Moment]) -> Vec<Compaction> {
     let marks = outline.parts().filter(|&part| outline.kind(part) == Kind::Compaction);
     marks
         .map(|mark| {
-            let next = timeline.partition_point(|moment| moment.message <= outline.owner(mark));
+            let message = outline.owner(mark);
+            let next = timeline.partition_point(|moment| moment.message <= message);
             let before = next.checked_sub(1).and_then(|before| timeline.get(before));
-            Compaction {
-                request: next + 1,
-                before: before.map(tokens),
-                after: timeline.get(next).map(tokens),
-            }
+            let after = timeline.get(next).map(tokens);
+            Compaction { message, request: next + 1, before: before.map(tokens), after }
         })
         .collect()
 }

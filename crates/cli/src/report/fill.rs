@@ -7,10 +7,11 @@ use secateur::{Action, Calibration, Kind, Memory, Outline, PartIx, Pick, Plan, P
 use secateur_formats::Transcript;
 
 use super::page::{self, Data, Verdict};
-use super::replay::{Weighed, contexts, savings};
+use super::replay::{Weighed, contexts};
 use crate::explain::zone;
-use crate::inspect::facts::{about, calibration};
+use crate::inspect::facts::{self, about};
 use crate::next::Next;
+use crate::savings::savings;
 use crate::wording;
 
 /// How much of a part is quoted.
@@ -42,7 +43,7 @@ pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file:
     let judged = Judged { place, plan, left };
 
     let moments = outline.timeline();
-    let meter = calibration(&moments);
+    let meter = Calibration::of(&moments);
     let weighed = contexts(outline, profile, &moments, &situation);
     let alive: u64 = live_parts(outline).map(|part| outline.sent(part)).sum();
     let kept: u64 = live_parts(outline).map(|part| judged.after(&context, outline, part)).sum();
@@ -213,15 +214,8 @@ fn calls(moments: &[secateur::Moment], weighed: &[Weighed]) -> Vec<page::Call> {
 }
 
 fn compactions(outline: &Outline, moments: &[secateur::Moment]) -> Vec<page::Compaction> {
-    let marks = outline.parts().filter(|&part| outline.kind(part) == Kind::Compaction);
-    marks
-        .map(|mark| {
-            let next = moments.partition_point(|moment| moment.message <= outline.owner(mark));
-            let before = next.checked_sub(1).and_then(|index| moments.get(index));
-            let before = before.map(|moment| moment.recorded.unwrap_or(moment.estimated));
-            page::Compaction { message: outline.owner(mark).0.into(), before }
-        })
-        .collect()
+    let row = |own: facts::Compaction| page::Compaction { message: own.message.0.into(), before: own.before };
+    facts::compactions(outline, moments).into_iter().map(row).collect()
 }
 
 /// The bands of the plan, as runs of parts.

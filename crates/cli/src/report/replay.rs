@@ -3,7 +3,9 @@
 //! The profile plans before every request on what was in the context then, and its cuts last as they do in the
 //! system that it reproduces. What the agent would have done otherwise is not known; its recorded steps stand.
 
-use secateur::{Action, Lasting, Memory, MessageIx, Moment, Outline, PartIx, Pick, Plan, Profile, Situation};
+use secateur::{Lasting, Memory, MessageIx, Moment, Outline, Pick, Profile, Situation};
+
+use crate::savings::savings;
 
 /// A request's context without and with the profile's cuts, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,31 +57,4 @@ pub(super) fn contexts(
         }
     }
     weighed
-}
-
-/// The parts that a plan and a memory cut, each with the characters that are left of it.
-pub(super) fn savings<'a>(
-    outline: &'a Outline,
-    profile: &'a Profile,
-    plan: &'a Plan,
-    memory: &'a Memory,
-) -> impl Iterator<Item = (PartIx, u64)> + 'a {
-    let earlier =
-        memory.cuts().filter(|&(part, _)| plan.cut(part).is_none() && memory.cut(outline, part).is_some());
-    let earlier = earlier.map(|(part, cut)| (part, cut.action));
-    let all = plan.cuts.iter().map(|cut| (cut.part, cut.action)).chain(earlier);
-    all.map(move |(part, action)| (part, left(outline, profile, part, action)))
-}
-
-/// The characters that are left of a part; never more than it had.
-fn left(outline: &Outline, profile: &Profile, part: PartIx, action: Action) -> u64 {
-    let sent = outline.sent(part);
-    match action {
-        Action::Clear => sent.min(profile.policy.placeholder.chars().count() as u64),
-        Action::Trim { head, tail, .. } => {
-            let note = secateur::trim_note(head, tail, sent).chars().count() as u64;
-            sent.min(head + tail + note + secateur::TRIM_GAP.len() as u64)
-        }
-        Action::DropMedia => sent,
-    }
 }

@@ -3,13 +3,13 @@
 use std::time::UNIX_EPOCH;
 
 use anyhow::Result;
-use secateur::{Category, Memory, PartIx, Pick, Profile, Scale};
+use secateur::{Calibration, Category, Memory, Pick, Profile};
 use secateur_formats::{Census, Format, Skim};
 use secateur_sources::Source;
 use serde::Serialize;
 
-use crate::inspect::facts::calibration;
 use crate::next::Next;
+use crate::savings::savings;
 
 /// A session at a glance.
 #[derive(Debug, Serialize)]
@@ -45,24 +45,14 @@ impl Row {
         let outline = &skim.outline;
         let census = Census::of(outline, skim.format);
         let timeline = outline.timeline();
-        let calibration = calibration(&timeline);
+        let calibration = Calibration::of(&timeline);
         let (context, _) = outline.select(outline.context(None).into_iter().map(Pick::Message));
         let live: u64 = context.parts().map(|part| context.sent(part)).sum();
         let situation = next.situation(profile, &context, skim.origin.model.as_deref(), &mut Vec::new())?;
-        let plan = profile.policy.plan(&context, &situation, &Memory::default());
-        // Profiles count in their own tokens; the session's own ratio makes them comparable.
-        let cut = |part: PartIx, before: u64, after: u64| match before {
-            0 => 0,
-            _ => {
-                (u128::from(context.sent(part)) * u128::from(before.saturating_sub(after))
-                    / u128::from(before)) as u64
-            }
-        };
-        let saved = match plan.totals.scale {
-            Scale::Tokens | Scale::Characters => {
-                plan.cuts.iter().map(|taken| cut(taken.part, taken.before, taken.after)).sum()
-            }
-        };
+        let memory = Memory::default();
+        let plan = profile.policy.plan(&context, &situation, &memory);
+        let saved =
+            savings(&context, profile, &plan, &memory).map(|(part, left)| context.sent(part) - left).sum();
         let of_tools = outline.parts().filter(|&part| outline.category(part) == Category::ToolResult);
         let since = |time: std::time::SystemTime| time.duration_since(UNIX_EPOCH).ok();
         Ok(Self {

@@ -1,0 +1,30 @@
+//! What cuts save, in characters: profiles count in tokens of their own, which cannot be compared.
+
+use secateur::{Action, Memory, Outline, PartIx, Plan, Profile};
+
+/// The parts that a plan and a memory cut, each with the characters that are left of it.
+pub(crate) fn savings<'a>(
+    outline: &'a Outline,
+    profile: &'a Profile,
+    plan: &'a Plan,
+    memory: &'a Memory,
+) -> impl Iterator<Item = (PartIx, u64)> + 'a {
+    let earlier =
+        memory.cuts().filter(|&(part, _)| plan.cut(part).is_none() && memory.cut(outline, part).is_some());
+    let earlier = earlier.map(|(part, cut)| (part, cut.action));
+    let all = plan.cuts.iter().map(|cut| (cut.part, cut.action)).chain(earlier);
+    all.map(move |(part, action)| (part, left(outline, profile, part, action)))
+}
+
+/// The characters that are left of a part; never more than it had.
+fn left(outline: &Outline, profile: &Profile, part: PartIx, action: Action) -> u64 {
+    let sent = outline.sent(part);
+    match action {
+        Action::Clear => sent.min(profile.policy.placeholder.chars().count() as u64),
+        Action::Trim { head, tail, .. } => {
+            let note = secateur::trim_note(head, tail, sent).chars().count() as u64;
+            sent.min(head + tail + note + secateur::TRIM_GAP.len() as u64)
+        }
+        Action::DropMedia => sent,
+    }
+}
