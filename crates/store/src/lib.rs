@@ -1,0 +1,1 @@
+//! Keeps sessions, their originals and what was done to them.
