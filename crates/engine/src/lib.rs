@@ -1,1 +1,7 @@
 //! Carries out what the session machine decides.
+
+pub mod hooks;
+pub mod ledger;
+pub mod provider;
+pub mod redact;
+pub mod summary;

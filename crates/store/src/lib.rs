@@ -1,1 +1,85 @@
-//! Keeps sessions, their originals and what was done to them.
+//! Keeps sessions: what was said, what was done to it, and every original.
+//!
+//! ```text
+//!   sessions      one row each: revision, head, where the living part begins, the machine's state
+//!   messages      one row each: facts without text, which cuts are made, which body is shown
+//!   bodies        the bytes, compressed, addressed by their content, read only when they are needed
+//!   operations    what was done (prune, compact, undo), each reversible
+//!   events        what happened, in order, to be followed from any point
+//!   leases        who may compact a session, and until when
+//! ```
+//!
+//! There is one trait, [`Store`], and two implementations that pass the same suite of tests: SQLite, a file, the
+//! default; and PostgreSQL, for many machines. Nothing here decides anything: rows come in and go out, and what
+//! they mean is the business of the kernel and the engine. The store's part is that nothing is lost:
+//!
+//! * **All or nothing.** A [`Commit`] is one transaction. Whatever it says was kept, was kept.
+//! * **Stale writers are refused.** A commit names the revision that it builds on. If somebody else was faster, it is
+//!   refused with [`StoreError::Stale`] and changes nothing; the writer loads again and thinks again.
+//! * **Said once.** A message has an id that is unique in its session. Appending it a second time, because the
+//!   acknowledgement got lost, is refused with [`StoreError::Known`], so nothing is said twice.
+//! * **Pruning is not deletion.** A cut changes which body of a message is shown. The original stays until somebody
+//!   asks to [forget](Store::forget) it.
+//!
+//! The cost of loading a session is that of its living part: messages from `live_from` on, and pinned ones before.
+
+mod error;
+mod record;
+
+use async_trait::async_trait;
+
+pub use error::StoreError;
+pub use record::{
+    Change, Commit, Committed, EventRow, Forget, Forgotten, Lease, Loaded, Message, NewMessage, NewOperation,
+    NewSession, OperationRow, SessionRow,
+};
+
+/// Where sessions are kept.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Creates a session at revision 0 with no messages. An id that is taken is refused with
+    /// [`StoreError::SessionExists`].
+    async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError>;
+
+    /// One session; [`StoreError::NoSession`] if there is none of that id.
+    async fn session(&self, id: &str) -> Result<SessionRow, StoreError>;
+
+    /// All sessions, the one changed last first, at most `limit` of them.
+    async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError>;
+
+    /// The session with everything that is alive: messages from `live_from` on and pinned ones before it, in the
+    /// order of their numbers, without hidden ones, each with the body that is shown.
+    async fn load(&self, id: &str) -> Result<Loaded, StoreError>;
+
+    /// Carries out a commit, in one transaction, or changes nothing.
+    async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError>;
+
+    /// The original bodies of these messages, in the order asked for; none where there is no such message or its
+    /// original was forgotten.
+    async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
+
+    /// Rows of messages by number, `from..to`, also of those that are no longer alive or hidden, with the body that
+    /// is shown (empty if it was forgotten).
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError>;
+
+    /// The operations of a session after number `after`, oldest first.
+    async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError>;
+
+    /// The events of a session after number `after`, oldest first.
+    async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError>;
+
+    /// Takes the lease of a session for `ttl_ms` milliseconds if nobody holds it or the holder's time is over; renews
+    /// it if `owner` holds it. Time is the store's own, so that all machines agree on it. None if somebody else holds
+    /// it. Each new holder gets a higher token.
+    async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError>;
+
+    /// Gives the lease back, if `owner` still holds it.
+    async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError>;
+
+    /// Deletes originals: those named are gone, or replaced by what is shown. Refused like a commit if the session
+    /// has changed since.
+    async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError>;
+
+    /// Gives space that was freed back to the file system.
+    async fn shrink(&self) -> Result<(), StoreError>;
+}

@@ -1,0 +1,1 @@
+//! What an application may say about a compaction before and after it happens.

@@ -1,0 +1,1 @@
+//! The part of a summary that no model can get wrong.

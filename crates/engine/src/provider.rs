@@ -1,0 +1,1 @@
+//! Models that can be asked for a summary, over HTTP.

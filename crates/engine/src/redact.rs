@@ -1,0 +1,1 @@
+//! Finds credentials in text and replaces them.

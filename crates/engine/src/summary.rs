@@ -1,0 +1,1 @@
+//! Makes a summary of a conversation through a model.
