@@ -96,7 +96,7 @@ fn environment(profile: &Profile, variable: impl Fn(&str) -> Option<String>) -> 
     if let Some(text) = variable(DISABLE_PRUNE) {
         match text.trim().to_ascii_lowercase().as_str() {
             "true" | "1" => {
-                layers.push(Layer::set(&origin(DISABLE_PRUNE), "prune.enabled", Value::Boolean(false)));
+                layers.push(Layer::set(&origin(DISABLE_PRUNE), "compaction.prune", Value::Boolean(false)));
             }
             "false" | "0" | "" => {}
             _ => bail!("{DISABLE_PRUNE}={text:?} must be `true`, `1`, `false` or `0`"),

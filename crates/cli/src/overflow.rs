@@ -123,7 +123,7 @@ pub(crate) fn sentence(rule: &OverflowRule, judged: Overflow) -> String {
     let Overflow { overflow, count, usable } = judged;
     match usable {
         None => "No overflow: the window is not known.".to_owned(),
-        Some(_) if !rule.auto => "No overflow: looking for it is switched off (overflow.auto).".to_owned(),
+        Some(_) if !rule.auto => "No overflow: looking for it is switched off (compaction.auto).".to_owned(),
         Some(usable) => {
             let verdict = if overflow { "Overflow" } else { "No overflow" };
             let bound = match rule.comparison {

@@ -83,7 +83,7 @@ pub(crate) fn verdict(verdict: Verdict) -> String {
 pub(crate) fn idle(idle: Idle) -> String {
     match idle {
         Idle::Disabled => {
-            "pruning is off in this profile (`--set prune.enabled=true` switches it on)".to_owned()
+            "pruning is off in this profile (`--set compaction.prune=true` switches it on)".to_owned()
         }
         Idle::ReplayOnly => "only earlier cuts were to be replayed".to_owned(),
         Idle::NoWindow => {

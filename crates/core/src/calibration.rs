@@ -75,6 +75,18 @@ impl Calibration {
         u64::try_from(tokens).unwrap_or(u64::MAX)
     }
 
+    /// Characters that surely fit into so many tokens by the learned ratio.
+    ///
+    /// ```
+    /// let calibration = secateur::Calibration::default();
+    /// assert!(calibration.scale(calibration.chars(1_000)) <= 1_000);
+    /// ```
+    pub fn chars(&self, tokens: u64) -> u64 {
+        let (per_chars, per_tokens) = self.ratio();
+        let chars = u128::from(tokens) * u128::from(per_chars) / u128::from(per_tokens);
+        u64::try_from(chars).unwrap_or(u64::MAX)
+    }
+
     /// Characters per token as learned so far.
     pub fn chars_per_token(&self) -> f64 {
         let (chars, tokens) = self.ratio();

@@ -4,10 +4,10 @@
 //! depends on the thing done: text of a file is quoted for a long time, the output of a command hardly ever. A reader
 //! tells the class from a call's name and input; a policy only sees the class.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What sort of work a tool call does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Class {

@@ -60,12 +60,14 @@
 //! window overflows; [`PivotRule`] which messages are visible after a compaction; [`Catalogue`] what models can take
 //! and cost.
 
+mod amount;
 #[cfg(feature = "bpe")]
 mod bpe;
 mod budget;
 mod calibration;
 mod catalogue;
 mod class;
+mod compaction;
 mod keep_last;
 mod limits;
 mod lines;
@@ -79,6 +81,7 @@ mod plan;
 mod policy;
 mod profile;
 mod ratio;
+pub mod session;
 mod situation;
 mod staleness;
 mod tally;
@@ -89,12 +92,14 @@ mod watermark;
 mod weight;
 mod window;
 
+pub use amount::Amount;
 #[cfg(feature = "bpe")]
 pub use bpe::count_tokens;
 pub use budget::Budget;
 pub use calibration::Calibration;
 pub use catalogue::{Catalogue, CatalogueError, Model, Price};
 pub use class::Class;
+pub use compaction::{Compaction, Fallback, ForModel, MarkerAt, Occasion, Order, Recent, Replay, ResumeWhen};
 pub use keep_last::{KeepLast, Trigger};
 pub use limits::{Comparison, Exhausted, Given, Limits, Overflow, OverflowRule, Reserve, Term};
 pub use lines::Lines;
@@ -108,7 +113,7 @@ pub use outline::{
 pub use pivot::{MARKER, PivotRule, PivotStart, Tail, Unfinished};
 pub use plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals, Verdict};
 pub use policy::{Family, Lasting, PLACEHOLDER, Policy};
-pub use profile::{CompactionTexts, Layer, Profile, ProfileError, Profiles, Reproduces};
+pub use profile::{Layer, Profile, ProfileError, Profiles, Reproduces};
 pub use ratio::{Characters, IMAGE_REMOVED, Images, Mode, Ratio, TRIM_GAP, trim_note};
 pub use situation::{Pass, Situation, Thinking};
 pub use staleness::Stale;

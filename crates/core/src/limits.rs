@@ -109,7 +109,8 @@ pub enum Comparison {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OverflowRule {
-    /// Whether overflow is looked for at all.
+    /// Whether overflow is looked for at all. In a profile that is `compaction.auto`.
+    #[serde(skip)]
     pub auto: bool,
     /// The terms that are added up.
     pub terms: Vec<Term>,

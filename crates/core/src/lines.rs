@@ -5,7 +5,7 @@
 //! counted back from there. A whole file then covers its own tail, a longer tail covers a shorter one, and no tail
 //! claims to cover a line that is known by its number.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A range of lines, counted from one; both ends belong to it.
 ///
@@ -16,7 +16,7 @@ use serde::Serialize;
 /// assert_eq!(page, Lines { first: 101, last: 150 });
 /// assert!(Lines::ALL.covers(page) && !page.covers(Lines::ALL));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Lines {
     /// The first line.
     pub first: u32,

@@ -101,28 +101,44 @@ impl Measures {
 }
 
 /// The sizes of one part. Those that [`Measures`] did not ask for stay zero and are not stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Sizes {
     /// Bytes of the part's content as it lies in the source.
+    #[serde(skip_serializing_if = "is_zero")]
     pub bytes: u64,
     /// UTF-16 units of the decoded text.
+    #[serde(skip_serializing_if = "is_zero")]
     pub units: u64,
     /// Code points of the decoded text.
+    #[serde(skip_serializing_if = "is_zero")]
     pub points: u64,
     /// Text blocks that the text consists of.
+    #[serde(skip_serializing_if = "is_zero")]
     pub blocks: u32,
     /// Images and other media.
+    #[serde(skip_serializing_if = "is_zero")]
     pub images: u32,
     /// See [`Unit::JsJson`].
+    #[serde(skip_serializing_if = "is_zero")]
     pub js_json: u64,
     /// See [`Unit::PyJson`].
+    #[serde(skip_serializing_if = "is_zero")]
     pub py_json: u64,
     /// See [`Unit::Weighted`].
+    #[serde(skip_serializing_if = "is_zero")]
     pub weighted: u64,
     /// Weighted length of head and tail after the trim of [`Measures::trimmed`].
+    #[serde(skip_serializing_if = "is_zero")]
     pub trimmed: u64,
     /// Exact tokens, see [`Measures::tokens`].
+    #[serde(skip_serializing_if = "is_zero")]
     pub tokens: u64,
     /// Hash of the text, see [`Measures::source`].
+    #[serde(skip_serializing_if = "is_zero")]
     pub source: u64,
+}
+
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }

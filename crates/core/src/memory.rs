@@ -63,6 +63,15 @@ impl Memory {
         }
     }
 
+    /// Takes in a cut that was made before, as a store kept it: what was done, and what was left in the scale of its
+    /// plan.
+    pub fn remember(&mut self, part: PartIx, cut: (Action, u64), source: Option<u64>, placeholder: &str) {
+        self.revision = self.revision.wrapping_add(1);
+        let placeholder = self.placeholder_index(placeholder);
+        let (action, after) = cut;
+        self.cuts.insert(part, Remembered { action, after, source, placeholder });
+    }
+
     /// Takes back the cut of one part: from the next request on it is whole again, and no plan cuts it anew.
     /// That also keeps a part whole that was never cut.
     pub fn undo(&mut self, part: PartIx) -> Option<Remembered> {

@@ -37,6 +37,7 @@ use toml::{Table, Value};
 pub use error::ProfileError;
 
 use crate::budget::Budget;
+use crate::compaction::Compaction;
 use crate::keep_last::KeepLast;
 use crate::limits::OverflowRule;
 use crate::pivot::PivotRule;
@@ -65,8 +66,8 @@ pub struct Profile {
     pub pivot: PivotRule,
     /// Who is believed about the window's size.
     pub window: WindowOrder,
-    /// What stands for a compaction and what follows it.
-    pub compaction: CompactionTexts,
+    /// When and how a session compacts.
+    pub compaction: Compaction,
     values: Table,
     origins: BTreeMap<String, String>,
 }
@@ -79,17 +80,6 @@ pub struct Reproduces {
     pub system: String,
     /// Its version or date.
     pub version: String,
-}
-
-/// Texts around a compaction.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CompactionTexts {
-    /// What a model is sent for the marker.
-    pub marker: String,
-    /// The synthetic user message after an automatic compaction; none if there is none.
-    #[serde(default)]
-    pub resume: Option<String>,
 }
 
 /// A page as it is written.
@@ -107,7 +97,7 @@ struct Page {
     pivot: PivotRule,
     #[serde(default)]
     window: Window,
-    compaction: CompactionTexts,
+    compaction: Compaction,
     #[serde(default)]
     budget: Budget,
 }
@@ -115,7 +105,6 @@ struct Page {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Prune {
-    enabled: bool,
     lasting: Lasting,
     placeholder: String,
 }
@@ -241,13 +230,14 @@ fn resolve(chain: &[&Layer]) -> Result<Profile, ProfileError> {
         (None, None, Some(keep)) => Family::KeepLast(keep),
         _ => return Err(ProfileError::Families { name: page.name }),
     };
-    let Prune { enabled, lasting, placeholder } = page.prune;
+    let Prune { lasting, placeholder } = page.prune;
+    let enabled = page.compaction.prune;
     Ok(Profile {
         name: page.name,
         about: page.about,
         reproduces: page.reproduces,
         policy: Policy { enabled, family, placeholder, lasting, budget: page.budget },
-        overflow: page.overflow,
+        overflow: OverflowRule { auto: page.compaction.auto, ..page.overflow },
         pivot: page.pivot,
         window: page.window.order,
         compaction: page.compaction,

@@ -110,7 +110,7 @@ impl Mask<'_> {
 }
 
 /// Matches `name` as a whole: between the literal pieces of the pattern lies anything but line ends.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     if pattern == "*" {
         return true;
     }

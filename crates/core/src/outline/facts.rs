@@ -18,7 +18,7 @@ pub struct MessageIx(pub u32);
 pub struct PartIx(pub u32);
 
 /// Who speaks in a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// A person, or a program in a person's place.
@@ -35,7 +35,7 @@ pub enum Role {
 }
 
 /// What a part is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Text of a user or of the model.

@@ -3,7 +3,7 @@
 use super::{Kind, Manner, MessageIx, Nature, Outline, PartIx, Status};
 use crate::class::Class;
 use crate::lines::Lines;
-use crate::measure::Unit;
+use crate::measure::{Sizes, Unit};
 use crate::names::Name;
 
 /// Facts about one part. An index past the end answers like an empty part of unknown kind.
@@ -95,6 +95,23 @@ impl Outline {
     #[inline]
     pub fn units(&self, part: PartIx) -> u64 {
         at(&self.units, part)
+    }
+
+    /// All its sizes; those that were not asked for are zero.
+    pub fn sizes(&self, part: PartIx) -> Sizes {
+        Sizes {
+            bytes: self.bytes(part),
+            units: self.units(part),
+            points: at(&self.points, part),
+            blocks: u32::try_from(self.blocks(part)).unwrap_or(u32::MAX),
+            images: u32::try_from(self.images(part)).unwrap_or(u32::MAX),
+            js_json: at(&self.extra.js_json, part),
+            py_json: at(&self.extra.py_json, part),
+            weighted: at(&self.extra.weighted, part),
+            trimmed: self.trimmed(part),
+            tokens: at(&self.extra.tokens, part),
+            source: self.source(part).unwrap_or(0),
+        }
     }
 
     /// Bytes of its content in the source.

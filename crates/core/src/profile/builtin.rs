@@ -10,6 +10,7 @@ macro_rules! pages {
 
 pages![
     "anthropic",
+    "balanced",
     "openagentic",
     "openagentic@0.1.4",
     "openagentic@2026-01",

@@ -65,10 +65,10 @@ fn chains_are_checked() {
 
 #[test]
 fn a_layer_goes_over_the_page_and_is_named() {
-    let layer = Layer::set("environment OPENCODE_DISABLE_PRUNE", "prune.enabled", Value::Boolean(false));
+    let layer = Layer::set("environment OPENCODE_DISABLE_PRUNE", "compaction.prune", Value::Boolean(false));
     let profile = Profiles::builtin().get_with("opencode", &[layer]).unwrap();
     assert!(!profile.policy.enabled);
-    assert_eq!(profile.origin("prune.enabled"), Some("environment OPENCODE_DISABLE_PRUNE"));
+    assert_eq!(profile.origin("compaction.prune"), Some("environment OPENCODE_DISABLE_PRUNE"));
     assert!(
         profile.settings().any(|(key, _, origin)| key == "watermark.minimum" && origin == "opencode@2026-01")
     );

@@ -1,0 +1,208 @@
+//! When and how a session compacts: the parameters.
+//!
+//! The founding systems agree on what a compaction is (a marker asks, a summary answers, older messages are no longer
+//! sent) and differ in everything around it: whether pruning is tried first, whether recent turns stay, what follows
+//! the summary. Each difference is a parameter here, so that one [machine](crate::Session) serves them all.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::amount::Amount;
+use crate::tools::matches;
+
+/// When and how a session compacts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compaction {
+    /// Whether overflow is looked for and acted on without being asked.
+    pub auto: bool,
+    /// Whether old tool results are pruned.
+    pub prune: bool,
+    /// When they are.
+    pub prune_at: Vec<Occasion>,
+    /// What is done first at overflow.
+    pub order: Order,
+    /// What a model is sent for the marker.
+    pub marker: String,
+    /// When the marker is written.
+    pub marker_at: MarkerAt,
+    /// The user message that lets the work go on after a compaction; none if there is none.
+    #[serde(default)]
+    pub resume: Option<String>,
+    /// When it is written.
+    pub resume_when: ResumeWhen,
+    /// Whether the user message that overflowed is said again behind the summary.
+    pub replay: Replay,
+    /// Recent history that stays verbatim; none if nothing does.
+    #[serde(default)]
+    pub tail: Option<Recent>,
+    /// The most that is usable, if that is less than the model's limits leave.
+    #[serde(default)]
+    pub threshold: Option<Amount>,
+    /// The longest summary.
+    pub summary: Amount,
+    /// The most that may be filled after a compaction; none if that is not looked at.
+    #[serde(default)]
+    pub low_water: Option<Amount>,
+    /// How much an automatic compaction must save to count as progress; none if that is not looked at.
+    #[serde(default)]
+    pub least_gain: Option<Amount>,
+    /// From here on a summary is made in the background; none if never.
+    #[serde(default)]
+    pub background: Option<Amount>,
+    /// How often a model is asked for one summary.
+    pub attempts: u32,
+    /// After so many failures in a row the model is not asked any more.
+    pub breaker: u32,
+    /// How long the breaker stays open, in milliseconds.
+    pub cooldown_ms: i64,
+    /// What happens when no model gives a summary.
+    pub fallback: Fallback,
+    /// The longest results that are let in, by patterns of tool names. Of several that match, the longest pattern counts.
+    #[serde(default)]
+    pub caps: BTreeMap<String, Amount>,
+    /// Other values for some models, by patterns of their names. Of several that match, the longest pattern counts.
+    #[serde(default)]
+    pub models: BTreeMap<String, ForModel>,
+}
+
+/// What may be set for some models only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForModel {
+    /// See [`Compaction::threshold`].
+    #[serde(default)]
+    pub threshold: Option<Amount>,
+    /// See [`Compaction::background`].
+    #[serde(default)]
+    pub background: Option<Amount>,
+    /// See [`Compaction::summary`].
+    #[serde(default)]
+    pub summary: Option<Amount>,
+}
+
+/// When a session is pruned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Occasion {
+    /// When it is opened.
+    SessionStart,
+    /// Before each request.
+    BeforeRequest,
+    /// When the model has nothing more to do.
+    TurnEnd,
+    /// When it overflows.
+    Overflow,
+    /// When a result arrives that is too long. Not for profiles to list: caps alone decide.
+    #[serde(skip_deserializing)]
+    Arrival,
+    /// When nothing else makes a request fit. Not for profiles to list.
+    #[serde(skip_deserializing)]
+    Emergency,
+}
+
+/// What is done first at overflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Prune, and compact only if that is not enough.
+    PruneFirst,
+    /// Compact; pruning has its own occasions.
+    Compact,
+}
+
+/// When the marker of a compaction is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkerAt {
+    /// Before the summary is asked for. It stays if there is never a summary.
+    Start,
+    /// Together with the summary, once that is complete.
+    End,
+}
+
+/// When the message that lets the work go on is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResumeWhen {
+    /// Never.
+    Never,
+    /// If the model was interrupted and nothing else is there for it to answer.
+    Interrupted,
+    /// After every automatic compaction.
+    Auto,
+    /// After every automatic attempt, failed ones included.
+    Always,
+}
+
+/// Whether the user message that overflowed is said again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replay {
+    /// No.
+    Never,
+    /// If the provider refused the request as too long: it is left out of what is summarised.
+    Overflowed,
+}
+
+/// What happens when no model gives a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fallback {
+    /// A digest made without a model takes its place. It always fits.
+    Digest,
+    /// Nothing changes.
+    Nothing,
+}
+
+/// How much recent history stays verbatim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recent {
+    /// At most so many turns; all that fit if none is given.
+    #[serde(default)]
+    pub turns: Option<u32>,
+    /// At most so many tokens.
+    pub tokens: Amount,
+    /// But never less than this,
+    #[serde(default)]
+    pub at_least: u32,
+    /// and never more.
+    #[serde(default)]
+    pub at_most: Option<u32>,
+    /// Whether the user's last message stays even if it is older than that.
+    #[serde(default)]
+    pub request: bool,
+}
+
+impl Recent {
+    /// The budget in tokens.
+    pub fn budget(&self, usable: i64) -> i64 {
+        let budget = self.tokens.of(usable).max(self.at_least.into());
+        self.at_most.map_or(budget, |most| budget.min(most.into()))
+    }
+}
+
+impl Compaction {
+    /// What is set for this model, where nothing is set what holds for all.
+    pub fn for_model(&self, model: &str) -> ForModel {
+        let own = best(&self.models, model).copied().unwrap_or_default();
+        ForModel {
+            threshold: own.threshold.or(self.threshold),
+            background: own.background.or(self.background),
+            summary: own.summary.or(Some(self.summary)),
+        }
+    }
+
+    /// The longest result of this tool that is let in.
+    pub fn cap(&self, tool: &str) -> Option<Amount> {
+        best(&self.caps, tool).copied()
+    }
+}
+
+/// The value of the longest pattern that matches.
+fn best<'v, V>(values: &'v BTreeMap<String, V>, name: &str) -> Option<&'v V> {
+    let matching = values.iter().filter(|(pattern, _)| matches(pattern, name));
+    matching.max_by_key(|(pattern, _)| pattern.len()).map(|(_, value)| value)
+}

@@ -1,0 +1,347 @@
+//! The session machine: decides when to prune, compact, go on, try again or give up.
+//!
+//! ```text
+//!                 messages appended, a request wanted, usage reported, a summary made …
+//!                                            │ Input
+//!                                            ▼
+//!            Window (facts)  +  State (small)  +  Compaction (parameters)  ──▶  Session::handle
+//!                                            │ Effect
+//!                                            ▼
+//!                 store this, ask the hooks, make a summary, send the request, reject it
+//! ```
+//!
+//! The machine does no I/O and holds no text. It takes what happened and says what to do, one step at a time, and
+//! whoever carries that out reports back. So every interleaving and every crash can be played through in a test.
+//!
+//! **Goals, not scripts.** The machine does not remember where in a procedure it is. It knows what is wanted (a
+//! request that fits, a session at rest) and looks at the facts for the next step towards it. A lost answer, a repeated
+//! one, or a new process that knows only what was stored all lead to the same next step.
+//!
+//! **Nothing changes before it is stored.** An operation takes hold when the store says that it has it. A pivot is
+//! stored in one piece with its summary, so there is no half of one.
+//!
+//! **It always ends.** Each level of making room is tried once: the cuts of the policy, a summary with recent turns
+//! kept, a summary with next to nothing kept, cutting whatever can be cut. A model that fails is asked again a few
+//! times, then a digest takes its place. What then still does not fit is rejected with the reason.
+//!
+//! ```
+//! use secateur::session::{Effect, Entry, Input, Request, Session, State};
+//! use secateur::{Limits, Profiles, Role};
+//!
+//! let profile = Profiles::builtin().get("balanced")?;
+//! let mut session = Session::new(&profile, State::default(), []);
+//! let hello = Entry { id: "m1".into(), role: Role::User, ..Entry::default() };
+//! session.handle(Input::Appended { messages: vec![(1, hello)] });
+//!
+//! let limits = Limits { context: 200_000, ..Limits::default() };
+//! let effects = session.handle(Input::Asked(Request { limits, ..Request::default() }));
+//! assert!(matches!(effects[..], [Effect::Send { .. }]));
+//! # Ok::<(), secateur::ProfileError>(())
+//! ```
+
+mod effect;
+mod entry;
+mod errand;
+mod event;
+mod job;
+mod prune;
+mod select;
+mod state;
+mod window;
+
+pub use effect::{Consent, Effect, Input, Matter, Operation, Record, Request, Task, Turn, Turnover};
+pub use entry::{Entry, EntryPart, MadeCut, Nature, Seq};
+pub use event::{Event, Failure, Means, NoRoom, Trigger};
+pub use state::{Breaker, Pivot, State};
+pub use window::{Living, Window};
+
+use crate::compaction::{Compaction, ForModel, Occasion};
+use crate::limits::{Comparison, OverflowRule};
+use crate::pivot::PivotStart;
+use crate::policy::Policy;
+use crate::profile::Profile;
+use crate::usage::Usage;
+
+use errand::{Errand, Purpose};
+use job::{Job, Stage};
+
+/// One session, as far as decisions are concerned.
+#[derive(Clone, Debug)]
+pub struct Session {
+    policy: Policy,
+    overflow: OverflowRule,
+    settings: Compaction,
+    start: PivotStart,
+    window: Window,
+    state: State,
+    request: Request,
+    errand: Option<Errand>,
+    flight: Option<Flight>,
+    job: Option<Job>,
+    ticket: u64,
+    events: Vec<Event>,
+    /// Characters of the request that was last let through.
+    sent_chars: Option<u64>,
+}
+
+/// An effect whose answer is awaited, and what to do with the answer.
+#[derive(Clone, Debug)]
+struct Flight {
+    ticket: u64,
+    effect: Effect,
+    then: Then,
+}
+
+/// What follows an answer.
+#[derive(Clone, Debug)]
+enum Then {
+    /// Hooks were asked about cuts.
+    Cut { occasion: Occasion, cuts: Vec<(Seq, MadeCut)> },
+    /// Cuts were stored.
+    TakeCuts(Vec<(Seq, MadeCut)>),
+    /// Hooks were asked about a compaction.
+    Begin,
+    /// The marker was stored.
+    TakeMarker,
+    /// What happened so far was stored; the summary is asked for.
+    Summarise,
+    /// Hooks were asked whether the work goes on by itself.
+    Pivot(Entry),
+    /// The compaction was stored.
+    TakePivot(Turnover),
+    /// The message that lets the work go on was stored.
+    TakeResume,
+    /// Only events were stored.
+    Nothing,
+}
+
+impl Session {
+    /// A session with what a store knows of it: its state, and its living messages in any order.
+    pub fn new(profile: &Profile, state: State, living: impl IntoIterator<Item = Living>) -> Self {
+        let start = profile.pivot.start;
+        let pivot = state.pivot.as_ref();
+        let mut rows: Vec<Living> = living.into_iter().collect();
+        rows.sort_by_key(|row| Pivot::rank(pivot, row.seq, &row.entry));
+        Self {
+            policy: profile.policy.clone(),
+            overflow: profile.overflow.clone(),
+            settings: profile.compaction.clone(),
+            start,
+            window: Window::of(profile.policy.measures(), rows),
+            state,
+            request: Request::default(),
+            errand: None,
+            flight: None,
+            job: None,
+            ticket: 0,
+            events: Vec::new(),
+            sent_chars: None,
+        }
+    }
+
+    /// Takes in what happened and says what to do.
+    pub fn handle(&mut self, input: Input) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match input {
+            Input::Opened { now } => self.errand = Some(Errand::new(Purpose::Open, now)),
+            Input::Appended { messages } => self.append(messages),
+            Input::Asked(request) => {
+                self.errand = Some(Errand::new(Purpose::Request, request.now));
+                self.request = request;
+            }
+            Input::Answered { usage, turn, now } => self.learn(&usage, turn, now),
+            Input::Refused { tokens, now } => self.learn_refusal(tokens, now),
+            Input::Compact { now } => self.errand = Some(Errand::new(Purpose::Compact, now)),
+            Input::Stored { ticket, messages, operation } => {
+                if let Some(flight) = self.land(ticket) {
+                    self.take_stored(flight.then, messages, operation, &mut effects);
+                }
+            }
+            Input::Consulted { ticket, verdict } => {
+                if let Some(flight) = self.land(ticket) {
+                    self.take_verdict(flight.then, verdict, &mut effects);
+                }
+            }
+            Input::Summarised { task, summary, now } => self.take_summary(task, summary, now),
+            Input::Failed { task, why, now } => self.take_failure(task, &why, now),
+            Input::Nudged => self.repeat(&mut effects),
+        }
+        self.advance(&mut effects);
+        effects
+    }
+
+    /// What the model would be sent.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// What is remembered beside the messages.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The summary that is being made, if one is.
+    pub fn task(&self) -> Option<&Task> {
+        self.job.as_ref().map(|job| &job.task)
+    }
+
+    /// Estimated tokens of the next request.
+    pub fn tokens(&self) -> i64 {
+        self.predict(self.window.chars())
+    }
+
+    /// What is usable of the window of the model that was last asked for; none if that is unknown.
+    pub fn usable(&self) -> Option<i64> {
+        let usable = self.overflow.usable(&self.request.limits)?;
+        let threshold = self.for_model().threshold;
+        Some(threshold.map_or(usable, |threshold| usable.min(threshold.of(usable))))
+    }
+
+    fn for_model(&self) -> ForModel {
+        self.settings.for_model(&self.request.model)
+    }
+
+    /// Estimated tokens of a request with messages of so many characters.
+    fn predict(&self, chars: u64) -> i64 {
+        let tokens = self.state.calibration.predict(chars.saturating_add(self.request.frame));
+        i64::try_from(tokens).unwrap_or(i64::MAX)
+    }
+
+    fn is_over(&self, tokens: i64) -> bool {
+        self.usable().is_some_and(|usable| match self.overflow.comparison {
+            Comparison::MoreThan => tokens > usable,
+            Comparison::AtLeast => tokens >= usable,
+        })
+    }
+
+    /// Adds messages that are new; one that is known already is not added twice.
+    fn append(&mut self, messages: Vec<(Seq, Entry)>) {
+        for (seq, entry) in messages {
+            if self.window.position(seq).is_none() {
+                self.window.push(seq, entry, Vec::new());
+            }
+        }
+    }
+
+    /// Learns from what the provider reported, and sees whether there is something to do.
+    fn learn(&mut self, usage: &Usage, turn: Turn, now: i64) {
+        if let (Some(chars), Ok(tokens)) = (self.sent_chars.take(), u64::try_from(usage.context()))
+            && tokens > 0
+        {
+            self.state.calibration.observe(chars, tokens);
+        }
+        let mut errand = Errand::new(Purpose::Rest(turn), now);
+        let tokens = self.overflow.count(usage);
+        if self.settings.auto && self.is_over(tokens) && !(self.overflow.empty_fits && tokens <= 0) {
+            errand.trigger = Some(Trigger::Usage);
+            self.note_overflow(Trigger::Usage, tokens);
+        } else {
+            self.look_ahead(tokens, turn, now);
+        }
+        self.errand = Some(errand);
+    }
+
+    /// Learns that the last request was too long.
+    fn learn_refusal(&mut self, tokens: Option<u64>, now: i64) {
+        let usable = self.usable().and_then(|usable| u64::try_from(usable).ok());
+        // Whatever the estimate said, it was more than there is room for.
+        let least = usable.map(|usable| usable.saturating_add(1));
+        if let (Some(chars), Some(tokens)) = (self.sent_chars.take(), tokens.max(least)) {
+            self.state.calibration.observe(chars, tokens);
+        }
+        let mut errand = Errand::new(Purpose::Rest(Turn::Open), now);
+        if self.settings.auto {
+            errand.trigger = Some(Trigger::Refusal);
+            self.note_overflow(Trigger::Refusal, self.tokens());
+        }
+        self.errand = Some(errand);
+    }
+
+    fn note_overflow(&mut self, trigger: Trigger, tokens: i64) {
+        let usable = self.usable().unwrap_or(0);
+        self.events.push(Event::Overflow { trigger, tokens, usable });
+    }
+
+    /// Begins a summary in the background if it will be needed soon.
+    fn look_ahead(&mut self, tokens: i64, turn: Turn, now: i64) {
+        let Some((mark, usable)) = self.for_model().background.zip(self.usable()) else { return };
+        let allowed = self.settings.auto && self.state.breaker.allows(&self.settings, now);
+        if self.job.is_none() && allowed && tokens >= mark.of(usable) {
+            self.begin(Trigger::Ahead, turn, 0, now);
+        }
+    }
+
+    /// Gives the effect that waits for this answer; none if the answer is an old one.
+    fn land(&mut self, ticket: u64) -> Option<Flight> {
+        self.flight.take_if(|flight| flight.ticket == ticket)
+    }
+
+    /// Lets an effect out whose answer is awaited.
+    fn launch(&mut self, effects: &mut Vec<Effect>, then: Then, effect: impl FnOnce(u64) -> Effect) {
+        self.ticket += 1;
+        let effect = effect(self.ticket);
+        effects.push(effect.clone());
+        self.flight = Some(Flight { ticket: self.ticket, effect, then });
+    }
+
+    /// Asks the store to keep operations and everything that happened so far.
+    fn store(&mut self, effects: &mut Vec<Effect>, operations: Vec<Operation>, then: Then) {
+        let (events, state) = (std::mem::take(&mut self.events), self.state.clone());
+        self.launch(effects, then, |ticket| Effect::Store(Record { ticket, operations, events, state }));
+    }
+
+    /// Asks again for what is awaited.
+    fn repeat(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(flight) = &self.flight {
+            effects.push(flight.effect.clone());
+        }
+        if let Some(job) = &self.job
+            && job.stage == Stage::Summarising
+        {
+            effects.push(Effect::Summarise(job.task.clone()));
+        }
+    }
+
+    /// Goes on as far as it can without an answer.
+    fn advance(&mut self, effects: &mut Vec<Effect>) {
+        while self.flight.is_none() {
+            if self.advance_job(effects) || self.advance_errand(effects) {
+                continue;
+            }
+            if self.flight.is_none() && self.errand.is_none() && !self.events.is_empty() {
+                self.store(effects, Vec::new(), Then::Nothing);
+            }
+            return;
+        }
+    }
+
+    fn take_stored(
+        &mut self,
+        then: Then,
+        messages: Vec<(Seq, Entry)>,
+        operation: u64,
+        effects: &mut Vec<Effect>,
+    ) {
+        match then {
+            Then::TakeCuts(mut cuts) => {
+                cuts.iter_mut().for_each(|(_, cut)| cut.operation = operation);
+                self.window.cut(&cuts);
+            }
+            Then::TakeMarker => self.take_marker(messages, effects),
+            Then::Summarise => self.ask_summary(effects),
+            Then::TakePivot(turnover) => self.take_pivot(&turnover, messages),
+            Then::TakeResume => self.append(messages),
+            Then::Nothing | Then::Cut { .. } | Then::Begin | Then::Pivot(_) => {}
+        }
+    }
+
+    fn take_verdict(&mut self, then: Then, verdict: Consent, effects: &mut Vec<Effect>) {
+        match (then, verdict) {
+            (Then::Cut { occasion, cuts }, verdict) => self.agree_cuts(effects, verdict, occasion, cuts),
+            (Then::Begin, Consent::Given) => self.set_stage(Stage::Agreed),
+            (Then::Begin, Consent::Refused) => self.give_up(Failure::Vetoed),
+            (Then::Pivot(summary), verdict) => self.set_stage(Stage::Ready { summary, resume: verdict }),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! What goes into the session machine and what comes out of it.
+//!
+//! Inputs say what happened; effects say what to do next. Neither holds text: effects name messages and parts by
+//! number, and whoever carries them out renders, stores and asks, and reports the outcome back as an input. Effects
+//! that wait for an answer carry a ticket, and an answer to an old ticket means nothing, so that an answer may come
+//! twice, late or never.
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::{Entry, MadeCut, Nature, Seq};
+use super::event::{Event, Failure, Means, NoRoom, Trigger};
+use super::state::{Pivot, State};
+use crate::compaction::Occasion;
+use crate::limits::Limits;
+use crate::usage::Usage;
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// The session was opened.
+    Opened {
+        /// When.
+        now: i64,
+    },
+    /// The store has these messages.
+    Appended {
+        /// Their numbers and facts, in order.
+        messages: Vec<(Seq, Entry)>,
+    },
+    /// The application wants to ask a model.
+    Asked(Request),
+    /// The model answered.
+    Answered {
+        /// What the provider reported.
+        usage: Usage,
+        /// Whether the model has more to do.
+        turn: Turn,
+        /// When.
+        now: i64,
+    },
+    /// The provider refused the request as too long.
+    Refused {
+        /// What it counted, if it said so.
+        tokens: Option<u64>,
+        /// When.
+        now: i64,
+    },
+    /// Somebody asks for a compaction.
+    Compact {
+        /// When.
+        now: i64,
+    },
+    /// The store has what it was asked to keep.
+    Stored {
+        /// The answered effect.
+        ticket: u64,
+        /// The messages that the operations made, in order.
+        messages: Vec<(Seq, Entry)>,
+        /// The number of the operation; of the first if there were several.
+        operation: u64,
+    },
+    /// The hooks were asked.
+    Consulted {
+        /// The answered effect.
+        ticket: u64,
+        /// What they say.
+        verdict: Consent,
+    },
+    /// There is a summary, and it passed the checks.
+    Summarised {
+        /// The task.
+        task: u64,
+        /// The facts of the message that it will be.
+        summary: Entry,
+        /// When.
+        now: i64,
+    },
+    /// There is no summary.
+    Failed {
+        /// The task.
+        task: u64,
+        /// Why.
+        why: Failure,
+        /// When.
+        now: i64,
+    },
+    /// Whatever was asked for last may have got lost: ask again.
+    Nudged,
+}
+
+/// A request that the application wants to make.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// The model's name.
+    pub model: String,
+    /// What the model can take.
+    pub limits: Limits,
+    /// Characters of what is sent beside the messages: instructions, tools.
+    pub frame: u64,
+    /// When.
+    pub now: i64,
+}
+
+/// Whether the model has more to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Turn {
+    /// It called tools, or was cut off.
+    Open,
+    /// It is done and waits for the user.
+    #[default]
+    Over,
+}
+
+/// What hooks say about a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Go on.
+    Given,
+    /// Leave it.
+    Refused,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Keep all of this, or nothing. Answered by [`Input::Stored`].
+    Store(Record),
+    /// Ask the hooks. Answered by [`Input::Consulted`].
+    Consult {
+        /// For the answer.
+        ticket: u64,
+        /// What about.
+        about: Matter,
+    },
+    /// Make a summary and check it. Answered by [`Input::Summarised`] or [`Input::Failed`].
+    Summarise(Task),
+    /// The request may be sent.
+    Send {
+        /// Its estimated tokens.
+        tokens: i64,
+        /// What is usable, if the window is known.
+        usable: Option<i64>,
+        /// Cuts for this request alone. Those that last are made already.
+        cuts: Vec<(Seq, MadeCut)>,
+    },
+    /// The request must not be sent: it cannot be made to fit.
+    Reject(NoRoom),
+    /// What was asked for is done.
+    Done,
+}
+
+/// What is kept together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// For the answer.
+    pub ticket: u64,
+    /// What is done.
+    pub operations: Vec<Operation>,
+    /// What happened.
+    pub events: Vec<Event>,
+    /// The state from now on, if no operation changes it further.
+    pub state: State,
+}
+
+/// A change of a session. Each can be undone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Operation {
+    /// Parts are cut.
+    Prune {
+        /// When.
+        occasion: Occasion,
+        /// Which, and how.
+        cuts: Vec<(Seq, MadeCut)>,
+    },
+    /// A marker is written.
+    Mark {
+        /// The task.
+        task: u64,
+    },
+    /// A summary takes the place of older messages.
+    Compact(Turnover),
+    /// The message that lets the work go on is written.
+    Resume,
+}
+
+/// A compaction as an operation. The messages that it makes are, in order: the marker if there is none yet, the
+/// summary, the repeated user message, the message that lets the work go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turnover {
+    /// The task.
+    pub task: u64,
+    /// The marker, if it is there already.
+    pub marker: Option<Seq>,
+    /// The messages that the summary replaces, in order of their numbers.
+    pub replaced: Vec<Seq>,
+    /// Earlier messages that stay verbatim.
+    pub kept: Vec<Seq>,
+    /// From this message on, all that is not replaced lives on as it is.
+    pub live_from: Seq,
+    /// The user message that is said again.
+    pub replay: Option<Seq>,
+    /// Whether the message that lets the work go on follows.
+    pub resume: bool,
+    /// Whether a model is sent the marker.
+    pub shows_marker: bool,
+    /// The compaction that held before.
+    pub previous: Option<Pivot>,
+}
+
+impl Turnover {
+    /// The pivot that this makes, once the numbers of its messages are known.
+    pub fn pivot(&self, made: &[(Seq, Entry)]) -> Option<Pivot> {
+        let of = |nature| made.iter().find(|(_, entry)| entry.nature == nature).map(|(seq, _)| *seq);
+        let marker = self.marker.or_else(|| of(Nature::Marker)).filter(|_| self.shows_marker);
+        let (kept, live_from) = (self.kept.clone(), self.live_from);
+        Some(Pivot { marker, summary: of(Nature::Summary)?, live_from, kept })
+    }
+
+    /// Messages that are not sent although they lie behind `live_from`: some that were replaced, the earlier marker
+    /// and summary, and the marker of this compaction if it is not shown.
+    pub fn hidden(&self, made: &[(Seq, Entry)]) -> Vec<Seq> {
+        let before = self.previous.iter().flat_map(|pivot| pivot.marker.into_iter().chain([pivot.summary]));
+        let marker = made.iter().filter(|(_, entry)| entry.nature == Nature::Marker).map(|(seq, _)| *seq);
+        let marker = self.marker.into_iter().chain(marker).filter(|_| !self.shows_marker);
+        let hidden = self.replaced.iter().copied().chain(before).chain(marker);
+        hidden.filter(|&seq| seq >= self.live_from).collect()
+    }
+}
+
+/// What hooks are asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Matter {
+    /// These parts would be cut.
+    Prune(Vec<(Seq, MadeCut)>),
+    /// These messages would be summarised.
+    Compaction(Task),
+    /// The message that lets the work go on would be written.
+    Resume,
+}
+
+/// A summary that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its number, unique in the session.
+    pub id: u64,
+    /// Why.
+    pub trigger: Trigger,
+    /// Who makes it.
+    pub means: Means,
+    /// Which attempt this is, from 1 on.
+    pub attempt: u32,
+    /// The messages to summarise, in order. An earlier summary is not among them.
+    pub head: Vec<Seq>,
+    /// The earlier summary, which is to be brought up to date.
+    pub previous: Option<Seq>,
+    /// Earlier messages that stay verbatim.
+    pub kept: Vec<Seq>,
+    /// The first message that lives on as it is.
+    pub tail: Option<Seq>,
+    /// The user message that is said again.
+    pub replay: Option<Seq>,
+    /// The longest summary, in estimated tokens.
+    pub budget: i64,
+    /// The same in characters.
+    pub budget_chars: u64,
+    /// Whether the conversation goes on meanwhile.
+    pub background: bool,
+}

@@ -1,0 +1,194 @@
+//! A message as a session keeps it: its facts, owned and serialisable.
+//!
+//! An [`Outline`] is made for planning and borrows its facts from whoever reads; a store keeps the same facts row by
+//! row for years. An entry is such a row. It holds no text: what was said lies apart and is fetched only to be sent.
+
+use serde::{Deserialize, Serialize};
+
+use crate::class::Class;
+use crate::lines::Lines;
+use crate::measure::Sizes;
+use crate::outline::{Kind, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Role, Status};
+use crate::plan::Action;
+
+/// The number of a message in its session: 1 is the oldest.
+pub type Seq = u64;
+
+/// The facts about one message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Entry {
+    /// Its id, unique in the session.
+    pub id: String,
+    /// Who speaks.
+    pub role: Role,
+    /// The id of the message that it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// When it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<i64>,
+    /// What the message is beyond what it says.
+    #[serde(skip_serializing_if = "Nature::is_plain")]
+    pub nature: Nature,
+    /// It stays verbatim whatever happens.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+    /// Its parts, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<EntryPart>,
+}
+
+/// What a message is beyond what it says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Nature {
+    /// Something that was said.
+    #[default]
+    Plain,
+    /// The request for a summary.
+    Marker,
+    /// A summary.
+    Summary,
+    /// The message that lets the work go on after a compaction.
+    Resume,
+}
+
+impl Nature {
+    fn is_plain(&self) -> bool {
+        *self == Nature::Plain
+    }
+}
+
+/// The facts about one part.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EntryPart {
+    /// What it is.
+    pub kind: Kind,
+    /// How far the tool has come.
+    #[serde(skip_serializing_if = "is_default")]
+    pub status: Status,
+    /// The tool's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The id that a call and its result share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// The class of the tool.
+    #[serde(skip_serializing_if = "is_default")]
+    pub class: Class,
+    /// What the call is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Which lines of that.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lines: Lines,
+    /// The program put it in; nobody said it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub injected: bool,
+    /// The tool says that it did not succeed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub failed: bool,
+    /// How large it is.
+    pub sizes: Sizes,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A cut that was made in a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeCut {
+    /// Which part of the message, counted from zero.
+    pub part: u32,
+    /// What was done.
+    pub action: Action,
+    /// What was left, in the scale of the plan that cut it.
+    #[serde(default)]
+    pub after: u64,
+    /// What stands where content was.
+    pub placeholder: String,
+    /// The operation that made it.
+    pub operation: u64,
+    /// It was undone: the part is whole again, and no policy cuts it anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undone: bool,
+}
+
+impl Entry {
+    /// The facts about a message of an outline.
+    pub fn of(outline: &Outline, message: MessageIx, id: &str) -> Self {
+        let name = |name| outline.ids().text(name).map(str::to_owned);
+        let part = |part: u32| {
+            let part = PartIx(part);
+            EntryPart {
+                kind: outline.kind(part),
+                status: outline.status(part),
+                tool: outline.tool(part).map(str::to_owned),
+                call: name(outline.call(part)),
+                class: outline.class(part),
+                subject: outline.subject(part).map(str::to_owned),
+                lines: outline.lines(part),
+                injected: outline.is_injected(part),
+                failed: outline.is_failure(part) && outline.status(part) != Status::Error,
+                sizes: outline.sizes(part),
+            }
+        };
+        Self {
+            id: id.to_owned(),
+            role: outline.role(message),
+            parent: name(outline.parent(message)),
+            time: outline.time(message),
+            parts: outline.parts_of(message).map(part).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a person said it: what a turn begins with.
+    pub fn is_said_by_user(&self) -> bool {
+        self.role == Role::User && self.nature == Nature::Plain
+    }
+
+    /// Whether it stays verbatim through every compaction: instructions, and what was pinned. Half of an exchange
+    /// cannot stay without the other half, so an exchange is never kept that way.
+    pub fn is_fixed(&self) -> bool {
+        self.role == Role::System || self.pinned && !self.is_exchange()
+    }
+
+    /// Whether it holds a tool call or an answer to one: such a message cannot stand alone.
+    pub fn is_exchange(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part.kind, Kind::Call | Kind::Result))
+    }
+
+    /// Adds the message to an outline.
+    pub(super) fn push_to(&self, outline: &mut Outline) -> MessageIx {
+        let message = outline.push_message(MessageFacts {
+            role: self.role,
+            id: Some(&self.id),
+            parent: self.parent.as_deref(),
+            summary: self.nature == Nature::Summary,
+            finished: self.nature == Nature::Summary,
+            marker: self.nature == Nature::Marker,
+            time: self.time,
+            ..MessageFacts::default()
+        });
+        for part in &self.parts {
+            outline.push_part(PartFacts {
+                kind: part.kind,
+                status: part.status,
+                tool: part.tool.as_deref(),
+                call: part.call.as_deref(),
+                injected: part.injected,
+                failed: part.failed,
+                class: part.class,
+                subject: part.subject.as_deref(),
+                lines: part.lines,
+                sizes: part.sizes,
+                ..PartFacts::default()
+            });
+        }
+        message
+    }
+}

@@ -1,0 +1,331 @@
+//! A compaction on its way: from the question to the hooks to the stored pivot.
+
+use std::collections::HashSet;
+
+use super::effect::{Consent, Effect, Matter, Operation, Task, Turn, Turnover};
+use super::entry::{Entry, Seq};
+use super::event::{Event, Failure, Means, Trigger};
+use super::select::{Wish, select};
+use super::state::Pivot;
+use super::window::{Living, Window};
+use super::{Session, Then};
+use crate::compaction::{Fallback, MarkerAt, ResumeWhen};
+use crate::outline::Role;
+use crate::pivot::PivotStart;
+use crate::window::DEFAULT_WINDOW;
+
+/// No summary is so short that nothing can be said in it.
+const LEAST_SUMMARY: i64 = 64;
+
+/// A compaction on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    pub task: Task,
+    pub stage: Stage,
+    /// The marker, if it was written before.
+    marker: Option<Seq>,
+    /// Messages that go without being summarised.
+    dropped: Vec<Seq>,
+    turn: Turn,
+    level: u8,
+    now: i64,
+}
+
+/// How far it is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stage {
+    /// Nobody was asked yet.
+    Proposed,
+    /// The hooks agree.
+    Agreed,
+    /// An answer of the store or of the hooks is awaited.
+    Waiting,
+    /// The summary is being made.
+    Summarising,
+    /// There is a summary.
+    Arrived(Entry),
+    /// All is there for the pivot.
+    Ready { summary: Entry, resume: Consent },
+}
+
+impl Session {
+    /// Begins a compaction; says whether there is anything to compact.
+    pub(super) fn begin(&mut self, trigger: Trigger, turn: Turn, level: u8, now: i64) -> bool {
+        let usable = self.usable().unwrap_or(DEFAULT_WINDOW as i64).max(0);
+        let budget = self.for_model().summary.unwrap_or(self.settings.summary).of(usable).max(LEAST_SUMMARY);
+        let is_asked = matches!(trigger, Trigger::Estimate | Trigger::Refusal | Trigger::Ahead);
+        let wish = Wish { trigger, budget: self.tail_budget(usable, budget, level), is_asked };
+        let pivot = self.state.pivot.as_ref();
+        let Some(selection) = select(&self.window, pivot, &self.settings, wish) else { return false };
+        let asks = self.settings.attempts > 0 && self.state.breaker.allows(&self.settings, now);
+        if !asks && self.settings.fallback == Fallback::Nothing {
+            return false;
+        }
+        self.state.last_task += 1;
+        let task = Task {
+            id: self.state.last_task,
+            trigger,
+            means: if asks { Means::Model } else { Means::Digest },
+            attempt: 1,
+            head: selection.head,
+            previous: pivot.map(|pivot| pivot.summary),
+            kept: selection.kept,
+            tail: selection.tail,
+            replay: selection.replay,
+            budget,
+            budget_chars: self.state.calibration.chars(u64::try_from(budget).unwrap_or(0)),
+            background: trigger == Trigger::Ahead,
+        };
+        let dropped = selection.dropped;
+        self.job = Some(Job { task, stage: Stage::Proposed, marker: None, dropped, turn, level, now });
+        true
+    }
+
+    /// The characters that recent messages may have after a compaction.
+    fn tail_budget(&self, usable: i64, summary: i64, level: u8) -> u64 {
+        let Some(tail) = self.settings.tail.filter(|_| level == 0) else { return 0 };
+        let fixed = self.window.rows().iter().filter(|row| row.entry.is_fixed()).map(|row| row.chars);
+        let fixed = fixed.fold(self.request.frame, u64::saturating_add);
+        let fixed = i64::try_from(self.state.calibration.scale(fixed)).unwrap_or(i64::MAX);
+        let mark = self.settings.low_water.map_or(usable, |mark| mark.of(usable));
+        let room = mark.saturating_sub(fixed).saturating_sub(summary);
+        let budget = u64::try_from(tail.budget(usable).min(room)).unwrap_or(0);
+        self.state.calibration.chars(budget)
+    }
+
+    pub(super) fn set_stage(&mut self, stage: Stage) {
+        if let Some(job) = &mut self.job {
+            job.stage = stage;
+        }
+    }
+
+    /// One step. Says whether another one may follow at once.
+    pub(super) fn advance_job(&mut self, effects: &mut Vec<Effect>) -> bool {
+        let Some(mut job) = self.job.clone() else { return false };
+        match std::mem::replace(&mut job.stage, Stage::Waiting) {
+            Stage::Waiting | Stage::Summarising => return false,
+            Stage::Proposed => {
+                self.set_stage(Stage::Waiting);
+                let about = Matter::Compaction(job.task);
+                self.launch(effects, Then::Begin, |ticket| Effect::Consult { ticket, about });
+            }
+            Stage::Agreed => {
+                self.set_stage(Stage::Waiting);
+                self.note_started(&job.task);
+                let marks = self.settings.marker_at == MarkerAt::Start && job.marker.is_none();
+                let (operations, then) = if marks {
+                    (vec![Operation::Mark { task: job.task.id }], Then::TakeMarker)
+                } else {
+                    (Vec::new(), Then::Summarise)
+                };
+                self.store(effects, operations, then);
+            }
+            Stage::Arrived(summary) => match self.judge(&job, &summary) {
+                Err(why) => self.fail(&why, job.now),
+                Ok(()) if self.wants_resume(&job) => {
+                    self.set_stage(Stage::Waiting);
+                    let about = Matter::Resume;
+                    let then = Then::Pivot(summary);
+                    self.launch(effects, then, |ticket| Effect::Consult { ticket, about });
+                }
+                Ok(()) => self.set_stage(Stage::Ready { summary, resume: Consent::Refused }),
+            },
+            Stage::Ready { summary, resume } => {
+                self.set_stage(Stage::Waiting);
+                self.pivot(effects, &job, &summary, resume);
+            }
+        }
+        true
+    }
+
+    fn note_started(&mut self, task: &Task) {
+        let rows = self.window.rows().iter().filter(|row| task.head.contains(&row.seq));
+        let chars = rows.map(|row| row.chars).fold(0, u64::saturating_add);
+        self.events.push(Event::CompactionStarted {
+            task: task.id,
+            trigger: task.trigger,
+            means: task.means,
+            messages: u32::try_from(task.head.len()).unwrap_or(u32::MAX),
+            tokens: i64::try_from(self.state.calibration.scale(chars)).unwrap_or(i64::MAX),
+            background: task.background,
+        });
+    }
+
+    /// Lets the summary be made.
+    pub(super) fn ask_summary(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(job) = &mut self.job {
+            job.stage = Stage::Summarising;
+            effects.push(Effect::Summarise(job.task.clone()));
+        }
+    }
+
+    pub(super) fn take_marker(&mut self, messages: Vec<(Seq, Entry)>, effects: &mut Vec<Effect>) {
+        if let (Some(job), Some((seq, _))) = (&mut self.job, messages.first()) {
+            job.marker = Some(*seq);
+        }
+        self.append(messages);
+        self.ask_summary(effects);
+    }
+
+    pub(super) fn take_summary(&mut self, task: u64, summary: Entry, now: i64) {
+        if let Some(job) = self.job.as_mut().filter(|job| job.is_awaited(task)) {
+            job.now = now;
+            job.stage = Stage::Arrived(summary);
+        }
+    }
+
+    pub(super) fn take_failure(&mut self, task: u64, why: &Failure, now: i64) {
+        if self.job.as_ref().is_some_and(|job| job.is_awaited(task)) {
+            self.fail(why, now);
+        }
+    }
+
+    /// Whether the context would be smaller enough with this summary.
+    fn judge(&self, job: &Job, summary: &Entry) -> Result<(), Failure> {
+        let gone = job.replaced(self.state.pivot.as_ref());
+        let rows = self.window.rows().iter().filter(|row| gone.contains(&row.seq));
+        let freed = rows.map(|row| row.chars).fold(0, u64::saturating_add);
+        let added: u64 = summary.parts.iter().map(|part| part.sizes.units).sum();
+        let marker = if job.marker.is_none() { self.settings.marker.len() as u64 } else { 0 };
+        let chars = self.window.chars().saturating_sub(freed).saturating_add(added).saturating_add(marker);
+        let (before, after) = (self.tokens(), self.predict(chars));
+        let mut limit = i64::MAX;
+        if let (Some(gain), Some(usable)) = (self.settings.least_gain, self.usable()) {
+            let gain = if job.task.trigger.is_automatic() { gain.of(usable).max(1) } else { 1 };
+            limit = before.saturating_sub(gain);
+            // Once next to nothing is kept, any gain is welcome: what is left is cut otherwise.
+            if let Some(mark) = self.settings.low_water.filter(|_| job.level == 0 && job.task.tail.is_some())
+            {
+                limit = limit.min(mark.of(usable).max(0));
+            }
+        }
+        if after <= limit { Ok(()) } else { Err(Failure::NoProgress { before, after, limit }) }
+    }
+
+    fn wants_resume(&self, job: &Job) -> bool {
+        let interrupted = || {
+            let gone = job.replaced(self.state.pivot.as_ref());
+            let last = self.window.rows().iter().rev().find(|row| !gone.contains(&row.seq));
+            let speaks_last = last.is_none_or(|row| row.entry.role == Role::Assistant);
+            job.turn == Turn::Open && speaks_last && self.window.waiting_from().is_none()
+        };
+        let automatic = job.task.trigger.is_automatic() && job.task.replay.is_none();
+        let wanted = match self.settings.resume_when {
+            ResumeWhen::Never => false,
+            ResumeWhen::Interrupted => interrupted(),
+            ResumeWhen::Auto | ResumeWhen::Always => true,
+        };
+        wanted && automatic && self.settings.resume.is_some()
+    }
+
+    /// Takes in that there is no summary, and decides what comes next.
+    pub(super) fn fail(&mut self, why: &Failure, now: i64) {
+        let Some(mut job) = self.job.take() else { return };
+        if matches!(why, Failure::Vetoed | Failure::Cancelled) {
+            return self.give_up(why.clone());
+        }
+        let Task { id, means, attempt, .. } = job.task;
+        self.events.push(Event::CompactionFailed { task: id, means, attempt, why: why.clone() });
+        if means == Means::Model && self.state.breaker.fail(&self.settings, now) {
+            let failures = self.state.breaker.failures;
+            self.events.push(Event::BreakerOpened { failures });
+        }
+        let again = attempt < self.settings.attempts && self.state.breaker.allows(&self.settings, now);
+        match (means, self.settings.fallback) {
+            (Means::Model, _) if again => job.task.attempt += 1,
+            (Means::Model, Fallback::Digest) => {
+                job.task.means = Means::Digest;
+                job.task.attempt = 1;
+            }
+            (Means::Model, Fallback::Nothing) => return self.give_up(why.clone()),
+            (Means::Digest, _) => {
+                if let Some(errand) = &mut self.errand {
+                    errand.level = job.level.saturating_add(1);
+                }
+                return;
+            }
+        }
+        job.stage = Stage::Agreed;
+        self.job = Some(job);
+    }
+
+    /// Leaves the compaction.
+    pub(super) fn give_up(&mut self, why: Failure) {
+        self.job = None;
+        self.events.push(Event::CompactionRefused { why: why.clone() });
+        if let Some(errand) = &mut self.errand {
+            errand.refused = Some(why);
+        }
+    }
+
+    /// Stores the pivot.
+    fn pivot(&mut self, effects: &mut Vec<Effect>, job: &Job, summary: &Entry, resume: Consent) {
+        let previous = self.state.pivot.clone();
+        let mut replaced = job.task.head.clone();
+        replaced.extend(&job.dropped);
+        replaced.sort_unstable();
+        let behind = replaced.last().map_or(1, |last| last + 1);
+        // What an earlier compaction replaced stays replaced.
+        let live_from =
+            job.task.tail.unwrap_or(behind).max(previous.as_ref().map_or(1, |pivot| pivot.live_from));
+        let turnover = Turnover {
+            task: job.task.id,
+            marker: job.marker,
+            replaced,
+            kept: job.task.kept.clone(),
+            live_from,
+            replay: job.task.replay,
+            resume: resume == Consent::Given && self.wants_resume(job),
+            shows_marker: self.start == PivotStart::Marker,
+            previous,
+        };
+        let gone = job.replaced(self.state.pivot.as_ref());
+        let freed = self.window.rows().iter().filter(|row| gone.contains(&row.seq));
+        let freed = freed.map(|row| row.chars).fold(0, u64::saturating_add);
+        let added: u64 = summary.parts.iter().map(|part| part.sizes.units).sum();
+        let after = self.predict(self.window.chars().saturating_sub(freed).saturating_add(added));
+        self.events.push(Event::CompactionCompleted {
+            task: job.task.id,
+            means: job.task.means,
+            messages: u32::try_from(turnover.replaced.len()).unwrap_or(u32::MAX),
+            before: self.tokens(),
+            after,
+        });
+        if job.task.means == Means::Model && self.state.breaker.succeed() {
+            self.events.push(Event::BreakerClosed);
+        }
+        let operation = Operation::Compact(turnover.clone());
+        self.store(effects, vec![operation], Then::TakePivot(turnover));
+    }
+
+    /// Lets the pivot take hold, now that it is stored.
+    pub(super) fn take_pivot(&mut self, turnover: &Turnover, messages: Vec<(Seq, Entry)>) {
+        let Some(job) = self.job.take() else { return };
+        let mut gone = job.replaced(turnover.previous.as_ref());
+        gone.extend(turnover.hidden(&messages));
+        let Some(pivot) = turnover.pivot(&messages) else { return };
+        let made = messages.into_iter().map(|(seq, entry)| Living { seq, entry, cuts: Vec::new(), chars: 0 });
+        let rows = self.window.rows().iter().cloned().chain(made);
+        let mut rows: Vec<Living> = rows.filter(|row| !gone.contains(&row.seq)).collect();
+        rows.sort_by_key(|row| Pivot::rank(Some(&pivot), row.seq, &row.entry));
+        rows.dedup_by_key(|row| row.seq);
+        self.window = Window::of(self.window.outline().measures().clone(), rows);
+        self.state.pivot = Some(pivot);
+        if let Some(errand) = &mut self.errand {
+            errand.level = job.level.saturating_add(1);
+            errand.changed = true;
+        }
+    }
+}
+
+impl Job {
+    fn is_awaited(&self, task: u64) -> bool {
+        self.task.id == task && self.stage == Stage::Summarising
+    }
+
+    /// The messages that go when the pivot comes, the earlier marker and summary among them.
+    fn replaced(&self, previous: Option<&Pivot>) -> HashSet<Seq> {
+        let before = previous.into_iter().flat_map(|pivot| pivot.marker.into_iter().chain([pivot.summary]));
+        self.task.head.iter().chain(&self.dropped).copied().chain(before).collect()
+    }
+}

@@ -1,0 +1,138 @@
+//! Cuts in a session: what the policy wants, results that are too long to let in, and the last resort.
+
+use super::effect::{Consent, Effect, Matter, Operation};
+use super::entry::{MadeCut, Seq};
+use super::event::Event;
+use super::window::rendered;
+use super::{Session, Then};
+use crate::compaction::Occasion;
+use crate::measure::Pairs;
+use crate::outline::{Kind, PartIx};
+use crate::plan::Action;
+use crate::situation::Situation;
+
+/// No cap is so tight that nothing can be seen of a result.
+const LEAST_CAP: u64 = 400;
+
+impl Session {
+    /// What the policy would cut now.
+    pub(super) fn planned(&mut self, now: i64) -> Vec<(Seq, MadeCut)> {
+        let context = self.request.limits.context;
+        let situation = Situation {
+            now,
+            last_request: self.state.last_request,
+            window: (context > 0).then_some(context as f64),
+            input_tokens: u64::try_from(self.tokens()).ok(),
+            ..Situation::default()
+        };
+        let plan = self.window.plan(&self.policy, &situation);
+        let outline = self.window.outline();
+        let mut cuts: Vec<_> = self.policy.surviving(outline, &plan).copied().collect();
+        cuts.reverse();
+        cuts.iter().filter_map(|cut| self.made(cut.part, cut.action, cut.after)).collect()
+    }
+
+    fn made(&self, part: PartIx, action: Action, after: u64) -> Option<(Seq, MadeCut)> {
+        let (seq, part) = self.window.locate(part)?;
+        let placeholder = self.policy.placeholder.clone();
+        Some((seq, MadeCut { part, action, after, placeholder, operation: 0, undone: false }))
+    }
+
+    /// New results that are longer than what is let in.
+    pub(super) fn oversized(&self) -> Vec<(Seq, MadeCut)> {
+        let Some(usable) = self.usable().filter(|_| !self.settings.caps.is_empty()) else {
+            return Vec::new();
+        };
+        let outline = self.window.outline();
+        let rows = self.window.rows().iter().enumerate().rev();
+        let fresh = rows.take_while(|(_, row)| row.seq > self.state.sent_to);
+        let mut cuts = Vec::new();
+        for (at, row) in fresh {
+            let message = crate::outline::MessageIx(at as u32);
+            for part in outline.parts_of(message).map(PartIx) {
+                let is_cut = self.window.memory().cut(outline, part).is_some();
+                if outline.kind(part) != Kind::Result || is_cut || self.window.memory().is_pinned(part) {
+                    continue;
+                }
+                let Some(cap) = self.settings.cap(outline.tool(part).unwrap_or_default()) else { continue };
+                let cap = u64::try_from(cap.of(usable)).unwrap_or(0);
+                let cap = self.state.calibration.chars(cap).max(LEAST_CAP);
+                if outline.units(part) > cap {
+                    let action = Action::Trim { head: cap / 4 * 3, tail: cap / 4, pairs: Pairs::Whole };
+                    cuts.extend(self.made(part, action, cap).filter(|(seq, _)| *seq == row.seq));
+                }
+            }
+        }
+        cuts.reverse();
+        cuts
+    }
+
+    /// The last resort: the oldest results go, whatever protects them, until the request fits.
+    pub(super) fn drastic(&self) -> Vec<(Seq, MadeCut)> {
+        let outline = self.window.outline();
+        let mut chars = self.window.chars();
+        let mut cuts = Vec::new();
+        for part in outline.parts() {
+            if !self.is_over(self.predict(chars)) {
+                break;
+            }
+            let is_cleared =
+                self.window.memory().cut(outline, part).is_some_and(|cut| cut.action == Action::Clear);
+            if outline.kind(part) != Kind::Result || is_cleared || self.window.memory().is_pinned(part) {
+                continue;
+            }
+            let Some((seq, cut)) = self.made(part, Action::Clear, 0) else { continue };
+            let left = rendered(&cut, outline.units(part));
+            if left < outline.units(part) {
+                chars = chars.saturating_sub(outline.units(part) - left);
+                cuts.push((seq, cut));
+            }
+        }
+        cuts
+    }
+
+    /// Estimated tokens of the next request with further cuts.
+    pub(super) fn tokens_with(&self, cuts: &[(Seq, MadeCut)]) -> i64 {
+        self.predict(self.chars_with(cuts))
+    }
+
+    /// Characters of the next request with further cuts.
+    pub(super) fn chars_with(&self, cuts: &[(Seq, MadeCut)]) -> u64 {
+        let outline = self.window.outline();
+        let saved = cuts.iter().filter_map(|(seq, cut)| {
+            let message = crate::outline::MessageIx(self.window.position(*seq)? as u32);
+            let whole = outline.units(PartIx(outline.parts_of(message).start.checked_add(cut.part)?));
+            whole.checked_sub(rendered(cut, whole))
+        });
+        self.window.chars().saturating_sub(saved.fold(0, u64::saturating_add))
+    }
+
+    /// Asks the hooks about cuts.
+    pub(super) fn consult_cuts(
+        &mut self,
+        effects: &mut Vec<Effect>,
+        occasion: Occasion,
+        cuts: Vec<(Seq, MadeCut)>,
+    ) {
+        let about = Matter::Prune(cuts.clone());
+        self.launch(effects, Then::Cut { occasion, cuts }, |ticket| Effect::Consult { ticket, about });
+    }
+
+    /// Stores cuts that the hooks agree with.
+    pub(super) fn agree_cuts(
+        &mut self,
+        effects: &mut Vec<Effect>,
+        verdict: Consent,
+        occasion: Occasion,
+        cuts: Vec<(Seq, MadeCut)>,
+    ) {
+        if verdict == Consent::Refused {
+            return;
+        }
+        let (before, after) = (self.tokens(), self.tokens_with(&cuts));
+        let count = u32::try_from(cuts.len()).unwrap_or(u32::MAX);
+        self.events.push(Event::Pruned { occasion, cuts: count, before, after });
+        let operation = Operation::Prune { occasion, cuts: cuts.clone() };
+        self.store(effects, vec![operation], Then::TakeCuts(cuts));
+    }
+}

@@ -1,0 +1,150 @@
+//! What a compaction takes and what it leaves.
+//!
+//! The oldest messages are summarised, recent ones stay as they are. Where the line is drawn depends on a budget, and
+//! on what must not be torn apart: a tool call and its result are one exchange, and calls that still wait for their
+//! results must be there when these come. Whole turns are kept if they fit; of the first that does not, its end.
+
+use std::collections::HashMap;
+
+use super::entry::Seq;
+use super::event::Trigger;
+use super::state::Pivot;
+use super::window::{Living, Window};
+use crate::compaction::{Compaction, Replay};
+use crate::outline::Kind;
+
+/// What a compaction takes and what it leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Selection {
+    pub head: Vec<Seq>,
+    pub kept: Vec<Seq>,
+    pub tail: Option<Seq>,
+    pub replay: Option<Seq>,
+    /// Messages that go without being summarised: the repeated one, and what came of it.
+    pub dropped: Vec<Seq>,
+}
+
+/// How a selection is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    pub trigger: Trigger,
+    /// The characters that recent messages may have.
+    pub budget: u64,
+    /// The newest message waits for an answer, so it stays.
+    pub is_asked: bool,
+}
+
+/// Draws the line; none if there is nothing to summarise.
+pub(super) fn select(
+    window: &Window,
+    pivot: Option<&Pivot>,
+    settings: &Compaction,
+    wish: Wish,
+) -> Option<Selection> {
+    let is_talk = |row: &&Living| !row.entry.is_fixed() && Pivot::rank(pivot, row.seq, &row.entry).0 >= 2;
+    let mut talk: Vec<&Living> = window.rows().iter().filter(is_talk).collect();
+    let mut selection = Selection::default();
+    let repeats = settings.replay == Replay::Overflowed && wish.trigger == Trigger::Refusal;
+    if repeats && window.waiting_from().is_none() {
+        repeat(&mut talk, &mut selection);
+    }
+    let line = draw(window, &talk, settings, wish);
+    let (head, tail) = talk.split_at_checked(line)?;
+    let asked = head.iter().rev().find(|row| row.entry.is_said_by_user() && !row.entry.is_exchange());
+    let keeps = settings.tail.is_some_and(|tail| tail.request)
+        && !tail.iter().any(|row| row.entry.is_said_by_user())
+        && selection.replay.is_none();
+    selection.kept = asked.filter(|_| keeps).map(|row| row.seq).into_iter().collect();
+    selection.head = head.iter().map(|row| row.seq).filter(|seq| !selection.kept.contains(seq)).collect();
+    selection.tail = tail.first().map(|row| row.seq);
+    (!selection.head.is_empty()).then_some(selection)
+}
+
+/// Takes the last user message out, with what came of it, if there is an earlier one to summarise.
+fn repeat(talk: &mut Vec<&Living>, selection: &mut Selection) {
+    let users = || talk.iter().enumerate().filter(|(_, row)| row.entry.is_said_by_user());
+    if let (Some((last, row)), true) = (users().next_back(), users().count() > 1) {
+        selection.replay = Some(row.seq);
+        selection.dropped = talk.iter().skip(last).map(|row| row.seq).collect();
+        talk.truncate(last);
+    }
+}
+
+/// The index of the first message that stays.
+fn draw(window: &Window, talk: &[&Living], settings: &Compaction, wish: Wish) -> usize {
+    let torn = torn(talk);
+    let is_whole = |line: usize| torn.get(line).is_none_or(|&open| open == 0);
+    let mut line = wished(talk, settings, wish.budget, &is_whole);
+    if let Some(waiting) = window.waiting_from().and_then(|at| window.rows().get(at)) {
+        line = line.min(talk.iter().position(|row| row.seq == waiting.seq).unwrap_or(line));
+    }
+    if wish.is_asked && settings.tail.is_some() {
+        line = line.min(talk.len().saturating_sub(1));
+    }
+    while line > 0 && !is_whole(line) {
+        line -= 1;
+    }
+    line
+}
+
+/// For each line between messages, how many exchanges it would tear apart.
+fn torn(talk: &[&Living]) -> Vec<i64> {
+    let mut change = vec![0i64; talk.len() + 2];
+    let mut calls: HashMap<&str, usize> = HashMap::new();
+    for (at, row) in talk.iter().enumerate() {
+        for part in &row.entry.parts {
+            let Some(call) = part.call.as_deref() else { continue };
+            match part.kind {
+                Kind::Call => drop(calls.insert(call, at)),
+                Kind::Result => {
+                    if let Some(&called) = calls.get(call) {
+                        // Lines behind the call up to the one before the result.
+                        change[called + 1] += 1;
+                        change[at + 1] -= 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut open = 0;
+    for change in &mut change {
+        open += *change;
+        *change = open;
+    }
+    change
+}
+
+/// Where the line would be drawn by the budget alone.
+fn wished(talk: &[&Living], settings: &Compaction, budget: u64, is_whole: &dyn Fn(usize) -> bool) -> usize {
+    let Some(tail) = settings.tail else { return talk.len() };
+    let (mut line, mut left, mut turns) = (talk.len(), budget, 0u32);
+    while line > 0 && tail.turns.is_none_or(|most| turns < most) {
+        let before = talk.get(..line).unwrap_or_default();
+        let start = before.iter().rposition(|row| row.entry.is_said_by_user()).unwrap_or(0);
+        let turn = before.get(start..).unwrap_or_default();
+        let size = turn.iter().map(|row| row.chars).fold(0, u64::saturating_add);
+        if size > left {
+            return split(turn, start, left, is_whole).unwrap_or(line);
+        }
+        left -= size;
+        line = start;
+        turns += 1;
+    }
+    line
+}
+
+/// Of a turn that does not fit, the longest end that does.
+fn split(turn: &[&Living], start: usize, left: u64, is_whole: &dyn Fn(usize) -> bool) -> Option<usize> {
+    let (mut size, mut best) = (0u64, None);
+    for (offset, row) in turn.iter().enumerate().skip(1).rev() {
+        size = size.saturating_add(row.chars);
+        if size > left {
+            break;
+        }
+        if is_whole(start + offset) {
+            best = Some(start + offset);
+        }
+    }
+    best
+}
