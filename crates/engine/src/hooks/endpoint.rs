@@ -1,0 +1,103 @@
+//! A hook that is an HTTP endpoint: the call is the body of a POST, the reply is the body of the answer.
+
+use std::sync::Once;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, StatusCode, Url};
+use tokio::time::timeout;
+
+use super::call::Call;
+use super::error::HookError;
+use super::moment::Moment;
+use super::reply::Reply;
+use super::{GRACE, Hook};
+
+/// A hook that is an HTTP endpoint.
+pub(super) struct Endpoint {
+    pub(super) name: String,
+    pub(super) url: Url,
+    pub(super) moments: Vec<Moment>,
+    pub(super) time: Duration,
+    pub(super) max_bytes: usize,
+    /// The whole header with the token, marked as sensitive.
+    pub(super) authorization: Option<HeaderValue>,
+    pub(super) client: Client,
+}
+
+/// A client that goes where it is sent and nowhere else: no redirects, since they could take a conversation to
+/// somebody who is not in the settings, and no proxy, since hooks are mostly on the same machine.
+pub(super) fn client() -> Result<Client, reqwest::Error> {
+    static PROVIDER: Once = Once::new();
+    // Fails if the application has installed one already; then that one is used.
+    PROVIDER.call_once(|| _ = rustls::crypto::ring::default_provider().install_default());
+    Client::builder()
+        .user_agent(concat!("secateur/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .no_proxy()
+        // Calls are minutes apart. A connection that the other side has given up in the meantime helps nobody.
+        .pool_max_idle_per_host(0)
+        .build()
+}
+
+#[async_trait]
+impl Hook for Endpoint {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn wants(&self, moment: Moment) -> bool {
+        self.moments.contains(&moment)
+    }
+
+    fn time_limit(&self) -> Duration {
+        self.time + GRACE
+    }
+
+    async fn call(&self, call: &Call) -> Result<Reply, HookError> {
+        let body = serde_json::to_vec(call).map_err(HookError::own)?;
+        let answer = timeout(self.time, self.exchange(body)).await;
+        let answer = answer.map_err(|_| HookError::Time { limit: self.time })??;
+        Reply::read(&answer, call.moment())
+    }
+}
+
+impl Endpoint {
+    async fn exchange(&self, body: Vec<u8>) -> Result<Vec<u8>, HookError> {
+        let mut request =
+            self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        let mut response = request.send().await.map_err(blame)?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(HookError::Status { status: status.as_u16() });
+        }
+        let mut answer = Vec::new();
+        if status == StatusCode::NO_CONTENT {
+            return Ok(answer);
+        }
+        while let Some(piece) = response.chunk().await.map_err(blame)? {
+            if answer.len() + piece.len() > self.max_bytes {
+                return Err(HookError::TooMuch { limit: self.max_bytes });
+            }
+            answer.extend_from_slice(&piece);
+        }
+        Ok(answer)
+    }
+}
+
+/// Says what failed without the address, which may hold a secret in its path.
+fn blame(error: reqwest::Error) -> HookError {
+    let what = if error.is_connect() {
+        "no connection"
+    } else if error.is_body() || error.is_decode() {
+        "the answer breaks off"
+    } else {
+        "the exchange failed"
+    };
+    HookError::Connection { what, source: error.without_url() }
+}

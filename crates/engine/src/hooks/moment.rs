@@ -1,0 +1,74 @@
+//! When a hook is asked.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A point at which hooks are asked, by its name on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Moment {
+    /// Parts are about to be cut. A hook may veto that or name parts to keep.
+    #[serde(rename = "before_prune")]
+    BeforePrune,
+    /// A conversation is about to be summarised. A hook may take notes, add context for the summary, or veto.
+    #[serde(rename = "before_compaction")]
+    BeforeCompaction,
+    /// The prompt for the summary was made. A hook may replace it, add context, or veto.
+    #[serde(rename = "session.compacting")]
+    SessionCompacting,
+    /// The compaction is over. Answers are ignored.
+    #[serde(rename = "after_compaction")]
+    AfterCompaction,
+    /// A message is about to be added that makes the model go on. A hook may veto that.
+    #[serde(rename = "autocontinue")]
+    Autocontinue,
+}
+
+/// A field of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Context,
+    Prompt,
+    Veto,
+    Keep,
+}
+
+impl Moment {
+    /// All of them, in the order in which they come.
+    pub const ALL: [Self; 5] = [
+        Self::BeforePrune,
+        Self::BeforeCompaction,
+        Self::SessionCompacting,
+        Self::AfterCompaction,
+        Self::Autocontinue,
+    ];
+
+    /// The name on the wire and in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BeforePrune => "before_prune",
+            Self::BeforeCompaction => "before_compaction",
+            Self::SessionCompacting => "session.compacting",
+            Self::AfterCompaction => "after_compaction",
+            Self::Autocontinue => "autocontinue",
+        }
+    }
+
+    /// Whether a reply may use this field now.
+    pub(super) fn allows(self, field: Field) -> bool {
+        match self {
+            Self::BeforePrune => matches!(field, Field::Veto | Field::Keep),
+            Self::BeforeCompaction => matches!(field, Field::Veto | Field::Context),
+            Self::SessionCompacting => matches!(field, Field::Veto | Field::Context | Field::Prompt),
+            Self::AfterCompaction => false,
+            Self::Autocontinue => field == Field::Veto,
+        }
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

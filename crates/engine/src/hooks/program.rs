@@ -1,0 +1,200 @@
+//! A hook that is a program: the call on its standard input, the reply on its standard output.
+//!
+//! Four things happen at once: the call is written, the output is read, the complaints are read, and the end is
+//! awaited. None of them waits for another, so a program may answer before it has read its input, or never read it,
+//! or close what it likes.
+//!
+//! What holds about its end:
+//!
+//! * A program that ends in time has answered. What it wrote before is read; a process that it left behind with the
+//!   same output open is neither waited for nor killed.
+//! * Otherwise its whole process group is killed, by the command `kill`, since that needs no `unsafe`. If there is no
+//!   such command, the program itself is killed still, and processes that it started may live on. So may those that
+//!   have left the group.
+//! * The group is killed before its leader is reaped. Until then its number cannot belong to anybody else.
+
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::time::timeout;
+
+use super::call::Call;
+use super::error::HookError;
+use super::moment::Moment;
+use super::reply::Reply;
+use super::{GRACE, Hook};
+
+/// Variables that every program gets.
+const ENVIRONMENT: [&str; 3] = ["PATH", "HOME", "LANG"];
+
+/// How much of the standard error is looked at.
+const MAX_COMPLAINT: usize = 4096;
+
+/// How long the output of a program that has ended may stay open. What it wrote itself is there already.
+const DRAIN: Duration = Duration::from_millis(50);
+
+/// A hook that is a program.
+pub(super) struct Program {
+    pub(super) name: String,
+    pub(super) program: String,
+    pub(super) arguments: Vec<String>,
+    pub(super) moments: Vec<Moment>,
+    pub(super) time: Duration,
+    pub(super) max_bytes: usize,
+    /// Further variables that it gets, if they are set.
+    pub(super) env: Vec<String>,
+}
+
+#[async_trait]
+impl Hook for Program {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn wants(&self, moment: Moment) -> bool {
+        self.moments.contains(&moment)
+    }
+
+    fn time_limit(&self) -> Duration {
+        self.time + GRACE
+    }
+
+    async fn call(&self, call: &Call) -> Result<Reply, HookError> {
+        let mut input = serde_json::to_vec(call).map_err(HookError::own)?;
+        input.push(b'\n');
+        let mut child = self.start()?;
+        // Declared after the child, so it is dropped before: also if all this is dropped half-way.
+        let mut group = Group { leader: child.id() };
+        let answer = timeout(self.time, self.talk(&mut child, &input, &mut group)).await;
+        drop(group);
+        let failure = match answer {
+            Ok(Ok(output)) => return Reply::read(&output, call.moment()),
+            Ok(Err(error)) => error,
+            Err(_) => HookError::Time { limit: self.time },
+        };
+        // It is dead or about to be, so this is short; it only keeps the dead from piling up.
+        _ = timeout(GRACE / 2, child.kill()).await;
+        Err(failure)
+    }
+}
+
+impl Program {
+    fn start(&self) -> Result<Child, HookError> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).env_clear();
+        let names = ENVIRONMENT.into_iter().chain(self.env.iter().map(String::as_str));
+        command.envs(names.filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        #[cfg(unix)]
+        command.process_group(0);
+        command.spawn().map_err(|source| HookError::Start { program: self.program.clone(), source })
+    }
+
+    /// What the program wrote, if it ended well.
+    async fn talk(&self, child: &mut Child, input: &[u8], group: &mut Group) -> Result<Vec<u8>, HookError> {
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (mut output, mut complaint) = (Vec::new(), Vec::new());
+        let status = {
+            let exchange = async {
+                tokio::try_join!(
+                    write(stdin, input),
+                    read(stdout, &mut output, self.max_bytes, Excess::Fails),
+                    read(stderr, &mut complaint, MAX_COMPLAINT, Excess::IsDropped),
+                )
+            };
+            tokio::pin!(exchange);
+            let ended = tokio::select! {
+                status = child.wait() => Some(status),
+                closed = &mut exchange => closed.map(|_| None)?,
+            };
+            let status = match ended {
+                Some(status) => {
+                    group.leader = None;
+                    timeout(DRAIN, exchange).await.unwrap_or(Ok(Default::default()))?;
+                    status
+                }
+                None => child.wait().await,
+            };
+            group.leader = None;
+            status.map_err(|source| HookError::Read { source })?
+        };
+        self.note(&complaint);
+        if status.success() { Ok(output) } else { Err(HookError::Exit { status }) }
+    }
+
+    /// Complaints are the program's own and may hold anything, so only who looks closely sees the beginning.
+    fn note(&self, complaint: &[u8]) {
+        if !complaint.is_empty() {
+            let text = String::from_utf8_lossy(complaint);
+            let first: String = text.lines().next().unwrap_or_default().chars().take(200).collect();
+            let first = first.replace(char::is_control, "");
+            tracing::debug!(
+                hook = self.name,
+                bytes = complaint.len(),
+                first,
+                "hook wrote to its standard error"
+            );
+        }
+    }
+}
+
+/// What happens to more than there is room for.
+#[derive(Clone, Copy)]
+enum Excess {
+    Fails,
+    IsDropped,
+}
+
+/// Writes the call and closes. A program that does not care to read it is no error.
+async fn write(stdin: Option<ChildStdin>, input: &[u8]) -> Result<(), HookError> {
+    if let Some(mut stdin) = stdin {
+        _ = stdin.write_all(input).await;
+    }
+    Ok(())
+}
+
+/// Reads to the end. What was read is in `into`, also if this is dropped before.
+async fn read(
+    from: Option<impl AsyncRead + Unpin>,
+    into: &mut Vec<u8>,
+    limit: usize,
+    excess: Excess,
+) -> Result<(), HookError> {
+    let Some(mut from) = from else { return Ok(()) };
+    let mut piece = vec![0; 8192];
+    loop {
+        let count = from.read(&mut piece).await.map_err(|source| HookError::Read { source })?;
+        let room = limit.saturating_sub(into.len());
+        if count > room && matches!(excess, Excess::Fails) {
+            return Err(HookError::TooMuch { limit });
+        }
+        into.extend(piece.iter().take(count.min(room)));
+        if count == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// A process group that is killed when this is dropped, as long as its leader has not been reaped.
+struct Group {
+    leader: Option<u32>,
+}
+
+impl Drop for Group {
+    /// Waits for `kill`, a millisecond or two: after that the leader may be reaped.
+    fn drop(&mut self) {
+        if let Some(leader) = self.leader.filter(|_| cfg!(unix)) {
+            let mut kill = std::process::Command::new("kill");
+            kill.args(["-s", "KILL", "--"]).arg(format!("-{leader}"));
+            let done: io::Result<_> =
+                kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+            if !done.is_ok_and(|status| status.success()) {
+                tracing::debug!(leader, "the process group of a hook could not be killed");
+            }
+        }
+    }
+}

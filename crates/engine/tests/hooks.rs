@@ -1,0 +1,109 @@
+//! Hooks as those see them who write them: programs, endpoints and Rust, good ones and bad ones.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
+
+#[path = "hooks/endpoints.rs"]
+mod endpoints;
+#[path = "hooks/failures.rs"]
+mod failures;
+#[path = "hooks/log.rs"]
+mod log;
+#[path = "hooks/programs.rs"]
+mod programs;
+#[path = "hooks/rounds.rs"]
+mod rounds;
+#[path = "hooks/settings.rs"]
+mod settings;
+#[path = "hooks/wire.rs"]
+mod wire;
+
+use std::sync::Arc;
+
+use secateur_engine::hooks::{
+    Call, Ending, Facts, Hook, HookConfig, Hooks, Messages, Moment, Outcome, Part, Reason, Tokens, Verdict,
+};
+
+/// A call of each moment.
+fn call(moment: Moment) -> Call {
+    let tokens = Tokens { before: 183_200, after: None, window: Some(200_000) };
+    let messages = Messages { from: 3, to: 41 };
+    let facts = match moment {
+        Moment::BeforePrune => Facts::BeforePrune {
+            tokens: Tokens { after: Some(96_400), ..tokens },
+            parts: vec![
+                Part {
+                    id: "prt_7".to_owned(),
+                    message: 5,
+                    tool: Some("read".to_owned()),
+                    bytes: 48_211,
+                    tokens: 12_053,
+                },
+                Part { id: "prt_9".to_owned(), message: 6, tool: None, bytes: 900, tokens: 225 },
+            ],
+        },
+        Moment::BeforeCompaction => Facts::BeforeCompaction {
+            tokens,
+            messages,
+            conversation: "[User]: Fix the \"parser\".\n[Assistant]: Done.".to_owned(),
+            previous_summary: Some("The parser was written.".to_owned()),
+        },
+        Moment::SessionCompacting => Facts::SessionCompacting {
+            tokens,
+            messages,
+            model: Some("small-model".to_owned()),
+            prompt: "Summarise the conversation.".to_owned(),
+        },
+        Moment::AfterCompaction => Facts::AfterCompaction {
+            tokens: Tokens { after: Some(21_000), ..tokens },
+            messages,
+            ending: Ending::Compacted { summary: "The parser was fixed.".to_owned() },
+        },
+        Moment::Autocontinue => {
+            Facts::Autocontinue { message: "Continue if you have next steps.".to_owned() }
+        }
+    };
+    Call { session: "ses_1".to_owned(), reason: Reason::Threshold, facts }
+}
+
+/// Settings that ask at every moment and leave a busy machine all the time it needs.
+fn settings(name: &str) -> HookConfig {
+    HookConfig {
+        name: name.to_owned(),
+        program: None,
+        url: None,
+        moments: Moment::ALL.to_vec(),
+        timeout_ms: 60_000,
+        max_bytes: 64 * 1024,
+        env: Vec::new(),
+        token_env: None,
+    }
+}
+
+/// Settings of a script of the shell.
+fn shell(script: &str) -> HookConfig {
+    HookConfig { program: Some(["sh", "-c", script].map(str::to_owned).to_vec()), ..settings("script") }
+}
+
+fn list(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Hooks {
+    let mut list = Hooks::default();
+    hooks.into_iter().for_each(|hook| list.push(hook));
+    list
+}
+
+/// Asks one hook by its settings.
+async fn ask(config: HookConfig, call: Call) -> Verdict {
+    list([config.build().unwrap()]).ask(call).await
+}
+
+/// Why the only hook was skipped. What it said must not have had any effect.
+fn failure(verdict: &Verdict) -> &str {
+    assert!(verdict.reply.is_empty(), "{verdict:?}");
+    match &verdict.asked[..] {
+        [asked] => match &asked.outcome {
+            Outcome::Failed { why } => why,
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
