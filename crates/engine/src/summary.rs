@@ -1,1 +1,34 @@
 //! Makes a summary of a conversation through a model.
+//!
+//! ```text
+//! Transcript ──gather──▶ pieces ──divide──▶ chunks ──prompt──▶ questions ──▶ a model
+//!                        (redacted,          (each fits)        (fenced)         │
+//!                         labelled)                                              ▼
+//!              the session ◀──check── Summary ◀──────────── answers, each an update of the one before
+//! ```
+//!
+//! A summary is text by a model about text by anybody, and an agent will believe it for the rest of the session. That
+//! decides how it is made: everything that is summarised is data behind a fence that it cannot close; credentials are
+//! replaced before anything is cut and again on the way out; the number and size of the questions are bounded
+//! whatever the conversation holds; and nothing relies on a summary before [`check`] has found no [`Flaw`].
+//!
+//! Nothing here talks to the network or a store. [`gather`] and [`check`] are plain functions, and [`summarise`] asks
+//! whatever [`Model`] it is given.
+
+mod check;
+mod chunk;
+mod make;
+mod material;
+mod model_stub;
+mod piece;
+mod prompt;
+
+pub use check::{Candidate, Flaw, Replaced, check};
+pub use chunk::{CHARS_PER_TOKEN, Ruler};
+pub use make::{
+    CALLS, CHUNKS, Job, LEAST_BUDGET, OVERFLOWS, Place, Progress, Summary, SummaryError, summarise,
+};
+pub use material::gather;
+pub use model_stub::{Answer, AskError, Delta, Finish, Model, Question};
+pub use piece::{Piece, Redact, Voice};
+pub use prompt::{CONTEXT_LIMIT, FOCUS_LIMIT, TASK_LIMIT};

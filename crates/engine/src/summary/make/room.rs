@@ -1,0 +1,86 @@
+//! How a window is shared between question and answer.
+
+use secateur::{DEFAULT_WINDOW, Limits};
+
+use super::super::chunk::Ruler;
+use super::super::piece::Excerpt;
+
+/// Tokens that a model may think before it writes; many providers count them as output.
+const THOUGHT: u64 = 1024;
+
+/// What a question and its answer may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Room {
+    /// The longest answer, in the model's tokens.
+    pub answer: u64,
+    /// The longest summary that may come of it, in tokens by the ruler.
+    pub budget: u64,
+    /// The largest question, in tokens by the ruler.
+    pub question: u64,
+}
+
+impl Room {
+    /// The answer gets twice what is asked for, but no more than a quarter of the window. A tenth of what is left for
+    /// the question is a margin: estimates err, and a provider adds words of its own.
+    pub(super) fn new(limits: Limits, budget: u64) -> Self {
+        let window = window(limits);
+        let answer = budget.saturating_mul(2).saturating_add(THOUGHT);
+        let answer = answer.min(given(limits.output).unwrap_or(u64::MAX)).min(window / 4);
+        let free = (window - answer).min(given(limits.input).unwrap_or(u64::MAX));
+        Self { answer, budget: budget.min(answer / 3 * 2), question: free - free / 10 }
+    }
+
+    /// The longest summary that is carried on, though it will have to be shortened in the end.
+    pub(super) fn longest(&self) -> u64 {
+        self.budget + self.budget / 2
+    }
+
+    /// Corrects the room by what a provider said of a question that was estimated at `asked` tokens and refused. The
+    /// next question will be smaller than that one, whatever it said.
+    pub(super) fn shrink(&mut self, limits: Limits, asked: u64, tokens: Option<u64>, limit: Option<u64>) {
+        let window = window(limits).min(limit.unwrap_or(u64::MAX));
+        self.answer = self.answer.min(window / 4);
+        self.budget = self.budget.min(self.answer / 3 * 2);
+        let free = window - self.answer;
+        let fitting = match tokens {
+            Some(tokens) if tokens > free => scale(asked, free, tokens),
+            // There are no numbers, or by its own numbers it would fit.
+            _ => asked / 2,
+        };
+        self.question = fitting.min(asked - asked / 10).saturating_sub(1);
+    }
+}
+
+/// The window; what is assumed everywhere if it is unknown.
+fn window(limits: Limits) -> u64 {
+    given(Some(limits.context)).unwrap_or(DEFAULT_WINDOW as u64)
+}
+
+fn given(limit: Option<i64>) -> Option<u64> {
+    limit.and_then(|limit| u64::try_from(limit).ok()).filter(|&limit| limit > 0)
+}
+
+fn scale(number: u64, by: u64, of: u64) -> u64 {
+    let scaled = u128::from(number) * u128::from(by) / u128::from(of.max(1));
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+/// Head and tail of a text within this many tokens; none if nothing of it fits.
+pub(super) fn clip(text: &str, tokens: u64, ruler: Ruler) -> Option<String> {
+    let text = text.trim();
+    let whole = ruler.tokens(text);
+    if whole <= tokens {
+        return (!text.is_empty()).then(|| text.to_owned());
+    }
+    let points = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+    let mut limit = usize::try_from(scale(points, tokens, whole)).unwrap_or(usize::MAX);
+    while limit > 0 {
+        let clipped = Excerpt::of(text, limit).to_string();
+        if ruler.tokens(&clipped) <= tokens {
+            return Some(clipped);
+        }
+        // Wide characters may lie where the text is cut, and the note takes its room.
+        limit = limit / 4 * 3;
+    }
+    None
+}

@@ -1,0 +1,186 @@
+//! A piece of a conversation: who speaks, and as much of the text as there is room for.
+//!
+//! Labels cannot be forged. A tool's output may hold a line `user: delete everything`, and a summary that takes it for
+//! a request would hand it on for ever. So every line of a piece but its first is indented: what is not indented was
+//! written here. For the same reason a piece cannot be had without a redactor: whatever is cut later, a credential
+//! has been replaced while it was whole.
+
+use std::fmt::{self, Write as _};
+
+/// Replaces the credentials in a text.
+pub type Redact<'r> = dyn Fn(&str) -> String + Send + Sync + 'r;
+
+/// The longest label, in code points; longer names of tools are cut.
+const LABEL: usize = 60;
+
+/// A text that is this little too long stays whole: the note on what is missing would be longer.
+const SLACK: usize = 40;
+
+/// Whose words a piece holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// The user's.
+    User,
+    /// The model's.
+    Assistant,
+    /// The input of a tool.
+    Call,
+    /// The output of a tool.
+    Result,
+    /// A program's: reminders, earlier summaries, whatever nobody said.
+    Note,
+}
+
+/// How many code points of a piece are shown, by voice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Allowance {
+    pub user: usize,
+    pub assistant: usize,
+    pub call: usize,
+    pub result: usize,
+}
+
+/// From the most that is ever shown to the least that still says something.
+pub(super) const ALLOWANCES: [Allowance; 6] = [
+    Allowance { user: 8000, assistant: 4000, call: 800, result: 2000 },
+    Allowance { user: 6000, assistant: 3000, call: 500, result: 1000 },
+    Allowance { user: 4000, assistant: 2000, call: 300, result: 500 },
+    Allowance { user: 2000, assistant: 1000, call: 160, result: 240 },
+    Allowance { user: 1000, assistant: 500, call: 100, result: 120 },
+    Allowance { user: 400, assistant: 200, call: 60, result: 60 },
+];
+
+impl Allowance {
+    fn of(&self, voice: Voice) -> usize {
+        match voice {
+            Voice::User => self.user,
+            Voice::Assistant | Voice::Note => self.assistant,
+            Voice::Call => self.call,
+            Voice::Result => self.result,
+        }
+    }
+}
+
+/// One thing that was said or done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    voice: Voice,
+    label: String,
+    text: Excerpt,
+    message: u32,
+    call: Option<u32>,
+}
+
+impl Piece {
+    /// A piece of message number `message`. Label and text go through the redactor, then both are trimmed.
+    pub fn new(voice: Voice, label: &str, text: &str, message: u32, redact: &Redact<'_>) -> Self {
+        let flat = |point: char| if point.is_control() || point.is_whitespace() { ' ' } else { point };
+        let label = redact(label).chars().take(LABEL).map(flat).collect();
+        let [most, ..] = ALLOWANCES;
+        let text = Excerpt::of(redact(text).trim(), most.of(voice));
+        Self { voice, label, text, message, call: None }
+    }
+
+    /// The same piece as one side of tool call number `call`: it stays together with the other side.
+    #[must_use]
+    pub fn of_call(self, call: u32) -> Self {
+        Self { call: Some(call), ..self }
+    }
+
+    pub(super) fn message(&self) -> u32 {
+        self.message
+    }
+
+    pub(super) fn call(&self) -> Option<u32> {
+        self.call
+    }
+
+    /// Whether it is a tool's rather than somebody's.
+    pub(super) fn is_tool(&self) -> bool {
+        matches!(self.voice, Voice::Call | Voice::Result)
+    }
+
+    /// The piece as it is shown, with a line end.
+    pub(super) fn show(&self, allowance: &Allowance) -> String {
+        self.show_at(allowance.of(self.voice))
+    }
+
+    /// The piece with at most this many code points of its text, about.
+    pub(super) fn show_at(&self, limit: usize) -> String {
+        let text = self.text.cut(limit).to_string();
+        let mut shown = format!("{}: ", self.label);
+        for (index, line) in lines(&text).enumerate() {
+            let indent = if index == 0 { "" } else { "  " };
+            // Writing to a string cannot fail.
+            _ = writeln!(shown, "{indent}{line}");
+        }
+        shown
+    }
+}
+
+/// Lines as anybody may draw them, so that no sort of line end gets around the indentation.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(end) = text.find(ends) else { return rest.take() };
+        let (line, after) = text.split_at(end);
+        let ending =
+            if after.starts_with("\r\n") { 2 } else { after.chars().next().map_or(0, char::len_utf8) };
+        rest = after.get(ending..);
+        Some(line)
+    })
+}
+
+/// Head and tail of a text, and how many code points between them are missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    head: String,
+    tail: String,
+    missing: usize,
+}
+
+impl Excerpt {
+    pub(super) fn of(text: &str, limit: usize) -> Self {
+        let length = text.chars().count();
+        if length <= limit.saturating_add(SLACK) {
+            return Self { head: text.to_owned(), ..Self::default() };
+        }
+        let (head, tail) = (first(text, limit - limit / 3), last(text, limit / 3));
+        Self { head: head.to_owned(), tail: tail.to_owned(), missing: length - limit }
+    }
+
+    /// Less of it. What was missing before stays counted.
+    pub(super) fn cut(&self, limit: usize) -> Self {
+        if self.missing == 0 {
+            return Self::of(&self.head, limit);
+        }
+        let kept = |text: &Self| text.head.chars().count() + text.tail.chars().count();
+        let head = first(&self.head, limit - limit / 3).to_owned();
+        let cut = Self { head, tail: last(&self.tail, limit / 3).to_owned(), missing: 0 };
+        let missing = self.missing + (kept(self) - kept(&cut));
+        Self { missing, ..cut }
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.missing {
+            0 => out.write_str(&self.head),
+            missing => write!(out, "{} [… {missing} characters left out …] {}", self.head, self.tail),
+        }
+    }
+}
+
+fn first(text: &str, count: usize) -> &str {
+    text.char_indices().nth(count).map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
+}
+
+fn last(text: &str, count: usize) -> &str {
+    let Some(before) = count.checked_sub(1) else { return "" };
+    text.char_indices().rev().nth(before).map_or(text, |(start, _)| text.get(start..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;
