@@ -1,1 +1,167 @@
 //! Finds credentials in text and replaces them.
+
+mod assignment;
+mod bigram;
+mod boundary;
+mod error;
+mod header;
+mod irregularity;
+mod login;
+mod marker;
+mod name;
+mod pattern;
+mod pem;
+mod placeholder;
+mod scan;
+mod shape;
+mod url;
+mod value;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use error::RedactError;
+
+use marker::{push_marker, split_at_markers};
+use pattern::{PATTERNS_MAX, Pattern};
+use scan::{Candidate, Rank, Rules, builtin, merge};
+
+/// How often what is left between findings is looked at again. Replacing a credential can only make a finding of what
+/// is beside it, so the second look is nearly always the last.
+const PASSES: usize = 8;
+
+/// Finds credentials and replaces them. Cheap to clone: clones share the rules.
+#[derive(Clone, Debug)]
+pub struct Redactor {
+    rules: Option<Arc<Rules>>,
+    patterns: Arc<[Pattern]>,
+}
+
+/// A text without its credentials.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redacted<'t> {
+    /// The text; borrowed if nothing was found.
+    pub text: Cow<'t, str>,
+    /// What was found, in the order of the text, without overlap.
+    pub findings: Vec<Finding>,
+}
+
+/// A credential that was found. It says where, never what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule that found it, which is also what its marker says.
+    pub rule: Cow<'static, str>,
+    /// Where it was, in bytes of the original.
+    pub range: Range<usize>,
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Redactor {
+    /// With the built-in rules.
+    pub fn new() -> Self {
+        Self { rules: builtin(), patterns: Arc::new([]) }
+    }
+
+    /// With the built-in rules and the user's own: pairs of a name and a regular expression. The name goes into the
+    /// marker. If the expression has a group called `secret`, only that is replaced, otherwise all that matches.
+    ///
+    /// ```
+    /// use secateur_engine::redact::Redactor;
+    ///
+    /// let redactor = Redactor::with_patterns([("badge", r"badge no\. (?<secret>\d{6})")])?;
+    /// assert_eq!(redactor.redact("badge no. 271828").text, "badge no. [redacted:badge]");
+    /// # Ok::<(), secateur_engine::redact::RedactError>(())
+    /// ```
+    pub fn with_patterns<'p>(
+        patterns: impl IntoIterator<Item = (&'p str, &'p str)>,
+    ) -> Result<Self, RedactError> {
+        let mut own = Vec::new();
+        for (name, regex) in patterns {
+            if own.len() == PATTERNS_MAX {
+                return Err(RedactError::TooMany { limit: PATTERNS_MAX });
+            }
+            own.push(Pattern::new(name, regex)?);
+        }
+        Ok(Self { patterns: own.into(), ..Self::new() })
+    }
+
+    /// Replaces every credential by a marker.
+    pub fn redact<'t>(&self, text: &'t str) -> Redacted<'t> {
+        let findings = self.find(text);
+        if findings.is_empty() {
+            return Redacted { text: Cow::Borrowed(text), findings };
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for finding in &findings {
+            out.push_str(text.get(at..finding.range.start).unwrap_or_default());
+            push_marker(&mut out, &finding.rule);
+            at = finding.range.end;
+        }
+        out.push_str(text.get(at..).unwrap_or_default());
+        Redacted { text: Cow::Owned(out), findings }
+    }
+
+    /// Whether there is a credential in a text.
+    pub fn contains_credential(&self, text: &str) -> bool {
+        split_at_markers(text).into_iter().any(|piece| !self.find_in(text, piece).is_empty())
+    }
+
+    /// Looks at the pieces between markers, then at what is left of them, until there is nothing more to find.
+    fn find(&self, text: &str) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let mut pieces = split_at_markers(text);
+        for _ in 0..PASSES {
+            let mut left = Vec::new();
+            for piece in pieces {
+                let mut start = piece.start;
+                let found = self.find_in(text, piece.clone());
+                let any = !found.is_empty();
+                for Candidate { range, rule, .. } in found {
+                    left.push(start..range.start);
+                    start = range.end;
+                    findings.push(Finding { rule, range });
+                }
+                if any {
+                    left.push(start..piece.end);
+                }
+            }
+            left.retain(|piece| !piece.is_empty());
+            pieces = left;
+            if pieces.is_empty() {
+                break;
+            }
+        }
+        findings.sort_by_key(|finding| finding.range.start);
+        findings
+    }
+
+    /// What is found in one piece, in the order of the text, without overlap.
+    fn find_in(&self, text: &str, piece: Range<usize>) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let part = text.get(piece.clone()).unwrap_or_default();
+        if let Some(rules) = &self.rules {
+            rules.find_all(part.as_bytes(), &mut found);
+        }
+        for pattern in self.patterns.iter() {
+            pattern.find_all(part, |range| {
+                let rule = Cow::Owned(pattern.name.as_ref().to_owned());
+                found.push(Candidate { range, rule, rank: Rank::User });
+            });
+        }
+        let mut merged = merge(found);
+        for candidate in &mut merged {
+            // Rules read bytes; a finding never cuts a character in two.
+            let (start, end) = (candidate.range.start, candidate.range.end);
+            candidate.range =
+                piece.start + part.floor_char_boundary(start)..piece.start + part.ceil_char_boundary(end);
+        }
+        merged
+    }
+}

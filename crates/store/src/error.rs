@@ -1,6 +1,10 @@
 //! Why a store refuses or fails.
+//!
+//! Errors end up in logs, so none of them holds content or credentials: ids and numbers at most.
 
-/// Why a store did not do what it was asked for. Nothing was changed in any of these cases.
+/// Why a store did not do what it was asked for. Nothing was changed in any of these cases, but for one: if the
+/// connection to a server breaks at the very end of a commit, [`Database`](Self::Database) leaves open whether it was
+/// kept. Whoever commits the same messages again is told by [`Stale`](Self::Stale) or [`Known`](Self::Known).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -40,11 +44,62 @@ pub enum StoreError {
         /// The session.
         id: String,
     },
+    /// There is no message of that number.
+    #[error("session {id} has no message {seq}")]
+    NoMessage {
+        /// The session.
+        id: String,
+        /// The number that was named.
+        seq: u64,
+    },
+    /// There is no operation of that number.
+    #[error("session {id} has no operation {number}")]
+    NoOperation {
+        /// The session.
+        id: String,
+        /// The number that was named.
+        number: u64,
+    },
+    /// The original of a message is to be shown again, but it is gone for good.
+    #[error("the original of message {seq} of session {id} was forgotten: it cannot be shown again")]
+    OriginalForgotten {
+        /// The session.
+        id: String,
+        /// The message.
+        seq: u64,
+    },
+    /// A message whose bodies are to go is still loaded.
+    #[error(
+        "message {seq} of session {id} is alive: its bodies cannot be forgotten, only what is not shown of it"
+    )]
+    Alive {
+        /// The session.
+        id: String,
+        /// The message.
+        seq: u64,
+    },
+    /// A value that no store takes, so that none takes what another one refuses.
+    #[error("{what} cannot be kept: {why}")]
+    Unfit {
+        /// Which value.
+        what: &'static str,
+        /// What is wrong with it, and what would be accepted.
+        why: &'static str,
+    },
     /// A place that names no store.
     #[error("{url:?} names no store: expected a path, sqlite:PATH, sqlite::memory: or postgres://…")]
     NotAStore {
-        /// What was given.
+        /// What was given, without anything that may be a user or a password.
         url: String,
+    },
+    /// The address asks for an encrypted connection.
+    #[error(
+        "the address asks for sslmode={mode}, but connections to PostgreSQL are not encrypted yet: use a tunnel or \
+         a socket and say sslmode=disable"
+    )]
+    NotEncrypted {
+        /// What it asks for.
+        mode: &'static str,
     },
     /// The database was made by a newer version.
     #[error("the database has schema {found}, this version knows up to {known}: update secateur")]
@@ -62,4 +117,19 @@ pub enum StoreError {
         /// What the database said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl StoreError {
+    /// Wraps what a database said.
+    pub(crate) fn database<E>(doing: &'static str) -> impl FnOnce(E) -> Self
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        move |source| Self::Database { doing, source: source.into() }
+    }
+
+    /// There is no session of that id.
+    pub(crate) fn no_session(id: &str) -> Self {
+        Self::NoSession { id: id.to_owned() }
+    }
 }

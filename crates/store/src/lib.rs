@@ -23,16 +23,59 @@
 //!
 //! The cost of loading a session is that of its living part: messages from `live_from` on, and pinned ones before.
 
+mod body;
+mod draft;
+mod erasure;
 mod error;
+mod failure;
+mod place;
+mod postgres;
 mod record;
+mod sqlite;
+mod text;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio::task::spawn_blocking;
+
+use place::Place;
+use postgres::Postgres;
+use sqlite::Sqlite;
 
 pub use error::StoreError;
 pub use record::{
     Change, Commit, Committed, EventRow, Forget, Forgotten, Lease, Loaded, Message, NewMessage, NewOperation,
     NewSession, OperationRow, SessionRow,
 };
+
+/// No lease is longer than a hundred years, so that no clock overflows.
+const LONGEST_LEASE: u64 = 100 * 366 * 24 * 3600 * 1000;
+
+/// Opens a store, and makes it if there is none:
+///
+/// * a path or `sqlite:PATH`: a file, which several processes may open at once. A new file can be read by its owner
+///   only;
+/// * `sqlite::memory:`: a database of its own in memory, which ends with the store;
+/// * `postgres://…` or `postgresql://…`: a server. Tables are looked for where the server's `search_path` says; the
+///   option `options=-c%20search_path%3DNAME` of the URL changes it.
+///
+/// A database of an older version is brought up to date; one of a newer version is refused with
+/// [`StoreError::Newer`]. What is in a URL, such as a password, is in no error.
+pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    let doing = "cannot open the store";
+    match Place::read(url)? {
+        Place::Postgres(config) => Ok(Arc::new(Postgres::open(*config).await?)),
+        Place::File(path) => {
+            let opening = spawn_blocking(move || Sqlite::open(&path));
+            Ok(Arc::new(opening.await.map_err(StoreError::database(doing))??))
+        }
+        Place::Memory => {
+            let opening = spawn_blocking(Sqlite::open_memory);
+            Ok(Arc::new(opening.await.map_err(StoreError::database(doing))??))
+        }
+    }
+}
 
 /// Where sessions are kept.
 #[async_trait]

@@ -1,5 +1,7 @@
 //! The rows that a store takes in and gives out. Texts named `facts`, `cuts`, `state` and `data` are JSON that the
-//! engine writes and reads; a store keeps them as they are.
+//! engine writes and reads; a store keeps them as they are, byte for byte. A text with a NUL character is refused
+//! with [`StoreError::Unfit`](crate::StoreError::Unfit): PostgreSQL cannot keep one, and JSON writes it as `\u0000`.
+//! Bodies may hold any bytes.
 
 /// A session that is to be created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,11 +37,11 @@ pub struct SessionRow {
     pub frame: String,
     /// The machine's state, as JSON.
     pub state: String,
-    /// Grows by one with every commit.
+    /// Grows by one with every commit, and whenever originals are forgotten.
     pub revision: u64,
     /// The number of the newest message; 0 without any. The first message has number 1.
     pub head: u64,
-    /// From this message on all are loaded; earlier ones only if they are pinned.
+    /// From this message on all are loaded; earlier ones only if they are pinned. 1 in a new session.
     pub live_from: u64,
     /// The number of the newest operation; 0 without any.
     pub last_operation: u64,
@@ -56,7 +58,7 @@ pub struct SessionRow {
 pub struct NewMessage {
     /// Its id, unique in the session.
     pub id: String,
-    /// The operation that made it; none if the application appended it.
+    /// The operation that made it, recorded before or in the same commit; none if the application appended it.
     pub operation: Option<u64>,
     /// Whether it is loaded wherever it lies.
     pub pinned: bool,
@@ -148,6 +150,9 @@ pub struct EventRow {
 }
 
 /// What changes together.
+///
+/// Its parts are carried out in the order of the fields, so a change may name a message that is appended in the same
+/// commit, and a message an operation that is recorded in it. Several changes of one message become one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
     /// The revision that it builds on.
@@ -168,7 +173,7 @@ pub struct Commit {
     pub events: Vec<String>,
     /// The machine's state from now on.
     pub state: Option<String>,
-    /// Where the living part begins from now on.
+    /// Where the living part begins from now on: at most one after the newest message.
     pub live_from: Option<u64>,
     /// The rest of the requests from now on.
     pub frame: Option<String>,
@@ -218,11 +223,13 @@ pub struct Forget {
     pub cut: Vec<u64>,
 }
 
-/// What was deleted.
+/// What was deleted. A message whose original was gone before, or is what is shown, does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
     /// Messages whose original is gone.
     pub messages: u64,
-    /// Bytes of those originals, before compression.
+    /// Bytes of those originals, before compression. Originals that other messages share are still there.
     pub bytes: u64,
+    /// The revision now.
+    pub revision: u64,
 }

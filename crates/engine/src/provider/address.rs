@@ -1,0 +1,99 @@
+//! Where requests go: from the URL in the settings to the URL of the endpoint.
+//!
+//! People write down what their provider's page says, and the pages do not agree on whether the version belongs to
+//! it. The rule, for a wire whose own path is `/chat/completions`, `/responses` or `/messages`:
+//!
+//! 1. A URL that ends in the wire's own path is taken as it is.
+//! 2. If one of its path's segments is a version (`v1`, `v1beta`, `v4`), the wire's own path is added.
+//! 3. Otherwise `/v1` and the wire's own path are added.
+//!
+//! | written                             | asked, by Chat Completions                           |
+//! |-------------------------------------|------------------------------------------------------|
+//! | `https://host`                      | `https://host/v1/chat/completions`                   |
+//! | `https://host/v1/`                  | `https://host/v1/chat/completions`                   |
+//! | `https://host/v1beta/openai`        | `https://host/v1beta/openai/chat/completions`        |
+//! | `https://host/d/x/chat/completions` | as it is, for those who put no version anywhere      |
+//!
+//! A query stays. A user and password in the URL are refused: they would be shown wherever the URL is.
+
+use reqwest::Url;
+
+use super::dialect::Dialect;
+use super::endpoint::ConnectError;
+
+/// The URL of the endpoint itself.
+pub(super) fn resolve(url: &str, dialect: Dialect) -> Result<Url, ConnectError> {
+    let refuse = |reason: &str| ConnectError::Url { url: without_query(url), reason: reason.to_owned() };
+    let mut parsed = Url::parse(url.trim()).map_err(|error| refuse(&error.to_string()))?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(refuse("it must begin with http:// or https://"));
+    }
+    if !parsed.username().is_empty() || parsed.password().is_some() {
+        let reason = "it has a user or password in it; name the variable of the key in key_env".to_owned();
+        return Err(ConnectError::Url { url: "the url".to_owned(), reason });
+    }
+    let path = parsed.path().trim_end_matches('/').to_owned();
+    if !path.ends_with(dialect.path()) {
+        let version = if path.split('/').any(is_version) { "" } else { "/v1" };
+        parsed.set_path(&format!("{path}{version}{}", dialect.path()));
+    } else {
+        parsed.set_path(&path);
+    }
+    parsed.set_fragment(None);
+    Ok(parsed)
+}
+
+/// What can be shown of a URL: some providers take a key as its query.
+pub(super) fn without_query(url: &str) -> String {
+    url.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
+fn is_version(segment: &str) -> bool {
+    segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rule_holds_for_every_row_of_its_table() {
+        for (dialect, written, asked) in [
+            (Dialect::Chat, "https://host", "https://host/v1/chat/completions"),
+            (Dialect::Chat, "https://host/", "https://host/v1/chat/completions"),
+            (Dialect::Chat, " https://host/v1/ ", "https://host/v1/chat/completions"),
+            (Dialect::Chat, "https://host/api/v1", "https://host/api/v1/chat/completions"),
+            (Dialect::Chat, "https://host/v1beta/openai", "https://host/v1beta/openai/chat/completions"),
+            (Dialect::Chat, "https://host/d/x/chat/completions", "https://host/d/x/chat/completions"),
+            (Dialect::Chat, "https://host/v1/chat/completions/", "https://host/v1/chat/completions"),
+            (
+                Dialect::Chat,
+                "https://host/d/x/chat/completions?api-version=1",
+                "https://host/d/x/chat/completions?api-version=1",
+            ),
+            (Dialect::Responses, "https://host/v1?a=b#c", "https://host/v1/responses?a=b"),
+            (Dialect::Responses, "http://host:8080", "http://host:8080/v1/responses"),
+            (Dialect::Anthropic, "https://host", "https://host/v1/messages"),
+            (Dialect::Anthropic, "https://host/anthropic", "https://host/anthropic/v1/messages"),
+            (Dialect::Anthropic, "https://host/v1/messages", "https://host/v1/messages"),
+            (Dialect::Anthropic, "https://host/vault", "https://host/vault/v1/messages"),
+        ] {
+            assert_eq!(resolve(written, dialect).unwrap().as_str(), asked, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_asked_is_refused() {
+        for url in ["", "host/v1", "ftp://host", "file:///etc/passwd", "https://"] {
+            assert!(matches!(resolve(url, Dialect::Chat), Err(ConnectError::Url { .. })), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_refused_url_does_not_show_what_could_be_a_key() {
+        let error = resolve("ftp://host/v1?key=sesame", Dialect::Chat).unwrap_err().to_string();
+        assert!(error.contains("ftp://host/v1") && !error.contains("sesame"), "{error}");
+        let error = resolve("https://user:sesame@host/v1", Dialect::Chat).unwrap_err().to_string();
+        assert!(!error.contains("sesame"), "{error}");
+    }
+}

@@ -1,0 +1,113 @@
+//! An answer while it comes in.
+
+use std::mem;
+
+use secateur::Usage;
+use serde_json::Value;
+
+use super::censor::Censor;
+use super::refusal;
+use super::{Answer, AskError, Delta, Deltas, Finish};
+
+/// What has come of an answer so far. There is one for a question, whatever has to be repeated.
+pub(super) struct Draft<'d> {
+    deltas: &'d mut Deltas<'d>,
+    censor: &'d Censor,
+    most: usize,
+    text: String,
+    finish: Option<Finish>,
+    usage: Option<Usage>,
+    held_back: bool,
+}
+
+impl<'d> Draft<'d> {
+    /// An empty draft of at most so many bytes.
+    pub(super) fn new(deltas: &'d mut Deltas<'d>, censor: &'d Censor, most: usize) -> Self {
+        Self { deltas, censor, most, text: String::new(), finish: None, usage: None, held_back: false }
+    }
+
+    /// Begins anew. If any text was handed out, it is taken back.
+    pub(super) fn restart(&mut self) {
+        if !self.text.is_empty() {
+            (self.deltas)(Delta::Restart);
+        }
+        self.text.clear();
+        self.finish = None;
+        self.usage = None;
+        self.held_back = false;
+    }
+
+    /// More of the text.
+    pub(super) fn say(&mut self, text: &str) -> Result<(), AskError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if text.len() > self.most.saturating_sub(self.text.len()) {
+            return Err(AskError::TooLong { limit: self.most });
+        }
+        self.text.push_str(text);
+        (self.deltas)(Delta::Text(text));
+        Ok(())
+    }
+
+    /// The model refuses, in words that are not the answer.
+    pub(super) fn hold_back(&mut self) {
+        self.held_back = true;
+    }
+
+    /// The model says why it ends. The first word counts.
+    pub(super) fn end(&mut self, finish: Finish) {
+        self.finish.get_or_insert(finish);
+    }
+
+    /// What the provider has counted so far.
+    pub(super) fn counted(&self) -> Usage {
+        self.usage.unwrap_or_default()
+    }
+
+    /// What the provider has counted, instead of what it said before.
+    pub(super) fn count(&mut self, usage: Usage) {
+        self.usage = Some(usage);
+    }
+
+    /// Whether no text has come yet.
+    pub(super) fn is_silent(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Whether the model has said that it is done. What goes wrong afterwards does not matter.
+    pub(super) fn is_done(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// The answer, if there is one.
+    pub(super) fn finish(&mut self) -> Result<Answer, AskError> {
+        let Some(finish) = self.finish else { return Err(self.cut_off()) };
+        let finish = if self.held_back { Finish::Filtered } else { finish };
+        if self.text.trim().is_empty() {
+            return Err(AskError::Empty { finish });
+        }
+        Ok(Answer { text: mem::take(&mut self.text), finish, usage: self.usage })
+    }
+
+    /// The answer broke off here.
+    pub(super) fn cut_off(&self) -> AskError {
+        AskError::CutOff { received: self.text.len() }
+    }
+
+    /// What came cannot be read.
+    pub(super) fn malformed(&self, reason: &str) -> AskError {
+        AskError::Malformed { reason: self.censor.clean(reason) }
+    }
+
+    /// The provider broke off without saying why.
+    pub(super) fn broken(&self) -> AskError {
+        let message = "the answer ended with an error that was not explained".to_owned();
+        AskError::Server { status: 500, retry_after: None, message }
+    }
+
+    /// The provider refused in the middle of its answer.
+    pub(super) fn refuse(&self, body: &Value) -> AskError {
+        refusal::judge_event(body, self.censor)
+    }
+}

@@ -1,0 +1,265 @@
+//! The settings of a model that is asked over HTTP.
+//!
+//! They are a section of a configuration file. The key is not in it: a file is shown, shared and kept in a
+//! repository. It names the variable of the environment that holds the key.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use secateur::Limits;
+use secateur_formats::Wire;
+use serde::{Deserialize, Deserializer, de};
+use thiserror::Error;
+
+use super::address::without_query;
+use super::censor::Secret;
+use super::client::Client;
+use super::dialect::Dialect;
+
+/// The settings of a model that is asked over HTTP. A key that is not known is an error.
+///
+/// ```
+/// use secateur_engine::provider::Endpoint;
+///
+/// let endpoint: Endpoint = toml::from_str(
+///     r#"
+///     wire = "anthropic"
+///     url = "https://api.anthropic.com"
+///     model = "claude-haiku-4-5"
+///     key_env = "ANTHROPIC_API_KEY"
+///     context = 200_000
+///     output = 64_000
+///     "#,
+/// )?;
+/// assert_eq!(endpoint.retries, 3);
+/// assert!(toml::from_str::<Endpoint>("wire = \"anthropic\"\nkey = \"sesame\"").is_err());
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    /// Which requests it understands: `openai-chat`, `openai-responses` or `anthropic`.
+    #[serde(deserialize_with = "read_wire")]
+    #[schemars(schema_with = "wire_schema")]
+    pub wire: Wire,
+    /// Where it is: `https://host`, `https://host/v1`, or the whole URL up to `/chat/completions`, `/responses` or
+    /// `/messages`. Without a version in its path, `/v1` is added.
+    pub url: String,
+    /// The model's name, as the provider spells it.
+    pub model: String,
+    /// The variable of the environment that holds the key; no key is sent if none is named.
+    #[serde(default)]
+    pub key_env: Option<String>,
+    /// The header that the key is sent in, as it is. Without this it is `x-api-key` for `anthropic`, and a bearer
+    /// token in `authorization` for the others.
+    #[serde(default)]
+    pub key_header: Option<String>,
+    /// More headers. Not the place for a key; their values are treated as secrets all the same.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// The model's whole window in tokens; 0 if unknown.
+    #[serde(default)]
+    pub context: u32,
+    /// The most input in tokens, if there is a limit of its own.
+    #[serde(default)]
+    pub input: Option<u32>,
+    /// The longest answer in tokens. Never more is asked for.
+    #[serde(default)]
+    pub output: Option<u32>,
+    /// How Chat Completions call the longest answer. OpenAI's newer models insist on `max_completion_tokens`.
+    #[serde(default)]
+    pub tokens_field: TokensField,
+    /// Whether Chat Completions are asked to count tokens (`stream_options`). A few servers do not know that and
+    /// refuse the request.
+    #[serde(default = "yes")]
+    pub include_usage: bool,
+    /// The longest time for an answer in milliseconds, with all repetitions and all waiting.
+    #[serde(default = "ten_minutes")]
+    pub timeout_ms: u64,
+    /// The longest silence in milliseconds: before the first byte, and between any two.
+    #[serde(default = "two_minutes")]
+    pub patience_ms: u64,
+    /// How often a request is repeated that may go through a little later.
+    #[serde(default = "three")]
+    pub retries: u32,
+    /// The wait before the first repetition in milliseconds; each further one is twice as long. Up to as much again
+    /// is added at random, so that those who failed together do not come back together.
+    #[serde(default = "half_a_second")]
+    pub first_wait_ms: u64,
+    /// The longest wait before a repetition in milliseconds. If the provider wants a longer one, the request is not
+    /// repeated: it would only be refused again.
+    #[serde(default = "one_minute")]
+    pub longest_wait_ms: u64,
+    /// The most bytes of an answer's text.
+    #[serde(default = "one_mebibyte")]
+    pub most_bytes: u32,
+}
+
+/// How a request calls the longest answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TokensField {
+    /// `max_tokens`, which nearly everybody understands.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`.
+    MaxCompletionTokens,
+}
+
+/// Why an endpoint cannot be used.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// A wire that we cannot ask by.
+    #[error("no model can be asked by {wire}; use openai-chat, openai-responses or anthropic")]
+    Wire {
+        /// The wire.
+        wire: Wire,
+    },
+    /// A URL that cannot be asked.
+    #[error("{url} is no address of a model: {reason}")]
+    Url {
+        /// What can be shown of it.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no key where there should be one.
+    #[error("the variable {variable} of the environment holds no key; set it, or name no key_env")]
+    NoKey {
+        /// The variable.
+        variable: String,
+    },
+    /// The key has characters that no header can have.
+    #[error("the key has characters that cannot be sent in a header")]
+    BadKey,
+    /// Something that is no header.
+    #[error("{name:?} with its value is no header")]
+    Header {
+        /// Its name.
+        name: String,
+    },
+    /// A setting that makes every request fail.
+    #[error("{name} must be above 0")]
+    Zero {
+        /// The setting.
+        name: &'static str,
+    },
+    /// The system lacks what is needed for encrypted connections.
+    #[error("no connection can be prepared: {reason}")]
+    System {
+        /// What it said.
+        reason: String,
+    },
+}
+
+impl Endpoint {
+    /// An endpoint with the usual settings, without a key.
+    pub fn new(wire: Wire, url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            wire,
+            url: url.into(),
+            model: model.into(),
+            key_env: None,
+            key_header: None,
+            headers: BTreeMap::new(),
+            context: 0,
+            input: None,
+            output: None,
+            tokens_field: TokensField::default(),
+            include_usage: yes(),
+            timeout_ms: ten_minutes(),
+            patience_ms: two_minutes(),
+            retries: three(),
+            first_wait_ms: half_a_second(),
+            longest_wait_ms: one_minute(),
+            most_bytes: one_mebibyte(),
+        }
+    }
+
+    /// A model that can be asked, with the key from the environment. Nothing is sent yet.
+    pub fn connect(&self) -> Result<Client, ConnectError> {
+        let key = self.key_env.as_deref().map(|variable| {
+            let key = std::env::var(variable).map(|key| Secret::new(&key));
+            let key = key.ok().filter(|key| !key.is_blank());
+            key.ok_or_else(|| ConnectError::NoKey { variable: variable.to_owned() })
+        });
+        self.connect_as(key.transpose()?.as_ref())
+    }
+
+    /// A model that can be asked, with this key whatever the environment says. Nothing is sent yet.
+    pub fn connect_as(&self, key: Option<&Secret>) -> Result<Client, ConnectError> {
+        Client::new(self, Dialect::of(self.wire)?, key)
+    }
+
+    /// What the model can take.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            context: i64::from(self.context),
+            input: self.input.map(i64::from),
+            output: self.output.map(i64::from),
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    /// Shows everything but values of headers and the query of the URL, where somebody may have put a key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("wire", &self.wire)
+            .field("url", &without_query(&self.url))
+            .field("model", &self.model)
+            .field("key_env", &self.key_env)
+            .field("key_header", &self.key_header)
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .field("limits", &self.limits())
+            .field("timeout_ms", &self.timeout_ms)
+            .field("patience_ms", &self.patience_ms)
+            .field("retries", &self.retries)
+            .field("most_bytes", &self.most_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+fn read_wire<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Wire, D::Error> {
+    let wire = String::deserialize(deserializer)?.parse().map_err(de::Error::custom)?;
+    Dialect::of(wire).map_err(de::Error::custom)?;
+    Ok(wire)
+}
+
+fn wire_schema(_: &mut SchemaGenerator) -> Schema {
+    let wires = Wire::ALL.into_iter().filter(|&wire| Dialect::of(wire).is_ok());
+    json_schema!({ "type": "string", "enum": wires.map(Wire::name).collect::<Vec<_>>() })
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn three() -> u32 {
+    3
+}
+
+fn half_a_second() -> u64 {
+    500
+}
+
+fn one_minute() -> u64 {
+    60_000
+}
+
+fn two_minutes() -> u64 {
+    120_000
+}
+
+fn ten_minutes() -> u64 {
+    600_000
+}
+
+fn one_mebibyte() -> u32 {
+    1 << 20
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! A name that announces a credential, and a value that looks like one.
+//!
+//! This is what finds credentials without a shape of their own, and what could most easily mistake code for them. So
+//! both sides have to agree: the [name](super::name) decides how [irregular](super::irregularity) the value has to be,
+//! and whatever is plainly something else is left alone: paths, addresses, names with dots, UUIDs, numbers, patterns,
+//! placeholders, and code.
+
+use std::ops::Range;
+
+use super::irregularity::{Strength, strength};
+use super::name::{Kind, read_name};
+use super::placeholder::{contains, is_placeholder};
+use super::value::{Value, Written, read_value};
+
+/// Looks for a credential that is assigned to the name around a literal.
+pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range<usize>, &'static str)> {
+    let (name, kind) = read_name(text, literal)?;
+    let mut value = read_value(text, &name)?;
+    strip_scheme(text, &mut value);
+    let bytes = text.get(value.range.clone())?;
+    let called = text.get(name)?;
+    if is_aws_secret(called, bytes) {
+        return Some((value.range, "aws-secret-key"));
+    }
+    if is_uuid(bytes) && called.to_ascii_lowercase().starts_with(b"heroku") {
+        return Some((value.range, "heroku-key"));
+    }
+    is_credential(bytes, kind, value.written).then(|| (value.range, kind.rule()))
+}
+
+/// Whether a value is one that a name of this kind announces.
+pub(super) fn is_credential(value: &[u8], kind: Kind, written: Written) -> bool {
+    if value.len() < 8 || is_placeholder(value) || is_other(value) {
+        return false;
+    }
+    if written == Written::Bare && is_code(value) {
+        return false;
+    }
+    match (kind, strength(value)) {
+        (_, Strength::None) => false,
+        (Kind::Vague, strength) => strength == Strength::Long && value.len() >= 20 && !is_digest(value),
+        (Kind::Token | Kind::Key, Strength::Mixed) => false,
+        (Kind::Secret, Strength::Mixed) => written == Written::Quoted && value.iter().any(u8::is_ascii_digit),
+        _ => true,
+    }
+}
+
+/// `token: "Bearer …"`
+fn strip_scheme(text: &[u8], value: &mut Value) {
+    let bytes = text.get(value.range.clone()).unwrap_or_default();
+    for scheme in [&b"Bearer "[..], b"bearer ", b"Basic ", b"Token ", b"token ", b"Bot "] {
+        if bytes.starts_with(scheme) {
+            value.range.start += scheme.len();
+            return;
+        }
+    }
+}
+
+/// Forty characters of base64: they may begin with a slash like a path.
+fn is_aws_secret(name: &[u8], value: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
+    contains(&name, b"secret")
+        && (contains(&name, b"aws") || contains(&name, b"access"))
+        && value.len() == 40
+        && value.iter().all(base64)
+        && strength(value) == Strength::Long
+        && !is_placeholder(value)
+}
+
+/// Things that have a regular form of their own and are no credentials.
+fn is_other(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_whitespace)
+        || value.iter().all(|byte| byte.is_ascii_digit() || b".,:-_/+TZ ".contains(byte))
+        || contains(value, b"://")
+        || is_uuid(value)
+        || is_path(value)
+        || is_pattern(value)
+        || is_dotted(value)
+        || is_address(value)
+        || value.starts_with(b"sha256:")
+        || value.starts_with(b"arn:")
+        || value.starts_with(b"data:")
+}
+
+/// `/usr/lib`, `./a`, `~/a`, `C:\a`, `a/b/c.rs`: parts between slashes that could be names.
+fn is_path(value: &[u8]) -> bool {
+    let rooted = [&b"./"[..], b"../", b"~/", b"@/"].into_iter().any(|root| value.starts_with(root))
+        || (value.get(1) == Some(&b':') && matches!(value.get(2), Some(b'\\' | b'/')));
+    if rooted {
+        return true;
+    }
+    if !value.contains(&b'/') {
+        return false;
+    }
+    let mut longest = Strength::None;
+    let mut named = 0;
+    let mut parts = 0;
+    for part in value.split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
+        parts += 1;
+        longest = longest.max(strength(part));
+        named += usize::from(part.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.@".contains(byte)));
+    }
+    // Base64 has slashes, too. Its parts are irregular as a whole, and it has a plus or a sign at its end.
+    let base64 = strength(value) == Strength::Long && (longest >= Strength::Short || value.ends_with(b"="));
+    named == parts && !base64
+}
+
+/// Regular expressions and formats: `[A-Za-z0-9]{36}`, `\w+`.
+fn is_pattern(value: &[u8]) -> bool {
+    [&b"A-Z"[..], b"a-z", b"0-9", b"\\w", b"\\d", b"\\s", b"(?", b".*", b"[^", b"\\b"]
+        .into_iter()
+        .any(|part| contains(value, part))
+}
+
+/// Names with dots, `process.env.TOKEN`, versions and hosts: every part is a name, and most are no chance.
+fn is_dotted(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| *byte == b'.');
+    value.contains(&b'.')
+        && parts.all(|part| {
+            part.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-$?!".contains(byte))
+                && strength(part) < Strength::Short
+        })
+}
+
+/// `name@host.example`
+fn is_address(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| *byte == b'@');
+    let (Some(name), Some(host), None) = (parts.next(), parts.next(), parts.next()) else { return false };
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-+".contains(byte);
+    !name.is_empty() && host.contains(&b'.') && name.iter().chain(host).all(plain)
+}
+
+pub(super) fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36
+        && value.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// A digest in hexadecimal: of git, or a sum of a file.
+fn is_digest(value: &[u8]) -> bool {
+    matches!(value.len(), 32 | 40 | 64) && value.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// What stands without quotes may be code: calls, indexes, paths of modules, operators, names.
+fn is_code(value: &[u8]) -> bool {
+    let brackets = value.iter().any(|byte| b"()[]{}".contains(byte));
+    let operators = [&b"::"[..], b"->", b"=>", b"&&", b"||"];
+    let sigil = value.first().is_some_and(|first| b"&*@!#-+|,;:=/(".contains(first))
+        && strength(value) < Strength::Long;
+    brackets || sigil || operators.into_iter().any(|operator| contains(value, operator))
+}
+
+#[cfg(test)]
+#[path = "assignment/tests.rs"]
+mod tests;

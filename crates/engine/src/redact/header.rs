@@ -1,0 +1,158 @@
+//! Credentials in headers: `Authorization`, a scheme with its token anywhere, and cookies.
+
+use std::ops::Range;
+
+use super::assignment::{is_credential, is_uuid};
+use super::irregularity::{Strength, strength};
+use super::name::Kind;
+use super::placeholder::is_placeholder;
+use super::value::{Written, skip_blanks};
+
+/// The most of a header that is looked at.
+const LONGEST: usize = 4096;
+
+/// The most cookies in a header that are looked at.
+const COOKIES: usize = 64;
+
+/// Words that a session's cookie is called by.
+const SESSIONS: [&str; 14] = [
+    "sess",
+    "sid",
+    "auth",
+    "token",
+    "jwt",
+    "csrf",
+    "xsrf",
+    "remember",
+    "login",
+    "secret",
+    "ticket",
+    "credential",
+    "bearer",
+    "identity",
+];
+
+/// The credential after the name `Authorization`, which ends at `at`.
+pub(super) fn find_authorization(text: &[u8], at: usize) -> Option<(Range<usize>, &'static str)> {
+    let filled = |start: usize, set: &[u8]| {
+        start
+            + text
+                .get(start..)
+                .unwrap_or_default()
+                .iter()
+                .take(8)
+                .take_while(|byte| set.contains(byte))
+                .count()
+    };
+    let sign = filled(at, b"\\\"'`] *");
+    if !matches!(text.get(sign), Some(b':' | b'=' | b',')) {
+        return None;
+    }
+    let start = filled(sign, b"=:,>\\\"'` \tfb");
+    let scheme = text
+        .get(start..)?
+        .iter()
+        .take(24)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
+        .count();
+    let value =
+        if text.get(start + scheme) == Some(&b' ') { skip_blanks(text, start + scheme) } else { start };
+    let range = value..value + token_length(text, value);
+    let secret = text.get(range.clone())?;
+    // A bare value of any kind is a credential here, as long as it is not a word or a name.
+    let known = strength(secret) >= Strength::Short || is_uuid(secret) || decodes_to_pair(secret);
+    let plain = is_credential(secret, Kind::Secret, Written::Quoted);
+    (secret.len() >= 8 && (known || plain) && !is_placeholder(secret)).then_some((range, "authorization"))
+}
+
+/// The token after `Bearer ` or `Basic `, wherever it stands. `at` is where the token would begin.
+pub(super) fn find_scheme_token(text: &[u8], at: usize) -> Option<(Range<usize>, &'static str)> {
+    let start = skip_blanks(text, at);
+    let range = start..start + token_length(text, start);
+    let secret = text.get(range.clone())?;
+    let proven = strength(secret) >= Strength::Short || decodes_to_pair(secret);
+    let dotted = secret.len() < 16 && secret.contains(&b'.');
+    (proven && !dotted && !is_placeholder(secret)).then_some((range, "authorization"))
+}
+
+fn token_length(text: &[u8], start: usize) -> usize {
+    let token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._~+/=-:!%|$@{}<".contains(byte);
+    let length = text.get(start..).unwrap_or_default().iter().take(LONGEST).take_while(token).count();
+    let value = text.get(start..start + length).unwrap_or_default();
+    length - value.iter().rev().take_while(|byte| b".:}".contains(byte)).count()
+}
+
+/// The values of cookies after `Cookie` or `Set-Cookie`, which ends at `at`.
+pub(super) fn find_cookies(text: &[u8], at: usize, mut found: impl FnMut(Range<usize>)) {
+    let rest = text.get(at..text.len().min(at + LONGEST)).unwrap_or_default();
+    let sign = rest.iter().take(8).take_while(|byte| b"\\\"'`] *".contains(byte)).count();
+    if !matches!(rest.get(sign), Some(b':' | b'=')) {
+        return;
+    }
+    let fill =
+        rest.get(sign + 1..).unwrap_or_default().iter().take(8).take_while(|byte| b" \\\"'`".contains(byte));
+    let mut start = sign + 1 + fill.count();
+    for _ in 0..COOKIES {
+        let line = rest.get(start..).unwrap_or_default();
+        let stop = |byte: &u8| b";\"'`\\\n\r ".contains(byte);
+        let pair = line.get(..line.iter().position(stop).unwrap_or(line.len())).unwrap_or_default();
+        let Some(equals) = pair.iter().position(|byte| *byte == b'=') else { break };
+        let (name, value) =
+            (pair.get(..equals).unwrap_or_default(), pair.get(equals + 1..).unwrap_or_default());
+        if is_session(name, value) {
+            let from = at + start + equals + 1;
+            found(from..from + value.len());
+        }
+        start += pair.len();
+        let next = rest.get(start..).unwrap_or_default();
+        let gap = next.iter().take(3).take_while(|byte| b"; ".contains(byte)).count();
+        if gap == 0 || next.first() != Some(&b';') {
+            break;
+        }
+        start += gap;
+    }
+}
+
+/// Whether a cookie holds a session: by its name, or because its value looks like chance.
+fn is_session(name: &[u8], value: &[u8]) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let named = SESSIONS.iter().any(|word| lower.windows(word.len()).any(|window| window == word.as_bytes()));
+    let strength = strength(value);
+    let enough = strength == Strength::Long || (named && (strength >= Strength::Mixed || is_uuid(value)));
+    enough && !is_placeholder(value)
+}
+
+/// Whether it is base64 of `user:password`, as `Basic` and the configuration of Docker have it.
+pub(super) fn decodes_to_pair(value: &[u8]) -> bool {
+    let (mut bits, mut count, mut colon) = (0_u32, 0, false);
+    let body = value.iter().rev().skip_while(|byte| **byte == b'=').count();
+    if body < 8 || body > LONGEST {
+        return false;
+    }
+    for byte in value.iter().take(body) {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return false,
+        };
+        bits = (bits << 6) | u32::from(six);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            let decoded = (bits >> count) & 0xff;
+            if !(0x20..0x7f).contains(&decoded) {
+                return false;
+            }
+            colon |= decoded == u32::from(b':');
+            bits &= (1 << count) - 1;
+        }
+    }
+    colon
+}
+
+#[cfg(test)]
+#[path = "header/tests.rs"]
+mod tests;

@@ -1,0 +1,189 @@
+//! Whether a value looks like chance or like something a person or a program would name.
+//!
+//! Shannon entropy does not tell them apart: `configuration_manager` has 3.4 bits a byte, 32 random hexadecimal digits
+//! have 3.6. So entropy only throws out repetition, and the question is put directly: how much more likely is it that
+//! chance has made these bytes than a person? Every step from one byte to the next is evidence, in bits:
+//!
+//! * two letters, by how often they follow each other in names ([`super::bigram`]);
+//! * from a letter to a digit, and back, which chance does all the time and names hardly ever;
+//! * a capital after a small letter, a little, because names have humps, too;
+//! * a sign that holds names together speaks against chance.
+//!
+//! The sum has to reach [`EVIDENCE`]. Random values of 16 bytes reach 20 to 40 and names lie below zero.
+
+use super::bigram::evidence;
+
+/// The least entropy of a value that looks like chance, in bits a byte. Of 16 random hexadecimal digits, one value in
+/// 500 has less.
+const ENTROPY: f64 = 2.5;
+
+/// The least evidence for chance, in bits.
+const EVIDENCE: i32 = 8;
+
+/// The least evidence in a value of fewer than 16 bytes, which has fewer steps.
+const EVIDENCE_SHORT: i32 = 5;
+
+/// How much a value looks like a credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    /// A word, a name, a number, or too short.
+    None,
+    /// Words with digits and signs in them, as people make up passwords.
+    Mixed,
+    /// Looks like chance, but is short.
+    Short,
+    /// Looks like chance, and is long.
+    Long,
+}
+
+/// What was counted in a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Traits {
+    lower: usize,
+    upper: usize,
+    digits: usize,
+    /// Bytes that are neither letters nor digits nor signs that hold names together.
+    signs: usize,
+    /// The evidence for chance, in bits.
+    evidence: i32,
+}
+
+/// Whether a value is long and irregular enough to be a key.
+pub(super) fn is_irregular(value: &[u8]) -> bool {
+    strength(value) == Strength::Long
+}
+
+/// Whether there is more evidence for chance than against it: for pieces of what is known to be a key.
+pub(super) fn leans_to_chance(piece: &[u8]) -> bool {
+    Traits::of(piece).evidence > 0
+}
+
+/// How much a value looks like a credential.
+pub(super) fn strength(value: &[u8]) -> Strength {
+    let traits = Traits::of(value);
+    if value.len() < 8 || traits.lower + traits.upper == 0 || entropy(value) < ENTROPY {
+        return Strength::None;
+    }
+    if value.len() >= 16 && traits.evidence >= EVIDENCE {
+        return Strength::Long;
+    }
+    let varied = traits.digits + traits.signs > 0 || (traits.lower > 0 && traits.upper > 0);
+    if value.len() < 16 && traits.evidence >= EVIDENCE_SHORT && varied {
+        return Strength::Short;
+    }
+    let kinds = [traits.lower, traits.upper, traits.digits, traits.signs];
+    let mixed = kinds.into_iter().filter(|count| *count > 0).count() >= 3 && traits.digits + traits.signs > 0;
+    if mixed && value.len() <= 40 { Strength::Mixed } else { Strength::None }
+}
+
+/// Shannon entropy in bits a byte.
+pub(super) fn entropy(value: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in value {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "values are short")]
+    let total = value.len().max(1) as f64;
+    let bits = |count: u32| {
+        let share = f64::from(count) / total;
+        -share * share.log2()
+    };
+    counts.into_iter().filter(|count| *count > 0).map(bits).sum()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    Sign,
+}
+
+fn class(byte: u8) -> Class {
+    match byte {
+        b'a'..=b'z' => Class::Lower,
+        b'A'..=b'Z' => Class::Upper,
+        b'0'..=b'9' => Class::Digit,
+        _ => Class::Sign,
+    }
+}
+
+impl Traits {
+    fn of(value: &[u8]) -> Self {
+        let mut traits = Self::default();
+        let mut last = (b'_', Class::Sign);
+        let mut capitals = 0;
+        // The six letters of hexadecimal digits make words as often as not.
+        let hex = value.iter().all(u8::is_ascii_hexdigit);
+        for &byte in value {
+            let class = class(byte);
+            match class {
+                Class::Lower => traits.lower += 1,
+                Class::Upper => traits.upper += 1,
+                Class::Digit => traits.digits += 1,
+                Class::Sign => traits.signs += usize::from(!b"_-./+=:".contains(&byte)),
+            }
+            traits.evidence += match (last.1, class) {
+                (Class::Lower, Class::Upper) => 1,
+                (Class::Lower | Class::Upper, Class::Lower | Class::Upper) if hex => 0,
+                // `HTMLElement` is rare in names.
+                (Class::Upper, Class::Lower) => evidence(last.0, byte) + i32::from(capitals > 1),
+                (Class::Lower | Class::Upper, Class::Lower | Class::Upper) => evidence(last.0, byte),
+                (Class::Lower | Class::Upper, Class::Digit) => 2,
+                (Class::Digit, Class::Lower | Class::Upper) => 3,
+                (_, Class::Sign) if b"_-./: ".contains(&byte) => -2,
+                _ => 0,
+            };
+            capitals = if class == Class::Upper { capitals + 1 } else { 0 };
+            last = (byte, class);
+        }
+        traits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_is_irregular() {
+        for value in [
+            "a8f5f167f44f4964e6c998dee827110c",
+            "wJb9rXQtnFzM1-K7MDpNG-bPxRfiCYq3LmZ2",
+            "q7Rt2mZp9Lx4Vn8w",
+            "KXJ7Q2MZPL4RTV9W",
+            "zxkqjwvbnmtrplkdfghj",
+        ] {
+            assert_eq!(strength(value.as_bytes()), Strength::Long, "{value}");
+        }
+        assert_eq!(strength(b"q7Rt2mZp9"), Strength::Short);
+    }
+
+    #[test]
+    fn names_and_words_are_not() {
+        for value in [
+            "configuration_manager",
+            "getElementByIdAndThenDoSomething",
+            "my-super-secret-jwt-key-2024",
+            "HTTPServerConnectionFactory",
+            "application/x-www-form-urlencoded",
+            "2024-01-01T00:00:00",
+            "src/components/Login2.tsx",
+            "1234567890123456",
+            "aaaaaaaaaaaaaaaa1b",
+            "token_count_v2",
+            "sha256",
+        ] {
+            assert!(strength(value.as_bytes()) <= Strength::Mixed, "{value}");
+        }
+    }
+
+    #[test]
+    fn made_up_passwords_are_mixed() {
+        for value in ["Summer2024!", "P@ssw0rd", "Welcome#1234"] {
+            assert!(strength(value.as_bytes()) >= Strength::Mixed, "{value}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What stands in the place of a credential: `[redacted:RULE]`.
+//!
+//! A marker is never looked into again. Texts are redacted more than once, on the way in, on the way out and as a part
+//! of the previous summary, and the second time must change nothing.
+
+use std::ops::Range;
+
+const OPEN: &str = "[redacted:";
+
+/// The longest name of a rule.
+const NAME_MAX: usize = 48;
+
+/// Whether a rule can be called so: small letters, digits and hyphens.
+pub(super) fn is_rule_name(name: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(legal)
+}
+
+/// Appends the marker of a rule.
+pub(super) fn push_marker(out: &mut String, rule: &str) {
+    out.push_str(OPEN);
+    out.push_str(rule);
+    out.push(']');
+}
+
+/// The pieces of a text between the markers in it.
+pub(super) fn split_at_markers(text: &str) -> Vec<Range<usize>> {
+    let mut pieces = Vec::with_capacity(1);
+    let mut start = 0;
+    for (at, _) in text.match_indices(OPEN) {
+        let Some(end) = marker_end(text, at) else { continue };
+        pieces.push(start..at);
+        start = end;
+    }
+    pieces.push(start..text.len());
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn marker_end(text: &str, at: usize) -> Option<usize> {
+    let name = at + OPEN.len();
+    let reach = text.as_bytes().get(name..)?;
+    let length = reach.iter().take(NAME_MAX + 1).position(|byte| *byte == b']')?;
+    is_rule_name(text.get(name..name + length)?).then_some(name + length + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_split_around_its_markers() {
+        let text = "a [redacted:jwt] b[redacted:NOT] c[redacted:x";
+        let pieces: Vec<&str> = split_at_markers(text).into_iter().map(|piece| &text[piece]).collect();
+        assert_eq!(pieces, ["a ", " b[redacted:NOT] c[redacted:x"]);
+    }
+
+    #[test]
+    fn what_is_pushed_is_what_is_recognised() {
+        let mut text = String::new();
+        push_marker(&mut text, "some-rule-2");
+        assert!(split_at_markers(&text).is_empty());
+    }
+}

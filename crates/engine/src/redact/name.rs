@@ -1,0 +1,335 @@
+//! Names that say that a credential follows.
+//!
+//! A literal such as `token` is only where to look. What counts is the whole name around it, split into its words at
+//! signs and capitals: `GITHUB_TOKEN`, `githubToken` and `github-token` are one, `max_tokens`, `tokenCount` and
+//! `nextPageToken` none.
+
+use std::ops::Range;
+
+/// What kind of credential a name announces, which decides what its value has to look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Made up by people: may be short and have words in it.
+    Password,
+    /// Made by people or by programs.
+    Secret,
+    /// Made by a program.
+    Token,
+    /// Made by a program.
+    Key,
+    /// The name says little, so the value has to say more.
+    Vague,
+}
+
+impl Kind {
+    /// The rule that a finding goes by.
+    pub(super) fn rule(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Secret => "secret",
+            Self::Token => "token",
+            Self::Key | Self::Vague => "key",
+        }
+    }
+}
+
+/// The literals to look for. The automaton knows them in small letters, with a capital, and in capitals.
+pub(super) const LITERALS: [&str; 9] =
+    ["passw", "passphrase", "passcode", "pass", "pwd", "secret", "token", "key", "credential"];
+
+/// Further spellings that the rule above does not give.
+pub(super) const SPELLINGS: [&str; 9] =
+    ["_auth", "\"auth\"", "_pw", "Pw", "PW", "passWord", "cred", "Cred", "CRED"];
+
+/// The longest name, to each side of the literal.
+const REACH: usize = 64;
+
+/// Words after which a `key` is a credential.
+const KEY_OWNERS: [&str; 27] = [
+    "api",
+    "access",
+    "secret",
+    "private",
+    "auth",
+    "signing",
+    "sign",
+    "encryption",
+    "encrypt",
+    "account",
+    "master",
+    "service",
+    "admin",
+    "app",
+    "application",
+    "shared",
+    "storage",
+    "license",
+    "licence",
+    "session",
+    "webhook",
+    "hmac",
+    "deploy",
+    "security",
+    "subscription",
+    "crypto",
+    "jwt",
+];
+
+/// Endings that make one word of an owner and a key.
+const KEY_WORDS: [&str; 9] = [
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "authkey",
+    "signingkey",
+    "encryptionkey",
+    "accountkey",
+    "masterkey",
+];
+
+/// Words after the one that matters which say that the value is something about a credential, not the credential.
+const ABOUT: [&str; 66] = [
+    "count",
+    "counts",
+    "name",
+    "names",
+    "id",
+    "ids",
+    "file",
+    "files",
+    "path",
+    "paths",
+    "dir",
+    "url",
+    "uri",
+    "endpoint",
+    "type",
+    "types",
+    "len",
+    "length",
+    "size",
+    "limit",
+    "limits",
+    "hash",
+    "digest",
+    "ttl",
+    "expiry",
+    "expires",
+    "expiration",
+    "at",
+    "in",
+    "field",
+    "fields",
+    "input",
+    "label",
+    "header",
+    "prefix",
+    "suffix",
+    "manager",
+    "provider",
+    "store",
+    "class",
+    "regex",
+    "pattern",
+    "policy",
+    "rule",
+    "status",
+    "error",
+    "message",
+    "index",
+    "version",
+    "usage",
+    "budget",
+    "ref",
+    "arn",
+    "alias",
+    "format",
+    "schema",
+    "placeholder",
+    "hint",
+    "help",
+    "env",
+    "var",
+    "vars",
+    "source",
+    "algorithm",
+    "bytes",
+    "fingerprint",
+];
+
+/// Words before the one that matters which say that it is not a credential at all.
+const OTHER: [&str; 34] = [
+    "public",
+    "next",
+    "page",
+    "continuation",
+    "pagination",
+    "sync",
+    "cancellation",
+    "stop",
+    "special",
+    "pad",
+    "eos",
+    "bos",
+    "unk",
+    "mask",
+    "sep",
+    "cls",
+    "max",
+    "min",
+    "num",
+    "total",
+    "prompt",
+    "completion",
+    "cached",
+    "resume",
+    "primary",
+    "foreign",
+    "partition",
+    "sort",
+    "cache",
+    "row",
+    "composite",
+    "unique",
+    "design",
+    "idempotency",
+];
+
+/// The name around a literal: where it is, and what it announces.
+pub(super) fn read_name(text: &[u8], literal: Range<usize>) -> Option<(Range<usize>, Kind)> {
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let head = text.get(literal.start.saturating_sub(REACH)..literal.start).unwrap_or_default();
+    let tail = text.get(literal.start..text.len().min(literal.end + REACH)).unwrap_or_default();
+    let before = head.iter().rev().take_while(|byte| part(byte)).count();
+    let after = tail.iter().take_while(|byte| part(byte)).count();
+    let mut range = literal.start - before..literal.start + after;
+    // A sentence ends with a dot, a name does not.
+    while range.end > literal.end && matches!(text.get(range.end - 1), Some(b'.' | b'-')) {
+        range.end -= 1;
+    }
+    // `\nTOKEN=`: the letter of an escape is no part of the name.
+    if range.start > 0 && text.get(range.start - 1) == Some(&b'\\') && range.start < literal.start {
+        range.start += 1;
+    }
+    let kind = classify(text.get(range.clone())?)?;
+    Some((range, kind))
+}
+
+/// What a whole name announces.
+fn classify(name: &[u8]) -> Option<Kind> {
+    let words = split_words(name);
+    let capitals = !name.iter().any(u8::is_ascii_lowercase);
+    let text = |index: usize| words.get(index).map_or("", String::as_str);
+    for index in (0..words.len()).rev() {
+        let before = index.checked_sub(1).map_or("", text);
+        let kind = kind_of(text(index), before, capitals && words.len() > 1);
+        let Some(kind) = kind else { continue };
+        let about = words.iter().skip(index + 1).any(|word| ABOUT.contains(&word.as_str()));
+        return (!about && words.len() - index <= 4 && !OTHER.contains(&before)).then_some(kind);
+    }
+    None
+}
+
+fn kind_of(word: &str, before: &str, capitals: bool) -> Option<Kind> {
+    let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
+    let kind = match word {
+        "pass" | "pwd" | "pw" | "pswd" => Kind::Password,
+        _ if ends(&["password", "passwd", "passphrase", "passcode", "passwort"]) => Kind::Password,
+        _ if ends(&["secret", "credential", "credentials"]) => Kind::Secret,
+        "cred" | "creds" => Kind::Secret,
+        _ if ends(&["token"]) => Kind::Token,
+        _ if ends(&KEY_WORDS) => Kind::Key,
+        "key" if KEY_OWNERS.contains(&before) => Kind::Key,
+        "key" if capitals => Kind::Vague,
+        "auth" => Kind::Vague,
+        _ => return None,
+    };
+    Some(kind)
+}
+
+/// The words of a name in small letters: split at signs, and before a capital that begins a word.
+fn split_words(name: &[u8]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::with_capacity(4);
+    let mut fresh = true;
+    for (at, &byte) in name.iter().enumerate() {
+        if !byte.is_ascii_alphanumeric() {
+            fresh = true;
+            continue;
+        }
+        let last = at.checked_sub(1).and_then(|index| name.get(index));
+        let next = name.get(at + 1);
+        let hump = byte.is_ascii_uppercase()
+            && (last.is_some_and(|last| last.is_ascii_lowercase() || last.is_ascii_digit())
+                || (last.is_some_and(u8::is_ascii_uppercase) && next.is_some_and(u8::is_ascii_lowercase)));
+        match words.last_mut() {
+            Some(word) if !fresh && !hump => word.push(char::from(byte.to_ascii_lowercase())),
+            _ => words.push(char::from(byte.to_ascii_lowercase()).to_string()),
+        }
+        fresh = false;
+    }
+    // `TOKEN2`, `password1`
+    for word in &mut words {
+        let bare = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        if !bare.is_empty() {
+            word.truncate(bare.len());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_credentials_are_known_in_every_spelling() {
+        for (name, kind) in [
+            ("password", Kind::Password),
+            ("DB_PASSWORD", Kind::Password),
+            ("dbPass", Kind::Password),
+            ("mysql-pwd", Kind::Password),
+            ("keystore.password", Kind::Password),
+            ("PASSWORD_2", Kind::Password),
+            ("clientSecret", Kind::Secret),
+            ("SECRET_KEY_BASE", Kind::Key),
+            ("aws_credentials", Kind::Secret),
+            ("GITHUB_TOKEN", Kind::Token),
+            ("githubToken", Kind::Token),
+            ("_authToken", Kind::Token),
+            ("apikey", Kind::Key),
+            ("APIKey", Kind::Key),
+            ("x-api-key", Kind::Key),
+            ("openaiApiKey", Kind::Key),
+            ("DATADOG_KEY", Kind::Vague),
+            ("_auth", Kind::Vague),
+            ("TOKEN_VALUE", Kind::Token),
+        ] {
+            assert_eq!(classify(name.as_bytes()), Some(kind), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_other_things_are_not() {
+        for name in [
+            "max_tokens",
+            "tokenCount",
+            "nextPageToken",
+            "tokenizer",
+            "secretName",
+            "password_file",
+            "key",
+            "cacheKey",
+            "public_key",
+            "primary_key",
+            "keyboard",
+            "compass",
+            "access_key_id",
+            "PUBLIC_KEY",
+            "monkey",
+            "pad_token",
+        ] {
+            assert_eq!(classify(name.as_bytes()), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Patterns that the user adds to the built-in rules.
+//!
+//! They run over the whole text, because nothing is known about how their matches begin. The engine behind them takes
+//! linear time for any pattern; what it may take in memory is limited here.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use regex::{Regex, RegexBuilder};
+
+use super::error::RedactError;
+use super::marker::is_rule_name;
+
+/// The most patterns.
+pub(super) const PATTERNS_MAX: usize = 64;
+
+/// The most bytes of a compiled pattern, and of what it remembers while it runs.
+const SIZE_MAX: usize = 256 * 1024;
+
+/// How deep a pattern may nest.
+const NEST_MAX: u32 = 32;
+
+/// The group that is replaced, if a pattern has it; otherwise all of a match is.
+const GROUP: &str = "secret";
+
+/// A pattern of the user.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    pub(super) name: Arc<str>,
+    regex: Regex,
+    grouped: bool,
+}
+
+impl Pattern {
+    pub(super) fn new(name: &str, regex: &str) -> Result<Self, RedactError> {
+        if !is_rule_name(name) {
+            return Err(RedactError::Name { name: name.chars().take(80).collect() });
+        }
+        let built = RegexBuilder::new(regex)
+            .size_limit(SIZE_MAX)
+            .dfa_size_limit(SIZE_MAX)
+            .nest_limit(NEST_MAX)
+            .build();
+        let regex = built
+            .map_err(|source| RedactError::Pattern { name: name.to_owned(), source: Box::new(source) })?;
+        if regex.is_match("") {
+            return Err(RedactError::Empty { name: name.to_owned() });
+        }
+        let grouped = regex.capture_names().flatten().any(|group| group == GROUP);
+        Ok(Self { name: name.into(), regex, grouped })
+    }
+
+    /// All that is to be replaced.
+    pub(super) fn find_all(&self, text: &str, mut found: impl FnMut(Range<usize>)) {
+        if !self.grouped {
+            for hit in self.regex.find_iter(text).filter(|hit| !hit.is_empty()) {
+                found(hit.range());
+            }
+            return;
+        }
+        for captures in self.regex.captures_iter(text) {
+            if let Some(group) = captures.name(GROUP).filter(|group| !group.is_empty()) {
+                found(group.range());
+            }
+        }
+    }
+}

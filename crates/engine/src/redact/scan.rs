@@ -1,0 +1,199 @@
+//! One pass over a text: where the literals are, and what the rules make of them.
+//!
+//! All literals of all rules are in one automaton, which reads every byte once. What a rule does at a literal is bounded:
+//! it looks a fixed number of bytes back and ahead, or reads what it then replaces. A shape that was refused is not
+//! tried again within what it refused. So the time is linear in the text, whatever the text is.
+
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::assignment::find_assigned;
+use super::header::{find_authorization, find_cookies, find_scheme_token};
+use super::login::{Login, PLACES};
+use super::name::{LITERALS, SPELLINGS};
+use super::pem::{BEGIN, END, find_begun, find_ended};
+use super::shape::{Matcher, Trial, shapes};
+use super::url::{find_parameter, find_password};
+
+/// What a literal announces.
+#[derive(Clone, Copy, Debug)]
+enum Clue {
+    Shape(usize),
+    Name,
+    Login(usize),
+    Begin,
+    End,
+    Url,
+    Authorization,
+    Scheme,
+    Cookie,
+    Parameter,
+}
+
+/// How much a rule knows. Where findings overlap, the one that knows most gives the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// It went by a name or a place.
+    Context,
+    /// It went by the shape of the credential.
+    Shape,
+    /// The user said so.
+    User,
+}
+
+/// Something that is to be replaced.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) range: Range<usize>,
+    pub(super) rule: RuleName,
+    pub(super) rank: Rank,
+}
+
+/// The name of a rule: of a built-in one, or of a pattern of the user.
+pub(super) type RuleName = std::borrow::Cow<'static, str>;
+
+/// The built-in rules, compiled once for all.
+#[derive(Debug)]
+pub(super) struct Rules {
+    automaton: AhoCorasick,
+    clues: Vec<Clue>,
+    shapes: Vec<Matcher>,
+    logins: Vec<Login>,
+}
+
+/// The built-in rules; none if they cannot be compiled, which a test rules out.
+pub(super) fn builtin() -> Option<Arc<Rules>> {
+    static RULES: LazyLock<Option<Arc<Rules>>> = LazyLock::new(|| Rules::compile().map(Arc::new));
+    RULES.clone()
+}
+
+const FIXED: &[(&str, Clue)] = &[
+    ("://", Clue::Url),
+    ("uthorization", Clue::Authorization),
+    ("UTHORIZATION", Clue::Authorization),
+    ("earer ", Clue::Scheme),
+    ("asic ", Clue::Scheme),
+    ("ookie", Clue::Cookie),
+    ("OOKIE", Clue::Cookie),
+    ("sig=", Clue::Parameter),
+    ("signature=", Clue::Parameter),
+    ("Signature=", Clue::Parameter),
+    ("?key=", Clue::Parameter),
+    ("&key=", Clue::Parameter),
+    ("?code=", Clue::Parameter),
+    ("&code=", Clue::Parameter),
+];
+
+impl Rules {
+    fn compile() -> Option<Self> {
+        let mut literals: Vec<Vec<u8>> = vec![BEGIN.to_vec(), END.to_vec()];
+        let mut clues = vec![Clue::Begin, Clue::End];
+        let mut push = |literal: &str, clue: Clue| {
+            literals.push(literal.as_bytes().to_vec());
+            clues.push(clue);
+        };
+        let matchers: Vec<Matcher> = shapes().filter_map(Matcher::new).collect();
+        for (index, matcher) in matchers.iter().enumerate() {
+            matcher.starts().iter().for_each(|start| push(start, Clue::Shape(index)));
+        }
+        for literal in LITERALS {
+            let mut capital = literal.to_owned();
+            if let Some(first) = capital.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            for spelling in [literal, &capital, &literal.to_ascii_uppercase()] {
+                push(spelling, Clue::Name);
+            }
+        }
+        SPELLINGS.into_iter().for_each(|spelling| push(spelling, Clue::Name));
+        for (index, place) in PLACES.iter().enumerate() {
+            place.literals.iter().for_each(|literal| push(literal, Clue::Login(index)));
+        }
+        FIXED.iter().for_each(|(literal, clue)| push(literal, *clue));
+        let automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::DFA))
+            .match_kind(MatchKind::Standard)
+            .build(literals)
+            .ok()?;
+        let logins = PLACES.iter().filter_map(Login::new).collect();
+        Some(Self { automaton, clues, shapes: matchers, logins })
+    }
+
+    /// Hands over all that the rules find in a text, in no particular order.
+    pub(super) fn find_all(&self, text: &[u8], found: &mut Vec<Candidate>) {
+        let mut refused = vec![0; self.shapes.len()];
+        for hit in self.automaton.find_overlapping_iter(text) {
+            let Some(clue) = self.clues.get(hit.pattern().as_usize()) else { continue };
+            if let Clue::Shape(index) = clue {
+                let Some((matcher, refused)) = self.shapes.get(*index).zip(refused.get_mut(*index)) else {
+                    continue;
+                };
+                if hit.start() < *refused {
+                    continue;
+                }
+                match matcher.try_at(text, hit.range()) {
+                    Trial::Found(range) => {
+                        *refused = range.end;
+                        let rule = matcher.rule().into();
+                        found.push(Candidate { range, rule, rank: Rank::Shape });
+                    }
+                    Trial::Refused(end) => *refused = end,
+                    Trial::Missed => {}
+                }
+                continue;
+            }
+            let mut push = |(range, rule): (Range<usize>, &'static str)| {
+                found.push(Candidate { range, rule: rule.into(), rank: Rank::Context });
+            };
+            self.follow(*clue, text, hit.range(), &mut push);
+        }
+    }
+
+    /// What a literal that is not of a shape leads to.
+    fn follow(
+        &self,
+        clue: Clue,
+        text: &[u8],
+        hit: Range<usize>,
+        push: &mut impl FnMut((Range<usize>, &'static str)),
+    ) {
+        let found = match clue {
+            Clue::Shape(_) => None,
+            Clue::Name => find_assigned(text, hit),
+            Clue::Login(index) => self.logins.get(index).and_then(|login| login.find(text, hit.start)),
+            Clue::Begin => find_begun(text, hit.start).map(|range| (range, "private-key")),
+            Clue::End => find_ended(text, hit.start).map(|range| (range, "private-key")),
+            Clue::Url => find_password(text, hit),
+            Clue::Authorization => find_authorization(text, hit.end),
+            Clue::Scheme => find_scheme_token(text, hit.end),
+            Clue::Parameter => find_parameter(text, hit).map(|range| (range, "url-signature")),
+            Clue::Cookie => {
+                find_cookies(text, hit.end, |range| push((range, "cookie")));
+                None
+            }
+        };
+        if let Some(found) = found {
+            push(found);
+        }
+    }
+}
+
+/// Joins what overlaps, in the order of the text.
+pub(super) fn merge(mut found: Vec<Candidate>) -> Vec<Candidate> {
+    found.sort_by_key(|candidate| (candidate.range.start, candidate.range.end));
+    let mut merged: Vec<Candidate> = Vec::with_capacity(found.len());
+    for next in found {
+        match merged.last_mut() {
+            Some(last) if next.range.start < last.range.end => {
+                last.range.end = last.range.end.max(next.range.end);
+                if next.rank > last.rank {
+                    (last.rule, last.rank) = (next.rule, next.rank);
+                }
+            }
+            _ => merged.push(next),
+        }
+    }
+    merged
+}

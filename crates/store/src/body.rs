@@ -1,0 +1,139 @@
+//! Bodies as they are kept: addressed by their content and compressed if that makes them smaller.
+//!
+//! The address is the SHA-256 of the bytes before compression. Equal bodies are kept once, in whichever session they
+//! are said: an agent that reads the same file in ten sessions costs one copy of it.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest as _, Sha256};
+use zstd::bulk::Compressor;
+use zstd::zstd_safe::CParameter;
+
+use crate::error::StoreError;
+
+/// The address of a body.
+pub(crate) type Digest = [u8; 32];
+
+/// Bodies by address: each once, in an order in which all writers insert them.
+pub(crate) type Bodies = BTreeMap<Digest, Packed>;
+
+const LEVEL: i32 = 3;
+const RAW: i16 = 0;
+const ZSTD: i16 = 1;
+
+/// Shorter bodies do not get smaller.
+const WORTH_IT: usize = 64;
+
+/// The largest body and the largest text that is taken. Both databases have a limit of their own not far above.
+pub(crate) const LARGEST: usize = 256 << 20;
+
+/// A body in the form in which it is kept.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    /// How it is compressed.
+    pub(crate) encoding: i16,
+    /// Its length before compression.
+    pub(crate) size: i64,
+    /// Its bytes, perhaps compressed.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Packed {
+    fn new(body: Vec<u8>) -> Result<Self, StoreError> {
+        let size = i64::try_from(body.len()).unwrap_or(i64::MAX);
+        if body.len() >= WORTH_IT {
+            let bytes = compress(&body).map_err(StoreError::database("cannot compress a body"))?;
+            if bytes.len() < body.len() {
+                return Ok(Self { encoding: ZSTD, size, bytes });
+            }
+        }
+        Ok(Self { encoding: RAW, size, bytes: body })
+    }
+
+    /// The bytes as they were handed in.
+    pub(crate) fn unpack(self) -> Result<Vec<u8>, StoreError> {
+        let damaged = StoreError::database("a body in the database is damaged");
+        let size = usize::try_from(self.size).ok().filter(|&size| size <= LARGEST);
+        let Some(size) = size else {
+            return Err(damaged("its size cannot be"));
+        };
+        let body = match self.encoding {
+            RAW => self.bytes,
+            ZSTD => match zstd::bulk::decompress(&self.bytes, size) {
+                Ok(body) => body,
+                Err(error) => return Err(StoreError::database("a body in the database is damaged")(error)),
+            },
+            _ => return Err(damaged("its encoding is not known")),
+        };
+        if body.len() == size { Ok(body) } else { Err(damaged("it has another size than when it was kept")) }
+    }
+}
+
+/// Packs a body, unless it is there, and says its address.
+pub(crate) fn pack(bodies: &mut Bodies, body: Vec<u8>) -> Result<Digest, StoreError> {
+    let digest = Sha256::digest(&body).into();
+    if let std::collections::btree_map::Entry::Vacant(place) = bodies.entry(digest) {
+        place.insert(Packed::new(body)?);
+    }
+    Ok(digest)
+}
+
+/// With a checksum, so that a flipped bit is noticed when the body is read again.
+fn compress(body: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut compressor = Compressor::new(LEVEL)?;
+    compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+    compressor.compress(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packed(body: &[u8]) -> Packed {
+        let mut bodies = Bodies::new();
+        let digest = pack(&mut bodies, body.to_vec()).unwrap();
+        bodies.remove(&digest).unwrap()
+    }
+
+    #[test]
+    fn every_body_comes_back_as_it_was() {
+        let noise: Vec<u8> = (0..1000u32).flat_map(|n| Sha256::digest(n.to_le_bytes())).collect();
+        for body in [&b""[..], b"a", &[0; 63], &[0; 64], &noise, &[255; 5 << 20]] {
+            let packed = packed(body);
+            assert!(packed.bytes.len() <= body.len());
+            assert_eq!(packed.size, body.len() as i64);
+            assert!(packed.unpack().unwrap() == body);
+        }
+    }
+
+    #[test]
+    fn only_what_gets_smaller_is_compressed() {
+        let noise: Vec<u8> = (0..100u32).flat_map(|n| Sha256::digest(n.to_le_bytes())).collect();
+        assert_eq!(packed(&noise).encoding, RAW);
+        assert_eq!(packed(&[b'a'; 1000]).encoding, ZSTD);
+    }
+
+    #[test]
+    fn equal_bodies_are_packed_once() {
+        let mut bodies = Bodies::new();
+        assert_eq!(
+            pack(&mut bodies, b"same".to_vec()).unwrap(),
+            pack(&mut bodies, b"same".to_vec()).unwrap()
+        );
+        assert_eq!(bodies.len(), 1);
+    }
+
+    #[test]
+    fn a_damaged_body_is_an_error() {
+        let whole = || packed(&[b'a'; 1000]);
+        let mut flipped = whole();
+        *flipped.bytes.last_mut().unwrap() ^= 1;
+        let longer = Packed { size: 1001, ..whole() };
+        let shorter = Packed { size: 999, ..whole() };
+        let endless = Packed { size: i64::MAX, ..whole() };
+        let unknown = Packed { encoding: 7, ..whole() };
+        for damaged in [flipped, longer, shorter, endless, unknown] {
+            assert!(damaged.unpack().unwrap_err().to_string().contains("damaged"));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Which bodies go when originals are forgotten, decided once for both databases.
+
+use std::collections::BTreeSet;
+
+use crate::draft::{Head, check_revision};
+use crate::error::StoreError;
+use crate::record::{Forget, Forgotten};
+use crate::text::{from_column, to_column};
+
+/// A message that is named, as it lies in the database.
+pub(crate) struct Candidate {
+    pub(crate) seq: i64,
+    pub(crate) pinned: bool,
+    pub(crate) hidden: bool,
+    /// The address of its original.
+    pub(crate) body: Option<Vec<u8>>,
+    /// The address of what is shown instead.
+    pub(crate) shown: Option<Vec<u8>>,
+    /// The size of its original.
+    pub(crate) size: Option<i64>,
+}
+
+/// What to erase.
+#[derive(Default)]
+pub(crate) struct Erasure {
+    /// Messages that lose both bodies.
+    pub(crate) gone: Vec<i64>,
+    /// Messages that lose their originals.
+    pub(crate) cut: Vec<i64>,
+    /// Bodies that may have lost their last message.
+    pub(crate) released: Vec<Vec<u8>>,
+    pub(crate) forgotten: Forgotten,
+}
+
+/// The numbers of all messages that are named.
+pub(crate) fn named(forget: &Forget) -> Vec<i64> {
+    let seqs: BTreeSet<u64> = forget.gone.iter().chain(&forget.cut).copied().collect();
+    seqs.into_iter().map(to_column).collect()
+}
+
+impl Erasure {
+    /// Decides what goes. Messages that are still loaded keep what is shown of them.
+    pub(crate) fn plan(
+        id: &str,
+        forget: &Forget,
+        head: &Head,
+        candidates: Vec<Candidate>,
+    ) -> Result<Self, StoreError> {
+        check_revision(id, forget.revision, head.revision)?;
+        let messages = 1..=head.head;
+        if let Some(&seq) = forget.gone.iter().chain(&forget.cut).find(|seq| !messages.contains(seq)) {
+            return Err(StoreError::NoMessage { id: id.to_owned(), seq });
+        }
+        let gone: BTreeSet<u64> = forget.gone.iter().copied().collect();
+        let mut erasure = Self::default();
+        erasure.forgotten.revision = head.revision + 1;
+        for candidate in candidates {
+            let seq = from_column(candidate.seq);
+            if gone.contains(&seq) {
+                if !candidate.hidden && (candidate.pinned || seq >= head.live_from) {
+                    return Err(StoreError::Alive { id: id.to_owned(), seq });
+                }
+                erasure.gone.push(candidate.seq);
+                erasure.released.extend(candidate.shown);
+            } else if candidate.shown.is_some() {
+                erasure.cut.push(candidate.seq);
+            } else {
+                continue;
+            }
+            if let Some(body) = candidate.body {
+                erasure.released.push(body);
+                erasure.forgotten.messages += 1;
+                erasure.forgotten.bytes += from_column(candidate.size.unwrap_or_default());
+            }
+        }
+        // One order for all writers, so that none waits for another that waits for it.
+        erasure.released.sort_unstable();
+        erasure.released.dedup();
+        Ok(erasure)
+    }
+}

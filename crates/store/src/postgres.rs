@@ -1,0 +1,176 @@
+//! The store on a server, by PostgreSQL, for many machines.
+//!
+//! The files here have the names of those of SQLite's and do the same in the same order. What differs is that many
+//! writers are at work at once: a commit locks the session's row first, so that commits to one session come one after
+//! another and those to different sessions side by side, and rows travel in arrays, so that a commit of a thousand
+//! messages takes as many round trips as one of a single message.
+
+mod body;
+mod commit;
+mod forget;
+mod lease;
+mod load;
+mod log;
+mod migrate;
+mod problem;
+mod session;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use tokio::task::spawn_blocking;
+use tokio_postgres::{Config, NoTls};
+
+use crate::draft::Draft;
+use crate::error::StoreError;
+use crate::record::{
+    Commit, Committed, EventRow, Forget, Forgotten, Lease, Loaded, Message, NewSession, OperationRow,
+    SessionRow,
+};
+use crate::text::{check_id, check_session};
+use crate::{Store, failure};
+use problem::Problem;
+
+/// A refusal, or a problem with PostgreSQL.
+type Failure = failure::Failure<Problem>;
+
+const CONNECTIONS: usize = 10;
+
+/// How long a caller waits for a connection that others use.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often a change is tried that got into the way of another one.
+const ATTEMPTS: u32 = 10;
+
+/// A store on a server.
+pub(crate) struct Postgres {
+    pool: Pool,
+}
+
+impl Postgres {
+    /// Connects to a server and brings the tables up to date.
+    pub(crate) async fn open(mut config: Config) -> Result<Self, StoreError> {
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("secateur");
+        }
+        let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let pool = Pool::builder(Manager::from_config(config, NoTls, manager))
+            .max_size(CONNECTIONS)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(PATIENCE))
+            .build()
+            .map_err(|_| StoreError::database("cannot open the store")("there is no runtime"))?;
+        let store = Self { pool };
+        let mut client = store.connect("cannot connect to the store").await?;
+        let doing = "cannot bring the tables of the store up to date";
+        migrate::migrate(&mut client).await.map_err(|failure| failure.while_doing(doing))?;
+        Ok(store)
+    }
+
+    async fn connect(&self, doing: &'static str) -> Result<Object, StoreError> {
+        self.pool.get().await.map_err(|error| Failure::from(error).while_doing(doing))
+    }
+}
+
+#[async_trait]
+impl Store for Postgres {
+    async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError> {
+        let doing = "cannot create a session";
+        check_session(&session)?;
+        let client = self.connect(doing).await?;
+        session::create(&client, session).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn session(&self, id: &str) -> Result<SessionRow, StoreError> {
+        let doing = "cannot read a session";
+        let client = self.connect(doing).await?;
+        session::find(&client, id).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        let doing = "cannot list sessions";
+        let client = self.connect(doing).await?;
+        session::list(&client, limit).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
+        let doing = "cannot load a session";
+        let mut client = self.connect(doing).await?;
+        load::load(&mut client, id).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
+        let doing = "cannot commit to a session";
+        let draft =
+            spawn_blocking(move || Draft::new(commit)).await.map_err(StoreError::database(doing))??;
+        let mut client = self.connect(doing).await?;
+        let mut attempt = 1;
+        loop {
+            match commit::carry_out(&mut client, id, &draft).await {
+                Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
+                result => return result.map_err(|failure| failure.while_doing(doing)),
+            }
+        }
+    }
+
+    async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let doing = "cannot read originals";
+        let client = self.connect(doing).await?;
+        body::originals(&client, id, seqs).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+        let doing = "cannot read messages";
+        let client = self.connect(doing).await?;
+        load::range(&client, id, from, to).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
+        let doing = "cannot read operations";
+        let client = self.connect(doing).await?;
+        log::operations(&client, id, after, limit).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        let doing = "cannot read events";
+        let client = self.connect(doing).await?;
+        log::events(&client, id, after, limit).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError> {
+        let doing = "cannot lease a session";
+        check_id("the owner of a lease", owner)?;
+        let client = self.connect(doing).await?;
+        lease::take(&client, id, owner, ttl_ms).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError> {
+        let doing = "cannot release a session";
+        let client = self.connect(doing).await?;
+        lease::give_back(&client, id, owner).await.map_err(|failure| failure.while_doing(doing))
+    }
+
+    async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError> {
+        let doing = "cannot forget originals";
+        let mut client = self.connect(doing).await?;
+        let mut attempt = 1;
+        loop {
+            match forget::carry_out(&mut client, id, &forget).await {
+                Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
+                result => return result.map_err(|failure| failure.while_doing(doing)),
+            }
+        }
+    }
+
+    async fn shrink(&self) -> Result<(), StoreError> {
+        let doing = "cannot shrink the store";
+        let mut client = self.connect(doing).await?;
+        forget::shrink(&mut client).await.map_err(|failure| failure.while_doing(doing))
+    }
+}

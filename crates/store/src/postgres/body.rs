@@ -1,0 +1,117 @@
+//! The table of bodies.
+//!
+//! Bodies belong to no session, so two writers can meet here. A writer that needs a body locks it against deletion;
+//! one that deletes a body locks it against everything, and passes over those that somebody else has locked. All
+//! insert in the order of digests, so that no two wait for each other.
+
+use std::collections::HashMap;
+
+use deadpool_postgres::{Object, Transaction};
+use tokio::task::spawn_blocking;
+use tokio_postgres::{Error, Row};
+
+use super::problem::Problem;
+use super::{Failure, session};
+use crate::body::{Bodies, Digest, Packed};
+use crate::error::StoreError;
+use crate::text::{from_column, to_column};
+
+/// The most bytes that travel in one statement, unless one body is larger.
+const BATCH: usize = 8 << 20;
+
+/// Inserts the bodies that are not there yet, and sees to it that the others stay.
+pub(super) async fn insert(transaction: &Transaction<'_>, bodies: &Bodies) -> Result<(), Failure> {
+    let mut rest = bodies.iter().peekable();
+    while rest.peek().is_some() {
+        let mut batch = Vec::new();
+        let mut room = BATCH;
+        while let Some(body) = rest.next_if(|(_, packed)| batch.is_empty() || packed.bytes.len() <= room) {
+            room = room.saturating_sub(body.1.bytes.len());
+            batch.push(body);
+        }
+        insert_batch(transaction, &batch).await?;
+    }
+    if bodies.is_empty() {
+        return Ok(());
+    }
+    let digests: Vec<&[u8]> = bodies.keys().map(<Digest>::as_slice).collect();
+    let sql = "SELECT 1 FROM bodies WHERE digest = ANY($1) ORDER BY digest FOR KEY SHARE";
+    let statement = transaction.prepare_cached(sql).await?;
+    let there = transaction.query(&statement, &[&digests]).await?;
+    if there.len() == digests.len() { Ok(()) } else { Err(Failure::Database(Problem::swept())) }
+}
+
+async fn insert_batch(transaction: &Transaction<'_>, batch: &[(&Digest, &Packed)]) -> Result<(), Failure> {
+    let digests: Vec<&[u8]> = batch.iter().map(|(digest, _)| digest.as_slice()).collect();
+    let encodings: Vec<i16> = batch.iter().map(|(_, packed)| packed.encoding).collect();
+    let sizes: Vec<i64> = batch.iter().map(|(_, packed)| packed.size).collect();
+    let bytes: Vec<&[u8]> = batch.iter().map(|(_, packed)| packed.bytes.as_slice()).collect();
+    let sql = "INSERT INTO bodies (digest, encoding, size, bytes) \
+               SELECT * FROM UNNEST($1::bytea[], $2::smallint[], $3::bigint[], $4::bytea[]) \
+               ON CONFLICT (digest) DO NOTHING";
+    let statement = transaction.prepare_cached(sql).await?;
+    transaction.execute(&statement, &[&digests, &encodings, &sizes, &bytes]).await?;
+    Ok(())
+}
+
+/// Reads a body from three columns; none if the row has none.
+pub(super) fn read_packed(row: &Row, at: usize) -> Result<Option<Packed>, Error> {
+    let Some(encoding) = row.try_get(at)? else {
+        return Ok(None);
+    };
+    Ok(Some(Packed { encoding, size: row.try_get(at + 1)?, bytes: row.try_get(at + 2)? }))
+}
+
+/// The original bodies of messages, in the order asked for.
+pub(super) async fn originals(
+    client: &Object,
+    id: &str,
+    seqs: &[u64],
+) -> Result<Vec<Option<Vec<u8>>>, Failure> {
+    let key = session::find_key(client, id).await?;
+    let columns: Vec<i64> = seqs.iter().copied().map(to_column).collect();
+    let sql = "SELECT encoding, size, bytes, seq FROM messages JOIN bodies ON digest = body \
+               WHERE session = $1 AND seq = ANY($2)";
+    let statement = client.prepare_cached(sql).await?;
+    let mut packed = Vec::new();
+    for row in client.query(&statement, &[&key, &columns]).await? {
+        packed.extend(read_packed(&row, 0)?.map(|body| (row.try_get(3), body)));
+    }
+    let unpack = |(seq, body): (Result<i64, Error>, Packed)| Ok((from_column(seq?), body.unpack()?));
+    let unpacking = spawn_blocking(move || packed.into_iter().map(unpack).collect::<Result<_, Failure>>());
+    let found: HashMap<u64, Vec<u8>> =
+        unpacking.await.map_err(StoreError::database("cannot unpack originals"))??;
+    Ok(seqs.iter().map(|seq| found.get(seq).cloned()).collect())
+}
+
+/// Deletes those of these bodies that no message refers to any more.
+///
+/// One that another writer has locked stays, even if that writer changes its mind: [`sweep_all`] finds it.
+pub(super) async fn sweep(transaction: &Transaction<'_>, released: &[Vec<u8>]) -> Result<(), Failure> {
+    if released.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT digest FROM bodies WHERE digest = ANY($1) ORDER BY digest FOR UPDATE SKIP LOCKED";
+    let statement = transaction.prepare_cached(sql).await?;
+    let locked = transaction.query(&statement, &[&released]).await?;
+    delete(transaction, &locked).await
+}
+
+/// Deletes all bodies that no message refers to.
+pub(super) async fn sweep_all(transaction: &Transaction<'_>) -> Result<(), Failure> {
+    let sql = "SELECT digest FROM bodies WHERE NOT EXISTS (SELECT * FROM messages WHERE body = digest) \
+               AND NOT EXISTS (SELECT * FROM messages WHERE shown = digest) FOR UPDATE SKIP LOCKED";
+    let locked = transaction.query(sql, &[]).await?;
+    delete(transaction, &locked).await
+}
+
+/// Looks again after the bodies are locked: only then nobody can begin to refer to them.
+async fn delete(transaction: &Transaction<'_>, locked: &[Row]) -> Result<(), Failure> {
+    let digests: Vec<&[u8]> = locked.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    let sql = "DELETE FROM bodies WHERE digest = ANY($1) \
+               AND NOT EXISTS (SELECT * FROM messages WHERE body = digest) \
+               AND NOT EXISTS (SELECT * FROM messages WHERE shown = digest)";
+    let statement = transaction.prepare_cached(sql).await?;
+    transaction.execute(&statement, &[&digests]).await?;
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Reading messages with what is shown of them.
+//!
+//! A load asks for two ranges of an index: pinned messages before the living part, and the living part. It never
+//! looks at the rows in between, however many there are.
+
+use deadpool_postgres::{GenericClient, Object};
+use tokio::task::spawn_blocking;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Error, IsolationLevel, Row};
+
+use super::{Failure, body, session};
+use crate::body::Packed;
+use crate::error::StoreError;
+use crate::record::{Loaded, Message};
+use crate::text::{from_column, to_column};
+
+const SHOWN: &str = "SELECT seq, id, operation, pinned, hidden, time, facts, cuts, encoding, size, bytes \
+                     FROM messages LEFT JOIN bodies ON digest = COALESCE(shown, body)";
+const PINNED: &str = "session = $1 AND pinned AND seq < $2 AND NOT hidden";
+const LIVING: &str = "session = $1 AND seq >= $2 AND NOT hidden";
+const RANGE: &str = "session = $1 AND seq >= $2 AND seq < $3";
+
+/// A session with everything that is alive, as it was at one moment.
+pub(super) async fn load(client: &mut Object, id: &str) -> Result<Loaded, Failure> {
+    let builder = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+    let moment = builder.start().await?;
+    let (session, key) = tokio::try_join!(session::find(&moment, id), session::find_key(&moment, id))?;
+    let live_from = to_column(session.live_from);
+    let values: [&(dyn ToSql + Sync); 2] = [&key, &live_from];
+    let (mut rows, living) =
+        tokio::try_join!(select(&moment, PINNED, &values), select(&moment, LIVING, &values))?;
+    rows.extend(living);
+    Ok(Loaded { session, messages: unpack(rows).await? })
+}
+
+/// The messages `from..to`, whatever became of them.
+pub(super) async fn range(client: &Object, id: &str, from: u64, to: u64) -> Result<Vec<Message>, Failure> {
+    let key = session::find_key(client, id).await?;
+    unpack(select(client, RANGE, &[&key, &to_column(from), &to_column(to)]).await?).await
+}
+
+async fn select(
+    client: &impl GenericClient,
+    which: &str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<(Message, Option<Packed>)>, Failure> {
+    let statement = client.prepare_cached(&format!("{SHOWN} WHERE {which} ORDER BY seq")).await?;
+    let rows = client.query(&statement, values).await?;
+    let read = |row: &Row| Ok((read_row(row)?, body::read_packed(row, 8)?));
+    rows.iter().map(read).collect()
+}
+
+/// Unpacks what is shown, on a thread that may take its time.
+async fn unpack(rows: Vec<(Message, Option<Packed>)>) -> Result<Vec<Message>, Failure> {
+    let unpack = |(message, packed): (Message, Option<Packed>)| {
+        let body = packed.map(Packed::unpack).transpose()?.unwrap_or_default();
+        Ok(Message { body, ..message })
+    };
+    let unpacking = spawn_blocking(move || rows.into_iter().map(unpack).collect::<Result<_, StoreError>>());
+    Ok(unpacking.await.map_err(StoreError::database("cannot unpack messages"))??)
+}
+
+fn read_row(row: &Row) -> Result<Message, Error> {
+    Ok(Message {
+        seq: from_column(row.try_get(0)?),
+        id: row.try_get(1)?,
+        operation: row.try_get::<_, Option<i64>>(2)?.map(from_column),
+        pinned: row.try_get(3)?,
+        hidden: row.try_get(4)?,
+        time: row.try_get(5)?,
+        facts: row.try_get(6)?,
+        cuts: row.try_get(7)?,
+        body: Vec::new(),
+    })
+}

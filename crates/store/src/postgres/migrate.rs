@@ -1,0 +1,42 @@
+//! Brings a database up to the schema that this version knows, step by step.
+
+use deadpool_postgres::{GenericClient, Object};
+
+use super::Failure;
+use crate::error::StoreError;
+
+/// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed.
+const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+
+/// The newest schema.
+const KNOWN: i32 = STEPS.len() as i32;
+
+/// The lock that one process holds while it takes steps: "secateur" in letters.
+const LOCK: i64 = 0x7365_6361_7465_7572;
+
+/// Takes the steps that are missing, all or none. Of several processes one takes them, and the others wait for it.
+pub(super) async fn migrate(client: &mut Object) -> Result<(), Failure> {
+    let made = client.query_one("SELECT to_regclass('secateur_schema') IS NOT NULL", &[]).await?;
+    if made.try_get(0)? && missing_steps(&*client).await?.is_empty() {
+        return Ok(());
+    }
+    let transaction = client.transaction().await?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+    // The table is not looked for by name again: the server would answer from what it remembers of the first time.
+    let make = "CREATE TABLE IF NOT EXISTS secateur_schema (version integer NOT NULL)";
+    transaction.batch_execute(make).await?;
+    for step in missing_steps(&transaction).await? {
+        transaction.batch_execute(step).await?;
+    }
+    transaction.batch_execute("DELETE FROM secateur_schema").await?;
+    transaction.execute("INSERT INTO secateur_schema (version) VALUES ($1)", &[&KNOWN]).await?;
+    Ok(transaction.commit().await?)
+}
+
+async fn missing_steps(client: &impl GenericClient) -> Result<&'static [&'static str], Failure> {
+    let version = client.query_opt("SELECT version FROM secateur_schema", &[]).await?;
+    let found: i32 = version.map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
+    let found = u32::try_from(found).unwrap_or_default();
+    let missing = usize::try_from(found).ok().and_then(|found| STEPS.get(found..));
+    missing.ok_or_else(|| StoreError::Newer { found, known: KNOWN.unsigned_abs() }.into())
+}

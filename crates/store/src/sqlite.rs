@@ -1,0 +1,147 @@
+//! The store in a file, by SQLite.
+//!
+//! SQLite lets one writer in at a time, so there is one: a thread with a queue, which also puts commits that wait at
+//! the same time into one transaction and so pays for one flush of the disk instead of many. Readers have connections
+//! of their own and never wait for the writer. Other processes may open the same file; SQLite's locks decide then.
+
+mod body;
+mod commit;
+mod connection;
+mod forget;
+mod lease;
+mod load;
+mod log;
+mod migrate;
+mod readers;
+mod session;
+mod writer;
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+use tokio::task::spawn_blocking;
+
+use crate::draft::Draft;
+use crate::error::StoreError;
+use crate::record::{
+    Commit, Committed, EventRow, Forget, Forgotten, Lease, Loaded, Message, NewSession, OperationRow,
+    SessionRow,
+};
+use crate::text::{check_id, check_session};
+use crate::{Store, failure};
+use readers::Readers;
+use writer::Writer;
+
+/// A refusal, or an error of SQLite.
+type Failure = failure::Failure<rusqlite::Error>;
+
+/// A store in a file or in memory.
+pub(crate) struct Sqlite {
+    writer: Writer,
+    /// None in memory: only the writer's connection sees that database.
+    readers: Option<Readers>,
+}
+
+impl Sqlite {
+    /// Opens a file; makes it if there is none.
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        let doing = "cannot open the store";
+        let writer = connection::open_file(path).map_err(|failure| failure.while_doing(doing))?;
+        let readers = connection::open_readers(path).map_err(StoreError::database(doing))?;
+        Ok(Self { writer: Writer::start(writer)?, readers: Some(Readers::start(readers)?) })
+    }
+
+    /// Makes a store in memory.
+    pub(crate) fn open_memory() -> Result<Self, StoreError> {
+        let writer =
+            connection::open_memory().map_err(|failure| failure.while_doing("cannot make a store"))?;
+        Ok(Self { writer: Writer::start(writer)?, readers: None })
+    }
+
+    /// Runs a query; all that it reads is of one moment.
+    async fn read<T, F>(&self, doing: &'static str, query: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    {
+        let query = move |connection: &mut Connection| {
+            let moment = connection.transaction()?;
+            query(&moment)
+        };
+        match &self.readers {
+            Some(readers) => readers.run(doing, query).await,
+            None => self.writer.run_alone(doing, query).await,
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Sqlite {
+    async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError> {
+        check_session(&session)?;
+        self.writer.write("cannot create a session", move |c| session::create(c, session)).await
+    }
+
+    async fn session(&self, id: &str) -> Result<SessionRow, StoreError> {
+        let id = id.to_owned();
+        self.read("cannot read a session", move |c| session::find(c, &id)).await
+    }
+
+    async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        self.read("cannot list sessions", move |c| session::list(c, limit)).await
+    }
+
+    async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
+        let id = id.to_owned();
+        self.read("cannot load a session", move |c| load::load(c, &id)).await
+    }
+
+    async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
+        let doing = "cannot commit to a session";
+        let id = id.to_owned();
+        let draft =
+            spawn_blocking(move || Draft::new(commit)).await.map_err(StoreError::database(doing))??;
+        self.writer.write(doing, move |c| commit::carry_out(c, &id, &draft)).await
+    }
+
+    async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let (id, seqs) = (id.to_owned(), seqs.to_owned());
+        self.read("cannot read originals", move |c| body::originals(c, &id, &seqs)).await
+    }
+
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+        let id = id.to_owned();
+        self.read("cannot read messages", move |c| load::range(c, &id, from, to)).await
+    }
+
+    async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
+        let id = id.to_owned();
+        self.read("cannot read operations", move |c| log::operations(c, &id, after, limit)).await
+    }
+
+    async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        let id = id.to_owned();
+        self.read("cannot read events", move |c| log::events(c, &id, after, limit)).await
+    }
+
+    async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError> {
+        check_id("the owner of a lease", owner)?;
+        let (id, owner) = (id.to_owned(), owner.to_owned());
+        self.writer.write("cannot lease a session", move |c| lease::take(c, &id, owner, ttl_ms)).await
+    }
+
+    async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError> {
+        let (id, owner) = (id.to_owned(), owner.to_owned());
+        self.writer.write("cannot release a session", move |c| lease::give_back(c, &id, &owner)).await
+    }
+
+    async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError> {
+        let id = id.to_owned();
+        self.writer.write("cannot forget originals", move |c| forget::carry_out(c, &id, &forget)).await
+    }
+
+    async fn shrink(&self) -> Result<(), StoreError> {
+        self.writer.run_alone("cannot shrink the store", |c| forget::shrink(c)).await
+    }
+}

@@ -1,0 +1,63 @@
+//! The table of bodies.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::{Failure, session};
+use crate::body::{Bodies, Packed};
+use crate::text::to_column;
+
+/// Inserts the bodies that are not there yet.
+pub(super) fn insert(connection: &Connection, bodies: &Bodies) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO bodies (digest, encoding, size, bytes) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (digest) DO NOTHING",
+    )?;
+    for (digest, packed) in bodies {
+        statement.execute((&digest[..], packed.encoding, packed.size, &packed.bytes))?;
+    }
+    Ok(())
+}
+
+/// Reads a body from three columns; none if the row has none.
+pub(super) fn read_packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Packed>> {
+    let Some(encoding) = row.get(at)? else {
+        return Ok(None);
+    };
+    Ok(Some(Packed { encoding, size: row.get(at + 1)?, bytes: row.get(at + 2)? }))
+}
+
+/// The original bodies of messages, in the order asked for.
+pub(super) fn originals(
+    connection: &Connection,
+    id: &str,
+    seqs: &[u64],
+) -> Result<Vec<Option<Vec<u8>>>, Failure> {
+    let key = session::find_key(connection, id)?;
+    let mut statement = connection.prepare_cached(
+        "SELECT encoding, size, bytes FROM messages JOIN bodies ON digest = body WHERE session = ?1 AND seq = ?2",
+    )?;
+    let mut found = HashMap::new();
+    for &seq in seqs {
+        if found.contains_key(&seq) {
+            continue;
+        }
+        let read = |row: &Row<'_>| read_packed(row, 0);
+        let packed = statement.query_row((key, to_column(seq)), read).optional()?.flatten();
+        found.insert(seq, packed.map(Packed::unpack).transpose()?);
+    }
+    Ok(seqs.iter().map(|seq| found.get(seq).cloned().flatten()).collect())
+}
+
+/// Deletes those of these bodies that no message refers to any more.
+pub(super) fn sweep(connection: &Connection, released: &[Vec<u8>]) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "DELETE FROM bodies WHERE digest = ?1 AND NOT EXISTS (SELECT * FROM messages WHERE body = ?1) \
+         AND NOT EXISTS (SELECT * FROM messages WHERE shown = ?1)",
+    )?;
+    for digest in released {
+        statement.execute([digest])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Carrying out a commit.
+
+use rusqlite::{Connection, params};
+
+use super::{Failure, body, session};
+use crate::body::Digest;
+use crate::draft::{Changed, Draft, Head, known};
+use crate::error::StoreError;
+use crate::record::Committed;
+use crate::text::to_column;
+
+/// Carries out a commit inside of a transaction.
+pub(super) fn carry_out(connection: &Connection, id: &str, draft: &Draft) -> Result<Committed, Failure> {
+    let head = session::find_head(connection, id)?;
+    let committed = draft.fit(id, &head)?;
+    body::insert(connection, &draft.bodies)?;
+    record_operations(connection, &head, draft)?;
+    append(connection, id, &head, draft)?;
+    let mut released = Vec::new();
+    for (&seq, change) in &draft.change {
+        released.extend(change_message(connection, id, &head, seq, change)?);
+    }
+    undo_operations(connection, &head, draft)?;
+    publish(connection, &head, draft)?;
+    update_session(connection, &head, draft, &committed)?;
+    body::sweep(connection, &released)?;
+    Ok(committed)
+}
+
+fn append(connection: &Connection, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts) \
+         VALUES (?1, ?2, ?3, ?4, ?5, FALSE, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (session, id) DO NOTHING",
+    )?;
+    for (seq, message) in (head.head + 1..).zip(&draft.append) {
+        let row = &message.row;
+        let operation = row.operation.map(to_column);
+        let (body, shown) = (&message.body[..], message.shown.as_ref().map(|shown| &shown[..]));
+        let place = (head.key, to_column(seq));
+        let values = params![
+            place.0, place.1, row.id, operation, row.pinned, row.time, body, shown, row.facts, row.cuts
+        ];
+        if statement.execute(values)? == 0 {
+            return Err(known(id, &row.id).into());
+        }
+    }
+    Ok(())
+}
+
+/// Changes a message. Says which body it no longer shows.
+fn change_message(
+    connection: &Connection,
+    id: &str,
+    head: &Head,
+    seq: u64,
+    change: &Changed,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let place = (head.key, to_column(seq));
+    let old = "SELECT body IS NULL, shown FROM messages WHERE session = ?1 AND seq = ?2";
+    let (forgotten, shown): (bool, Option<Vec<u8>>) =
+        connection.prepare_cached(old)?.query_row(place, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if forgotten && change.shown == Some(None) {
+        return Err(StoreError::OriginalForgotten { id: id.to_owned(), seq }.into());
+    }
+    let new_shown = change.shown.as_ref().and_then(|shown| shown.as_ref().map(<Digest>::as_slice));
+    let values = params![
+        place.0,
+        place.1,
+        change.cuts,
+        change.hidden,
+        change.pinned,
+        change.shown.is_some(),
+        new_shown
+    ];
+    connection
+        .prepare_cached(
+            "UPDATE messages SET cuts = COALESCE(?3, cuts), hidden = COALESCE(?4, hidden), \
+             pinned = COALESCE(?5, pinned), shown = CASE WHEN ?6 THEN NULLIF(?7, body) ELSE shown END \
+             WHERE session = ?1 AND seq = ?2",
+        )?
+        .execute(values)?;
+    // If the new body is the original, the row does not refer to it a second time; it may not even be new.
+    Ok(shown.filter(|_| change.shown.is_some()))
+}
+
+fn record_operations(connection: &Connection, head: &Head, draft: &Draft) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO operations (session, number, kind, time, undone, data) VALUES (?1, ?2, ?3, ?4, FALSE, ?5)",
+    )?;
+    for (number, operation) in (head.last_operation + 1..).zip(&draft.operations) {
+        let values = (head.key, to_column(number), &operation.kind, operation.time, &operation.data);
+        statement.execute(values)?;
+    }
+    Ok(())
+}
+
+fn undo_operations(connection: &Connection, head: &Head, draft: &Draft) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare_cached("UPDATE operations SET undone = ?3 WHERE session = ?1 AND number = ?2")?;
+    for (&number, &undone) in &draft.undone {
+        statement.execute((head.key, to_column(number), undone))?;
+    }
+    Ok(())
+}
+
+fn publish(connection: &Connection, head: &Head, draft: &Draft) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare_cached("INSERT INTO events (session, number, time, data) VALUES (?1, ?2, ?3, ?4)")?;
+    for (number, event) in (head.last_event + 1..).zip(&draft.events) {
+        statement.execute((head.key, to_column(number), draft.time, event))?;
+    }
+    Ok(())
+}
+
+fn update_session(
+    connection: &Connection,
+    head: &Head,
+    draft: &Draft,
+    committed: &Committed,
+) -> rusqlite::Result<()> {
+    let values = params![
+        head.key,
+        to_column(committed.revision),
+        to_column(committed.head),
+        to_column(committed.last_operation),
+        to_column(committed.last_event),
+        draft.time,
+        draft.live_from.map(to_column),
+        draft.state,
+        draft.frame
+    ];
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET revision = ?2, head = ?3, last_operation = ?4, last_event = ?5, updated = ?6, \
+             live_from = COALESCE(?7, live_from), state = COALESCE(?8, state), frame = COALESCE(?9, frame) \
+             WHERE key = ?1",
+        )?
+        .execute(values)?;
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Connections, set up alike.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::{Failure, migrate};
+use crate::error::StoreError;
+
+/// How long a writer waits for one of another process.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often the change to a write-ahead log is tried. SQLite does not wait for others in that step.
+const ATTEMPTS: u32 = 200;
+
+const READERS: usize = 4;
+const STATEMENTS: usize = 64;
+
+/// The writer's connection to a file, which is made and brought up to date.
+pub(super) fn open_file(path: &Path) -> Result<Connection, Failure> {
+    prepare_file(path).map_err(StoreError::database("cannot make the file of the store"))?;
+    let mut connection = Connection::open_with_flags(path, flags())?;
+    set_up(&connection)?;
+    // Before anything is changed: the file may be somebody else's.
+    migrate::check_owner(&connection)?;
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    switch_to_log(&connection)?;
+    migrate::migrate(&mut connection)?;
+    Ok(connection)
+}
+
+/// The only connection to a database in memory.
+pub(super) fn open_memory() -> Result<Connection, Failure> {
+    let mut connection = Connection::open_in_memory()?;
+    set_up(&connection)?;
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    migrate::migrate(&mut connection)?;
+    Ok(connection)
+}
+
+/// Further connections, for reading only.
+pub(super) fn open_readers(path: &Path) -> rusqlite::Result<Vec<Connection>> {
+    let open_reader = |_| {
+        let connection = Connection::open_with_flags(path, flags())?;
+        set_up(&connection)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    };
+    (0..READERS).map(open_reader).collect()
+}
+
+/// Without the flag for URIs: a path is a path, whatever it begins with. Each connection has one thread.
+fn flags() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX
+}
+
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // What is forgotten is overwritten, not only unlinked.
+    connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
+}
+
+fn switch_to_log(connection: &Connection) -> rusqlite::Result<()> {
+    let mut attempt = 1;
+    loop {
+        match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && attempt < ATTEMPTS =>
+            {
+                attempt += 1;
+                sleep(Duration::from_millis(10));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Makes the file, for its owner only, and the folder around it. SQLite gives the files beside it the same mode.
+fn prepare_file(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        private_folders().recursive(true).create(folder)?;
+    }
+    match private_file().create_new(true).write(true).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn private_file() -> fs::OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut options = fs::OpenOptions::new();
+    options.mode(0o600);
+    options
+}
+
+#[cfg(not(unix))]
+fn private_file() -> fs::OpenOptions {
+    fs::OpenOptions::new()
+}
+
+#[cfg(unix)]
+fn private_folders() -> fs::DirBuilder {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let mut builder = fs::DirBuilder::new();
+    builder.mode(0o700);
+    builder
+}
+
+#[cfg(not(unix))]
+fn private_folders() -> fs::DirBuilder {
+    fs::DirBuilder::new()
+}

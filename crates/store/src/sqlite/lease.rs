@@ -1,0 +1,37 @@
+//! Leases, by the clock of the machine: all processes that can open the file share it.
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::{Failure, session};
+use crate::record::Lease;
+use crate::text::{from_column, to_column};
+
+/// SQLite's clock, in milliseconds.
+const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+/// Takes or renews a lease.
+pub(super) fn take(
+    connection: &Connection,
+    id: &str,
+    owner: String,
+    ttl_ms: u64,
+) -> Result<Option<Lease>, Failure> {
+    let key = session::find_key(connection, id)?;
+    let sql = format!(
+        "INSERT INTO leases (session, owner, token, expires) VALUES (?1, ?2, 1, {NOW} + ?3) \
+         ON CONFLICT (session) DO UPDATE SET owner = excluded.owner, expires = excluded.expires, \
+         token = CASE WHEN leases.owner = excluded.owner THEN leases.token ELSE leases.token + 1 END \
+         WHERE leases.owner IS NULL OR leases.owner = excluded.owner OR leases.expires <= {NOW} RETURNING token"
+    );
+    let values = (key, &owner, to_column(ttl_ms.min(crate::LONGEST_LEASE)));
+    let token = connection.prepare_cached(&sql)?.query_row(values, |row| row.get(0)).optional()?;
+    Ok(token.map(|token| Lease { owner, token: from_column(token) }))
+}
+
+/// Gives a lease back. Its row stays, so that tokens only grow.
+pub(super) fn give_back(connection: &Connection, id: &str, owner: &str) -> Result<(), Failure> {
+    let sql = "UPDATE leases SET owner = NULL WHERE owner = ?2 \
+               AND session = (SELECT key FROM sessions WHERE id = ?1)";
+    connection.prepare_cached(sql)?.execute((id, owner))?;
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Brings a database up to the schema that this version knows, step by step.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::Failure;
+use crate::error::StoreError;
+
+/// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed.
+const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+
+/// The newest schema.
+const KNOWN: u32 = STEPS.len() as u32;
+
+/// Says in the file's header whose it is: "secS".
+const OWNER: i32 = 0x7365_6353;
+
+/// Refuses a database that another program made.
+pub(super) fn check_owner(connection: &Connection) -> Result<(), Failure> {
+    let owner: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let made = "SELECT EXISTS (SELECT * FROM sqlite_master)";
+    if owner != OWNER && connection.query_row(made, [], |row| row.get(0))? {
+        let source = "the file is a database of another program".into();
+        return Err(StoreError::Database { doing: "cannot open the store", source }.into());
+    }
+    Ok(())
+}
+
+/// Takes the steps that are missing, all or none. Of several processes one takes them, and the others wait for it.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), Failure> {
+    if missing_steps(connection)?.is_empty() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for step in missing_steps(&transaction)? {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", OWNER)?;
+    transaction.pragma_update(None, "user_version", KNOWN)?;
+    Ok(transaction.commit()?)
+}
+
+fn missing_steps(connection: &Connection) -> Result<&'static [&'static str], Failure> {
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let missing = usize::try_from(found).ok().and_then(|found| STEPS.get(found..));
+    missing.ok_or_else(|| StoreError::Newer { found, known: KNOWN }.into())
+}

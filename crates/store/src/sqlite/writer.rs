@@ -1,0 +1,154 @@
+//! The thread that writes.
+//!
+//! A flush to the disk costs more than the rows of a commit. So the writer takes everything that waits, lets each
+//! piece of work have a savepoint of its own in one transaction, and answers after the transaction is through. Work
+//! that fails is taken back alone.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use rusqlite::{Connection, Error};
+use tokio::sync::oneshot;
+
+use super::Failure;
+use crate::error::StoreError;
+
+/// The most that is put into one transaction, so that the first does not wait for ever.
+const GROUP: usize = 64;
+
+/// The way to the writer's thread, which ends when this is dropped and the queue is empty.
+pub(super) struct Writer {
+    queue: Sender<Job>,
+}
+
+/// A piece of work inside of a transaction; it is told the reason if there is none.
+type Work = Box<dyn FnOnce(Result<&Connection, &str>) -> Done + Send>;
+
+/// Tells the caller what came of it; with the reason if the transaction failed after all.
+type Answer = Box<dyn FnOnce(Result<(), &str>)>;
+
+/// Something for the thread to do.
+enum Job {
+    /// Something that may share a transaction with others.
+    Write(Work),
+    /// Something that brings its own transaction along, or needs none.
+    Alone(Box<dyn FnOnce(&mut Connection) + Send>),
+}
+
+/// A piece of work that ran, but is not answered yet.
+struct Done {
+    kept: bool,
+    answer: Answer,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(super) fn start(connection: Connection) -> Result<Self, StoreError> {
+        let (queue, jobs) = channel();
+        let thread = thread::Builder::new().name("secateur-writer".to_owned());
+        thread
+            .spawn(move || serve(connection, &jobs))
+            .map_err(StoreError::database("cannot start the writer of the store"))?;
+        Ok(Self { queue })
+    }
+
+    /// Does a piece of work in a transaction that begins with the right to write. If it fails, it changed nothing.
+    /// If the caller stops waiting, it is done nevertheless.
+    pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    {
+        let (sender, receiver) = oneshot::channel();
+        let job = move |transaction: Result<&Connection, &str>| {
+            let failed = |reason: &str| StoreError::Database { doing, source: reason.into() };
+            let result = match transaction {
+                Ok(connection) => work(connection).map_err(|failure| failure.while_doing(doing)),
+                Err(reason) => Err(failed(reason)),
+            };
+            let kept = result.is_ok();
+            let answer = move |end: Result<(), &str>| {
+                // Nobody may be listening any more.
+                let _ = sender.send(result.and_then(|value| end.map(|()| value).map_err(failed)));
+            };
+            Done { kept, answer: Box::new(answer) }
+        };
+        self.send(doing, Job::Write(Box::new(job)), receiver).await
+    }
+
+    /// Does something outside of the transactions that are shared.
+    pub(super) async fn run_alone<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, Failure> + Send + 'static,
+    {
+        let (sender, receiver) = oneshot::channel();
+        let job = move |connection: &mut Connection| {
+            let _ = sender.send(work(connection).map_err(|failure| failure.while_doing(doing)));
+        };
+        self.send(doing, Job::Alone(Box::new(job)), receiver).await
+    }
+
+    async fn send<T>(
+        &self,
+        doing: &'static str,
+        job: Job,
+        answer: oneshot::Receiver<Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        self.queue.send(job).map_err(|_| StoreError::database(doing)("the writer of the store has ended"))?;
+        answer.await.map_err(StoreError::database(doing))?
+    }
+}
+
+fn serve(mut connection: Connection, jobs: &Receiver<Job>) {
+    while let Ok(job) = jobs.recv() {
+        let mut next = Some(job);
+        while let Some(job) = next.take() {
+            match job {
+                Job::Write(first) => next = write_group(&connection, first, jobs),
+                Job::Alone(work) => work(&mut connection),
+            }
+        }
+    }
+}
+
+/// Writes what waits, and gives back the first job that does not belong into a transaction.
+fn write_group(connection: &Connection, first: Work, jobs: &Receiver<Job>) -> Option<Job> {
+    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+        let reason = error.to_string();
+        (first(Err(&reason)).answer)(Ok(()));
+        return None;
+    }
+    let mut group = Vec::new();
+    let mut next = Some(Job::Write(first));
+    let mut end = Ok(());
+    while let Some(Job::Write(work)) = next {
+        end = write_one(connection, work, &mut group);
+        next = if end.is_ok() && group.len() < GROUP { jobs.try_recv().ok() } else { None };
+    }
+    let commit = || connection.execute_batch("COMMIT").map_err(|error| error.to_string());
+    let end = end.and_then(|()| commit());
+    if !connection.is_autocommit() {
+        // If even that fails, so does the next BEGIN, and says so.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    for done in group {
+        (done.answer)(end.as_ref().copied().map_err(String::as_str));
+    }
+    next
+}
+
+/// Does one piece of work. An error means that the whole transaction is lost.
+fn write_one(connection: &Connection, work: Work, group: &mut Vec<Done>) -> Result<(), String> {
+    let run = |sql| connection.prepare_cached(sql)?.execute([]).map(|_| ());
+    let begun = run("SAVEPOINT work").map_err(|error: Error| error.to_string());
+    let done = work(begun.as_ref().map(|()| connection).map_err(String::as_str));
+    let kept = done.kept;
+    group.push(done);
+    begun?;
+    if connection.is_autocommit() {
+        return Err("SQLite has taken back the transaction, because the disk is full or fails".to_owned());
+    }
+    let end = if kept { Ok(()) } else { run("ROLLBACK TO work") };
+    end.and_then(|()| run("RELEASE work")).map_err(|error| error.to_string())
+}

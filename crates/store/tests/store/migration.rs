@@ -1,0 +1,116 @@
+//! Databases of other versions, and of other programs.
+
+use secateur_store::{Commit, StoreError, open};
+
+use crate::home::{Backend, Home, on_each_home, run};
+use crate::rows::{loaded_texts, new_session, says, session_of};
+
+on_each_home!(
+    a_database_of_schema_1_is_brought_up_to_date,
+    a_step_that_fails_changes_nothing,
+    a_newer_database_is_refused,
+    many_may_open_a_new_store_at_once,
+);
+
+const SQLITE_1: &str = include_str!("../../src/sqlite/schema/1.sql");
+const POSTGRES_1: &str = include_str!("../../src/postgres/schema/1.sql");
+
+/// Makes the database that the first version would have made, with a session of one message in it.
+async fn make_schema_1(home: &Home) {
+    let columns = "id, dialect, profile, frame, state, revision, head, live_from, last_operation, last_event, \
+                   created, updated";
+    let rows = |digest: &str, no: &str| {
+        format!(
+            "INSERT INTO sessions ({columns}) VALUES ('s', 'd', 'p', '{{}}', '{{}}', 1, 1, 1, 0, 0, 5, 6);
+             INSERT INTO bodies VALUES ({digest}, 0, 5, {text});
+             INSERT INTO messages VALUES (1, 1, 'a', NULL, {no}, {no}, 7, {digest}, NULL, '{{}}', '');",
+            text = if no == "0" { "x'68656c6c6f'" } else { "'hello'" },
+        )
+    };
+    let sql = match home.backend {
+        Backend::Postgres => format!(
+            "{POSTGRES_1} CREATE TABLE secateur_schema (version integer NOT NULL);
+             INSERT INTO secateur_schema VALUES (1); {}",
+            rows("'\\x2cf24dba'", "FALSE")
+        ),
+        _ => format!(
+            "PRAGMA application_id = 0x73656353; PRAGMA journal_mode = WAL; {SQLITE_1} PRAGMA user_version = 1; {}",
+            rows("x'2cf24dba'", "0")
+        ),
+    };
+    home.run_sql(&sql).await;
+}
+
+async fn schema(home: &Home) -> i64 {
+    match home.backend {
+        Backend::Postgres => home.ask("SELECT version::bigint FROM secateur_schema").await,
+        _ => home.ask("PRAGMA user_version").await,
+    }
+}
+
+async fn set_schema(home: &Home, version: u32) {
+    match home.backend {
+        Backend::Postgres => home.run_sql(&format!("UPDATE secateur_schema SET version = {version}")).await,
+        _ => home.run_sql(&format!("PRAGMA user_version = {version}")).await,
+    }
+}
+
+async fn a_database_of_schema_1_is_brought_up_to_date(home: Home) {
+    make_schema_1(&home).await;
+    assert_eq!(schema(&home).await, 1);
+    let store = home.open().await;
+    assert_eq!(schema(&home).await, 2);
+    assert_eq!(loaded_texts(&store, "s").await, ["hello"]);
+    // What schema 2 brought.
+    let lease = store.lease("s", "me", 1_000).await.unwrap().unwrap();
+    store.commit("s", Commit { lease: Some(lease.token), ..says(1, vec![]) }).await.unwrap();
+    // Opening it once more changes nothing.
+    assert_eq!(loaded_texts(&home.open().await, "s").await, ["hello"]);
+    assert_eq!(schema(&home).await, 2);
+}
+
+async fn a_step_that_fails_changes_nothing(home: Home) {
+    make_schema_1(&home).await;
+    home.run_sql("CREATE TABLE leases (something_else integer)").await;
+    let error = open(&home.url).await.err().unwrap();
+    assert!(matches!(error, StoreError::Database { .. }), "{error}");
+    assert_eq!(schema(&home).await, 1);
+    home.run_sql("DROP TABLE leases").await;
+    assert_eq!(loaded_texts(&home.open().await, "s").await, ["hello"]);
+}
+
+async fn a_newer_database_is_refused(home: Home) {
+    session_of(&home.open().await, "s", &["a"]).await;
+    set_schema(&home, 3).await;
+    let refused = open(&home.url).await.err().unwrap();
+    assert!(matches!(refused, StoreError::Newer { found: 3, known: 2 }), "{refused}");
+    assert_eq!(schema(&home).await, 3);
+    set_schema(&home, 2).await;
+    assert_eq!(loaded_texts(&home.open().await, "s").await, ["a"]);
+}
+
+async fn many_may_open_a_new_store_at_once(home: Home) {
+    let mut tasks = Vec::new();
+    for n in 0..8 {
+        let home = home.clone();
+        tasks.push(tokio::spawn(async move {
+            home.open().await.create(new_session(&n.to_string())).await.unwrap();
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(home.open().await.sessions(9).await.unwrap().len(), 8);
+    assert_eq!(schema(&home).await, 2);
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_alone() {
+    run(Backend::File, |home| async move {
+        home.run_sql("CREATE TABLE part (id TEXT); PRAGMA user_version = 40").await;
+        let before = std::fs::read(&home.url).unwrap();
+        let refused = open(&home.url).await.err().unwrap();
+        assert!(refused.to_string().contains("another program"), "{refused}");
+        assert_eq!(std::fs::read(&home.url).unwrap(), before);
+    });
+}

@@ -1,0 +1,144 @@
+//! A session as plain values in memory: what a store has to agree with. It is written from the documentation, not from
+//! the stores, and takes no shortcut.
+
+use std::collections::BTreeMap;
+
+use secateur_store::{Commit, EventRow, Forget, Message, OperationRow, SessionRow};
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) session: SessionRow,
+    pub(crate) messages: BTreeMap<u64, Said>,
+    pub(crate) operations: BTreeMap<u64, OperationRow>,
+    pub(crate) events: Vec<EventRow>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) row: Message,
+    pub(crate) original: Option<Vec<u8>>,
+    pub(crate) shown: Option<Vec<u8>>,
+}
+
+/// Something was refused, whatever the reason.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused;
+
+impl Model {
+    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<(), Refused> {
+        let mut next = self.clone();
+        next.apply(commit)?;
+        *self = next;
+        Ok(())
+    }
+
+    fn apply(&mut self, commit: &Commit) -> Result<(), Refused> {
+        let session = &mut self.session;
+        if commit.revision != session.revision || commit.lease.is_some() {
+            return Err(Refused);
+        }
+        for operation in &commit.operations {
+            session.last_operation += 1;
+            let number = session.last_operation;
+            let (kind, data) = (operation.kind.clone(), operation.data.clone());
+            let row = OperationRow { number, kind, time: operation.time, undone: false, data };
+            self.operations.insert(number, row);
+        }
+        for new in &commit.append {
+            let known = self.messages.values().any(|said| said.row.id == new.id);
+            if known || new.operation.is_some_and(|number| !self.operations.contains_key(&number)) {
+                return Err(Refused);
+            }
+            session.head += 1;
+            let row = Message {
+                seq: session.head,
+                id: new.id.clone(),
+                operation: new.operation,
+                pinned: new.pinned,
+                hidden: false,
+                time: new.time,
+                facts: new.facts.clone(),
+                cuts: new.cuts.clone(),
+                body: vec![],
+            };
+            let said = Said { row, original: Some(new.body.clone()), shown: new.shown.clone() };
+            self.messages.insert(session.head, said);
+        }
+        for change in &commit.change {
+            let said = self.messages.get_mut(&change.seq).ok_or(Refused)?;
+            said.row.cuts = change.cuts.clone().unwrap_or(said.row.cuts.clone());
+            said.row.hidden = change.hidden.unwrap_or(said.row.hidden);
+            said.row.pinned = change.pinned.unwrap_or(said.row.pinned);
+            said.shown = change.shown.clone().unwrap_or(said.shown.clone());
+        }
+        // Only what is there at the end counts.
+        let back = commit.change.iter().filter(|change| change.shown.is_some()).map(|change| change.seq);
+        for said in back.filter_map(|seq| self.messages.get(&seq)) {
+            if said.shown.is_none() && said.original.is_none() {
+                return Err(Refused);
+            }
+        }
+        for (number, undone) in &commit.undone {
+            self.operations.get_mut(number).ok_or(Refused)?.undone = *undone;
+        }
+        for data in &commit.events {
+            session.last_event += 1;
+            self.events.push(EventRow { number: session.last_event, time: commit.time, data: data.clone() });
+        }
+        session.live_from = commit.live_from.unwrap_or(session.live_from);
+        if session.live_from > session.head + 1 {
+            return Err(Refused);
+        }
+        session.state = commit.state.clone().unwrap_or(session.state.clone());
+        session.frame = commit.frame.clone().unwrap_or(session.frame.clone());
+        session.revision += 1;
+        session.updated = commit.time;
+        Ok(())
+    }
+
+    /// Forgets, and says how many messages and bytes.
+    pub(crate) fn forget(&mut self, forget: &Forget) -> Result<(u64, u64), Refused> {
+        let mut named = forget.gone.iter().chain(&forget.cut);
+        let stale = forget.revision != self.session.revision;
+        let living = self.load().into_iter().map(|row| row.seq).collect::<Vec<_>>();
+        if stale
+            || named.any(|seq| !self.messages.contains_key(seq))
+            || forget.gone.iter().any(|seq| living.contains(seq))
+        {
+            return Err(Refused);
+        }
+        let (mut messages, mut bytes) = (0, 0);
+        for (seq, said) in &mut self.messages {
+            let gone = forget.gone.contains(seq);
+            let differs = said.shown.is_some() && said.shown != said.original;
+            let named = gone || (forget.cut.contains(seq) && differs);
+            if let Some(original) = said.original.take_if(|_| named) {
+                messages += 1;
+                bytes += original.len() as u64;
+            }
+            if gone {
+                said.shown = None;
+            }
+        }
+        self.session.revision += 1;
+        self.session.updated = forget.time;
+        Ok((messages, bytes))
+    }
+
+    pub(crate) fn load(&self) -> Vec<Message> {
+        let alive = |row: &Message| !row.hidden && (row.pinned || row.seq >= self.session.live_from);
+        self.all().into_iter().filter(alive).collect()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Message> {
+        let show = |said: &Said| {
+            let body = said.shown.clone().or(said.original.clone()).unwrap_or_default();
+            Message { body, ..said.row.clone() }
+        };
+        self.messages.values().map(show).collect()
+    }
+
+    pub(crate) fn originals(&self) -> Vec<Option<Vec<u8>>> {
+        self.messages.values().map(|said| said.original.clone()).collect()
+    }
+}

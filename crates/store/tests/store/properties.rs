@@ -1,0 +1,191 @@
+//! Any sequence of commits leaves a store with what a plain model has.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::option::{of, weighted};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use secateur_store::{Change, Commit, Forget, NewMessage, NewOperation, Store};
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
+use uuid::Uuid;
+
+use crate::home::{Backend, run};
+use crate::model::Model;
+use crate::rows::new_session;
+
+/// What is done to a session. Revisions are offsets from the one there is, and other numbers are [aimed](aim).
+#[derive(Clone, Debug)]
+enum Step {
+    Commit(Commit),
+    Forget(Forget),
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        3 => (0..5u8).prop_map(|n| vec![n; 3]),
+        1 => vec(any::<u8>(), 0..4),
+        1 => (0..3u8).prop_map(|n| vec![n; 300]),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), "[a-c]{1,2}", r#"[{}"'\\é]{1,3}"#]
+}
+
+fn message() -> impl Strategy<Value = NewMessage> {
+    let id = prop_oneof![9 => any::<u64>().prop_map(|n| n.to_string()), 1 => "[a-d]"];
+    (id, weighted(0.1, 0..AIMS), any::<bool>(), any::<i64>(), text(), text(), bytes(), of(bytes())).prop_map(
+        |(id, operation, pinned, time, facts, cuts, body, shown)| NewMessage {
+            id,
+            operation,
+            pinned,
+            time,
+            facts,
+            cuts,
+            body,
+            shown,
+        },
+    )
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    (0..AIMS, of(text()), of(of(bytes())), of(any::<bool>()), of(any::<bool>()))
+        .prop_map(|(seq, cuts, shown, hidden, pinned)| Change { seq, cuts, shown, hidden, pinned })
+}
+
+fn operation() -> impl Strategy<Value = NewOperation> {
+    (text(), any::<i64>(), text()).prop_map(|(kind, time, data)| NewOperation { kind, time, data })
+}
+
+/// The revision is that of the session, but for a few.
+fn offset() -> impl Strategy<Value = u64> {
+    prop_oneof![19 => Just(0), 1 => Just(1), 1 => Just(u64::MAX)]
+}
+
+const AIMS: u64 = 60;
+
+/// Turns a number that was made up into one that mostly names something: 1 to `last`, and sometimes one past it.
+fn aim(number: &mut u64, last: u64) {
+    *number = if *number == 0 || last == 0 { last + 1 } else { *number % last + 1 };
+}
+
+fn aim_commit(commit: &mut Commit, model: &Model) {
+    let last = model.session.head + commit.append.len() as u64;
+    commit.change.iter_mut().for_each(|change| aim(&mut change.seq, last));
+    commit.live_from.iter_mut().for_each(|live_from| aim(live_from, last + 1));
+    let last = model.session.last_operation + commit.operations.len() as u64;
+    let made_by = commit.append.iter_mut().filter_map(|new| new.operation.as_mut());
+    commit.undone.iter_mut().map(|(number, _)| number).chain(made_by).for_each(|number| aim(number, last));
+}
+
+fn commit() -> impl Strategy<Value = Commit> {
+    let rows = (vec(message(), 0..5), vec(change(), 0..3), vec(operation(), 0..2));
+    let rest = (vec((0..AIMS, any::<bool>()), 0..2), vec(text(), 0..3), of(text()));
+    (offset(), any::<i64>(), rows, rest, weighted(0.3, 0..AIMS), of(text())).prop_map(
+        |(revision, time, (append, change, operations), (undone, events, state), live_from, frame)| Commit {
+            revision,
+            lease: None,
+            time,
+            append,
+            change,
+            operations,
+            undone,
+            events,
+            state,
+            live_from,
+            frame,
+        },
+    )
+}
+
+fn forget() -> impl Strategy<Value = Forget> {
+    (offset(), any::<i64>(), vec(0..AIMS, 0..2), vec(0..AIMS, 0..3))
+        .prop_map(|(revision, time, gone, cut)| Forget { revision, time, gone, cut })
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    vec(prop_oneof![4 => commit().prop_map(Step::Commit), 1 => forget().prop_map(Step::Forget)], 1..14)
+}
+
+/// Takes the steps in a session of its own. Says how many were not refused.
+async fn follow(store: &Arc<dyn Store>, steps: Vec<Step>) -> usize {
+    let id = &Uuid::now_v7().to_string();
+    let session = store.create(new_session(id)).await.unwrap();
+    let mut model = Model { session, ..Model::default() };
+    let mut taken = 0;
+    for step in steps {
+        let now = model.session.revision;
+        match step {
+            Step::Commit(mut commit) => {
+                commit.revision = commit.revision.wrapping_add(now);
+                aim_commit(&mut commit, &model);
+                let expected = model.commit(&commit).map(|()| {
+                    let now = &model.session;
+                    (now.revision, now.head, now.last_operation, now.last_event)
+                });
+                let found = store.commit(id, commit).await;
+                let found = found.map(|now| (now.revision, now.head, now.last_operation, now.last_event));
+                assert_eq!(found.as_ref().ok(), expected.as_ref().ok(), "{found:?}");
+                taken += usize::from(found.is_ok());
+            }
+            Step::Forget(mut forget) => {
+                forget.revision = forget.revision.wrapping_add(now);
+                let named = forget.gone.iter_mut().chain(&mut forget.cut);
+                named.for_each(|seq| aim(seq, model.session.head));
+                let expected = model.forget(&forget);
+                let found = store.forget(id, forget).await;
+                let found = found.map(|forgotten| (forgotten.messages, forgotten.bytes));
+                assert_eq!(found.as_ref().ok(), expected.as_ref().ok(), "{found:?}");
+                taken += usize::from(found.is_ok());
+            }
+        }
+        compare(store, id, &model).await;
+    }
+    taken
+}
+
+async fn compare(store: &Arc<dyn Store>, id: &str, model: &Model) {
+    let loaded = store.load(id).await.unwrap();
+    assert_eq!(loaded.session, model.session);
+    assert_eq!(loaded.messages, model.load());
+    assert_eq!(store.messages(id, 0, u64::MAX).await.unwrap(), model.all());
+    let seqs: Vec<u64> = model.messages.keys().copied().collect();
+    assert_eq!(store.originals(id, &seqs).await.unwrap(), model.originals());
+    let operations: Vec<_> = model.operations.values().cloned().collect();
+    assert_eq!(store.operations(id, 0, usize::MAX).await.unwrap(), operations);
+    assert_eq!(store.events(id, 0, usize::MAX).await.unwrap(), model.events);
+}
+
+/// Follows many sequences in one store, so that sessions share bodies.
+fn check(backend: Backend, cases: u32) {
+    run(backend, move |home| async move {
+        let store = home.open().await;
+        block_in_place(|| {
+            let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+            let (taken, seen) = (Cell::new(0), Cell::new(0));
+            let result = TestRunner::new(config).run(&steps(), |steps| {
+                seen.set(seen.get() + steps.len());
+                taken.set(taken.get() + Handle::current().block_on(follow(&store, steps)));
+                Ok(())
+            });
+            if let Err(error) = result {
+                panic!("{error}");
+            }
+            // Otherwise the sequences prove nothing.
+            assert!(taken.get() * 2 > seen.get(), "only {taken:?} of {seen:?} steps were not refused");
+        });
+    });
+}
+
+#[test]
+fn sqlite_agrees_with_a_model() {
+    check(Backend::Memory, ProptestConfig::default().cases);
+}
+
+#[test]
+fn postgres_agrees_with_a_model() {
+    check(Backend::Postgres, 12);
+}
