@@ -80,8 +80,6 @@ pub struct Session {
     job: Option<Job>,
     ticket: u64,
     events: Vec<Event>,
-    /// Characters of the request that was last let through.
-    sent_chars: Option<u64>,
 }
 
 /// An effect whose answer is awaited, and what to do with the answer.
@@ -135,7 +133,6 @@ impl Session {
             job: None,
             ticket: 0,
             events: Vec::new(),
-            sent_chars: None,
         }
     }
 
@@ -225,7 +222,7 @@ impl Session {
 
     /// Learns from what the provider reported, and sees whether there is something to do.
     fn learn(&mut self, usage: &Usage, turn: Turn, now: i64) {
-        if let (Some(chars), Ok(tokens)) = (self.sent_chars.take(), u64::try_from(usage.context()))
+        if let (Some(chars), Ok(tokens)) = (self.state.sent_chars.take(), u64::try_from(usage.context()))
             && tokens > 0
         {
             self.state.calibration.observe(chars, tokens);
@@ -246,7 +243,7 @@ impl Session {
         let usable = self.usable().and_then(|usable| u64::try_from(usable).ok());
         // Whatever the estimate said, it was more than there is room for.
         let least = usable.map(|usable| usable.saturating_add(1));
-        if let (Some(chars), Some(tokens)) = (self.sent_chars.take(), tokens.max(least)) {
+        if let (Some(chars), Some(tokens)) = (self.state.sent_chars.take(), tokens.max(least)) {
             self.state.calibration.observe(chars, tokens);
         }
         let mut errand = Errand::new(Purpose::Rest(Turn::Open), now);
@@ -338,8 +335,8 @@ impl Session {
     fn take_verdict(&mut self, then: Then, verdict: Consent, effects: &mut Vec<Effect>) {
         match (then, verdict) {
             (Then::Cut { occasion, cuts }, verdict) => self.agree_cuts(effects, verdict, occasion, cuts),
-            (Then::Begin, Consent::Given) => self.set_stage(Stage::Agreed),
             (Then::Begin, Consent::Refused) => self.give_up(Failure::Vetoed),
+            (Then::Begin, _) => self.set_stage(Stage::Agreed),
             (Then::Pivot(summary), verdict) => self.set_stage(Stage::Ready { summary, resume: verdict }),
             _ => {}
         }

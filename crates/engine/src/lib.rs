@@ -1,7 +1,37 @@
-//! Carries out what the session machine decides.
+//! Carries out what the session machine decides: stores, summarises, redacts, asks hooks.
+//!
+//! ```text
+//!  application ──▶ Session ──inputs──▶ secateur::session (pure) ──effects──▶ store, summariser, hooks
+//!                  (bytes)                                                        │
+//!                     ▲───────────────────────── answers ──────────────────────────┘
+//! ```
+//!
+//! An application appends messages to a [`Session`], asks it for the request to send, and says how that went. The
+//! session stays inside the model's window for ever: old tool results are cut, older history is summarised, and all
+//! of it can be undone, because the originals are kept.
 
+mod background;
+mod clock;
+mod dialect;
+mod drive;
+mod engine;
+mod error;
 pub mod hooks;
 pub mod ledger;
+mod live;
+mod prepare;
 pub mod provider;
+mod recall;
+mod record;
 pub mod redact;
+mod session;
 pub mod summary;
+mod turn;
+
+pub use clock::Clock;
+pub use dialect::LARGEST_MESSAGE;
+pub use engine::{DEFAULT_PROFILE, Engine, Opening, Target};
+pub use error::EngineError;
+pub use live::Live;
+pub use recall::{Recalled, Told};
+pub use session::{NewMessage, Request, Session, Settlement};

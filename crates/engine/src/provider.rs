@@ -37,12 +37,12 @@
 //! )?;
 //! let model = endpoint.connect()?;
 //! let question = Question { system: "Be short.", text: "Why is the sky blue?", max_tokens: 200 };
-//! let answer = model.ask(&question, &mut |delta| {
-//!     if let Delta::Text(text) = delta {
-//!         print!("{text}");
-//!     }
-//! });
-//! println!("{:?}", answer.await?.finish);
+//! let mut show = |delta: Delta<'_>| match delta {
+//!     Delta::Text(text) => print!("{text}"),
+//!     Delta::Restart => println!("\n(once more)"),
+//! };
+//! let answer = model.ask(&question, &mut show).await?;
+//! println!("{:?}", answer.finish);
 //! # Ok(())
 //! # }
 //! ```

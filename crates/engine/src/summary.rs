@@ -19,7 +19,6 @@ mod check;
 mod chunk;
 mod make;
 mod material;
-mod model_stub;
 mod piece;
 mod prompt;
 
@@ -29,6 +28,5 @@ pub use make::{
     CALLS, CHUNKS, Job, LEAST_BUDGET, OVERFLOWS, Place, Progress, Summary, SummaryError, summarise,
 };
 pub use material::gather;
-pub use model_stub::{Answer, AskError, Delta, Finish, Model, Question};
 pub use piece::{Piece, Redact, Voice};
-pub use prompt::{CONTEXT_LIMIT, FOCUS_LIMIT, TASK_LIMIT};
+pub use prompt::{CONTEXT_LIMIT, FOCUS_LIMIT, TASK, TASK_LIMIT};

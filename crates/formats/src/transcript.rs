@@ -135,9 +135,9 @@ impl<'a> Transcript<'a> {
 
     /// The source with these cuts made, as edits: marks where the system marks, replaced content where it
     /// replaces. `now` is written where a system writes the time of a cut.
-    pub fn apply(
+    pub fn apply<'r>(
         &self,
-        cuts: impl IntoIterator<Item = Rendering<'a>>,
+        cuts: impl IntoIterator<Item = Rendering<'r>>,
         now: i64,
     ) -> Result<Splice<'a>, ApplyError> {
         let mut splice = Splice::new(self.bytes);

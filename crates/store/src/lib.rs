@@ -62,6 +62,24 @@ const LONGEST_LEASE: u64 = 100 * 366 * 24 * 3600 * 1000;
 ///
 /// A database of an older version is brought up to date; one of a newer version is refused with
 /// [`StoreError::Newer`]. What is in a URL, such as a password, is in no error.
+///
+/// ```
+/// use secateur_store::{Commit, NewMessage, NewSession, StoreError, open};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let store = open("sqlite::memory:").await?;
+/// let session = store.create(NewSession { id: "s".to_owned(), ..NewSession::default() }).await?;
+/// let hello = NewMessage { id: "m".to_owned(), body: b"hello".to_vec(), ..NewMessage::default() };
+/// let commit = Commit { revision: session.revision, append: vec![hello], ..Commit::default() };
+/// assert_eq!(store.commit("s", commit.clone()).await?.head, 1);
+/// assert_eq!(store.load("s").await?.messages[0].body, b"hello");
+///
+/// // Whoever did not see that has to look again.
+/// assert!(matches!(store.commit("s", commit).await, Err(StoreError::Stale { found: 1, .. })));
+/// # Ok::<(), StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     let doing = "cannot open the store";
     match Place::read(url)? {
@@ -94,7 +112,14 @@ pub trait Store: Send + Sync {
     /// order of their numbers, without hidden ones, each with the body that is shown.
     async fn load(&self, id: &str) -> Result<Loaded, StoreError>;
 
-    /// Carries out a commit, in one transaction, or changes nothing.
+    /// Carries out a commit, in one transaction, or changes nothing. If the caller stops waiting, it is kept as a
+    /// whole or not at all.
+    ///
+    /// It is refused, in this order, if the revision is not the session's ([`StoreError::Stale`]), if the lease that
+    /// it names is not the current one ([`StoreError::LeaseLost`]; a lease that ran out is good until somebody else
+    /// takes it), if it names messages or operations that are not there ([`StoreError::NoMessage`],
+    /// [`StoreError::NoOperation`]), if one of its messages was appended before ([`StoreError::Known`]), or if it
+    /// shows an original again that was forgotten ([`StoreError::OriginalForgotten`]).
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError>;
 
     /// The original bodies of these messages, in the order asked for; none where there is no such message or its
@@ -113,14 +138,15 @@ pub trait Store: Send + Sync {
 
     /// Takes the lease of a session for `ttl_ms` milliseconds if nobody holds it or the holder's time is over; renews
     /// it if `owner` holds it. Time is the store's own, so that all machines agree on it. None if somebody else holds
-    /// it. Each new holder gets a higher token.
+    /// it. Each new holder gets a higher token, also one that gave the lease back before; whoever renews keeps his.
     async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError>;
 
-    /// Gives the lease back, if `owner` still holds it.
+    /// Gives the lease back, if `owner` still holds it; otherwise there is nothing to do.
     async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError>;
 
     /// Deletes originals: those named are gone, or replaced by what is shown. Refused like a commit if the session
-    /// has changed since.
+    /// has changed since, and with [`StoreError::Alive`] if a message that is to be gone would still be loaded. The
+    /// session's revision grows, because whoever loaded it before may count on an original that is gone.
     async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError>;
 
     /// Gives space that was freed back to the file system.

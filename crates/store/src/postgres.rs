@@ -68,8 +68,8 @@ impl Postgres {
             .map_err(|_| StoreError::database("cannot open the store")("there is no runtime"))?;
         let store = Self { pool };
         let mut client = store.connect("cannot connect to the store").await?;
-        let doing = "cannot bring the tables of the store up to date";
-        migrate::migrate(&mut client).await.map_err(|failure| failure.while_doing(doing))?;
+        let result = migrate::migrate(&mut client).await;
+        finish(client, "cannot bring the tables of the store up to date", result)?;
         Ok(store)
     }
 
@@ -78,31 +78,45 @@ impl Postgres {
     }
 }
 
+/// Gives a connection back, unless it broke: the pool would notice only a moment later, and hand it out until then.
+fn finish<T>(client: Object, doing: &'static str, result: Result<T, Failure>) -> Result<T, StoreError> {
+    if let Err(Failure::Database(problem)) = &result
+        && problem.breaks()
+    {
+        drop(Object::take(client));
+    }
+    result.map_err(|failure| failure.while_doing(doing))
+}
+
 #[async_trait]
 impl Store for Postgres {
     async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError> {
         let doing = "cannot create a session";
         check_session(&session)?;
         let client = self.connect(doing).await?;
-        session::create(&client, session).await.map_err(|failure| failure.while_doing(doing))
+        let result = session::create(&client, session).await;
+        finish(client, doing, result)
     }
 
     async fn session(&self, id: &str) -> Result<SessionRow, StoreError> {
         let doing = "cannot read a session";
         let client = self.connect(doing).await?;
-        session::find(&client, id).await.map_err(|failure| failure.while_doing(doing))
+        let result = session::find(&client, id).await;
+        finish(client, doing, result)
     }
 
     async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
         let doing = "cannot list sessions";
         let client = self.connect(doing).await?;
-        session::list(&client, limit).await.map_err(|failure| failure.while_doing(doing))
+        let result = session::list(&client, limit).await;
+        finish(client, doing, result)
     }
 
     async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
         let doing = "cannot load a session";
         let mut client = self.connect(doing).await?;
-        load::load(&mut client, id).await.map_err(|failure| failure.while_doing(doing))
+        let result = load::load(&mut client, id).await;
+        finish(client, doing, result)
     }
 
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
@@ -114,7 +128,7 @@ impl Store for Postgres {
         loop {
             match commit::carry_out(&mut client, id, &draft).await {
                 Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
-                result => return result.map_err(|failure| failure.while_doing(doing)),
+                result => return finish(client, doing, result),
             }
         }
     }
@@ -122,38 +136,44 @@ impl Store for Postgres {
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         let doing = "cannot read originals";
         let client = self.connect(doing).await?;
-        body::originals(&client, id, seqs).await.map_err(|failure| failure.while_doing(doing))
+        let result = body::originals(&client, id, seqs).await;
+        finish(client, doing, result)
     }
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
         let doing = "cannot read messages";
         let client = self.connect(doing).await?;
-        load::range(&client, id, from, to).await.map_err(|failure| failure.while_doing(doing))
+        let result = load::range(&client, id, from, to).await;
+        finish(client, doing, result)
     }
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
         let doing = "cannot read operations";
         let client = self.connect(doing).await?;
-        log::operations(&client, id, after, limit).await.map_err(|failure| failure.while_doing(doing))
+        let result = log::operations(&client, id, after, limit).await;
+        finish(client, doing, result)
     }
 
     async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
         let doing = "cannot read events";
         let client = self.connect(doing).await?;
-        log::events(&client, id, after, limit).await.map_err(|failure| failure.while_doing(doing))
+        let result = log::events(&client, id, after, limit).await;
+        finish(client, doing, result)
     }
 
     async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError> {
         let doing = "cannot lease a session";
         check_id("the owner of a lease", owner)?;
         let client = self.connect(doing).await?;
-        lease::take(&client, id, owner, ttl_ms).await.map_err(|failure| failure.while_doing(doing))
+        let result = lease::take(&client, id, owner, ttl_ms).await;
+        finish(client, doing, result)
     }
 
     async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError> {
         let doing = "cannot release a session";
         let client = self.connect(doing).await?;
-        lease::give_back(&client, id, owner).await.map_err(|failure| failure.while_doing(doing))
+        let result = lease::give_back(&client, id, owner).await;
+        finish(client, doing, result)
     }
 
     async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError> {
@@ -163,7 +183,7 @@ impl Store for Postgres {
         loop {
             match forget::carry_out(&mut client, id, &forget).await {
                 Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
-                result => return result.map_err(|failure| failure.while_doing(doing)),
+                result => return finish(client, doing, result),
             }
         }
     }
@@ -171,6 +191,7 @@ impl Store for Postgres {
     async fn shrink(&self) -> Result<(), StoreError> {
         let doing = "cannot shrink the store";
         let mut client = self.connect(doing).await?;
-        forget::shrink(&mut client).await.map_err(|failure| failure.while_doing(doing))
+        let result = forget::shrink(&mut client).await;
+        finish(client, doing, result)
     }
 }

@@ -113,10 +113,12 @@ pub enum Turn {
 }
 
 /// What hooks say about a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
     /// Go on.
     Given,
+    /// Go on, but leave these parts of messages alone.
+    Except(Vec<(Seq, u32)>),
     /// Leave it.
     Refused,
 }

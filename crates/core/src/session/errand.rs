@@ -157,7 +157,7 @@ impl Session {
                 if self.begin(trigger, errand.turn(), errand.level, errand.now) {
                     return Step::Again;
                 }
-                if errand.purpose == Purpose::Compact {
+                if errand.purpose == Purpose::Compact && errand.level == 1 {
                     errand.refused = Some(Failure::NothingToSummarise);
                     self.events.push(Event::CompactionRefused { why: Failure::NothingToSummarise });
                 }
@@ -219,7 +219,7 @@ impl Session {
         }
         let cuts = std::mem::take(&mut errand.cuts);
         let chars = self.chars_with(&cuts);
-        self.sent_chars = Some(chars.saturating_add(self.request.frame));
+        self.state.sent_chars = Some(chars.saturating_add(self.request.frame));
         self.state.last_request = Some(errand.now);
         let newest = self.window.rows().iter().map(|row| row.seq).max();
         self.state.sent_to = self.state.sent_to.max(newest.unwrap_or(0));

@@ -132,7 +132,7 @@ impl Session {
             },
             Stage::Ready { summary, resume } => {
                 self.set_stage(Stage::Waiting);
-                self.pivot(effects, &job, &summary, resume);
+                self.pivot(effects, &job, &summary, &resume);
             }
         }
         true
@@ -259,7 +259,7 @@ impl Session {
     }
 
     /// Stores the pivot.
-    fn pivot(&mut self, effects: &mut Vec<Effect>, job: &Job, summary: &Entry, resume: Consent) {
+    fn pivot(&mut self, effects: &mut Vec<Effect>, job: &Job, summary: &Entry, resume: &Consent) {
         let previous = self.state.pivot.clone();
         let mut replaced = job.task.head.clone();
         replaced.extend(&job.dropped);
@@ -275,7 +275,7 @@ impl Session {
             kept: job.task.kept.clone(),
             live_from,
             replay: job.task.replay,
-            resume: resume == Consent::Given && self.wants_resume(job),
+            resume: *resume != Consent::Refused && self.wants_resume(job),
             shows_marker: self.start == PivotStart::Marker,
             previous,
         };

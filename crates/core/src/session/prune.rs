@@ -124,9 +124,14 @@ impl Session {
         effects: &mut Vec<Effect>,
         verdict: Consent,
         occasion: Occasion,
-        cuts: Vec<(Seq, MadeCut)>,
+        mut cuts: Vec<(Seq, MadeCut)>,
     ) {
-        if verdict == Consent::Refused {
+        match verdict {
+            Consent::Given => {}
+            Consent::Except(parts) => cuts.retain(|(seq, cut)| !parts.contains(&(*seq, cut.part))),
+            Consent::Refused => return,
+        }
+        if cuts.is_empty() {
             return;
         }
         let (before, after) = (self.tokens(), self.tokens_with(&cuts));

@@ -53,7 +53,7 @@ struct Stored {
     kept: bool,
 }
 
-pub struct World {
+pub(crate) struct World {
     chance: Chance,
     profile: &'static Profile,
     // What survives a crash.
@@ -76,11 +76,11 @@ pub struct World {
     chars_per_token: u64,
     now: i64,
     is_steady: bool,
-    pub seen: BTreeSet<&'static str>,
+    pub(crate) seen: BTreeSet<&'static str>,
 }
 
 impl World {
-    pub fn new(mut chance: Chance) -> Self {
+    pub(crate) fn new(mut chance: Chance) -> Self {
         let profile = chance.pick(&PROFILES);
         let context = *chance.pick(&[2_000i64, 4_000, 8_000]);
         let limits = Limits { context, output: Some(500), ..Limits::default() };
@@ -111,11 +111,11 @@ impl World {
         }
     }
 
-    pub fn length(&mut self) -> u64 {
+    pub(crate) fn length(&mut self) -> u64 {
         8 + self.chance.below(40)
     }
 
-    pub fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         self.now += self.chance.below(60_000) as i64;
         if self.is_unlucky(2) {
             self.now -= 3_600_000;
@@ -435,7 +435,7 @@ impl World {
         assert!(lost.is_empty(), "{lost:?} lost their answers");
     }
 
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         let said = self
             .log
             .values()

@@ -28,7 +28,7 @@ use super::{Answer, AskError, Deltas, Model, Question};
 /// The version of Anthropic's interface that is spoken.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// The longest that a connection may take to come about, if there is no less patience for everything.
+/// The longest that a connection may take to come about. After that it may be tried again, as no question was asked.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A model behind an endpoint. Connections are kept and used again; clones share them.
@@ -56,17 +56,8 @@ impl Client {
         let headers = headers(endpoint, dialect, key)?;
         let values = endpoint.headers.values().map(String::as_str);
         let censor = Censor::new(key.map(Secret::reveal).into_iter().chain(values));
-        // There is one provider for the process. If somebody else was first, theirs is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .no_proxy()
-            .referer(false)
-            .connect_timeout(CONNECT.min(Duration::from_millis(endpoint.patience_ms)))
-            .user_agent(concat!("secateur/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| ConnectError::System { reason: censor.clean(&error.to_string()) })?;
+        let http =
+            http(&url).map_err(|error| ConnectError::System { reason: censor.clean(&error.to_string()) })?;
         Ok(Self { endpoint: endpoint.clone(), dialect, http, url, headers, censor })
     }
 
@@ -182,8 +173,10 @@ impl Model for Client {
 
     async fn ask(&self, question: &Question<'_>, deltas: &mut Deltas<'_>) -> Result<Answer, AskError> {
         let after = Duration::from_millis(self.endpoint.timeout_ms);
-        let body = Bytes::from(self.dialect.body(&self.endpoint, question).to_string());
-        let mut draft = Draft::new(deltas, &self.censor, self.most_bytes());
+        let most = self.endpoint.output.map_or(u64::MAX, u64::from);
+        let question = Question { max_tokens: question.max_tokens.min(most), ..*question };
+        let body = Bytes::from(self.dialect.body(&self.endpoint, &question).to_string());
+        let mut draft = Draft::new(deltas, &self.censor, self.most_bytes(), question.max_tokens);
         let now = Instant::now();
         // A time beyond all clocks is as good as a year.
         let deadline = now.checked_add(after).unwrap_or(now + Duration::from_secs(31_536_000));
@@ -208,6 +201,26 @@ fn explain(error: sse_stream::Error, draft: &Draft<'_>) -> AskError {
         },
         error => draft.malformed(&error.to_string()),
     }
+}
+
+/// A client that follows nobody, asks no proxy and repeats nothing by itself.
+fn http(url: &Url) -> Result<reqwest::Client, reqwest::Error> {
+    // There is one provider of ciphers for the process. If somebody else was first, theirs is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .redirect(redirect::Policy::none())
+        .retry(retry::never())
+        .no_proxy()
+        .referer(false)
+        .connect_timeout(CONNECT)
+        .user_agent(concat!("secateur/", env!("CARGO_PKG_VERSION")));
+    if url.scheme() == "http" {
+        // A model on the same machine must not need the system's certificates, which a small container lacks.
+        let nobody = rustls::RootCertStore::empty();
+        let tls = rustls::ClientConfig::builder().with_root_certificates(nobody).with_no_client_auth();
+        builder = builder.tls_backend_preconfigured(tls);
+    }
+    builder.build()
 }
 
 fn headers(endpoint: &Endpoint, dialect: Dialect, key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {

@@ -52,12 +52,10 @@ impl Dialect {
 
     /// The body of a request.
     pub(super) fn body(self, endpoint: &Endpoint, question: &Question<'_>) -> Value {
-        let most = endpoint.output.map_or(question.max_tokens, |most| question.max_tokens.min(most.into()));
-        let question = Question { max_tokens: most, ..*question };
         match self {
-            Self::Chat => chat::body(endpoint, &question),
-            Self::Responses => responses::body(endpoint, &question),
-            Self::Anthropic => anthropic::body(endpoint, &question),
+            Self::Chat => chat::body(endpoint, question),
+            Self::Responses => responses::body(endpoint, question),
+            Self::Anthropic => anthropic::body(endpoint, question),
         }
     }
 

@@ -14,6 +14,7 @@ pub(super) struct Draft<'d> {
     deltas: &'d mut Deltas<'d>,
     censor: &'d Censor,
     most: usize,
+    max_tokens: u64,
     text: String,
     finish: Option<Finish>,
     usage: Option<Usage>,
@@ -21,9 +22,10 @@ pub(super) struct Draft<'d> {
 }
 
 impl<'d> Draft<'d> {
-    /// An empty draft of at most so many bytes.
-    pub(super) fn new(deltas: &'d mut Deltas<'d>, censor: &'d Censor, most: usize) -> Self {
-        Self { deltas, censor, most, text: String::new(), finish: None, usage: None, held_back: false }
+    /// An empty draft of at most so many bytes, to a question that allows so many tokens.
+    pub(super) fn new(deltas: &'d mut Deltas<'d>, censor: &'d Censor, most: usize, max_tokens: u64) -> Self {
+        let (text, finish, usage, held_back) = (String::new(), None, None, false);
+        Self { deltas, censor, most, max_tokens, text, finish, usage, held_back }
     }
 
     /// Begins anew. If any text was handed out, it is taken back.
@@ -83,11 +85,22 @@ impl<'d> Draft<'d> {
     /// The answer, if there is one.
     pub(super) fn finish(&mut self) -> Result<Answer, AskError> {
         let Some(finish) = self.finish else { return Err(self.cut_off()) };
-        let finish = if self.held_back { Finish::Filtered } else { finish };
+        let finish = match finish {
+            _ if self.held_back => Finish::Filtered,
+            // Some servers say "completed" whatever happens (llama.cpp does, in Responses).
+            Finish::Complete if self.is_full() => Finish::Length,
+            finish => finish,
+        };
         if self.text.trim().is_empty() {
             return Err(AskError::Empty { finish });
         }
         Ok(Answer { text: mem::take(&mut self.text), finish, usage: self.usage })
+    }
+
+    /// Whether the text took all the tokens that it was allowed.
+    fn is_full(&self) -> bool {
+        let output = self.usage.and_then(|usage| u64::try_from(usage.output).ok());
+        output.is_some_and(|output| output > 0 && output >= self.max_tokens)
     }
 
     /// The answer broke off here.

@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use super::chunk::Ruler;
 use super::make::ending;
-use super::model_stub::Finish;
 use super::prompt::{flatten, is_echo};
+use crate::provider::Finish;
 
 /// The same line this often is no text any more.
 const LINES: usize = 100;

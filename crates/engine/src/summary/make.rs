@@ -18,8 +18,8 @@ use secateur::Usage;
 use thiserror::Error;
 
 use super::chunk::divide;
-use super::model_stub::{AskError, Finish, Model};
 use super::piece::{Piece, Redact};
+use crate::provider::{AskError, Finish, Model};
 use work::{Taken, Work};
 
 /// Most chunks that material is divided into.

@@ -38,7 +38,7 @@ redacted.
 about your own work.";
 
 /// What a summary is to hold, unless a hook says otherwise.
-const TASK: &str = "\
+pub const TASK: &str = "\
 Write the record under these headings, each as a line `## …`; leave out those with nothing to say:
 Done: what was done and found out, with results that still matter.
 In progress: what is being worked on right now and how far it is.

@@ -7,7 +7,6 @@ use std::fmt;
 
 use deadpool_postgres::PoolError;
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
 
 use super::Failure;
 
@@ -15,19 +14,34 @@ use super::Failure;
 #[derive(Debug)]
 pub(super) struct Problem {
     message: String,
-    /// Whether the same may succeed a moment later, because two writers stood in each other's way.
-    passes: bool,
+    kind: Kind,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    /// Two writers stood in each other's way: the same may succeed a moment later.
+    Passing,
+    /// The connection is of no use any more.
+    Broken,
+    /// The server does not want to.
+    Refusal,
 }
 
 impl Problem {
     /// A body that was there is gone: another writer has just swept it.
     pub(super) fn swept() -> Self {
-        Self { message: "a body was deleted by another writer again and again".to_owned(), passes: true }
+        let message = "a body was deleted by another writer again and again".to_owned();
+        Self { message, kind: Kind::Passing }
     }
 
     /// Whether to try again.
     pub(super) fn passes(&self) -> bool {
-        self.passes
+        self.kind == Kind::Passing
+    }
+
+    /// Whether not to use the connection again.
+    pub(super) fn breaks(&self) -> bool {
+        self.kind == Kind::Broken
     }
 }
 
@@ -42,11 +56,15 @@ impl std::error::Error for Problem {}
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let Some(said) = error.as_db_error() else {
-            return Self { message: error.to_string(), passes: false };
+            return Self { message: error.to_string(), kind: Kind::Broken };
         };
-        let passes =
-            [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE].contains(said.code());
-        Self { message: format!("{} ({})", said.message(), said.code().code()), passes }
+        // Classes 08 and 57P: the server ends the connection.
+        let kind = match said.code().code() {
+            "40001" | "40P01" => Kind::Passing,
+            code if code.starts_with("08") || code.starts_with("57P") => Kind::Broken,
+            _ => Kind::Refusal,
+        };
+        Self { message: format!("{} ({})", said.message(), said.code().code()), kind }
     }
 }
 
@@ -61,9 +79,11 @@ impl From<PoolError> for Failure {
         Self::Database(match error {
             PoolError::Backend(error) => error.into(),
             PoolError::Timeout(_) => {
-                Problem { message: "no connection became free in time".to_owned(), passes: false }
+                Problem { message: "no connection became free in time".to_owned(), kind: Kind::Refusal }
             }
-            _ => Problem { message: "the connections of the store are closed".to_owned(), passes: false },
+            _ => {
+                Problem { message: "the connections of the store are closed".to_owned(), kind: Kind::Refusal }
+            }
         })
     }
 }

@@ -1,5 +1,6 @@
 use super::{Candidate, Flaw, Replaced, check};
-use crate::summary::{Finish, Ruler};
+use crate::provider::Finish;
+use crate::summary::Ruler;
 
 fn against() -> Replaced<'static> {
     Replaced {

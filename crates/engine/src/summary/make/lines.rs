@@ -1,8 +1,8 @@
 //! An answer on its way, as redacted lines.
 
-use super::super::model_stub::Delta;
 use super::super::piece::Redact;
 use super::Progress;
+use crate::provider::Delta;
 
 /// Collects what arrives and hands on whole lines.
 ///

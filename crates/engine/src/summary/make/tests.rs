@@ -4,9 +4,8 @@ use async_trait::async_trait;
 use secateur::{Limits, Usage};
 
 use super::{CHUNKS, Job, Place, Progress, Summary, SummaryError, summarise};
-use crate::summary::{
-    Answer, AskError, Candidate, Delta, Finish, Flaw, Model, Piece, Question, Replaced, Ruler, Voice, check,
-};
+use crate::provider::{Answer, AskError, Delta, Finish, Model, Question};
+use crate::summary::{Candidate, Flaw, Piece, Replaced, Ruler, Voice, check};
 
 mod properties;
 mod troubles;
@@ -47,11 +46,7 @@ impl<F: Fn(usize, &Question<'_>) -> Outcome + Send + Sync> Model for Script<F> {
         self.limits
     }
 
-    async fn ask(
-        &self,
-        question: &Question<'_>,
-        deltas: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
-    ) -> Outcome {
+    async fn ask(&self, question: &Question<'_>, deltas: &mut crate::provider::Deltas<'_>) -> Outcome {
         let number = self.asked().len();
         let Question { system, text, max_tokens } = *question;
         self.asked().push(Asked { system: system.into(), text: text.into(), max_tokens });
@@ -234,7 +229,7 @@ async fn no_credential_goes_in_or_comes_out() {
 #[tokio::test]
 async fn progress_tells_each_step() {
     let script = |number: usize, _: &Question<'_>| match number {
-        0 => Err(AskError::Overflow { tokens: None, limit: None }),
+        0 => Err(AskError::Overflow { used: None, limit: None }),
         1 => ended("cut", Finish::Length),
         _ => answer("one\ntwo"),
     };

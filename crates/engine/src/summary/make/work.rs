@@ -3,12 +3,12 @@
 use secateur::Usage;
 
 use super::super::chunk::{Chunk, Rooms, Ruler, least_room};
-use super::super::model_stub::{Answer, AskError, Finish, Model, Question};
 use super::super::piece::Redact;
 use super::super::prompt::{self, Brevity, CONTEXT_LIMIT, FOCUS_LIMIT, Parts, Prompt, TASK_LIMIT};
 use super::lines::Lines;
 use super::room::{Room, clip};
 use super::{CHUNKS, Job, LEAST_BUDGET, OVERFLOWS, Place, Progress, Summary, SummaryError};
+use crate::provider::{Answer, AskError, Finish, Model, Question};
 
 /// Whether a chunk was taken in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl<'w> Work<'w> {
             progress(Progress::Asking { call: self.calls + 1, place });
             let answer = match self.ask(&prompt, progress).await {
                 Ok(answer) => answer,
-                Err(AskError::Overflow { tokens, limit }) => {
+                Err(AskError::Overflow { used: tokens, limit }) => {
                     self.shrink(tokens, limit)?;
                     progress(Progress::Overflow);
                     return Ok(None);

@@ -7,7 +7,8 @@ use secateur::Limits;
 use super::super::room::Room;
 use super::super::{CALLS, LEAST_BUDGET};
 use super::{Job, Outcome, Script, answer, ended, run};
-use crate::summary::{AskError, Finish, Piece, Question, Ruler, Voice};
+use crate::provider::{AskError, Finish, Question};
+use crate::summary::{Piece, Ruler, Voice};
 
 const SECRETS: [&str; 3] = ["sk-live-0123456789", "ghp_abcdefghij", "пароль密碼\u{1f511}"];
 
@@ -46,7 +47,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         6 => any_text().prop_map(|text| answer(&format!("x{text}"))),
         1 => (any_text(), finish).prop_map(|(text, finish)| ended(&text, finish)),
         2 => (prop::option::of(0u64..20_000), prop::option::of(0u64..20_000))
-            .prop_map(|(tokens, limit)| Err(AskError::Overflow { tokens, limit })),
+            .prop_map(|(tokens, limit)| Err(AskError::Overflow { used: tokens, limit })),
     ]
 }
 

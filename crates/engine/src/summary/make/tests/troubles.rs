@@ -2,7 +2,8 @@
 
 use super::super::{CALLS, Job, OVERFLOWS, SummaryError};
 use super::{Outcome, Script, answer, assert_fitting, conversation, ended, job, run, said};
-use crate::summary::{AskError, Finish, Question, Ruler};
+use crate::provider::{AskError, Finish, Question};
+use crate::summary::Ruler;
 
 #[tokio::test]
 async fn reported_numbers_correct_the_estimate() {
@@ -12,7 +13,7 @@ async fn reported_numbers_correct_the_estimate() {
         let tokens = real.tokens(question.system) + real.tokens(question.text);
         match tokens + question.max_tokens {
             ..=10_000 => answer("## Done\nAll."),
-            _ => Err(AskError::Overflow { tokens: Some(tokens), limit: Some(10_000) }),
+            _ => Err(AskError::Overflow { used: Some(tokens), limit: Some(10_000) }),
         }
     };
     let pieces = conversation(40_000);
@@ -29,7 +30,7 @@ async fn a_limit_that_is_smaller_than_the_window_replaces_it() {
         if tokens + question.max_tokens <= 8_000 {
             return answer("## Done\nAll.");
         }
-        Err(AskError::Overflow { tokens: Some(tokens + question.max_tokens), limit: Some(8_000) })
+        Err(AskError::Overflow { used: Some(tokens + question.max_tokens), limit: Some(8_000) })
     };
     let pieces = conversation(40_000);
     // The window is unknown, and the answer that fits the assumed one would fill the real one.
@@ -42,7 +43,7 @@ async fn a_limit_that_is_smaller_than_the_window_replaces_it() {
 #[tokio::test]
 async fn without_numbers_each_refusal_halves_the_question() {
     let script = |number: usize, _: &Question<'_>| match number {
-        0..3 => Err(AskError::Overflow { tokens: None, limit: None }),
+        0..3 => Err(AskError::Overflow { used: None, limit: None }),
         _ => answer("## Done\nAll."),
     };
     let pieces = conversation(100_000);
@@ -58,7 +59,8 @@ async fn a_model_that_always_overflows_is_given_up() {
     for (tokens, limit) in
         [(None, None), (Some(1), Some(1_000_000)), (Some(u64::MAX), Some(1)), (Some(0), Some(0))]
     {
-        let model = Script::new(200_000, |_, _: &Question<'_>| Err(AskError::Overflow { tokens, limit }));
+        let model =
+            Script::new(200_000, |_, _: &Question<'_>| Err(AskError::Overflow { used: tokens, limit }));
         for pieces in [conversation(20_000), vec![said("short", 0)]] {
             let before = model.asked().len();
             let error = run(&model, &job(&pieces)).await.unwrap_err();
@@ -125,7 +127,7 @@ async fn the_worst_of_models_is_asked_no_more_often_than_promised() {
     let script = |number: usize, question: &Question<'_>| match number {
         _ if !question.text.contains("Be much briefer.") => ended("cut", Finish::Length),
         _ if question.text.contains("The record below is too long.") => answer("## Done\nAll."),
-        0..8 => Err(AskError::Overflow { tokens: None, limit: None }),
+        0..8 => Err(AskError::Overflow { used: None, limit: None }),
         _ => answer(&long),
     };
     let pieces = conversation(100_000);
@@ -150,9 +152,9 @@ async fn nothing_a_filter_and_a_failure_each_have_an_error() {
         let error = outcome(ended("text", finish)).await;
         assert!(matches!(error, SummaryError::Unfinished { .. }), "{error}");
     }
-    let error = outcome(Err(AskError::Unavailable { reason: "no route".into() })).await;
+    let error = outcome(Err(AskError::CalledTool)).await;
     assert_eq!(
         error.to_string(),
-        "model scripted cannot be asked for a summary: the model cannot be asked: no route"
+        format!("model scripted cannot be asked for a summary: {}", AskError::CalledTool)
     );
 }

@@ -1,0 +1,53 @@
+//! A summary that is made while the conversation goes on.
+
+use secateur::session::{Failure, Input};
+use tokio::task::JoinHandle;
+
+use crate::error::EngineError;
+use crate::prepare::Prepared;
+use crate::session::Session;
+
+/// A summary on its way. Dropping it calls it off.
+#[derive(Debug)]
+pub(crate) struct Background {
+    pub task: u64,
+    pub work: JoinHandle<Result<Prepared, Failure>>,
+}
+
+impl Background {
+    pub(crate) fn is_finished(&self) -> bool {
+        self.work.is_finished()
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.work.abort();
+    }
+}
+
+impl Session {
+    /// Waits for the summary and hands it to the machine.
+    pub(crate) async fn take_background(&mut self) -> Result<(), EngineError> {
+        let Some(mut background) = self.background.take() else { return Ok(()) };
+        let task = background.task;
+        let outcome = (&mut background.work).await;
+        let outcome = outcome.unwrap_or_else(|error| Err(Failure::Model { message: error.to_string() }));
+        let input = self.outcome(task, outcome);
+        self.drive(input).await?;
+        Ok(())
+    }
+
+    /// What the machine is told about a summary.
+    pub(crate) fn outcome(&mut self, task: u64, outcome: Result<Prepared, Failure>) -> Input {
+        let now = self.now();
+        match outcome {
+            Ok(prepared) => {
+                let summary = prepared.entry.clone();
+                self.prepared = Some(prepared);
+                Input::Summarised { task, summary, now }
+            }
+            Err(why) => Input::Failed { task, why, now },
+        }
+    }
+}

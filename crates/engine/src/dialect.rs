@@ -1,0 +1,119 @@
+//! The form in which a session keeps its messages: that of one provider's requests.
+//!
+//! A session is kept as it is sent. Whoever appends a message hands in the JSON that would stand in the list of the
+//! request, and gets the same bytes back in every later request, so that nothing is translated twice and a provider's
+//! cache finds what it knows. Only the few messages that a compaction makes are written here.
+
+use secateur::session::{Entry, MadeCut};
+use secateur::{Measures, PartIx, Role};
+use secateur_formats::json::{encode, set_member};
+use secateur_formats::{Format, Rendering, Transcript, Wire, read_as};
+
+use crate::error::EngineError;
+
+/// Messages larger than this are refused.
+pub const LARGEST_MESSAGE: usize = 256 << 20;
+
+/// The form of a session's messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect(pub(crate) Wire);
+
+impl Dialect {
+    /// The member of a request that holds the list of messages.
+    pub(crate) fn list(self) -> &'static str {
+        match self.0 {
+            Wire::Anthropic | Wire::OpenAiChat => "messages",
+            Wire::OpenAiResponses => "input",
+            Wire::Gemini => "contents",
+        }
+    }
+
+    /// A request with these messages and whatever the frame holds beside them.
+    pub(crate) fn body<'m>(self, frame: &str, messages: impl Iterator<Item = &'m [u8]>) -> String {
+        let mut list = String::from("[");
+        for message in messages {
+            if list.len() > 1 {
+                list.push(',');
+            }
+            list.push_str(&String::from_utf8_lossy(message));
+        }
+        list.push(']');
+        with_member(frame, self.list(), &list)
+    }
+
+    /// Reads a request.
+    pub(crate) fn read<'b>(self, body: &'b str, measures: &Measures) -> Result<Transcript<'b>, EngineError> {
+        read_as(body.as_bytes(), Format::Request(self.0), measures)
+            .map_err(|source| EngineError::Unreadable { what: "a request".to_owned(), source: source.into() })
+    }
+
+    /// The facts about one message.
+    pub(crate) fn entry(self, message: &str, id: &str, measures: &Measures) -> Result<Entry, EngineError> {
+        let body = self.body("{}", std::iter::once(message.as_bytes()));
+        let transcript = self.read(&body, measures)?;
+        let outline = &transcript.outline;
+        let mut entry: Option<Entry> = None;
+        for ix in outline.messages() {
+            let Entry { parts, role, .. } = match &mut entry {
+                // A provider's message may be several of ours; together they are one here.
+                Some(entry) => {
+                    entry.parts.extend(Entry::of(outline, ix, id).parts);
+                    continue;
+                }
+                None => Entry::of(outline, ix, id),
+            };
+            entry = Some(Entry { id: id.to_owned(), role, parts, ..Entry::default() });
+        }
+        entry.ok_or_else(|| EngineError::NotAMessage { id: id.to_owned(), wire: self.0 })
+    }
+
+    /// A message with these cuts made.
+    pub(crate) fn cut(self, message: &str, cuts: &[MadeCut]) -> Result<String, EngineError> {
+        let body = self.body("{}", std::iter::once(message.as_bytes()));
+        let transcript = self.read(&body, &Measures::default())?;
+        let made = cuts.iter().filter(|cut| !cut.undone);
+        let made = made.map(|cut| Rendering {
+            part: PartIx(cut.part),
+            action: cut.action,
+            placeholder: &cut.placeholder,
+        });
+        let splice = transcript.apply(made, 0).map_err(|source| EngineError::Uncuttable { source })?;
+        let cut = String::from_utf8_lossy(&splice.to_vec()).into_owned();
+        let (start, end) = (self.body("{}", std::iter::empty()).len() - 2, 2);
+        let inner = cut.get(start..cut.len().saturating_sub(end));
+        Ok(inner.unwrap_or(message).to_owned())
+    }
+
+    /// A message that says a text, and its facts.
+    pub(crate) fn say(self, role: Role, text: &str) -> String {
+        let literal = encode(text);
+        match (self.0, role) {
+            (Wire::Gemini, Role::Assistant) => {
+                format!(r#"{{"role":"model","parts":[{{"text":{literal}}}]}}"#)
+            }
+            (Wire::Gemini, _) => format!(r#"{{"role":"user","parts":[{{"text":{literal}}}]}}"#),
+            (_, Role::Assistant) => format!(r#"{{"role":"assistant","content":{literal}}}"#),
+            (_, _) => format!(r#"{{"role":"user","content":{literal}}}"#),
+        }
+    }
+}
+
+/// A JSON object with a member set.
+pub(crate) fn with_member(object: &str, name: &str, value: &str) -> String {
+    let edit = set_member(object, 0..object.len(), name, value);
+    let mut text = object.to_owned();
+    text.replace_range(edit.range, &edit.text);
+    text
+}
+
+/// The characters with which a frame counts.
+pub(crate) fn frame_chars(frame: &str) -> u64 {
+    frame.chars().count() as u64
+}
+
+/// The text of all parts of a message.
+pub(crate) fn text(transcript: &Transcript<'_>, part: Option<u32>) -> Vec<String> {
+    let parts = transcript.outline.parts();
+    let wanted = parts.filter(|ix| part.is_none_or(|part| part == ix.0));
+    wanted.map(|ix| transcript.text_of(ix).into_owned()).collect()
+}

@@ -1,0 +1,92 @@
+//! Small conversations, made for tests, in the dialects of two wires.
+
+use secateur::Measures;
+use secateur_formats::{Format, Wire, read_as};
+use serde_json::{Value, json};
+
+use super::Ledger;
+
+/// One step of a conversation.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// The user speaks.
+    User(String),
+    /// The model speaks.
+    Model(String),
+    /// A tool is called with this input and answers so; true if it says that it failed.
+    Tool(&'static str, Value, String, bool),
+}
+
+pub(super) fn user(text: &str) -> Step {
+    Step::User(text.to_owned())
+}
+
+pub(super) fn model(text: &str) -> Step {
+    Step::Model(text.to_owned())
+}
+
+pub(super) fn tool(name: &'static str, input: Value, answer: &str) -> Step {
+    Step::Tool(name, input, answer.to_owned(), false)
+}
+
+pub(super) fn failing(name: &'static str, input: Value, answer: &str) -> Step {
+    Step::Tool(name, input, answer.to_owned(), true)
+}
+
+/// A request to Anthropic that holds this conversation.
+pub(super) fn anthropic(steps: &[Step]) -> String {
+    let messages: Vec<Value> = steps
+        .iter()
+        .enumerate()
+        .flat_map(|(at, step)| match step {
+            Step::User(text) => vec![json!({"role": "user", "content": text})],
+            Step::Model(text) => {
+                vec![json!({"role": "assistant", "content": [{"type": "text", "text": text}]})]
+            }
+            Step::Tool(name, input, answer, failed) => {
+                let id = format!("call{at}");
+                let call = json!({"type": "tool_use", "id": id, "name": name, "input": input});
+                let answer =
+                    json!({"type": "tool_result", "tool_use_id": id, "content": answer, "is_error": failed});
+                vec![
+                    json!({"role": "assistant", "content": [call]}),
+                    json!({"role": "user", "content": [answer]}),
+                ]
+            }
+        })
+        .collect();
+    json!({"model": "a-model", "max_tokens": 100, "messages": messages}).to_string()
+}
+
+/// A chat request that holds this conversation.
+pub(super) fn chat(steps: &[Step]) -> String {
+    let messages: Vec<Value> = steps
+        .iter()
+        .enumerate()
+        .flat_map(|(at, step)| match step {
+            Step::User(text) => vec![json!({"role": "user", "content": text})],
+            Step::Model(text) => vec![json!({"role": "assistant", "content": text})],
+            Step::Tool(name, input, answer, _) => {
+                let id = format!("call{at}");
+                let function = json!({"name": name, "arguments": input.to_string()});
+                let call = json!({"id": id, "type": "function", "function": function});
+                vec![
+                    json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+                    json!({"role": "tool", "tool_call_id": id, "content": answer}),
+                ]
+            }
+        })
+        .collect();
+    json!({"model": "a-model", "messages": messages}).to_string()
+}
+
+/// The ledger of a request.
+pub(super) fn ledger_of(body: &str, wire: Wire) -> Ledger {
+    let transcript = read_as(body.as_bytes(), Format::Request(wire), &Measures::default()).unwrap();
+    Ledger::of(&transcript, &|text| text.to_owned())
+}
+
+/// The ledger of a conversation, in Anthropic's dialect.
+pub(super) fn ledger(steps: &[Step]) -> Ledger {
+    ledger_of(&anthropic(steps), Wire::Anthropic)
+}

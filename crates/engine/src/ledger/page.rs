@@ -1,0 +1,246 @@
+//! A ledger as text: its sections in a fixed order, in a room that was given.
+//!
+//! First each section gets a share of the room, so that no long one starves the others. What is left over goes to
+//! the sections in the order of their importance: what the user said and what is still broken before what was merely
+//! read. Importance and order of appearance are two things; the text reads like a record, from what was wanted to
+//! what was said last.
+
+use super::excerpt::one_line;
+use super::identifier::Identifier;
+use super::outcome::Outcome;
+use super::section::{End, Long, Section, item, quoted};
+use super::speech::Said;
+use super::todo::{State, Todos};
+use super::work::{Command, Deed, Failure, File, Use};
+use super::{HEADER, Ledger};
+
+/// Below this room the header would cost more than it tells.
+const ROOM_FOR_HEADER: usize = 1_000;
+
+/// The headings of all sections, in their order.
+#[cfg(test)]
+pub(super) const HEADINGS: [&str; 13] = [
+    "Pinned by the user",
+    "What the user asked first",
+    "What the user said later, oldest first",
+    "Errors that were still open",
+    "What was to do",
+    "Files changed, newest last",
+    "Files only read, newest last",
+    "Commands, newest last",
+    "Sub-agents",
+    "Web pages and searches",
+    "Other tools",
+    "Exact names",
+    "What the assistant said last",
+];
+
+/// A section, what part of the room it gets at first, and how soon it gets more.
+struct Place {
+    section: Section,
+    percent: usize,
+    rank: u8,
+}
+
+/// The ledger in at most `budget` bytes.
+pub(super) fn render(ledger: &Ledger, budget: usize) -> String {
+    let mut places = places(ledger);
+    places.retain(|place| !place.section.entries.is_empty());
+    if places.is_empty() {
+        return String::new();
+    }
+    let header = if budget >= ROOM_FOR_HEADER { format!("{HEADER}\n") } else { String::new() };
+    // The first section begins without its empty line if nothing stands before it.
+    let room = if header.is_empty() && budget > 0 { budget + 1 } else { budget - header.len() };
+    let mut texts: Vec<String> =
+        places.iter().map(|place| place.section.fit(room / 100 * place.percent)).collect();
+    let mut left = room - texts.iter().map(String::len).sum::<usize>();
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by_key(|&at| places.get(at).map(|place| place.rank));
+    for at in order {
+        let (Some(place), Some(text)) = (places.get(at), texts.get_mut(at)) else { continue };
+        let had = text.len();
+        let larger = place.section.fit(had + left);
+        if larger.len() > had {
+            left -= larger.len() - had;
+            *text = larger;
+        }
+    }
+    let body = texts.concat();
+    let body = if header.is_empty() { body.strip_prefix('\n').unwrap_or(&body) } else { &body };
+    if body.is_empty() { String::new() } else { format!("{header}{body}") }
+}
+
+fn places(ledger: &Ledger) -> Vec<Place> {
+    let place = |heading, percent, rank, long, dropped, entries| Place {
+        section: Section { heading, entries, dear: End::Last, dropped, long },
+        percent,
+        rank,
+    };
+    let first_dear = |mut place: Place| {
+        place.section.dear = End::First;
+        place
+    };
+    let said = |first: bool| -> Vec<String> {
+        let said = ledger.said.iter().filter(|said| said.first == first);
+        said.map(spoken).collect()
+    };
+    let pins = ledger.pinned.iter().map(|pin| quoted(&pin.0, "- ")).collect();
+    let errors = ledger.errors.iter().map(failure).collect();
+    let changed: Vec<&File> = ledger.files.iter().filter(|file| file.changes > 0).collect();
+    let read: Vec<&File> = ledger.files.iter().filter(|file| file.changes == 0).collect();
+    let todos = if ledger.todos.items().next().is_some() { &ledger.todos } else { &ledger.boxes };
+    let uses = |uses: &super::Recent<Use>| uses.iter().map(used).collect();
+    let words = &ledger.last_words;
+    let words = if words.is_empty() { Vec::new() } else { vec![quoted(words, "- ")] };
+    vec![
+        place("Pinned by the user", 20, 0, Long::Cut, ledger.pinned.dropped(), pins),
+        place("What the user asked first", 14, 2, Long::Cut, 0, said(true)),
+        place("What the user said later, oldest first", 22, 1, Long::Cut, ledger.said.dropped(), said(false)),
+        place("Errors that were still open", 14, 3, Long::Cut, ledger.errors.dropped(), errors),
+        first_dear(place("What was to do", 6, 4, Long::Omit, 0, tasks(todos))),
+        place("Files changed, newest last", 8, 5, Long::Omit, 0, files(&changed)),
+        place("Files only read, newest last", 2, 9, Long::Omit, ledger.files.dropped(), files(&read)),
+        place(
+            "Commands, newest last",
+            4,
+            7,
+            Long::Omit,
+            ledger.commands.dropped(),
+            ledger.commands.iter().map(command).collect(),
+        ),
+        place("Sub-agents", 1, 10, Long::Omit, ledger.agents.dropped(), uses(&ledger.agents)),
+        place("Web pages and searches", 1, 11, Long::Omit, ledger.pages.dropped(), uses(&ledger.pages)),
+        place("Other tools", 1, 12, Long::Omit, ledger.tools.dropped(), uses(&ledger.tools)),
+        first_dear(place("Exact names", 2, 8, Long::Omit, 0, names(ledger))),
+        place("What the assistant said last", 5, 6, Long::Cut, 0, words),
+    ]
+}
+
+/// So many times, in words where there is one.
+fn times(count: u32) -> String {
+    match count {
+        0 | 1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        _ => format!("{count} times"),
+    }
+}
+
+fn spoken(said: &Said) -> String {
+    let after = one_line(&said.after);
+    match after.is_empty() {
+        true => quoted(&said.text, "- "),
+        false => format!("- to \u{201c}{after}\u{201d}:\n{}", quoted(&said.text, "  ")),
+    }
+}
+
+fn failure(failure: &Failure) -> String {
+    let what = match failure.deed {
+        Deed::Run => "run of",
+        Deed::Change => "change of",
+        Deed::Read => "read of",
+        Deed::Use => "use of",
+    };
+    let exit = match failure.outcome {
+        Outcome::Exit(code) => format!("exit {code}: "),
+        _ => String::new(),
+    };
+    let mut entry = item(&format!("{exit}{what} {}", failure.subject));
+    if !failure.text.trim().is_empty() {
+        entry.push_str(&quoted(&failure.text, "  "));
+    }
+    entry
+}
+
+/// Things to do; those that are over come last, since they are the first to go.
+fn tasks(todos: &Todos) -> Vec<String> {
+    let named = |state: State, name: &'static str| {
+        let items = todos.items().filter(move |task| task.state == state);
+        items.map(move |task| item(&format!("{name}: {}", task.text)))
+    };
+    let over = todos.items().filter(|task| matches!(task.state, State::Done | State::Dropped)).count();
+    if over > 1 && over == todos.items().count() {
+        let last = todos.items().last().map_or("", |task| &task.text);
+        return vec![item(&format!("all {over} points were done or given up; the last was: {last}"))];
+    }
+    let open = named(State::Doing, "in progress").chain(named(State::Open, "open"));
+    open.chain(named(State::Done, "done")).chain(named(State::Dropped, "given up")).collect()
+}
+
+fn command(command: &Command) -> String {
+    let ended = match command.outcome {
+        Outcome::Unknown | Outcome::Fine => "ran".to_owned(),
+        Outcome::Failed => "failed".to_owned(),
+        Outcome::Exit(code) => format!("exit {code}"),
+    };
+    match command.runs {
+        0 | 1 => item(&format!("{ended}: {}", command.text)),
+        runs => item(&format!("{ended} ({}): {}", times(runs), command.text)),
+    }
+}
+
+fn used(used: &Use) -> String {
+    match used.times {
+        0 | 1 => item(&used.text),
+        count => item(&format!("{}: {}", times(count), used.text)),
+    }
+}
+
+/// Files as entries; what their paths have in common is said once.
+fn files(files: &[&File]) -> Vec<String> {
+    let root = root(files);
+    let mut entries: Vec<String> = files
+        .iter()
+        .map(|file| {
+            let path = one_line(&file.path);
+            let path = root.and_then(|root| path.strip_prefix(root)).unwrap_or(&path);
+            let lines = match file.lines.filter(|_| file.changes == 0) {
+                Some((first, secateur::Lines::END)) => Some(format!("last from line {first}")),
+                Some((first, last)) => Some(format!("last lines {first}–{last}")),
+                None => None,
+            };
+            let count = match (file.changes, file.reads) {
+                (0, reads @ 2..) => Some(format!("read {}", times(reads))),
+                (changes @ 2.., _) => Some(format!("changed {}", times(changes))),
+                _ => None,
+            };
+            let facts = [count, lines].into_iter().flatten().collect::<Vec<_>>().join(", ");
+            if facts.is_empty() { format!("- {path}\n") } else { format!("- {path} ({facts})\n") }
+        })
+        .collect();
+    // The newest entry is the last to go, so what all need is said there.
+    if let (Some(root), Some(last)) = (root, entries.last_mut()) {
+        last.push_str(&format!("  (relative paths lie in {})\n", one_line(root)));
+    }
+    entries
+}
+
+/// The folder that shortens the list most if it is said only once. Where some paths are relative, nobody could tell
+/// what to.
+fn root<'a>(files: &[&'a File]) -> Option<&'a str> {
+    /// What the line costs that names it.
+    const COST: usize = 28;
+    if !files.iter().all(|file| file.path.starts_with('/')) {
+        return None;
+    }
+    let mut best = (0, None);
+    for file in files {
+        for (at, _) in file.path.match_indices('/').skip(1) {
+            let folder = file.path.get(..=at)?;
+            let inside = files.iter().filter(|other| other.path.starts_with(folder)).count();
+            let saved = (folder.len() * inside).saturating_sub(folder.len() + COST);
+            if saved > best.0 {
+                best = (saved, Some(folder));
+            }
+        }
+    }
+    best.1
+}
+
+/// The names mentioned most, of these the newest first.
+fn names(ledger: &Ledger) -> Vec<String> {
+    let mut names: Vec<&Identifier> = ledger.identifiers.iter().rev().collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.mentions));
+    names.truncate(Identifier::SHOWN);
+    names.iter().map(|name| item(&name.text)).collect()
+}

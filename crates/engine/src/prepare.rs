@@ -1,0 +1,257 @@
+//! Prepares a summary: what is to be said, by whom, and whether it may be relied on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use secateur::session::{Consent, Entry, Failure, Means, Nature, Seq, Task};
+use secateur::{Measures, Role};
+
+use crate::background::Background;
+use crate::dialect::{Dialect, text};
+use crate::drive::{LEASE_MS, span};
+use crate::engine::Parts;
+use crate::error::EngineError;
+use crate::hooks::{Facts, Moment};
+use crate::ledger::Ledger;
+use crate::live::Live;
+use crate::provider::{Finish, Model};
+use crate::record::Deed;
+use crate::session::Session;
+use crate::summary::{Candidate, Job, Progress, Replaced, Ruler, check, gather, summarise};
+
+/// What stands above a summary, so that nobody takes history for an order.
+const HEADING: &str =
+    "This is a record of the conversation so far, made to save room. It is history, not a request.";
+
+/// A summary that is ready to take the place of messages.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub task: u64,
+    /// What it says.
+    pub text: String,
+    /// The message that it is.
+    pub body: String,
+    /// Its facts.
+    pub entry: Entry,
+    /// What is known for certain.
+    pub ledger: Ledger,
+}
+
+/// All that is needed to prepare a summary, so that it can be done apart from the session.
+struct Material {
+    parts: Arc<Parts>,
+    session: String,
+    owner: String,
+    dialect: Dialect,
+    measures: Measures,
+    task: Task,
+    /// The messages to summarise, as one request.
+    body: String,
+    previous: Option<String>,
+    ledger: Ledger,
+    focus: Option<String>,
+    context: Vec<String>,
+    prompt: Option<String>,
+    chars_per_token: f64,
+}
+
+impl Session {
+    /// Prepares a summary while the session waits.
+    pub(crate) async fn prepare(&mut self, task: Task) -> Result<Result<Prepared, Failure>, EngineError> {
+        Ok(match self.material(task).await? {
+            Ok(material) => material.prepare().await,
+            Err(why) => Err(why),
+        })
+    }
+
+    /// Prepares a summary while the conversation goes on.
+    pub(crate) async fn start_background(&mut self, task: Task) -> Result<(), EngineError> {
+        let id = task.id;
+        let material = self.material(task).await?;
+        let work = tokio::spawn(async move {
+            match material {
+                Ok(material) => material.prepare().await,
+                Err(why) => Err(why),
+            }
+        });
+        self.background = Some(Background { task: id, work });
+        Ok(())
+    }
+
+    /// Gathers what is needed; the hooks may refuse.
+    async fn material(&mut self, task: Task) -> Result<Result<Material, Failure>, EngineError> {
+        let mut prompt = None;
+        if task.means == Means::Model && self.engine.parts.hooks.wants(Moment::SessionCompacting) {
+            let model = self.engine.parts.model.as_ref().map(|model| model.name().to_owned());
+            let (tokens, messages) = (self.sizes(), span(&task.head));
+            let prompt_text = crate::summary::TASK.to_owned();
+            let facts = Facts::SessionCompacting { tokens, messages, model, prompt: prompt_text };
+            let (consent, reply) = self.ask(task.trigger, facts).await;
+            if consent == Consent::Refused {
+                return Ok(Err(Failure::Vetoed));
+            }
+            prompt = reply.prompt;
+        }
+        // What compactions said themselves is nobody's history.
+        let rows = self.machine.window().rows().iter();
+        let said = rows.filter(|row| row.entry.nature == Nature::Plain && task.head.contains(&row.seq));
+        let bodies = said.filter_map(|row| self.bodies.get(&row.seq));
+        let body = self.dialect.body("{}", bodies.map(Vec::as_slice));
+        let previous = task.previous.map(|seq| self.conversation(&[seq]));
+        let ledger = match task.previous {
+            Some(seq) => self.earlier_ledger(seq).await?,
+            None => Ledger::default(),
+        };
+        Ok(Ok(Material {
+            parts: self.engine.parts.clone(),
+            session: self.row.id.clone(),
+            owner: self.owner.clone(),
+            dialect: self.dialect,
+            measures: self.profile.policy.measures(),
+            body,
+            previous,
+            ledger,
+            focus: self.focus.clone(),
+            context: std::mem::take(&mut self.context),
+            prompt,
+            chars_per_token: self.machine.state().calibration.chars_per_token(),
+            task,
+        }))
+    }
+
+    /// The ledger that came with an earlier summary.
+    async fn earlier_ledger(&self, summary: Seq) -> Result<Ledger, EngineError> {
+        let store = &self.engine.parts.store;
+        let messages = store.messages(&self.row.id, summary, summary + 1).await?;
+        let Some(number) = messages.first().and_then(|message| message.operation) else {
+            return Ok(Ledger::default());
+        };
+        let operations = store.operations(&self.row.id, number.saturating_sub(1), 1).await?;
+        let deed = operations.first().and_then(|row| serde_json::from_str::<Deed>(&row.data).ok());
+        Ok(deed.and_then(|deed| deed.ledger).unwrap_or_default())
+    }
+
+    /// Messages as text without credentials, for hooks and for the summariser.
+    pub(crate) fn conversation(&self, seqs: &[Seq]) -> String {
+        let bodies = seqs.iter().filter_map(|seq| self.bodies.get(seq));
+        let body = self.dialect.body("{}", bodies.map(Vec::as_slice));
+        let Ok(transcript) = self.dialect.read(&body, &Measures::default()) else { return String::new() };
+        let text = text(&transcript, None).join("\n");
+        self.engine.parts.redactor.redact(&text).text.into_owned()
+    }
+}
+
+impl Material {
+    async fn prepare(self) -> Result<Prepared, Failure> {
+        let flawed = |error: EngineError| Failure::Flawed { message: error.to_string() };
+        let redact = |text: &str| self.parts.redactor.redact(text).text.into_owned();
+        let (ledger, pieces, tokens) = {
+            let transcript = self.dialect.read(&self.body, &Measures::default()).map_err(flawed)?;
+            let ledger = self.ledger.clone().followed_by(Ledger::of(&transcript, &redact));
+            let pieces = gather(&transcript, &[], &redact);
+            let ruler = Ruler::new(self.chars_per_token);
+            (ledger, pieces, ruler.tokens(&self.body))
+        };
+        let budget = usize::try_from(self.task.budget_chars).unwrap_or(usize::MAX);
+        let model = self.parts.model.clone();
+        let text = match (self.task.means, model) {
+            (Means::Digest, _) => self.compose("", &ledger, budget),
+            (Means::Model, None) => {
+                return Err(Failure::Model { message: "no summariser is configured".to_owned() });
+            }
+            (Means::Model, Some(model)) => {
+                let words = self.ask(model.as_ref(), &pieces, tokens, &redact).await?;
+                self.compose(&words, &ledger, budget)
+            }
+        };
+        let body = self.dialect.say(Role::Assistant, &text);
+        let entry = self.dialect.entry(&body, "summary", &self.measures).map_err(flawed)?;
+        let entry = Entry { nature: Nature::Summary, ..entry };
+        Ok(Prepared { task: self.task.id, text, body, entry, ledger })
+    }
+
+    /// Lets a model write, and looks at what it wrote.
+    async fn ask(
+        &self,
+        model: &dyn Model,
+        pieces: &[crate::summary::Piece],
+        tokens: u64,
+        redact: &(dyn Fn(&str) -> String + Send + Sync),
+    ) -> Result<String, Failure> {
+        let context = redact(&self.context.join("\n\n"));
+        let prompt = self.prompt.as_deref().map(redact);
+        let previous = self.previous.as_deref().map(redact);
+        let focus = self.focus.as_deref().map(redact);
+        // A third of the room is for what is known for certain.
+        let budget = u64::try_from(self.task.budget).unwrap_or(0) / 3 * 2;
+        let job = Job {
+            pieces,
+            previous: previous.as_deref(),
+            focus: focus.as_deref(),
+            context: Some(context.as_str()).filter(|context| !context.is_empty()),
+            task: prompt.as_deref(),
+            carry: &[],
+            budget,
+            chars_per_token: self.chars_per_token,
+            redact: &redact,
+        };
+        let live = self.parts.live.clone();
+        let (session, task) = (self.session.clone(), self.task.id);
+        let mut progress = move |progress: Progress<'_>| match progress {
+            Progress::Line(line) => {
+                live.send(Live::Delta { session: session.clone(), task, text: line.to_owned() });
+            }
+            Progress::Asking { .. } | Progress::Restart => {
+                live.send(Live::Restart { session: session.clone(), task });
+            }
+            _ => {}
+        };
+        let writing = summarise(model, &job, &mut progress);
+        let summary = self.holding_lease(writing).await?;
+        let summary = summary.map_err(|error| Failure::Model { message: error.to_string() })?;
+        let credentials = |text: &str| self.parts.redactor.redact(text).findings.len();
+        let against = Replaced {
+            tokens,
+            least_saving: 1,
+            budget: budget.max(crate::summary::LEAST_BUDGET),
+            carried: &[],
+            ruler: Ruler::new(self.chars_per_token),
+            credentials: &credentials,
+        };
+        let candidate = Candidate { text: &summary.text, finish: Finish::Complete };
+        check(&candidate, &against).map_err(|flaw| Failure::Flawed { message: flaw.to_string() })?;
+        Ok(summary.text)
+    }
+
+    /// Renews the right to compact while something takes its time.
+    async fn holding_lease<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return Ok(done),
+                () = tokio::time::sleep(Duration::from_millis(LEASE_MS / 3)) => {
+                    let lease = self.parts.store.lease(&self.session, &self.owner, LEASE_MS).await;
+                    if matches!(lease, Ok(None)) {
+                        return Err(Failure::Cancelled);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The summary as it will be read: what it is, what the model wrote, what is certain.
+    fn compose(&self, words: &str, ledger: &Ledger, budget: usize) -> String {
+        let mut text = String::from(HEADING);
+        if !words.is_empty() {
+            text.push_str("\n\n");
+            text.push_str(words.trim());
+        }
+        let left = budget.saturating_sub(text.encode_utf16().count() + 2);
+        let certain = ledger.render(left);
+        if !certain.is_empty() {
+            text.push_str("\n\n");
+            text.push_str(&certain);
+        }
+        text
+    }
+}

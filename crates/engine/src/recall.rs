@@ -1,0 +1,147 @@
+//! Fetching originals back, following what happened, and forgetting for good.
+
+use secateur::Measures;
+use secateur::session::{Event, MadeCut, Seq};
+use secateur_store::{Commit, Forget, Forgotten, StoreError};
+
+use crate::dialect::text;
+use crate::error::EngineError;
+use crate::record::to_json;
+use crate::session::{Session, TRIES};
+
+/// How many messages are looked through at once.
+const PAGE: u64 = 1_000;
+
+/// An original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recalled {
+    /// The number of its message.
+    pub seq: Seq,
+    /// The bytes of the message as they were appended.
+    pub body: Vec<u8>,
+    /// The text of the part that was asked for, or of all parts.
+    pub text: String,
+}
+
+/// An event with its number, from which on it can be followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its number in the session.
+    pub number: u64,
+    /// When.
+    pub time: i64,
+    /// What happened.
+    pub event: Event,
+}
+
+impl Session {
+    /// The original of a message, or of one part of it, whatever was cut or compacted since.
+    ///
+    /// A part is named like `12.0`: message 12, its first part. `12` is the whole message. The id of a tool call
+    /// names its result, as long as that is in the context.
+    pub async fn recall(&self, name: &str) -> Result<Recalled, EngineError> {
+        let nothing =
+            || EngineError::NothingThere { session: self.row.id.clone(), what: format!("part {name:?}") };
+        let (seq, part) = self.find(name).ok_or_else(nothing)?;
+        let mut found = self.engine.parts.store.originals(&self.row.id, &[seq]).await?;
+        let Some(body) = found.pop().flatten() else {
+            let exists = (1..=self.row.head).contains(&seq);
+            return Err(if exists { EngineError::Forgotten { seq } } else { nothing() });
+        };
+        let message = String::from_utf8_lossy(&body).into_owned();
+        let wrapped = self.dialect.body("{}", std::iter::once(message.as_bytes()));
+        let transcript = self.dialect.read(&wrapped, &Measures::default())?;
+        let texts = text(&transcript, part);
+        if texts.is_empty() && part.is_some() {
+            return Err(nothing());
+        }
+        Ok(Recalled { seq, body, text: texts.join("\n") })
+    }
+
+    fn find(&self, name: &str) -> Option<(Seq, Option<u32>)> {
+        let (seq, part) = name.split_once('.').map_or((name, None), |(seq, part)| (seq, Some(part)));
+        let number = seq.parse().ok();
+        match (number, part) {
+            (Some(seq), None) => return Some((seq, None)),
+            (Some(seq), Some(part)) => return Some((seq, Some(part.parse().ok()?))),
+            (None, _) => {}
+        }
+        let rows = self.machine.window().rows().iter().rev();
+        rows.flat_map(|row| (0u32..).zip(&row.entry.parts).map(move |(at, part)| (row.seq, at, part)))
+            .find(|(_, _, part)| part.kind == secateur::Kind::Result && part.call.as_deref() == Some(name))
+            .map(|(seq, at, _)| (seq, Some(at)))
+    }
+
+    /// What happened after event number `after`, oldest first.
+    pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Told>, EngineError> {
+        let rows = self.engine.parts.store.events(&self.row.id, after, limit).await?;
+        rows.into_iter()
+            .map(|row| {
+                let event = serde_json::from_str(&row.data).map_err(|source| EngineError::Unreadable {
+                    what: format!("event {} of session {}", row.number, self.row.id),
+                    source: source.into(),
+                })?;
+                Ok(Told { number: row.number, time: row.time, event })
+            })
+            .collect()
+    }
+
+    /// Deletes the originals of messages made before `before` that were cut or compacted away. What is shown stays;
+    /// what was forgotten cannot be recalled, and the operations behind it cannot be undone.
+    pub async fn forget(&mut self, before: i64) -> Result<Forgotten, EngineError> {
+        for attempt in 0..TRIES {
+            self.reload().await?;
+            let (gone, cut) = self.forgettable(before).await?;
+            let forget = Forget { revision: self.row.revision, time: self.now(), gone, cut };
+            match self.engine.parts.store.forget(&self.row.id, forget).await {
+                Ok(forgotten) => {
+                    self.reload().await?;
+                    if forgotten.messages > 0 {
+                        self.note_forgotten(forgotten).await?;
+                    }
+                    return Ok(forgotten);
+                }
+                Err(StoreError::Stale { .. }) => self.pause(attempt).await?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(EngineError::Busy { session: self.row.id.clone() })
+    }
+
+    async fn forgettable(&self, before: i64) -> Result<(Vec<Seq>, Vec<Seq>), EngineError> {
+        let living: std::collections::HashSet<Seq> =
+            self.machine.window().rows().iter().map(|row| row.seq).collect();
+        let (mut gone, mut cut) = (Vec::new(), Vec::new());
+        let mut from = 1;
+        while from <= self.row.head {
+            let page = self.engine.parts.store.messages(&self.row.id, from, from + PAGE).await?;
+            for message in page.iter().filter(|message| message.time < before) {
+                let is_loaded = message.seq >= self.row.live_from || message.pinned;
+                if living.contains(&message.seq) {
+                    let cuts: Vec<MadeCut> = serde_json::from_str(&message.cuts).unwrap_or_default();
+                    if cuts.iter().any(|cut| !cut.undone) {
+                        cut.push(message.seq);
+                    }
+                } else if !is_loaded {
+                    gone.push(message.seq);
+                }
+            }
+            from += PAGE;
+        }
+        Ok((gone, cut))
+    }
+
+    async fn note_forgotten(&mut self, forgotten: Forgotten) -> Result<(), EngineError> {
+        let event = Event::Forgotten { messages: forgotten.messages, bytes: forgotten.bytes };
+        let commit = Commit {
+            revision: self.row.revision,
+            time: self.now(),
+            events: vec![to_json(&event)?],
+            ..Commit::default()
+        };
+        let committed = self.engine.parts.store.commit(&self.row.id, commit).await?;
+        self.row.revision = committed.revision;
+        self.row.last_event = committed.last_event;
+        Ok(())
+    }
+}

@@ -1,0 +1,231 @@
+//! What the machine wants kept, as one commit of the store.
+
+use std::collections::BTreeMap;
+
+use secateur::Role;
+use secateur::session::{Entry, Input, MadeCut, Nature, Operation, Record, Seq, State, Turnover};
+use secateur_store::{Change, Commit, NewMessage, NewOperation};
+use serde::{Deserialize, Serialize};
+
+use crate::dialect::Dialect;
+use crate::error::EngineError;
+use crate::ledger::Ledger;
+use crate::session::Session;
+
+/// What an operation left behind, as the store keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Deed {
+    /// What was done.
+    #[serde(flatten)]
+    pub operation: Operation,
+    /// The messages that it made, by number and nature.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<(Seq, Nature)>,
+    /// What is known for certain about what was replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Ledger>,
+}
+
+/// A commit in the making.
+struct Draft<'s> {
+    session: &'s Session,
+    commit: Commit,
+    state: State,
+    made: Vec<(Seq, Entry)>,
+    bodies: Vec<(Seq, Vec<u8>)>,
+}
+
+impl Session {
+    /// Keeps a record; gives the machine's answer.
+    pub(crate) async fn keep(&mut self, record: Record) -> Result<Input, EngineError> {
+        let time = self.engine.parts.clock.now();
+        let revision = self.row.revision;
+        let is_pivot = record.operations.iter().any(|operation| matches!(operation, Operation::Compact(_)));
+        let lease = self.lease.as_ref().filter(|_| is_pivot).map(|lease| lease.token);
+        let commit = Commit { revision, lease, time, ..Commit::default() };
+        let mut draft =
+            Draft { session: self, commit, state: record.state, made: Vec::new(), bodies: Vec::new() };
+        for operation in &record.operations {
+            draft.add(operation).await?;
+        }
+        let Draft { mut commit, state, made, bodies, .. } = draft;
+        commit.events = record.events.iter().map(to_json).collect::<Result<_, _>>()?;
+        let state = to_json(&state)?;
+        commit.state = Some(state.clone());
+        let live_from = commit.live_from;
+        let first = self.row.last_operation + 1;
+        let committed = self.engine.parts.store.commit(&self.row.id, commit).await?;
+        self.row.revision = committed.revision;
+        self.row.head = committed.head;
+        self.row.last_operation = committed.last_operation;
+        self.row.last_event = committed.last_event;
+        self.row.live_from = live_from.unwrap_or(self.row.live_from);
+        self.row.state = state;
+        self.bodies.extend(bodies);
+        self.tell(&record.events);
+        Ok(Input::Stored { ticket: record.ticket, messages: made, operation: first })
+    }
+}
+
+impl Draft<'_> {
+    fn dialect(&self) -> Dialect {
+        self.session.dialect
+    }
+
+    /// The number that the operation being added will have.
+    fn number(&self) -> u64 {
+        self.session.row.last_operation + self.commit.operations.len() as u64 + 1
+    }
+
+    async fn add(&mut self, operation: &Operation) -> Result<(), EngineError> {
+        let before = self.made.len();
+        let number = self.number();
+        let mut operation = operation.clone();
+        let mut ledger = None;
+        match &mut operation {
+            Operation::Prune { cuts, .. } => {
+                cuts.iter_mut().for_each(|(_, cut)| cut.operation = number);
+                self.prune(cuts).await?;
+            }
+            Operation::Mark { .. } => self.mark()?,
+            Operation::Resume => self.resume()?,
+            Operation::Compact(turnover) => {
+                self.compact(turnover).await?;
+                ledger = self.session.prepared.as_ref().map(|prepared| prepared.ledger.clone());
+            }
+        }
+        let made = self.made.get(before..).unwrap_or_default();
+        let made = made.iter().map(|(seq, entry)| (*seq, entry.nature)).collect();
+        let kind = match &operation {
+            Operation::Prune { .. } => "prune",
+            Operation::Mark { .. } => "mark",
+            Operation::Resume => "resume",
+            Operation::Compact(_) => "compact",
+        };
+        let data = to_json(&Deed { operation, made, ledger })?;
+        self.commit.operations.push(NewOperation { kind: kind.to_owned(), time: self.commit.time, data });
+        Ok(())
+    }
+
+    /// Shows other bodies for messages that are cut.
+    async fn prune(&mut self, cuts: &[(Seq, MadeCut)]) -> Result<(), EngineError> {
+        let mut by_message: BTreeMap<Seq, Vec<MadeCut>> = BTreeMap::new();
+        for (seq, cut) in cuts {
+            by_message.entry(*seq).or_default().push(cut.clone());
+        }
+        for (seq, fresh) in by_message {
+            let rows = self.session.machine.window().rows();
+            let row = self.session.machine.window().position(seq).and_then(|at| rows.get(at));
+            let mut all = row.map(|row| row.cuts.clone()).unwrap_or_default();
+            all.retain(|cut| fresh.iter().all(|new| new.part != cut.part));
+            all.extend(fresh);
+            let shown = self.session.shown(seq, &all).await?;
+            self.bodies.push((seq, shown.clone()));
+            let cuts = to_json(&all)?;
+            self.commit.change.push(Change {
+                seq,
+                cuts: Some(cuts),
+                shown: Some(Some(shown)),
+                ..Change::default()
+            });
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self) -> Result<(), EngineError> {
+        let body = self.dialect().say(Role::User, &self.session.profile.compaction.marker);
+        self.make(body, Nature::Marker, None)
+    }
+
+    fn resume(&mut self) -> Result<(), EngineError> {
+        let text = self.session.profile.compaction.resume.clone().unwrap_or_default();
+        let body = self.dialect().say(Role::User, &text);
+        self.make(body, Nature::Resume, None)
+    }
+
+    /// Adds a message that the operation makes.
+    fn make(&mut self, body: String, nature: Nature, parent: Option<String>) -> Result<(), EngineError> {
+        let id = format!("{}-{}", self.session.row.id, uuid::Uuid::now_v7());
+        let measures = self.session.profile.policy.measures();
+        let entry = self.dialect().entry(&body, &id, &measures)?;
+        let time = Some(self.commit.time);
+        let entry = Entry { nature, parent, time, ..entry };
+        let seq = self.session.row.head + self.commit.append.len() as u64 + 1;
+        self.commit.append.push(NewMessage {
+            id,
+            operation: Some(self.number()),
+            pinned: false,
+            time: self.commit.time,
+            facts: to_json(&entry)?,
+            cuts: String::new(),
+            body: body.clone().into_bytes(),
+            shown: None,
+        });
+        self.bodies.push((seq, body.into_bytes()));
+        self.made.push((seq, entry));
+        Ok(())
+    }
+
+    async fn compact(&mut self, turnover: &Turnover) -> Result<(), EngineError> {
+        let before = self.made.len();
+        if turnover.marker.is_none() {
+            self.mark()?;
+        }
+        let marker = match turnover.marker {
+            Some(seq) => {
+                let rows = self.session.machine.window().rows();
+                rows.iter().find(|row| row.seq == seq).map(|row| row.entry.id.clone())
+            }
+            None => self.made.last().map(|(_, entry)| entry.id.clone()),
+        };
+        let prepared = self.session.prepared.as_ref().filter(|prepared| prepared.task == turnover.task);
+        let body = prepared.map(|prepared| prepared.body.clone()).unwrap_or_default();
+        self.make(body, Nature::Summary, marker)?;
+        if let Some(seq) = turnover.replay {
+            let body = self.session.bodies.get(&seq).cloned().unwrap_or_default();
+            self.make(String::from_utf8_lossy(&body).into_owned(), Nature::Plain, None)?;
+        }
+        if turnover.resume {
+            self.resume()?;
+        }
+        let made = self.made.get(before..).unwrap_or_default().to_vec();
+        let Some(pivot) = turnover.pivot(&made) else { return Ok(()) };
+        let flag = |seq, hidden, pinned| Change { seq, hidden, pinned, ..Change::default() };
+        let hidden = turnover.hidden(&made).into_iter().map(|seq| flag(seq, Some(true), None));
+        self.commit.change.extend(hidden);
+        let earlier = turnover.previous.iter().flat_map(|pivot| pivot.kept.iter().copied());
+        let freed = earlier.filter(|seq| !pivot.kept.contains(seq)).map(|seq| flag(seq, None, Some(false)));
+        self.commit.change.extend(freed);
+        self.commit.change.extend(pivot.kept.iter().map(|&seq| flag(seq, None, Some(true))));
+        self.commit.live_from = Some(pivot.live_from);
+        self.state.pivot = Some(pivot);
+        Ok(())
+    }
+}
+
+impl Session {
+    /// What is shown of a message with these cuts.
+    pub(crate) async fn shown(&self, seq: Seq, cuts: &[MadeCut]) -> Result<Vec<u8>, EngineError> {
+        let original = self.original(seq).await?;
+        let text = String::from_utf8_lossy(&original);
+        Ok(self.dialect.cut(&text, cuts)?.into_bytes())
+    }
+
+    /// The bytes of a message as they were appended.
+    pub(crate) async fn original(&self, seq: Seq) -> Result<Vec<u8>, EngineError> {
+        let rows = self.machine.window().rows();
+        let row = self.machine.window().position(seq).and_then(|at| rows.get(at));
+        if let (Some(row), Some(body)) = (row, self.bodies.get(&seq))
+            && row.cuts.is_empty()
+        {
+            return Ok(body.clone());
+        }
+        let mut found = self.engine.parts.store.originals(&self.row.id, &[seq]).await?;
+        found.pop().flatten().ok_or(EngineError::Forgotten { seq })
+    }
+}
+
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, EngineError> {
+    serde_json::to_string(value)
+        .map_err(|source| EngineError::Unreadable { what: "a record".to_owned(), source: source.into() })
+}

@@ -1,0 +1,438 @@
+//! A session: messages go in, requests that fit come out.
+
+use std::collections::HashMap;
+
+use secateur::Profile;
+use secateur::Usage;
+use secateur::session::{
+    Entry, Event, Input, Living, MadeCut, Request as Asked, Seq, Session as Machine, State, Turn,
+};
+use secateur_formats::lint::{self, Finding};
+use secateur_formats::{RenderOptions, Wire, render};
+use secateur_store::{Commit, Lease, NewMessage as Row, SessionRow, StoreError};
+use uuid::Uuid;
+
+use crate::background::Background;
+use crate::dialect::{Dialect, LARGEST_MESSAGE, frame_chars, with_member};
+use crate::drive::Outcome;
+use crate::engine::{Engine, Target};
+use crate::error::EngineError;
+use crate::live::Live;
+use crate::prepare::Prepared;
+use crate::record::to_json;
+
+/// How often a step is tried again because somebody else changed the session.
+pub(crate) const TRIES: u32 = 40;
+
+/// A message that is to be appended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewMessage {
+    /// Its id, unique in the session; a new one if none is given. Appending an id a second time appends nothing, so
+    /// whoever is not sure whether it arrived says it again.
+    pub id: Option<String>,
+    /// The message as it stands in a request of the session's form.
+    pub json: String,
+    /// Whether it stays verbatim through every compaction.
+    pub pinned: bool,
+}
+
+impl NewMessage {
+    /// A message as it stands in a request.
+    pub fn json(json: impl Into<String>) -> Self {
+        Self { id: None, json: json.into(), pinned: false }
+    }
+}
+
+/// A request that may be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The body.
+    pub body: String,
+    /// Its form.
+    pub wire: Wire,
+    /// Estimated tokens.
+    pub tokens: i64,
+    /// What is usable of the model's window, if that is known.
+    pub usable: Option<i64>,
+    /// What the provider would have rejected in the conversation as it was appended, and was repaired.
+    pub repaired: Vec<Finding>,
+    /// What happened on the way.
+    pub events: Vec<Event>,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// The model answered.
+    Answered {
+        /// What the provider reported.
+        usage: Usage,
+        /// Whether the model has more to do.
+        turn: Turn,
+    },
+    /// The provider refused it as too long.
+    Overflow {
+        /// What it counted, if it said so.
+        tokens: Option<u64>,
+    },
+}
+
+/// An open session.
+///
+/// A session may be open in several processes at once. Each notices what the others did before it does anything.
+pub struct Session {
+    pub(crate) engine: Engine,
+    pub(crate) profile: Profile,
+    pub(crate) dialect: Dialect,
+    pub(crate) row: SessionRow,
+    pub(crate) machine: Machine,
+    /// The bodies that are shown of living messages.
+    pub(crate) bodies: HashMap<Seq, Vec<u8>>,
+    pub(crate) prepared: Option<Prepared>,
+    pub(crate) background: Option<Background>,
+    pub(crate) lease: Option<Lease>,
+    pub(crate) owner: String,
+    pub(crate) focus: Option<String>,
+    /// What hooks want the summariser to know.
+    pub(crate) context: Vec<String>,
+    pub(crate) told: Vec<Event>,
+    /// Something failed halfway: what is in memory is not to be relied on.
+    pub(crate) is_dirty: bool,
+}
+
+impl Session {
+    pub(crate) async fn load(engine: Engine, id: &str) -> Result<Self, EngineError> {
+        let row = engine.parts.store.session(id).await?;
+        let profile = engine.profile(&row.profile)?;
+        let wire: Wire = row.dialect.parse().map_err(|source: secateur_formats::UnknownWire| {
+            EngineError::Unreadable { what: format!("session {id}"), source: source.into() }
+        })?;
+        let machine = Machine::new(&profile, State::default(), []);
+        let mut session = Self {
+            engine,
+            profile,
+            dialect: Dialect(wire),
+            row,
+            machine,
+            bodies: HashMap::new(),
+            prepared: None,
+            background: None,
+            lease: None,
+            owner: Uuid::now_v7().to_string(),
+            focus: None,
+            context: Vec::new(),
+            told: Vec::new(),
+            is_dirty: false,
+        };
+        session.reload().await?;
+        let now = session.now();
+        session.drive(Input::Opened { now }).await?;
+        Ok(session)
+    }
+
+    /// Takes everything from the store again.
+    pub(crate) async fn reload(&mut self) -> Result<(), EngineError> {
+        let loaded = self.engine.parts.store.load(&self.row.id).await?;
+        let unreadable = |what: &str, source: serde_json::Error| EngineError::Unreadable {
+            what: format!("{what} of session {}", loaded.session.id),
+            source: source.into(),
+        };
+        let state: State =
+            serde_json::from_str(&loaded.session.state).map_err(|error| unreadable("the state", error))?;
+        let mut living = Vec::with_capacity(loaded.messages.len());
+        self.bodies.clear();
+        for message in loaded.messages {
+            let entry: Entry =
+                serde_json::from_str(&message.facts).map_err(|error| unreadable("a message", error))?;
+            let cuts: Vec<MadeCut> = match message.cuts.as_str() {
+                "" => Vec::new(),
+                cuts => serde_json::from_str(cuts).map_err(|error| unreadable("a cut", error))?,
+            };
+            self.bodies.insert(message.seq, message.body);
+            living.push(Living { seq: message.seq, entry, cuts, chars: 0 });
+        }
+        self.machine = Machine::new(&self.profile, state, living);
+        self.row = loaded.session;
+        self.background = None;
+        self.prepared = None;
+        self.is_dirty = false;
+        Ok(())
+    }
+
+    /// Notices what others did, and what was finished in the background.
+    async fn refresh(&mut self) -> Result<(), EngineError> {
+        let revision = self.engine.parts.store.session(&self.row.id).await?.revision;
+        if self.is_dirty || revision != self.row.revision {
+            self.reload().await?;
+        }
+        self.told.clear();
+        if self.background.as_ref().is_some_and(Background::is_finished) {
+            self.take_background().await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.engine.parts.clock.now()
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.row.id
+    }
+
+    /// The form of its messages.
+    pub fn wire(&self) -> Wire {
+        self.dialect.0
+    }
+
+    /// Its profile.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The decisions behind it: what a model would be sent, and what was learned.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Appends messages; gives their numbers. When this returns, they are kept.
+    pub async fn append(
+        &mut self,
+        messages: impl IntoIterator<Item = NewMessage>,
+    ) -> Result<Vec<Seq>, EngineError> {
+        let time = self.now();
+        let mut rows = Vec::new();
+        for message in messages {
+            rows.push(self.row_of(message, time)?);
+        }
+        let ids: Vec<String> = rows.iter().map(|(row, _)| row.id.clone()).collect();
+        for attempt in 0..TRIES {
+            if self.is_dirty {
+                self.reload().await?;
+            }
+            let known = |id: &str| self.machine.window().rows().iter().any(|row| row.entry.id == id);
+            rows.retain(|(row, _)| !known(&row.id));
+            if rows.is_empty() {
+                break;
+            }
+            let state = to_json(self.machine.state())?;
+            let commit = Commit {
+                revision: self.row.revision,
+                time,
+                append: rows.iter().map(|(row, _)| row.clone()).collect(),
+                state: Some(state.clone()),
+                ..Commit::default()
+            };
+            match self.engine.parts.store.commit(&self.row.id, commit).await {
+                Ok(committed) => {
+                    let first = self.row.head + 1;
+                    (self.row.revision, self.row.head) = (committed.revision, committed.head);
+                    self.row.state = state;
+                    let mut entries = Vec::new();
+                    for (seq, (row, entry)) in (first..).zip(rows.drain(..)) {
+                        self.bodies.insert(seq, row.body);
+                        entries.push((seq, entry));
+                    }
+                    self.drive(Input::Appended { messages: entries }).await?;
+                    break;
+                }
+                Err(StoreError::Stale { .. }) => self.pause(attempt).await?,
+                Err(StoreError::Known { message, .. }) if self.is_new(&message) => {
+                    // It was said before and has left the context since.
+                    rows.retain(|(row, _)| row.id != message);
+                }
+                Err(error) => {
+                    self.is_dirty = true;
+                    return Err(error.into());
+                }
+            }
+        }
+        if !rows.is_empty() {
+            return Err(EngineError::Busy { session: self.row.id.clone() });
+        }
+        let rows = self.machine.window().rows();
+        let seq = |id: &String| rows.iter().rev().find(|row| row.entry.id == *id).map_or(0, |row| row.seq);
+        Ok(ids.iter().map(seq).collect())
+    }
+
+    fn is_new(&self, id: &str) -> bool {
+        !self.machine.window().rows().iter().any(|row| row.entry.id == id)
+    }
+
+    fn row_of(&self, message: NewMessage, time: i64) -> Result<(Row, Entry), EngineError> {
+        let id = message.id.unwrap_or_else(|| Uuid::now_v7().to_string());
+        let json = message.json;
+        if json.len() > LARGEST_MESSAGE {
+            return Err(EngineError::TooLarge { id, bytes: json.len(), limit: LARGEST_MESSAGE });
+        }
+        let is_object = serde_json::from_str::<&serde_json::value::RawValue>(&json)
+            .is_ok_and(|raw| raw.get().starts_with('{'));
+        if !is_object {
+            return Err(EngineError::NotAMessage { id, wire: self.dialect.0 });
+        }
+        let json = json.trim().to_owned();
+        let mut entry = self.dialect.entry(&json, &id, &self.profile.policy.measures())?;
+        entry.time = Some(time);
+        entry.pinned = message.pinned;
+        if message.pinned && entry.is_exchange() {
+            return Err(EngineError::NotPinnable { id, role: entry.role });
+        }
+        let facts = to_json(&entry)?;
+        let pinned = entry.is_fixed();
+        let body = json.into_bytes();
+        Ok((Row { id, pinned, time, facts, body, ..Row::default() }, entry))
+    }
+
+    /// Waits a little, then takes in what the others did.
+    pub(crate) async fn pause(&mut self, attempt: u32) -> Result<(), EngineError> {
+        // Processes that collide must not stay in step; the random part of a new id tells them apart.
+        let spread = u64::from(Uuid::now_v7().as_bytes()[15]) % 8;
+        let wait = spread + u64::from(attempt.min(10)) * 2;
+        tokio::time::sleep(std::time::Duration::from_millis(wait)).await;
+        self.reload().await
+    }
+
+    /// The request to send: what is alive of the conversation, made to fit the model.
+    pub async fn context(&mut self, target: &Target) -> Result<Request, EngineError> {
+        for attempt in 0..TRIES {
+            self.refresh().await?;
+            let asked = Asked {
+                model: target.model.clone(),
+                limits: target.limits,
+                frame: frame_chars(&self.row.frame),
+                now: self.now(),
+            };
+            match self.drive(Input::Asked(asked)).await {
+                Ok(Outcome::Sent { tokens, usable, cuts }) => {
+                    self.keep_state().await?;
+                    return self.request(target, tokens, usable, &cuts).await;
+                }
+                Ok(Outcome::Rejected(no_room)) => return Err(EngineError::NoRoom(no_room)),
+                Ok(Outcome::Done) => {}
+                Err(error) if is_collision(&error) => self.pause(attempt).await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(EngineError::Busy { session: self.row.id.clone() })
+    }
+
+    /// Writes the request.
+    async fn request(
+        &mut self,
+        target: &Target,
+        tokens: i64,
+        usable: Option<i64>,
+        cuts: &[(Seq, MadeCut)],
+    ) -> Result<Request, EngineError> {
+        let mut once: HashMap<Seq, Vec<MadeCut>> = HashMap::new();
+        for (seq, cut) in cuts {
+            once.entry(*seq).or_default().push(cut.clone());
+        }
+        let mut shown = HashMap::new();
+        for (seq, cuts) in once {
+            shown.insert(seq, self.shown(seq, &cuts).await?);
+        }
+        let rows = self.machine.window().rows().iter();
+        let bodies = rows.filter_map(|row| shown.get(&row.seq).or_else(|| self.bodies.get(&row.seq)));
+        let own = self.dialect.body(&self.row.frame, bodies.map(Vec::as_slice));
+        let wire = target.wire.unwrap_or(self.dialect.0);
+        let body = if wire == self.dialect.0 {
+            let named = wire != Wire::Gemini && !target.model.is_empty();
+            let model = secateur_formats::json::encode(&target.model);
+            if named { with_member(&own, "model", &model) } else { own }
+        } else {
+            let transcript = self.dialect.read(&own, &secateur::Measures::default())?;
+            let max_tokens = target.limits.output.and_then(|output| u64::try_from(output).ok());
+            render(&transcript, wire, &RenderOptions { model: &target.model, max_tokens }, &[]).body
+        };
+        let fixed = lint::fix(wire, &body);
+        let repaired = fixed.repaired;
+        let body = fixed.body.into_owned();
+        Ok(Request { body, wire, tokens, usable, repaired, events: std::mem::take(&mut self.told) })
+    }
+
+    /// Says how the last request ended; gives what happened because of it.
+    pub async fn settle(&mut self, settlement: Settlement) -> Result<Vec<Event>, EngineError> {
+        for attempt in 0..TRIES {
+            self.refresh().await?;
+            let now = self.now();
+            let input = match settlement {
+                Settlement::Answered { usage, turn } => Input::Answered { usage, turn, now },
+                Settlement::Overflow { tokens } => Input::Refused { tokens, now },
+            };
+            match self.drive(input).await {
+                Ok(_) => {
+                    self.keep_state().await?;
+                    return Ok(std::mem::take(&mut self.told));
+                }
+                Err(error) if is_collision(&error) => self.pause(attempt).await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(EngineError::Busy { session: self.row.id.clone() })
+    }
+
+    /// Compacts now; `focus` says what the summary should pay attention to.
+    pub async fn compact(&mut self, focus: Option<&str>) -> Result<Vec<Event>, EngineError> {
+        for attempt in 0..TRIES {
+            self.refresh().await?;
+            self.focus = focus.map(str::to_owned);
+            let now = self.now();
+            let outcome = self.drive(Input::Compact { now }).await;
+            self.focus = None;
+            match outcome {
+                Ok(_) => return Ok(std::mem::take(&mut self.told)),
+                Err(error) if is_collision(&error) => self.pause(attempt).await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(EngineError::Busy { session: self.row.id.clone() })
+    }
+
+    /// Waits for the summary that is made in the background, if one is.
+    pub async fn wait(&mut self) -> Result<Vec<Event>, EngineError> {
+        self.told.clear();
+        if self.background.is_some() {
+            self.take_background().await?;
+        }
+        Ok(std::mem::take(&mut self.told))
+    }
+
+    /// Keeps what was learned.
+    async fn keep_state(&mut self) -> Result<(), EngineError> {
+        let state = to_json(self.machine.state())?;
+        if state == self.row.state {
+            return Ok(());
+        }
+        let commit = Commit {
+            revision: self.row.revision,
+            time: self.now(),
+            state: Some(state.clone()),
+            ..Commit::default()
+        };
+        match self.engine.parts.store.commit(&self.row.id, commit).await {
+            Ok(committed) => {
+                self.row.revision = committed.revision;
+                self.row.state = state;
+            }
+            // Another process is ahead; what was learned here is not worth a quarrel.
+            Err(StoreError::Stale { .. }) => self.is_dirty = true,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Takes note of events, and passes them on to whoever watches.
+    pub(crate) fn tell(&mut self, events: &[Event]) {
+        self.told.extend_from_slice(events);
+        for event in events {
+            self.engine.parts.live.send(Live::Event { session: self.row.id.clone(), event: event.clone() });
+        }
+    }
+}
+
+/// Whether somebody else was faster.
+pub(crate) fn is_collision(error: &EngineError) -> bool {
+    matches!(error, EngineError::Store(StoreError::Stale { .. } | StoreError::LeaseLost { .. }))
+}

@@ -1,0 +1,71 @@
+//! Models that are asked over HTTP, against a server that plays every part that a provider may play.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
+
+#[path = "provider/answers.rs"]
+mod answers;
+#[path = "provider/failures.rs"]
+mod failures;
+#[path = "provider/limits.rs"]
+mod limits;
+#[path = "provider/repetitions.rs"]
+mod repetitions;
+#[path = "provider/requests.rs"]
+mod requests;
+mod scripted;
+
+use secateur_engine::provider::{Answer, AskError, Delta, Endpoint, Model, Question, Secret};
+use secateur_formats::Wire;
+
+use scripted::{Script, Scripted};
+
+const QUESTION: Question<'_> = Question { system: "Be short.", text: "What was said?", max_tokens: 300 };
+
+/// What came of a question, and what was heard meanwhile.
+#[derive(Debug)]
+struct Asked {
+    result: Result<Answer, AskError>,
+    heard: Vec<String>,
+}
+
+impl Asked {
+    fn answer(self) -> Answer {
+        self.result.unwrap()
+    }
+
+    fn error(self) -> AskError {
+        self.result.unwrap_err()
+    }
+}
+
+/// What stands in `heard` where the answer began anew.
+const RESTART: &str = "(restart)";
+
+/// An endpoint that does not wait long before it asks again.
+fn endpoint(wire: Wire, server: &Scripted) -> Endpoint {
+    Endpoint { retries: 2, first_wait_ms: 1, ..Endpoint::new(wire, server.url(), "m") }
+}
+
+async fn ask(endpoint: &Endpoint) -> Asked {
+    ask_as(endpoint, None).await
+}
+
+async fn ask_as(endpoint: &Endpoint, key: Option<&str>) -> Asked {
+    ask_model(&endpoint.connect_as(key.map(Secret::new).as_ref()).unwrap()).await
+}
+
+async fn ask_model(model: &dyn Model) -> Asked {
+    let mut heard = vec![];
+    let hear = &mut |delta: Delta<'_>| match delta {
+        Delta::Text(text) => heard.push(text.to_owned()),
+        Delta::Restart => heard.push(RESTART.to_owned()),
+    };
+    let result = model.ask(&QUESTION, hear).await;
+    Asked { result, heard }
+}
+
+/// Plays one script and asks once.
+async fn play(wire: Wire, script: Script) -> Asked {
+    let server = Scripted::start(vec![script]).await;
+    ask(&Endpoint { retries: 0, ..endpoint(wire, &server) }).await
+}
