@@ -206,3 +206,64 @@ fn best<'v, V>(values: &'v BTreeMap<String, V>, name: &str) -> Option<&'v V> {
     let matching = values.iter().filter(|(pattern, _)| matches(pattern, name));
     matching.max_by_key(|(pattern, _)| pattern.len()).map(|(_, value)| value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Layer, Profiles};
+
+    fn settings(page: &str) -> Compaction {
+        let layer = Layer { origin: "test".to_owned(), values: page.parse().unwrap() };
+        Profiles::builtin().get_with("balanced", &[layer]).unwrap().compaction
+    }
+
+    #[test]
+    fn the_longest_pattern_that_matches_counts() {
+        let settings = settings(
+            r#"
+            [compaction]
+            threshold = "90%"
+            caps = { "*" = "25%", "read*" = 9000, "read_image" = 100 }
+            [compaction.models."claude-*"]
+            threshold = 120000
+            [compaction.models."claude-opus-*"]
+            threshold = "50%"
+            "#,
+        );
+        assert_eq!(settings.cap("read_file"), Some(Amount::Tokens(9_000)));
+        assert_eq!(settings.cap("read_image"), Some(Amount::Tokens(100)));
+        assert_eq!(settings.cap("bash"), Some(Amount::Share(2_500)));
+        assert_eq!(settings.for_model("gpt-x").threshold, Some(Amount::Share(9_000)));
+        assert_eq!(settings.for_model("claude-sonnet-x").threshold, Some(Amount::Tokens(120_000)));
+        assert_eq!(settings.for_model("claude-opus-x").threshold, Some(Amount::Share(5_000)));
+        assert_eq!(settings.for_model("claude-opus-x").summary, Some(settings.summary));
+    }
+
+    #[test]
+    fn a_tail_has_a_least_and_a_most() {
+        let recent = Recent {
+            turns: None,
+            tokens: Amount::Share(2_500),
+            at_least: 2_000,
+            at_most: Some(15_000),
+            request: false,
+        };
+        assert_eq!([4_000, 20_000, 200_000].map(|usable| recent.budget(usable)), [2_000, 5_000, 15_000]);
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_refused() {
+        for page in [
+            "[compaction]\nthreshold = \"120%\"",
+            "[compaction]\nthreshold = -1",
+            "[compaction]\nbreaker = 0",
+            "[compaction]\nresume = \" \"",
+            "[compaction]\nprune_at = [\"arrival\"]",
+            "[compaction]\nsumary = 5",
+        ] {
+            let layer = Layer { origin: "test".to_owned(), values: page.parse().unwrap() };
+            let error = Profiles::builtin().get_with("balanced", &[layer]).unwrap_err().to_string();
+            assert!(error.contains("compaction."), "{page}: {error}");
+        }
+    }
+}

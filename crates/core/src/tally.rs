@@ -25,7 +25,7 @@ use crate::budget::Spent;
 use crate::keep_last::{self, Count, KeepLast};
 use crate::memory::Memory;
 use crate::outline::{Kind, MessageIx, Outline, PartIx};
-use crate::plan::{Bounds, Floor, Plan};
+use crate::plan::{Bounds, Floor, Idle, Plan};
 use crate::policy::{Family, Policy};
 use crate::ratio::{self, Ratio, Scope};
 use crate::situation::{Situation, Thinking};
@@ -169,6 +169,17 @@ impl Tally {
                 }
             },
         )
+    }
+
+    /// What the [budget](crate::Budget) alone would cut, whatever the family says.
+    pub(crate) fn plan_budget(
+        &self,
+        outline: &Outline,
+        policy: &Policy,
+        situation: &Situation,
+        memory: &Memory,
+    ) -> Plan {
+        policy.plan_with(outline, situation, memory, || self.spent, || Plan::idle(Idle::NothingEligible))
     }
 
     /// The sum of everything counted before the entry at `index`.

@@ -1,6 +1,8 @@
 //! Values that have the right type and still make no sense.
 
 use super::Page;
+use crate::amount::Amount;
+use crate::compaction::{Compaction, ResumeWhen};
 use crate::measure::Unit;
 use crate::meter::Meter;
 use crate::ratio::{Mode, Ratio};
@@ -23,6 +25,7 @@ pub(super) fn page(page: &Page) -> Result<(), Complaint> {
         "overflow.reserved_default",
         "a number of tokens, 0 or more",
     )?;
+    compaction(&page.compaction)?;
     demand(page.budget.bytes != Some(0), "budget.bytes", "a number of bytes above 0")?;
     if let Some(rule) = &page.watermark {
         watermark(rule)?;
@@ -34,6 +37,21 @@ pub(super) fn page(page: &Page) -> Result<(), Complaint> {
         meter("keep-last.meter", &rule.meter)?;
     }
     Ok(())
+}
+
+fn compaction(rule: &Compaction) -> Result<(), Complaint> {
+    demand(!rule.marker.trim().is_empty(), "compaction.marker", "a text that is not empty")?;
+    let resumes = rule.resume_when != ResumeWhen::Never;
+    let has_text = rule.resume.as_ref().is_some_and(|text| !text.trim().is_empty());
+    demand(!resumes || has_text, "compaction.resume", "a text, unless compaction.resume_when is \"never\"")?;
+    demand(rule.summary != Amount::Tokens(0), "compaction.summary", "more than 0 tokens")?;
+    demand(rule.breaker > 0, "compaction.breaker", "a number of failures above 0")?;
+    demand(rule.cooldown_ms >= 0, "compaction.cooldown_ms", "a number of milliseconds, 0 or more")?;
+    demand(
+        rule.threshold != Some(Amount::Tokens(0)),
+        "compaction.threshold",
+        "more than 0 tokens; compaction.auto = false switches compaction off",
+    )
 }
 
 fn watermark(rule: &Watermark) -> Result<(), Complaint> {

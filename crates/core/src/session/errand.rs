@@ -108,9 +108,13 @@ impl Session {
         }
         let listed = |occasion: &Occasion| self.settings.prune_at.contains(occasion);
         if !std::mem::replace(&mut errand.swept, true)
-            && let Some(occasion) = errand.occasion().filter(listed)
+            && let Some(occasion) = errand.occasion()
         {
-            let cuts = self.planned(errand.now);
+            let cuts = match occasion {
+                occasion if listed(&occasion) => self.planned(errand.now),
+                Occasion::BeforeRequest => self.over_budget(errand.now),
+                _ => Vec::new(),
+            };
             if self.policy.lasting == Lasting::OneRequest {
                 errand.cuts = cuts;
             } else if !cuts.is_empty() {

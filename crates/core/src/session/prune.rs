@@ -8,7 +8,7 @@ use super::{Session, Then};
 use crate::compaction::Occasion;
 use crate::measure::Pairs;
 use crate::outline::{Kind, PartIx};
-use crate::plan::Action;
+use crate::plan::{Action, Plan};
 use crate::situation::Situation;
 
 /// No cap is so tight that nothing can be seen of a result.
@@ -17,17 +17,35 @@ const LEAST_CAP: u64 = 400;
 impl Session {
     /// What the policy would cut now.
     pub(super) fn planned(&mut self, now: i64) -> Vec<(Seq, MadeCut)> {
+        let situation = self.situation(now);
+        let plan = self.window.plan(&self.policy, &situation);
+        self.cuts_of(&plan)
+    }
+
+    /// What is over the budget of bytes and media, which a request has to keep even if its tokens fit.
+    pub(super) fn over_budget(&mut self, now: i64) -> Vec<(Seq, MadeCut)> {
+        if !self.policy.budget.is_set() {
+            return Vec::new();
+        }
+        let situation = self.situation(now);
+        let plan = self.window.plan_budget(&self.policy, &situation);
+        self.cuts_of(&plan)
+    }
+
+    fn situation(&self, now: i64) -> Situation {
         let context = self.request.limits.context;
-        let situation = Situation {
+        Situation {
             now,
             last_request: self.state.last_request,
             window: (context > 0).then_some(context as f64),
             input_tokens: u64::try_from(self.tokens()).ok(),
             ..Situation::default()
-        };
-        let plan = self.window.plan(&self.policy, &situation);
+        }
+    }
+
+    fn cuts_of(&self, plan: &Plan) -> Vec<(Seq, MadeCut)> {
         let outline = self.window.outline();
-        let mut cuts: Vec<_> = self.policy.surviving(outline, &plan).copied().collect();
+        let mut cuts: Vec<_> = self.policy.surviving(outline, plan).copied().collect();
         cuts.reverse();
         cuts.iter().filter_map(|cut| self.made(cut.part, cut.action, cut.after)).collect()
     }

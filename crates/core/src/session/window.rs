@@ -173,6 +173,12 @@ impl Window {
         self.tally.plan(&self.outline, policy, situation, &self.memory)
     }
 
+    /// What the policy's budget of bytes and media alone would cut now.
+    pub fn plan_budget(&mut self, policy: &Policy, situation: &Situation) -> Plan {
+        self.tally.advance(&self.outline, policy, &self.memory);
+        self.tally.plan_budget(&self.outline, policy, situation, &self.memory)
+    }
+
     /// The message and the place in it that a part is.
     pub fn locate(&self, part: PartIx) -> Option<(Seq, u32)> {
         let message = self.outline.owner(part);
