@@ -126,7 +126,7 @@ pub enum Consent {
 /// What to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Keep all of this, or nothing. Answered by [`Input::Stored`].
+    /// Keep all of this, or nothing, and once: the same ticket may come again. Answered by [`Input::Stored`].
     Store(Record),
     /// Ask the hooks. Answered by [`Input::Consulted`].
     Consult {
