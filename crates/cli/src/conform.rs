@@ -1,7 +1,8 @@
 //! `secateur conform`: runs recorded behaviour of the founding systems against the profiles.
 //!
 //! A file of vectors holds one case a line: an input, and what the real system made of it. Functions that no
-//! profile reproduces are skipped, and counted.
+//! profile reproduces are skipped, and counted. What is compared is behaviour; the wording of OpenCode's own question
+//! for a summary is not, only its length (`conform/opencode/process.rs`).
 
 mod case;
 mod openagentic;
@@ -27,6 +28,10 @@ use case::{Case, agrees};
 const NOW: i64 = 1_700_000_000_000;
 
 /// Run recorded behaviour of the founding systems against the profiles.
+///
+/// Prints for each file how many cases passed, failed and were skipped. Functions that no profile reproduces are
+/// skipped. Not compared are what a system alone needs (OpenClaw's own way of persisting) and the wording of OpenCode's
+/// own question for a summary: only its length is, with what plugins add. A plugin's question is compared.
 #[derive(Debug, Args)]
 pub(crate) struct Conform {
     /// A folder with files of vectors (*.jsonl), or one such file.

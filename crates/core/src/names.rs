@@ -4,6 +4,7 @@
 //! bytes compares faster than a string and keeps a row small. Names are never removed: an outline
 //! only grows, and so does what it mentions.
 
+use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 
 /// The number of an interned string. Only meaningful together with the [`Names`] that gave it.
@@ -28,7 +29,9 @@ impl Name {
 /// A table of strings, each kept once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    set: IndexSet<Box<str>>,
+    /// Every part of a session is looked up here, so the hash is a fast one; it is keyed at random, because names
+    /// come from files.
+    set: IndexSet<Box<str>, RandomState>,
 }
 
 impl Names {

@@ -24,6 +24,7 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::Arc;
 
 mod category;
 mod facts;
@@ -76,9 +77,10 @@ struct Extra {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     measures: Measures,
-    tools: Names,
-    ids: Names,
-    subjects: Names,
+    // Names are shared by all outlines that were selected from one another, until one of them learns a new name.
+    tools: Arc<Names>,
+    ids: Arc<Names>,
+    subjects: Arc<Names>,
     messages: Vec<Message>,
     users: Vec<MessageIx>,
     assistants: Vec<MessageIx>,
@@ -99,6 +101,14 @@ pub struct Outline {
     calls: Vec<Call>,
 }
 
+/// The number of a name, in a table that is copied only if it is shared and lacks the name.
+fn intern(names: &mut Arc<Names>, text: &str) -> Name {
+    match Arc::get_mut(names) {
+        Some(own) => own.intern(text),
+        None => names.find(text).unwrap_or_else(|| Arc::make_mut(names).intern(text)),
+    }
+}
+
 /// Sizes beyond what a column holds count as the largest that it can hold.
 fn narrow(size: u64) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
@@ -117,7 +127,7 @@ impl Outline {
 
     /// Adds a message at the end; parts pushed from now on belong to it.
     pub fn push_message(&mut self, facts: MessageFacts<'_>) -> MessageIx {
-        let mut intern = |id: Option<&str>| id.map_or(Name::NONE, |id| self.ids.intern(id));
+        let mut intern = |id: Option<&str>| id.map_or(Name::NONE, |id| intern(&mut self.ids, id));
         let (id, parent, tail) = (intern(facts.id), intern(facts.parent), intern(facts.tail));
         self.push_row(Message {
             role: facts.role,
@@ -159,10 +169,10 @@ impl Outline {
         let sizes = facts.sizes;
         self.natures.push(Nature::new(&facts));
         self.manners.push(Manner::new(&facts));
-        self.subject.push(facts.subject.map_or(Name::NONE, |subject| self.subjects.intern(subject)));
+        self.subject.push(facts.subject.map_or(Name::NONE, |subject| intern(&mut self.subjects, subject)));
         self.lines.push(facts.lines);
-        self.tool.push(facts.tool.map_or(Name::NONE, |tool| self.tools.intern(tool)));
-        self.call.push(facts.call.map_or(Name::NONE, |call| self.ids.intern(call)));
+        self.tool.push(facts.tool.map_or(Name::NONE, |tool| intern(&mut self.tools, tool)));
+        self.call.push(facts.call.map_or(Name::NONE, |call| intern(&mut self.ids, call)));
         self.owner.push(MessageIx(narrow(self.messages.len() as u64 - 1)));
         self.units.push(narrow(sizes.units));
         self.points.push(narrow(sizes.points));

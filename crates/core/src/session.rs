@@ -264,7 +264,8 @@ impl Session {
         let Some((mark, usable)) = self.for_model().background.zip(self.usable()) else { return };
         let allowed = self.settings.auto && self.state.breaker.allows(&self.settings, now);
         if self.job.is_none() && allowed && tokens >= mark.of(usable) {
-            self.begin(Trigger::Ahead, turn, 0, now);
+            // If it would not help yet, it is not needed yet.
+            let _ = self.begin(Trigger::Ahead, turn, 0, now);
         }
     }
 

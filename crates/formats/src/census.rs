@@ -3,12 +3,13 @@
 //! Everything that was ever said counts, also what a compaction took away or a user left behind; what is still in
 //! the context is another question, see [`Transcript::context`](crate::Transcript::context).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use secateur::{Category, Kind, Name, Outline, PartIx, Role, Status, Unit};
 use serde::Serialize;
 
 use crate::format::Format;
+use crate::tables::Set;
 
 /// The counts of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -100,8 +101,8 @@ impl Census {
         let named = |part: PartIx| Some(outline.call(part)).filter(|id| id.is_some());
         let is_call = |&part: &PartIx| outline.kind(part) == Kind::Call;
         let is_answer = |&part: &PartIx| is_answer(outline, part);
-        let calls: HashSet<Name> = outline.parts().filter(is_call).filter_map(named).collect();
-        let results: HashSet<Name> = outline.parts().filter(is_answer).filter_map(named).collect();
+        let calls: Set<Name> = outline.parts().filter(is_call).filter_map(named).collect();
+        let results: Set<Name> = outline.parts().filter(is_answer).filter_map(named).collect();
         let orphans = outline.parts().filter(is_answer).filter_map(named).filter(|id| !calls.contains(id));
         self.unpaired_results = orphans.count() as u64;
         self.unanswered_calls = calls.difference(&results).count() as u64;

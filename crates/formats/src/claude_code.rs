@@ -14,7 +14,6 @@ mod record;
 mod tree;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 use secateur::{Call, Kind, MessageFacts, MessageIx, Name, Role, Status};
 
@@ -24,6 +23,7 @@ use crate::json::fields::{each, object};
 use crate::json::{Object, Raw, SyntaxError, read};
 use crate::lines::Records;
 use crate::probe::{self, Probe, Shape};
+use crate::tables::{Map, Set};
 use answers::Answers;
 use record::{Block, Cleared, Compaction, Preserved, Record, usage};
 use tree::{Boundary, Id, Tree};
@@ -59,9 +59,9 @@ pub(crate) struct Reader {
     newest: Option<Id>,
     calls: Vec<Call>,
     /// Which of the calls produced a message.
-    costs: HashMap<Id, usize>,
+    costs: Map<Id, usize>,
     /// The calls whose results were cleared.
-    cleared: HashSet<Name>,
+    cleared: Set<Name>,
     title: Title,
 }
 

@@ -5,11 +5,10 @@
 //! can be read line by line through one small buffer: [`Draft::enter`] tells it where the text at hand lies in
 //! the source.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use secateur::{
-    Kind, Lines, Measures, MessageFacts, MessageIx, Name, Outline, PartFacts, PartIx, Pick, Sizes, Status,
+    Kind, Lines, Measures, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Pick, Sizes, Status,
 };
 
 use crate::content;
@@ -28,8 +27,8 @@ pub(crate) struct Draft<'m> {
     pub warnings: Vec<Warning>,
     pub origin: Origin,
     places: Places,
-    /// The call of each id: its result is about the same.
-    called: HashMap<Name, PartIx>,
+    /// The call of each id, by the number of its name: its result is about the same.
+    called: Vec<Option<PartIx>>,
     /// The address of the text at hand, its length, and where it lies in the source.
     window: (usize, usize, usize),
 }
@@ -73,7 +72,7 @@ impl<'m> Draft<'m> {
             warnings: Vec::new(),
             origin: Origin::default(),
             places: Places::Kept(Vec::new()),
-            called: HashMap::new(),
+            called: Vec::new(),
             window: (text.as_ptr().addr(), text.len(), 0),
         }
     }
@@ -150,7 +149,10 @@ impl<'m> Draft<'m> {
         let facts = PartFacts { class: about.class, subject: subject.as_deref(), lines, ..facts };
         let part = self.push(facts, spot);
         if let Some(id) = called.id.and_then(|id| self.outline.ids().find(id)) {
-            self.called.insert(id, part);
+            if self.called.len() <= id.index() {
+                self.called.resize(id.index() + 1, None);
+            }
+            self.called[id.index()] = Some(part);
         }
     }
 
@@ -181,7 +183,7 @@ impl<'m> Draft<'m> {
             ..PartFacts::default()
         };
         let id = answered.id.and_then(|id| self.outline.ids().find(id));
-        let call = id.and_then(|id| self.called.get(&id)).copied();
+        let call = id.and_then(|id| self.called.get(id.index()).copied().flatten());
         let part = self.push(PartFacts { tool: answered.tool, ..facts }, spot);
         if let Some(call) = call {
             self.outline.follow(part, call);

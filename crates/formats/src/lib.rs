@@ -75,6 +75,7 @@ mod sizes;
 mod skim;
 mod subject;
 mod swe_agent;
+mod tables;
 mod tau_bench;
 mod time;
 mod transcript;

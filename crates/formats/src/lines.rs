@@ -29,6 +29,8 @@ pub(crate) struct Lines<'m> {
     reader: Box<dyn Records>,
     draft: Draft<'m>,
     line: u64,
+    /// Nothing but white space has come by so far.
+    is_blank: bool,
 }
 
 /// So many warnings about single lines are enough.
@@ -44,7 +46,7 @@ impl<'m> Lines<'m> {
             Format::CopilotCli => Box::<copilot_cli::Reader>::default(),
             _ => return None,
         };
-        Some(Self { format, reader, draft: Draft::new("", measures), line: 0 })
+        Some(Self { format, reader, draft: Draft::new("", measures), line: 0, is_blank: true })
     }
 
     /// Reads a whole source.
@@ -91,6 +93,7 @@ impl<'m> Lines<'m> {
         self.line += 1;
         let start = if self.line == 1 && line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let line = line.get(start..).unwrap_or_default().trim_ascii_end();
+        self.is_blank &= start == 0 && line.is_empty();
         if line.is_empty() {
             return Ok(());
         }
@@ -108,6 +111,11 @@ impl<'m> Lines<'m> {
             let reason = "more lines cannot be read; no further warnings are given".to_owned();
             warnings.push(Warning { line: self.line, reason });
         }
+    }
+
+    /// Whether nothing but white space has come by.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.is_blank
     }
 
     /// What is left after the last line.

@@ -13,7 +13,6 @@ mod record;
 mod tree;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use secateur::{Call, Kind, MessageFacts, MessageIx, Role, Status};
 
@@ -41,7 +40,7 @@ pub(crate) fn matches(probe: &Probe<'_>) -> bool {
 pub(crate) struct Reader {
     tree: Tree,
     /// The ids of the calls whose results OpenClaw cleared, see [`plain`].
-    cleared: HashSet<String>,
+    cleared: crate::tables::Set<String>,
 }
 
 impl Records for Reader {

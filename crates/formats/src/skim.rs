@@ -3,6 +3,8 @@
 //! A log of one record a line need not be in memory to be counted: line after line goes through one buffer, which
 //! is as large as the longest line, and what remains is the outline. Everything else is read as a whole.
 
+mod buffer;
+
 use std::io::{self, Read};
 
 use secateur::{Measures, Outline};
@@ -13,6 +15,7 @@ use crate::origin::Origin;
 use crate::probe;
 use crate::transcript::Transcript;
 use crate::warning::Warning;
+use buffer::Buffer;
 
 /// What is left of a session that was only read: its facts, without its bytes.
 #[derive(Clone, Debug)]
@@ -54,9 +57,6 @@ pub enum SkimError {
     },
 }
 
-/// How much is read at once: enough that calls to the system do not matter, little enough to stay in a core's cache.
-const CHUNK: usize = 1 << 18;
-
 /// Reads the sessions of a source, mostly one, in whatever known format they are.
 ///
 /// ```
@@ -78,39 +78,51 @@ pub fn skim(
     format: Option<Format>,
     measures: &Measures,
 ) -> Result<Vec<Skim>, SkimError> {
-    let mut buffer = Vec::new();
-    let mut ended = false;
-    while !ended && buffer.len() < probe::ENOUGH {
-        ended = fill(&mut source, &mut buffer)? == 0;
-    }
+    // The format is told from the beginning; after that a buffer is enough.
+    let mut beginning = Vec::new();
+    let enough = probe::ENOUGH as u64;
+    source.by_ref().take(enough).read_to_end(&mut beginning)?;
     let format = match format {
         Some(format) => format,
-        None => Format::detect(&buffer)?,
+        None => Format::detect(&beginning)?,
     };
     let Some(mut lines) = Lines::of(format, measures) else {
-        while !ended {
-            ended = fill(&mut source, &mut buffer)? == 0;
-        }
-        let transcripts = read_all_as(&buffer, format, measures)?;
+        source.read_to_end(&mut beginning)?;
+        let transcripts = read_all_as(&beginning, format, measures)?;
         return Ok(transcripts.into_iter().map(Into::into).collect());
     };
     lines.forget_places();
-    let mut offset = 0;
-    loop {
-        let taken = lines.take(&buffer, offset);
+    let mut offset = lines.take(&beginning, 0);
+    beginning.drain(..offset);
+    let mut buffer = Buffer::of(beginning);
+    while buffer.fill(&mut source)? {
+        let taken = lines.take(buffer.bytes(), offset);
+        buffer.forget(taken);
         offset += taken;
-        buffer.drain(..taken);
-        if ended {
-            break;
-        }
-        ended = fill(&mut source, &mut buffer)? == 0;
     }
-    lines.take_last(&buffer, offset);
+    lines.take_last(buffer.bytes(), offset);
+    if lines.is_blank() {
+        return Err(ReadError::Empty.into());
+    }
     Ok(vec![lines.into_skim()])
 }
 
-fn fill(source: &mut impl Read, buffer: &mut Vec<u8>) -> io::Result<u64> {
-    // A line that is longer than the buffer doubles it, so that a huge line is not looked at again and again.
-    let wanted = CHUNK.max(buffer.len()) as u64;
-    source.by_ref().take(wanted).read_to_end(buffer).map(|read| read as u64)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_of_nothing_is_refused_as_reading_refuses_it() {
+        let measures = Measures::default();
+        let blank = b" \n\r\n\t".repeat(probe::ENOUGH / 2);
+        for log in [&b""[..], b" \n", &blank] {
+            let skimmed = skim(log, Some(Format::ClaudeCode), &measures);
+            assert!(matches!(skimmed, Err(SkimError::Read { source: ReadError::Empty })));
+            assert_eq!(read_all_as(log, Format::ClaudeCode, &measures).unwrap_err(), ReadError::Empty);
+        }
+        // A mark of the byte order is something.
+        let mark = b"\xEF\xBB\xBF\n";
+        assert!(skim(&mark[..], Some(Format::ClaudeCode), &measures).is_ok());
+        assert!(read_all_as(mark, Format::ClaudeCode, &measures).is_ok());
+    }
 }

@@ -73,6 +73,10 @@ pub(crate) fn agrees(expected: &Value, actual: &Value) -> bool {
 fn same(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Object(recorded), Value::String(text)) => same_text(recorded, text),
+        // A text of which only the length is known: its wording is not compared.
+        (Value::Object(_), Value::Object(own)) if own.contains_key("$units") => {
+            expected.pointer("/$digest/utf16_len") == own.get("$units")
+        }
         (Value::Object(expected), Value::Object(actual)) => {
             expected.len() == actual.len()
                 && expected.iter().all(|(key, value)| actual.get(key).is_some_and(|own| same(value, own)))

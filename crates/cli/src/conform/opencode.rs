@@ -1,5 +1,7 @@
 //! OpenCode's recorded behaviour.
 
+mod process;
+
 use anyhow::Result;
 use secateur::{Limits, Memory, Profile, Profiles, Situation, Usage};
 use secateur_formats::opencode::{model_messages::model_messages, ui_messages::ui_messages};
@@ -26,6 +28,7 @@ pub(super) fn run(case: &Case) -> Result<Option<Value>> {
         "isOverflow" => Some(overflow(case, profile)),
         "prune" => Some(prune(case, profile)?),
         "filterCompacted" => Some(filter_compacted(case, &profile)?),
+        "process" if case.system == "opencode_seed" => Some(process::run(case, &profile)?),
         "toModelMessages" if case.system == "opencode_seed" => {
             let ui = ui_messages(case.list("messages"), case.get("model"));
             Some(json!({ "model": model_messages(&ui), "ui": ui }))

@@ -22,6 +22,8 @@
 //! assert_eq!(outline.context(Some(MessageIx(2))), [MessageIx(0), MessageIx(1)]);
 //! ```
 
+use std::sync::Arc;
+
 use super::{Message, MessageIx, Outline, PartIx};
 
 /// How a message comes into an outline that is made from another one.
@@ -78,9 +80,9 @@ impl Outline {
     pub fn select(&self, picks: impl IntoIterator<Item = Pick>) -> (Outline, Vec<PartIx>) {
         let mut selected = Outline {
             measures: self.measures.clone(),
-            tools: self.tools.clone(),
-            ids: self.ids.clone(),
-            subjects: self.subjects.clone(),
+            tools: Arc::clone(&self.tools),
+            ids: Arc::clone(&self.ids),
+            subjects: Arc::clone(&self.subjects),
             ..Outline::default()
         };
         let mut parts = Vec::new();
@@ -130,5 +132,17 @@ mod tests {
         assert_eq!(joined.context(None), [0, 1, 3, 2].map(MessageIx));
         let (apart, _) = outline.select([picks[3], picks[0]]);
         assert_eq!(apart.context(None), [0, 1].map(MessageIx));
+    }
+
+    #[test]
+    fn a_selection_shares_the_names_until_it_learns_one() {
+        let mut outline = Outline::default();
+        outline.push_message(MessageFacts { id: Some("a"), ..MessageFacts::default() });
+        let (mut selected, _) = outline.select([Pick::Message(MessageIx(0))]);
+        selected.push_message(MessageFacts { id: Some("a"), ..MessageFacts::default() });
+        assert!(Arc::ptr_eq(&outline.ids, &selected.ids));
+        selected.push_message(MessageFacts { id: Some("b"), ..MessageFacts::default() });
+        assert_eq!((outline.ids().len(), selected.ids().len()), (1, 2));
+        assert_eq!(outline.ids().find("a"), selected.ids().find("a"));
     }
 }

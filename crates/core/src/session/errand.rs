@@ -33,6 +33,8 @@ pub(super) struct Errand {
     pub changed: bool,
     /// Why there will be no compaction.
     pub refused: Option<Failure>,
+    /// Why the last one that was tried did not help.
+    pub hindrance: Option<Failure>,
     /// Cuts for this request alone.
     cuts: Vec<(Seq, MadeCut)>,
     capped: bool,
@@ -61,6 +63,7 @@ impl Errand {
             level: 0,
             changed: false,
             refused: None,
+            hindrance: None,
             cuts: Vec::new(),
             capped: false,
             swept: false,
@@ -106,12 +109,15 @@ impl Session {
                 return self.propose(errand, effects, Occasion::Arrival, cuts);
             }
         }
-        let listed = |occasion: &Occasion| self.settings.prune_at.contains(occasion);
-        if !std::mem::replace(&mut errand.swept, true)
+        // Where pruning does not count as making room, it does not come in the way of a compaction either.
+        let compacts = self.settings.order == Order::Compact && matches!(errand.purpose, Purpose::Rest(_));
+        let is_due = !compacts || !self.needs_room(errand);
+        if is_due
+            && !std::mem::replace(&mut errand.swept, true)
             && let Some(occasion) = errand.occasion()
         {
             let cuts = match occasion {
-                occasion if listed(&occasion) => self.planned(errand.now),
+                occasion if self.settings.prune_at.contains(&occasion) => self.planned(errand.now),
                 Occasion::BeforeRequest => self.over_budget(errand.now),
                 _ => Vec::new(),
             };
@@ -158,13 +164,15 @@ impl Session {
         match errand.level {
             0 | 1 => {
                 let trigger = errand.trigger.unwrap_or(Trigger::Estimate);
-                if self.begin(trigger, errand.turn(), errand.level, errand.now) {
+                let Err(why) = self.begin(trigger, errand.turn(), errand.level, errand.now) else {
                     return Step::Again;
+                };
+                // At the second level what is recent is summarised too; beyond it there is nothing to try.
+                if errand.level == 1 {
+                    self.events.push(Event::CompactionRefused { why: why.clone() });
+                    errand.refused = (errand.purpose == Purpose::Compact).then(|| why.clone());
                 }
-                if errand.purpose == Purpose::Compact && errand.level == 1 {
-                    errand.refused = Some(Failure::NothingToSummarise);
-                    self.events.push(Event::CompactionRefused { why: Failure::NothingToSummarise });
-                }
+                errand.hindrance = Some(why);
                 errand.level += 1;
             }
             2 if errand.purpose != Purpose::Compact => {
@@ -218,7 +226,8 @@ impl Session {
         let tokens = self.tokens_with(&errand.cuts);
         if self.settings.auto && self.is_over(tokens) {
             let largest = self.window.rows().iter().max_by_key(|row| row.chars).map(|row| row.seq);
-            let (usable, why) = (self.usable().unwrap_or(0), errand.refused.take());
+            let why = errand.refused.take().or_else(|| errand.hindrance.take());
+            let usable = self.usable().unwrap_or(0);
             return Effect::Reject(NoRoom { tokens, usable, largest, why });
         }
         let cuts = std::mem::take(&mut errand.cuts);

@@ -49,21 +49,21 @@ pub(super) enum Stage {
 }
 
 impl Session {
-    /// Begins a compaction; says whether there is anything to compact.
-    pub(super) fn begin(&mut self, trigger: Trigger, turn: Turn, level: u8, now: i64) -> bool {
+    /// Begins a compaction, or says why there is none to begin.
+    pub(super) fn begin(&mut self, trigger: Trigger, turn: Turn, level: u8, now: i64) -> Result<(), Failure> {
         let usable = self.usable().unwrap_or(DEFAULT_WINDOW as i64).max(0);
         let budget = self.for_model().summary.unwrap_or(self.settings.summary).of(usable).max(LEAST_SUMMARY);
         let is_asked = matches!(trigger, Trigger::Estimate | Trigger::Refusal | Trigger::Ahead);
-        let wish = Wish { trigger, budget: self.tail_budget(usable, budget, level), is_asked };
+        let wish = Wish { trigger, budget: self.tail_budget(usable, budget, level), is_asked, turn };
         let pivot = self.state.pivot.as_ref();
-        let Some(selection) = select(&self.window, pivot, &self.settings, wish) else { return false };
+        let selection = select(&self.window, pivot, &self.settings, wish);
+        let selection = selection.ok_or(Failure::NothingToSummarise)?;
         let asks = self.settings.attempts > 0 && self.state.breaker.allows(&self.settings, now);
         if !asks && self.settings.fallback == Fallback::Nothing {
-            return false;
+            return Err(Failure::NothingToSummarise);
         }
-        self.state.last_task += 1;
         let task = Task {
-            id: self.state.last_task,
+            id: self.state.last_task + 1,
             trigger,
             means: if asks { Means::Model } else { Means::Digest },
             attempt: 1,
@@ -76,17 +76,21 @@ impl Session {
             budget_chars: self.state.calibration.chars(u64::try_from(budget).unwrap_or(0)),
             background: trigger == Trigger::Ahead,
         };
-        let dropped = selection.dropped;
-        self.job = Some(Job { task, stage: Stage::Proposed, marker: None, dropped, turn, level, now });
-        true
+        let (dropped, marker) = (selection.dropped, selection.marker);
+        let job = Job { task, stage: Stage::Proposed, marker, dropped, turn, level, now };
+        // Nobody is asked for a summary that would not help even if it were empty.
+        self.judge(&job, &Entry::default())?;
+        self.state.last_task += 1;
+        self.job = Some(job);
+        Ok(())
     }
 
     /// The characters that recent messages may have after a compaction.
     fn tail_budget(&self, usable: i64, summary: i64, level: u8) -> u64 {
         let Some(tail) = self.settings.tail.filter(|_| level == 0) else { return 0 };
         let fixed = self.window.rows().iter().filter(|row| row.entry.is_fixed()).map(|row| row.chars);
-        let fixed = fixed.fold(self.request.frame, u64::saturating_add);
-        let fixed = i64::try_from(self.state.calibration.scale(fixed)).unwrap_or(i64::MAX);
+        // With what the provider counts and no message shows: instructions, tools.
+        let fixed = self.predict(fixed.fold(0, u64::saturating_add));
         let mark = self.settings.low_water.map_or(usable, |mark| mark.of(usable));
         let room = mark.saturating_sub(fixed).saturating_sub(summary);
         let budget = u64::try_from(tail.budget(usable).min(room)).unwrap_or(0);
@@ -241,6 +245,7 @@ impl Session {
             (Means::Digest, _) => {
                 if let Some(errand) = &mut self.errand {
                     errand.level = job.level.saturating_add(1);
+                    errand.hindrance = Some(why.clone());
                 }
                 return;
             }

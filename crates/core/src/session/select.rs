@@ -6,12 +6,13 @@
 
 use std::collections::HashMap;
 
-use super::entry::Seq;
+use super::effect::Turn;
+use super::entry::{Nature, Seq};
 use super::event::Trigger;
 use super::state::Pivot;
 use super::window::{Living, Window};
-use crate::compaction::{Compaction, Replay};
-use crate::outline::Kind;
+use crate::compaction::{Compaction, MarkerAt, Replay};
+use crate::outline::{Kind, Role};
 
 /// What a compaction takes and what it leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(super) struct Selection {
     pub replay: Option<Seq>,
     /// Messages that go without being summarised: the repeated one, and what came of it.
     pub dropped: Vec<Seq>,
+    /// The marker that is there already and waits for this summary.
+    pub marker: Option<Seq>,
 }
 
 /// How a selection is made.
@@ -32,6 +35,8 @@ pub(super) struct Wish {
     pub budget: u64,
     /// The newest message waits for an answer, so it stays.
     pub is_asked: bool,
+    /// Whether the model has more to do.
+    pub turn: Turn,
 }
 
 /// Draws the line; none if there is nothing to summarise.
@@ -41,9 +46,13 @@ pub(super) fn select(
     settings: &Compaction,
     wish: Wish,
 ) -> Option<Selection> {
-    let is_talk = |row: &&Living| !row.entry.is_fixed() && Pivot::rank(pivot, row.seq, &row.entry).0 >= 2;
+    let marker = waiting_marker(window, pivot, settings);
+    let is_talk = |row: &&Living| {
+        let rank = Pivot::rank(pivot, row.seq, &row.entry).0;
+        !row.entry.is_fixed() && rank >= 2 && marker != Some(row.seq)
+    };
     let mut talk: Vec<&Living> = window.rows().iter().filter(is_talk).collect();
-    let mut selection = Selection::default();
+    let mut selection = Selection { marker, ..Selection::default() };
     let repeats = settings.replay == Replay::Overflowed && wish.trigger == Trigger::Refusal;
     if repeats && window.waiting_from().is_none() {
         repeat(&mut talk, &mut selection);
@@ -51,13 +60,28 @@ pub(super) fn select(
     let line = draw(window, &talk, settings, wish);
     let (head, tail) = talk.split_at_checked(line)?;
     let asked = head.iter().rev().find(|row| row.entry.is_said_by_user() && !row.entry.is_exchange());
+    // A request that was answered must not stand at the end as if it were new.
+    let is_answered = wish.turn == Turn::Over
+        && tail.is_empty()
+        && head.last().is_some_and(|row| row.entry.role == Role::Assistant);
     let keeps = settings.tail.is_some_and(|tail| tail.request)
+        && !is_answered
         && !tail.iter().any(|row| row.entry.is_said_by_user())
         && selection.replay.is_none();
     selection.kept = asked.filter(|_| keeps).map(|row| row.seq).into_iter().collect();
     selection.head = head.iter().map(|row| row.seq).filter(|seq| !selection.kept.contains(seq)).collect();
     selection.tail = tail.first().map(|row| row.seq);
-    (!selection.head.is_empty()).then_some(selection)
+    // A marker that somebody wrote is answered even if nothing was said before it.
+    let is_asked_for = marker.is_some() && talk.is_empty();
+    (!selection.head.is_empty() || is_asked_for).then_some(selection)
+}
+
+/// The newest message, if it is a marker whose summary never came: the process died in between, or whoever wants the
+/// compaction has written it. It is answered instead of writing a second one.
+fn waiting_marker(window: &Window, pivot: Option<&Pivot>, settings: &Compaction) -> Option<Seq> {
+    let newest = window.rows().last().filter(|_| settings.marker_at == MarkerAt::Start)?;
+    let holds = pivot.is_some_and(|pivot| pivot.marker == Some(newest.seq));
+    (newest.entry.nature == Nature::Marker && !holds).then_some(newest.seq)
 }
 
 /// Takes the last user message out, with what came of it, if there is an earlier one to summarise.

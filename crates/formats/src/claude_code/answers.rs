@@ -4,17 +4,16 @@
 //! tool may be done before the model is, and its result stands between the lines: such an answer is in pieces until
 //! the log has been read.
 
-use std::collections::{HashMap, HashSet};
-
 use secateur::{MessageIx, Pick};
 
 use super::tree::Id;
 use crate::draft::Draft;
+use crate::tables::{Map, Set};
 
 #[derive(Default)]
 pub(super) struct Answers {
     /// The message that an answer begins with.
-    starts: HashMap<Id, MessageIx>,
+    starts: Map<Id, MessageIx>,
     /// Messages that go on with an answer, and the one that it began with.
     fragments: Vec<(MessageIx, MessageIx)>,
 }
@@ -34,11 +33,11 @@ impl Answers {
         if self.fragments.is_empty() {
             return Vec::new();
         }
-        let mut rests: HashMap<MessageIx, Vec<MessageIx>> = HashMap::new();
+        let mut rests: Map<MessageIx, Vec<MessageIx>> = Map::default();
         for &(fragment, start) in &self.fragments {
             rests.entry(start).or_default().push(fragment);
         }
-        let fragments: HashSet<MessageIx> = self.fragments.iter().map(|&(fragment, _)| fragment).collect();
+        let fragments: Set<MessageIx> = self.fragments.iter().map(|&(fragment, _)| fragment).collect();
         let mut picks = Vec::new();
         let mut wholes: Vec<MessageIx> = draft.outline.messages().collect();
         let starts = draft.outline.messages().filter(|message| !fragments.contains(message));

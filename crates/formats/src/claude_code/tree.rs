@@ -5,19 +5,24 @@
 //! results of parallel calls hang side by side off the lines that called, and the conversation goes on from one of
 //! them only. A result lives as long as its call does.
 
-use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
 
 use secateur::{Kind, MessageIx, Name, Outline, PartIx};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::tables::{Map, Set};
+
 /// A record's id, by its hash: ids are long, and there are many.
+///
+/// The two halves apart take no more room in a table than they need; a number of 128 bits would be padded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Id(u128);
+pub(super) struct Id(u64, u64);
 
 impl Id {
     /// The id that a literal spells.
     pub(super) fn of(literal: &str) -> Self {
-        Self(xxh3_128(literal.as_bytes()))
+        let hash = xxh3_128(literal.as_bytes());
+        Self((hash >> 64) as u64, hash as u64)
     }
 }
 
@@ -41,26 +46,36 @@ pub(super) enum Chain {
     Side,
 }
 
+/// Records by number. An id is looked up when a record names it, and from then on only its number counts: a node
+/// takes a quarter of the room that it would with the ids of its neighbours, and no lookup leads from one to the next.
 #[derive(Default)]
 pub(super) struct Tree {
-    nodes: HashMap<Id, Node>,
+    numbers: Map<Id, Number>,
+    /// The id that was looked up last with success: mostly that of the next record's parent.
+    latest: Option<(Id, Number)>,
+    /// Every record that was mentioned; nothing if it was named as a parent and never came.
+    nodes: Vec<Option<Node>>,
     lines: Vec<Line>,
     /// The newest line of the conversation.
-    newest: Option<Id>,
-    /// How many records came without an id.
-    nameless: u128,
+    newest: Option<Number>,
 }
 
+/// The place of a record among the nodes, counted from one.
+type Number = NonZeroU32;
+
 struct Node {
-    parent: Parent,
+    /// The record that it follows, if it names one.
+    parent: Option<Number>,
+    /// It begins a conversation.
+    is_root: bool,
     /// The newest line of the conversation when it was written.
-    before: Option<Id>,
+    before: Option<Number>,
     message: Option<MessageIx>,
 }
 
 /// A record that is a message, or a part of one.
 struct Line {
-    id: Id,
+    record: Number,
     message: MessageIx,
     chain: Chain,
     /// The conversation can end here. It does not end with a mark: its summary is still missing.
@@ -75,63 +90,97 @@ pub(super) struct Boundary {
 
 impl Tree {
     /// Takes a record that is no message.
-    pub(super) fn pass(&mut self, id: Option<Id>, parent: Parent) -> Id {
-        self.nameless += u128::from(id.is_none());
-        let id = id.unwrap_or(Id(self.nameless));
-        self.nodes.insert(id, Node { parent, before: self.newest, message: None });
-        id
+    pub(super) fn pass(&mut self, id: Option<Id>, parent: Parent) {
+        self.enter(id, parent, None);
     }
 
     /// Takes a record that is a message, or a part of one.
     pub(super) fn speak(&mut self, id: Option<Id>, parent: Parent, chain: Chain, message: MessageIx) {
-        let id = self.enter(id, parent, message);
+        let record = self.enter(id, parent, Some(message));
         if chain == Chain::Main {
-            self.newest = Some(id);
+            self.newest = Some(record);
         }
-        self.lines.push(Line { id, message, chain, is_end: true });
+        self.lines.push(Line { record, message, chain, is_end: true });
     }
 
     /// Takes the mark of a compaction.
     pub(super) fn mark(&mut self, id: Option<Id>, parent: Parent, message: MessageIx) {
-        let id = self.enter(id, parent, message);
-        self.lines.push(Line { id, message, chain: Chain::Main, is_end: false });
+        let record = self.enter(id, parent, Some(message));
+        self.lines.push(Line { record, message, chain: Chain::Main, is_end: false });
     }
 
-    fn enter(&mut self, id: Option<Id>, parent: Parent, message: MessageIx) -> Id {
-        let id = self.pass(id, parent);
-        if let Some(node) = self.nodes.get_mut(&id) {
-            node.message = Some(message);
+    fn enter(&mut self, id: Option<Id>, parent: Parent, message: Option<MessageIx>) -> Number {
+        let is_root = matches!(parent, Parent::Nobody);
+        let parent = match parent {
+            Parent::Record(parent) => Some(self.number(parent)),
+            Parent::Nobody | Parent::Unknown => None,
+        };
+        let number = match id {
+            Some(id) => self.number(id),
+            None => self.add(),
+        };
+        let before = self.newest;
+        if let Some(node) = self.nodes.get_mut(place(number)) {
+            *node = Some(Node { parent, is_root, before, message });
         }
-        id
+        number
+    }
+
+    /// The number of the record with this id, which may be yet to come.
+    fn number(&mut self, id: Id) -> Number {
+        if let Some((latest, number)) = self.latest
+            && latest == id
+        {
+            return number;
+        }
+        let number = match self.numbers.get(&id) {
+            Some(&number) => number,
+            None => {
+                let number = self.add();
+                self.numbers.insert(id, number);
+                number
+            }
+        };
+        self.latest = Some((id, number));
+        number
+    }
+
+    /// Makes room for one more record.
+    fn add(&mut self) -> Number {
+        self.nodes.push(None);
+        u32::try_from(self.nodes.len()).ok().and_then(Number::new).unwrap_or(Number::MAX)
+    }
+
+    fn node(&self, number: Number) -> Option<&Node> {
+        self.nodes.get(place(number))?.as_ref()
     }
 
     /// The message that a record belongs to.
     pub(super) fn message(&self, id: Id) -> Option<MessageIx> {
-        self.nodes.get(&id)?.message
+        self.node(*self.numbers.get(&id)?)?.message
     }
 
-    fn parent(&self, id: Id) -> Option<Id> {
-        let node = self.nodes.get(&id)?;
-        match node.parent {
-            Parent::Nobody => None,
-            Parent::Record(parent) if self.nodes.contains_key(&parent) => Some(parent),
-            Parent::Record(_) | Parent::Unknown => node.before,
-        }
+    fn parent(&self, number: Number) -> Option<Number> {
+        let node = self.node(number)?;
+        let named = node.parent.filter(|&parent| self.node(parent).is_some());
+        if node.is_root { None } else { named.or(node.before) }
     }
 
     /// A record and those that it follows, newest first, as far back as they are known.
-    fn ancestry(&self, id: Id) -> impl Iterator<Item = Id> {
+    fn ancestry(&self, number: Number) -> impl Iterator<Item = Number> {
         // Records that follow each other in a circle are followed once.
-        let mut seen = HashSet::new();
-        let all = std::iter::successors(Some(id), |&id| self.parent(id));
-        all.take_while(move |&id| seen.insert(id))
+        let mut seen = Set::default();
+        let all = std::iter::successors(Some(number), |&number| self.parent(number));
+        all.take_while(move |&number| seen.insert(number))
     }
 
     /// The messages from one record back to another.
     pub(super) fn segment(&self, head: Id, tail: Id) -> Vec<MessageIx> {
+        let (head, tail) = (self.numbers.get(&head), self.numbers.get(&tail));
         let mut is_over = false;
-        let segment = self.ancestry(tail).take_while(|&id| !std::mem::replace(&mut is_over, id == head));
-        segment.filter_map(|id| self.message(id)).collect()
+        let all = tail.into_iter().flat_map(|&tail| self.ancestry(tail));
+        let segment = all.take_while(|number| !std::mem::replace(&mut is_over, Some(number) == head));
+        segment.filter_map(|number| self.node(number)?.message).collect()
     }
 
     /// Retires what the model no longer sees. `renamed` says which message a message has become.
@@ -145,11 +194,11 @@ impl Tree {
         let has_main = self.lines.iter().any(|line| line.chain == Chain::Main && line.is_end);
         let is_aside = |line: &Line| has_main && line.chain == Chain::Side;
         let Some(end) = self.lines.iter().rfind(|line| line.is_end && !is_aside(line)) else { return };
-        let active: HashSet<Id> = self.ancestry(end.id).collect();
-        let mut alive = HashSet::new();
-        let mut aside = HashSet::new();
+        let active: Set<Number> = self.ancestry(end.record).collect();
+        let mut alive = Set::default();
+        let mut aside = Set::default();
         for line in &self.lines {
-            if active.contains(&line.id) {
+            if active.contains(&line.record) {
                 alive.insert(renamed(line.message));
             } else if is_aside(line) {
                 aside.insert(renamed(line.message));
@@ -174,7 +223,7 @@ impl Tree {
             }
             before.extend((from..mark.0).map(MessageIx));
             from = from.max(mark.0);
-            let mut kept: HashSet<MessageIx> = kept.iter().map(|&message| renamed(message)).collect();
+            let mut kept: Set<MessageIx> = kept.iter().map(|&message| renamed(message)).collect();
             keep_answers(outline, &mut kept, before.iter().copied());
             before.retain(|&message| {
                 let is_kept = kept.contains(&message);
@@ -187,12 +236,12 @@ impl Tree {
     }
 }
 
+fn place(number: Number) -> usize {
+    number.get() as usize - 1
+}
+
 /// Adds the messages that answer calls of those that are kept.
-fn keep_answers(
-    outline: &Outline,
-    kept: &mut HashSet<MessageIx>,
-    candidates: impl Iterator<Item = MessageIx>,
-) {
+fn keep_answers(outline: &Outline, kept: &mut Set<MessageIx>, candidates: impl Iterator<Item = MessageIx>) {
     if kept.is_empty() {
         return;
     }
@@ -200,7 +249,7 @@ fn keep_answers(
         let parts = outline.parts_of(message).map(PartIx).filter(move |&part| outline.kind(part) == kind);
         parts.map(|part| outline.call(part)).filter(|call| call.is_some())
     };
-    let calls: HashSet<Name> = kept.iter().flat_map(|&message| named(message, Kind::Call)).collect();
+    let calls: Set<Name> = kept.iter().flat_map(|&message| named(message, Kind::Call)).collect();
     let is_answer = |message: &MessageIx| named(*message, Kind::Result).any(|call| calls.contains(&call));
     kept.extend(candidates.filter(is_answer));
 }

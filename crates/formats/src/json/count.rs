@@ -1,55 +1,41 @@
 //! Counting in raw text at the speed of memory.
 //!
 //! A session is mostly tool output: megabytes of string literals whose decoded length is wanted and whose
-//! text is not. Three passes serve it, each only if the one before could not tell.
+//! text is not. Nearly all of it is ASCII, and nearly every escape in it is a line end or a quote. So a block
+//! is [glanced](Glance) at first: how many backslashes are there, does one of them stand before anything but
+//! a plain letter, and is there anything beyond ASCII? Mostly that is the answer already.
 //!
-//! [`Size`] counts code points and sees whether there is any backslash at all. [`Shape`] looks at every
-//! backslash and its neighbours and thereby knows how many escapes there are, unless backslashes stand in
-//! long rows. Both do nothing but compare and add. Their sums are kept in arrays of bytes, one per lane,
-//! flushed before they can overflow: that form is what the compiler turns into vector instructions.
-//!
-//! What remains, [`escapes`] settles: it makes a 64-bit mask of the backslashes in each window of 64 bytes
-//! and works out from the mask which of them begin an escape. That is several times slower than the other
-//! two and several times faster than a loop over the bytes.
-
-/// Bytes compared at once: one vector register of the oldest 64-bit processors.
-const LANES: usize = 16;
-
-/// How many rows of lanes may be added before a byte that grows by at most one could overflow.
-const ROWS: usize = 255;
+//! A glance does nothing but compare and combine, in sums of one byte that a block cannot overflow: that form
+//! is what the compiler turns into vector instructions, one or two for each byte in all. Only blocks that
+//! show something else are looked at again: [`Size`] counts their code points, and [`Parity`] makes a 64-bit
+//! mask of the backslashes in each window of 64 bytes and works out from the mask which of them begin an
+//! escape. That is several times slower than a glance and several times faster than a loop over the bytes.
 
 /// Bytes per mask.
 const WINDOW: usize = 64;
 
-type Row = [u8; LANES];
-
-fn flush(lanes: &Row) -> u64 {
-    lanes.iter().map(|&lane| u64::from(lane)).sum()
-}
+/// Bytes that are looked at together: whole windows, and few enough that a byte can count them.
+const BLOCK: usize = 3 * WINDOW;
 
 /// How long a text is, whatever its escapes mean.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Size {
     /// Code points; of a piece cut anywhere, those that begin in it.
     pub(super) points: u64,
     /// Code points of two UTF-16 units.
     pub(super) wide: u64,
-    /// Whether there is any backslash.
-    pub(super) escaped: bool,
 }
 
 impl Size {
     /// Measures UTF-8 text, or any piece of it.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        let (rows, rest) = bytes.as_chunks();
         let mut size = Self::default();
-        for block in rows.chunks(ROWS) {
-            size.add_block(block);
-        }
-        for &byte in rest {
-            size.points += u64::from(leads(byte));
-            size.wide += u64::from(leads_wide(byte));
-            size.escaped |= byte == b'\\';
+        for block in bytes.chunks(16 * BLOCK) {
+            if block.is_ascii() {
+                size.points += block.len() as u64;
+            } else {
+                block.chunks(BLOCK).for_each(|block| size.add(block));
+            }
         }
         size
     }
@@ -59,21 +45,15 @@ impl Size {
         self.points + self.wide
     }
 
-    /// Adds at most [`ROWS`] rows.
-    fn add_block(&mut self, block: &[Row]) {
-        let mut points = [0; LANES];
-        let mut wide = [0; LANES];
-        let mut escaped = [0; LANES];
-        for row in block {
-            for lane in 0..LANES {
-                points[lane] += u8::from(leads(row[lane]));
-                wide[lane] += u8::from(leads_wide(row[lane]));
-                escaped[lane] |= u8::from(row[lane] == b'\\');
-            }
+    /// Adds at most [`BLOCK`] bytes.
+    fn add(&mut self, block: &[u8]) {
+        let (mut points, mut wide) = (0u8, 0u8);
+        for &byte in block {
+            points = points.wrapping_add(u8::from(leads(byte)));
+            wide = wide.wrapping_add(u8::from(leads_wide(byte)));
         }
-        self.points += flush(&points);
-        self.wide += flush(&wide);
-        self.escaped |= flush(&escaped) > 0;
+        self.points += u64::from(points);
+        self.wide += u64::from(wide);
     }
 }
 
@@ -87,107 +67,106 @@ const fn leads_wide(byte: u8) -> bool {
     byte >= 0xF0
 }
 
-/// What can be said about the escapes in the body of a literal by looking at neighbours only.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Shape {
-    /// The number of escapes, provided no row of backslashes is [too long](Self::long_rows).
-    pub(super) escapes: u64,
-    /// Some row has five backslashes or more.
-    pub(super) long_rows: bool,
-    /// There may be an escape that is longer than what it means: `\u` or `\/`. If not, there is none.
-    pub(super) special: bool,
+/// Measures the body of a literal (the text between the quotes, or with them: they do not matter) and counts
+/// its escapes. Those that may be longer than what they mean, `\u` and `\/`, are shown to `special` by the
+/// position of their backslash, in order.
+pub(super) fn tally(body: &[u8], mut special: impl FnMut(usize)) -> (Size, u64) {
+    let (mut size, mut escapes) = (Size::default(), 0);
+    let mut parity = Parity::default();
+    for (block, start) in body.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+        let glance = Glance::at(block, body.get(start + 1..).unwrap_or_default());
+        if glance.is_ascii {
+            size.points += block.len() as u64;
+        } else {
+            size.add(block);
+        }
+        // A block that begins with the letter of an escape is plain only if the one before was.
+        if glance.is_plain && !parity.is_pending() {
+            escapes += glance.backslashes;
+        } else {
+            escapes += parity.count(block, |letter| special((start + letter).saturating_sub(1)));
+        }
+    }
+    (size, escapes)
 }
 
-impl Shape {
-    /// Looks at the body of a literal (the text between the quotes, or with them: they do not matter).
-    pub(super) fn of(body: &[u8]) -> Self {
-        // Two bytes at either end lack a neighbour, and so does what fills no row; those are seen one by one.
-        let whole = body.len().saturating_sub(4) / LANES * LANES;
-        let rows =
-            |shift: usize| body.get(shift..shift + whole).unwrap_or_default().as_chunks().0.chunks(ROWS);
-        let mut shape = Self::default();
-        for ((((a, b), c), d), e) in rows(0).zip(rows(1)).zip(rows(2)).zip(rows(3)).zip(rows(4)) {
-            shape.add_block([a, b, c, d, e]);
+/// What can be said about a block at once.
+struct Glance {
+    backslashes: u64,
+    /// Every backslash stands before a letter that makes a short escape, so each begins one.
+    is_plain: bool,
+    is_ascii: bool,
+}
+
+impl Glance {
+    /// Looks at a block of at most [`BLOCK`] bytes, of which `next` are the bytes from the second on and further.
+    fn at(block: &[u8], next: &[u8]) -> Self {
+        let (mut backslashes, mut letters, mut bytes) = (0u8, 0, 0);
+        let mut add = |byte: u8, next: u8| {
+            // All bits or none, and no branch: with one, the compiler gives up on vectors.
+            let mask = u8::from(byte == b'\\').wrapping_neg();
+            backslashes = backslashes.wrapping_sub(mask);
+            letters |= mask & (next ^ LOWER);
+            bytes |= byte;
+        };
+        for (&byte, &next) in block.iter().zip(next) {
+            add(byte, next);
         }
-        let byte = |at: usize| body.get(at).copied().unwrap_or_default();
-        for at in (0..body.len().min(2)).chain(whole + 2..body.len()) {
-            let before = |steps: usize| at.checked_sub(steps).map(byte).unwrap_or_default();
-            let seen = Seen::at(before(2), before(1), byte(at), byte(at + 1), byte(at + 2));
-            shape.escapes += u64::from(seen.counts);
-            shape.long_rows |= seen.long_row;
-            shape.special |= seen.special;
+        if let Some(&last) = block.get(next.len()) {
+            // The last byte of a text lacks a neighbour.
+            add(last, b'"');
         }
-        shape
+        Self {
+            backslashes: backslashes.into(),
+            is_plain: letters & NOT_PLAIN == 0,
+            is_ascii: bytes.is_ascii(),
+        }
+    }
+}
+
+/// The bits that tell the letters of escapes apart, with [`LOWER`] turned around: of `"`, `b`, `f`, `n`, `r` and `t`
+/// none has one of them, of `u`, `/` and the backslash each has. What is no escape at all may pass for either.
+const NOT_PLAIN: u8 = LOWER | 1;
+const LOWER: u8 = 0x20;
+
+/// Which backslashes begin an escape, also where they stand in rows.
+#[derive(Default)]
+struct Parity {
+    /// One if what came before ended in a backslash that begins an escape: the first byte is its letter.
+    pending: u64,
+}
+
+impl Parity {
+    fn is_pending(&self) -> bool {
+        self.pending != 0
     }
 
-    /// Adds at most [`ROWS`] rows, given five times: from two bytes back to two bytes further on.
-    fn add_block(&mut self, [a, b, c, d, e]: [&[Row]; 5]) {
-        let mut escapes = [0; LANES];
-        let mut long_rows = [0; LANES];
-        let mut special = [0; LANES];
-        for ((((a, b), c), d), e) in a.iter().zip(b).zip(c).zip(d).zip(e) {
-            for lane in 0..LANES {
-                let seen = Seen::at(a[lane], b[lane], c[lane], d[lane], e[lane]);
-                escapes[lane] += u8::from(seen.counts);
-                long_rows[lane] |= u8::from(seen.long_row);
-                special[lane] |= u8::from(seen.special);
+    /// Counts the escapes that begin in a block, and shows the positions of the letters `u` and `/` that belong to
+    /// one.
+    fn count(&mut self, block: &[u8], mut special: impl FnMut(usize)) -> u64 {
+        let (windows, rest) = block.as_chunks::<WINDOW>();
+        let mut last = [0u8; WINDOW];
+        for (to, &from) in last.iter_mut().zip(rest) {
+            *to = from;
+        }
+        let last = (!rest.is_empty()).then_some(&last);
+        let mut count = 0;
+        for (index, window) in windows.iter().chain(last).enumerate() {
+            let starts = first_and_every_second(mask(window, b'\\') & !self.pending);
+            let letters = (starts << 1) | self.pending;
+            self.pending = starts >> (WINDOW - 1);
+            if letters | self.pending == 0 {
+                continue;
+            }
+            count += u64::from(starts.count_ones());
+            let mut found = letters & (mask(window, b'u') | mask(window, b'/'));
+            while found != 0 {
+                special(index * WINDOW + found.trailing_zeros() as usize);
+                found &= found - 1;
             }
         }
-        self.escapes += flush(&escapes);
-        self.long_rows |= flush(&long_rows) > 0;
-        self.special |= flush(&special) > 0;
+        count
     }
-}
-
-/// What a byte shows in the middle of its neighbours; without a branch, so that it can be asked of many at
-/// once.
-struct Seen {
-    /// It is the first backslash of a row, or the last of a row of three or more: a row of one or two is one
-    /// escape, a row of three or four is two.
-    counts: bool,
-    /// It is the middle of five backslashes.
-    long_row: bool,
-    /// It stands before `u` or `/` and may begin an escape, since it is not the second of just two.
-    special: bool,
-}
-
-impl Seen {
-    #[inline(always)]
-    fn at(a: u8, b: u8, c: u8, d: u8, e: u8) -> Self {
-        let letter = (d == b'u') | (d == b'/');
-        let (a, b, c, d, e) = (a == b'\\', b == b'\\', c == b'\\', d == b'\\', e == b'\\');
-        let third = a & b & c;
-        Self { counts: (c & !b) | (third & !d), long_row: third & d & e, special: c & letter & (a | !b) }
-    }
-}
-
-/// Finds every escape in the body of a literal and returns how many there are. Those that may be longer
-/// than what they mean, `\u` and `\/`, are shown to `special` by the position of their backslash, in order.
-pub(super) fn escapes(body: &[u8], mut special: impl FnMut(usize)) -> u64 {
-    let (windows, rest) = body.as_chunks::<WINDOW>();
-    let mut last = [0u8; WINDOW];
-    for (to, &from) in last.iter_mut().zip(rest) {
-        *to = from;
-    }
-    let mut count = 0;
-    // One if the window before ended in a backslash that begins an escape: the first byte is its letter.
-    let mut pending = 0;
-    for (index, window) in windows.iter().chain([&last]).enumerate() {
-        let starts = first_and_every_second(mask(window, b'\\') & !pending);
-        let letters = (starts << 1) | pending;
-        pending = starts >> (WINDOW - 1);
-        if letters | pending == 0 {
-            continue;
-        }
-        count += u64::from(starts.count_ones());
-        let mut found = letters & (mask(window, b'u') | mask(window, b'/'));
-        while found != 0 {
-            let letter = index * WINDOW + found.trailing_zeros() as usize;
-            special(letter.saturating_sub(1));
-            found &= found - 1;
-        }
-    }
-    count
 }
 
 /// In each run of ones, keeps the lowest and every second one above it: the backslashes that begin an

@@ -20,7 +20,7 @@
 
 use std::borrow::Cow;
 
-use super::count::{self, Shape, Size};
+use super::count::{self, Size};
 use super::lexeme;
 
 /// The length of a string in the two units that matter besides bytes.
@@ -42,17 +42,8 @@ pub fn lengths(raw: &str) -> Lengths {
         return Lengths { units: size.units(), points: size.points };
     };
     let bytes = body.as_bytes();
-    let size = Size::of(bytes);
-    if !size.escaped {
-        return Lengths { units: size.units(), points: size.points };
-    }
-    let shape = Shape::of(bytes);
-    if !shape.long_rows && !shape.special {
-        let points = size.points.saturating_sub(shape.escapes);
-        return Lengths { units: points + size.wide, points };
-    }
     let (mut numeric, mut pairs, mut past) = (0, 0, 0);
-    let escapes = count::escapes(bytes, |at| match Escape::at(bytes, at) {
+    let (size, escapes) = count::tally(bytes, |at| match Escape::at(bytes, at) {
         _ if at < past => {}
         Escape { meaning: Meaning::Unit(_), .. } => numeric += 1,
         Escape { meaning: Meaning::Pair(_), len } => {

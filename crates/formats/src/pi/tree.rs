@@ -3,8 +3,6 @@
 //! The model is given what lies on the way from the root to the last entry, and of that only what the last
 //! compaction on that way kept. Which way that is, is known only at the end of the log.
 
-use std::collections::HashMap;
-
 use secateur::{MessageIx, Outline};
 
 /// What an entry says about its parent.
@@ -22,7 +20,7 @@ pub(super) enum Link<'a> {
 pub(super) struct Tree {
     entries: Vec<Entry>,
     /// The entries by the literals of their ids.
-    ids: HashMap<Box<str>, usize>,
+    ids: crate::tables::Map<Box<str>, usize>,
     compactions: Vec<Compaction>,
 }
 

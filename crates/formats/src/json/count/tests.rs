@@ -32,28 +32,27 @@ fn escapes_one_by_one(body: &[u8]) -> (u64, Vec<usize>) {
     (count, special)
 }
 
-fn rows_of_backslashes(text: &str) -> impl Iterator<Item = usize> {
-    text.split(|letter| letter != '\\').map(str::len).filter(|&length| length > 0)
+#[test]
+fn no_block_is_more_than_a_byte_can_count() {
+    let many = (16 * BLOCK + 7) as u64;
+    let of = |text: &str| Size::of(text.repeat(16 * BLOCK + 7).as_bytes());
+    assert_eq!(of("a"), Size { points: many, wide: 0 });
+    assert_eq!(of("aé"), Size { points: 2 * many, wide: 0 });
+    assert_eq!(of("😀"), Size { points: many, wide: many });
+    let newlines = "\\n".repeat(16 * BLOCK + 7);
+    assert_eq!(tally(newlines.as_bytes(), |_| ()), (Size { points: 2 * many, wide: 0 }, many));
+    let backslashes = "\\".repeat(32 * BLOCK + 14);
+    assert_eq!(tally(backslashes.as_bytes(), |_| ()), (Size { points: 2 * many, wide: 0 }, many));
 }
 
 #[test]
-fn lanes_are_flushed_before_they_overflow() {
-    let wide = "😀".repeat(LANES * ROWS);
-    let size = Size::of(wide.as_bytes());
-    assert_eq!((size.points, size.wide, size.escaped), ((LANES * ROWS) as u64, (LANES * ROWS) as u64, false));
-    let ascii = "a".repeat(3 * LANES * ROWS + 7);
-    assert_eq!(Size::of(ascii.as_bytes()).units(), ascii.len() as u64);
-    let newlines = "\\n".repeat(2 * LANES * ROWS + 5);
-    let escapes = (2 * LANES * ROWS + 5) as u64;
-    assert_eq!(Shape::of(newlines.as_bytes()), Shape { escapes, long_rows: false, special: false });
-}
-
-#[test]
-fn two_backslashes_make_nothing_special() {
-    assert!(!Shape::of(br"C:\\users\\/").special);
-    assert!(Shape::of(br"\u0041").special);
-    assert!(Shape::of(br"\\\u0041").special);
-    assert!(Shape::of(br"<\/p>").special);
+fn a_short_escape_is_plain_and_every_other_is_not() {
+    let is_plain = |text: &[u8]| Glance::at(text, &text[1..]).is_plain;
+    assert!(is_plain(br#" \" \b \f \n \r \t u / "#));
+    for text in [r"\u0041", r"<\/p>", r"\\", r"C:\\users", r"\1", r"\é"] {
+        assert!(!is_plain(text.as_bytes()), "{text}");
+        assert!(!is_plain((" ".repeat(40) + text).as_bytes()), "{text}");
+    }
 }
 
 #[test]
@@ -65,20 +64,16 @@ fn every_second_one_of_a_run_is_kept() {
 }
 
 proptest! {
+    /// Also where a block of plain text comes before what is hard, and one that ends anywhere in an escape.
     #[test]
-    fn the_shape_is_what_a_plain_loop_finds(body in hard_text()) {
-        let shape = Shape::of(body.as_bytes());
-        let (escapes, special) = escapes_one_by_one(body.as_bytes());
-        prop_assert_eq!(shape.long_rows, rows_of_backslashes(&body).any(|length| length > 4));
-        prop_assert!(shape.escapes == escapes || shape.long_rows);
-        prop_assert!(shape.special || special.is_empty());
-    }
-
-    #[test]
-    fn the_masks_find_what_a_plain_loop_finds(body in hard_text()) {
+    fn a_tally_finds_what_a_plain_loop_finds(
+        before in 0..BLOCK, plain in "(\\\\n|[a-z]){0,40}", hard in hard_text(), after in 0..BLOCK,
+    ) {
+        let body = "a".repeat(before) + &plain + &hard + &"\\n".repeat(after) + &hard;
         let mut special = Vec::new();
-        let count = escapes(body.as_bytes(), |at| special.push(at));
+        let (size, count) = tally(body.as_bytes(), |at| special.push(at));
         prop_assert_eq!((count, special), escapes_one_by_one(body.as_bytes()));
+        prop_assert_eq!(size, Size::of(body.as_bytes()));
     }
 
     /// The masks are right for any bytes, not only for ASCII ones.
@@ -96,6 +91,5 @@ proptest! {
         let size = Size::of(text.as_bytes());
         prop_assert_eq!(size.units(), text.encode_utf16().count() as u64);
         prop_assert_eq!(size.points, text.chars().count() as u64);
-        prop_assert_eq!(size.escaped, text.contains('\\'));
     }
 }

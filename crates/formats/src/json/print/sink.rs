@@ -5,7 +5,7 @@
 //! save. A property test holds the two together.
 
 use super::Printer;
-use crate::json::count::{self, Shape, Size};
+use crate::json::count::{self, Size};
 use crate::json::string::{self, Escape, Meaning};
 
 /// Where printed pieces go.
@@ -64,13 +64,8 @@ impl Sink for Length {
 
     fn literal(&mut self, raw: &str, printer: Printer) {
         let bytes = raw.as_bytes();
-        let size = Size::of(bytes);
-        self.0 += measure(&size, printer);
-        if !size.escaped || !Shape::of(bytes).special {
-            return;
-        }
         let (mut saved, mut past) = (0, 0);
-        count::escapes(bytes, |at| {
+        let (size, _) = count::tally(bytes, |at| {
             let escape = Escape::at(bytes, at);
             if at < past {
                 return;
@@ -84,7 +79,7 @@ impl Sink for Length {
                 (Meaning::Unit(unit), _) => 6 - unit_len(unit, printer),
             };
         });
-        self.0 = self.0.saturating_sub(saved);
+        self.0 += measure(&size, printer).saturating_sub(saved);
     }
 }
 

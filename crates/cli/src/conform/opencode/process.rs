@@ -1,0 +1,269 @@
+//! OpenCode's compaction: the session machine is driven through one, and its effects are told as OpenCode's writes.
+//!
+//! A recording begins where OpenCode has written the marker and is about to answer it. So the machine gets the
+//! messages with the marker as the newest, and either a usage that overflows or somebody's wish. Whatever it then
+//! wants stored, asked and summarised is carried out in memory, and put into OpenCode's words: a task is an empty
+//! assistant message to begin with, the message that lets the work go on is a synthetic one of the user, a pivot that
+//! took hold is an event. What the machine does not ask for is not written.
+//!
+//! OpenCode's own wording of the question for a summary is not reproduced and not compared, only its length with what
+//! plugins add to it. A question that a plugin puts in its place is compared.
+
+use std::collections::VecDeque;
+
+use anyhow::{Context, Result, bail};
+use secateur::session::{
+    Consent, Effect, Entry, EntryPart, Event, Input, Matter, Nature, Operation, Record, Request, Seq,
+    Session, State, Task, Turn,
+};
+use secateur::{Kind, Limits, MessageIx, Outline, Profile, Role, Sizes, Usage};
+use secateur_formats::Format;
+use secateur_formats::opencode::{model_messages::model_messages, ui_messages::ui_messages};
+use serde_json::{Value, json};
+
+use super::super::case::Case;
+use super::super::{NOW, transcript};
+
+/// The hook that OpenCode calls before it asks for a summary.
+const COMPACTING: &str = "experimental.session.compacting";
+/// The length of OpenCode's own question for a summary: all that the recordings tell of it.
+const QUESTION_UNITS: usize = 309;
+/// A window that no recorded session fills by itself.
+const WINDOW: i64 = 1_000_000_000;
+/// So many effects carry out any compaction, or the machine runs in circles.
+const PATIENCE: usize = 100;
+
+/// What the machine does with a recorded compaction.
+pub(super) fn run(case: &Case, profile: &Profile) -> Result<Value> {
+    let text = serde_json::to_string(case.get("messages"))?;
+    let outline = transcript(&text, Format::OpenCode, profile)?.outline;
+    let messages: Vec<(Seq, Entry)> =
+        outline.messages().map(|message| (u64::from(message.0) + 1, entry(&outline, message))).collect();
+    let parent = case.get("parentID");
+    let mut users = case.list("messages").iter().filter_map(|message| message.get("info"));
+    let user = users.find(|info| info.get("id") == Some(parent)).context("no message is the parent")?;
+    let play = Play {
+        case,
+        profile,
+        user,
+        newest: messages.len() as u64,
+        synthetic: 0,
+        history: 0,
+        writes: Vec::new(),
+        events: Vec::new(),
+        triggers: Vec::new(),
+    };
+    play.run(messages)
+}
+
+/// The facts about a message, and what it is to a compaction.
+fn entry(outline: &Outline, message: MessageIx) -> Entry {
+    let id = outline.ids().text(outline.id(message)).unwrap_or_default();
+    let mut entry = Entry::of(outline, message, id);
+    if outline.is_marker(message) {
+        entry.nature = Nature::Marker;
+    } else if outline.is_summary(message) && outline.is_finished(message) {
+        entry.nature = Nature::Summary;
+    }
+    entry
+}
+
+/// A compaction on its way, and what OpenCode would have written of it so far.
+struct Play<'a> {
+    case: &'a Case,
+    profile: &'a Profile,
+    /// The message with the marker.
+    user: &'a Value,
+    newest: Seq,
+    synthetic: u32,
+    history: usize,
+    writes: Vec<Value>,
+    events: Vec<Value>,
+    triggers: Vec<&'static str>,
+}
+
+impl Play<'_> {
+    fn run(mut self, messages: Vec<(Seq, Entry)>) -> Result<Value> {
+        let mut machine = Session::new(self.profile, State::default(), []);
+        let mut inputs = VecDeque::from([Input::Appended { messages }]);
+        if self.case.get("auto") == true {
+            let limits = Limits { context: WINDOW, ..Limits::default() };
+            inputs.push_back(Input::Asked(Request { limits, now: NOW, ..Request::default() }));
+            // An answer that fills the window by itself says nothing about the length of the messages.
+            let usage = Usage { output: WINDOW, ..Usage::default() };
+            inputs.push_back(Input::Answered { usage, turn: Turn::Open, now: NOW });
+        } else {
+            inputs.push_back(Input::Compact { now: NOW });
+        }
+        for _ in 0..PATIENCE {
+            let Some(input) = inputs.pop_front() else { return Ok(self.told(&machine)) };
+            for effect in machine.handle(input) {
+                inputs.extend(self.carry_out(effect));
+            }
+        }
+        bail!("a compaction that does not end")
+    }
+
+    /// What came of it, as it was recorded.
+    fn told(self, machine: &Session) -> Value {
+        let result = if machine.state().pivot.is_some() { "continue" } else { "stop" };
+        let prompt = json!({ "role": "user", "content": [{ "type": "text", "text": self.question() }] });
+        json!({
+            "result": result,
+            "prompt": prompt,
+            "history_len": self.history,
+            // A task names neither tools nor instructions: there is nothing else that could be sent with it.
+            "tools": {},
+            "system": [],
+            "writes": self.writes,
+            "events": self.events,
+            "triggers": self.triggers,
+        })
+    }
+
+    /// The question for a summary: a plugin's, or the length of OpenCode's with what plugins add.
+    fn question(&self) -> Value {
+        let plugin = self.case.get("plugin").get(COMPACTING).unwrap_or(&Value::Null);
+        if let Some(prompt) = plugin.get("prompt").filter(|prompt| prompt.is_string()) {
+            return prompt.clone();
+        }
+        let contexts = plugin.get("context").and_then(Value::as_array).into_iter().flatten();
+        let added = contexts.filter_map(Value::as_str).map(|text| "\n\n".len() + text.encode_utf16().count());
+        json!({ "$units": QUESTION_UNITS + added.sum::<usize>() })
+    }
+
+    /// Does what an effect says, and gives the answer if one is awaited.
+    fn carry_out(&mut self, effect: Effect) -> Option<Input> {
+        match effect {
+            Effect::Consult { ticket, about } => {
+                Some(Input::Consulted { ticket, verdict: self.consult(&about) })
+            }
+            Effect::Store(record) => Some(self.store(&record)),
+            Effect::Summarise(task) => Some(self.summarise(&task)),
+            Effect::Send { .. } | Effect::Reject(_) | Effect::Done => None,
+        }
+    }
+
+    /// Plugins are told of a compaction and cannot forbid it. Whether the work goes on is up to the processor, which
+    /// may have stopped after its summary.
+    fn consult(&mut self, about: &Matter) -> Consent {
+        let stopped = || !matches!(self.case.get("processorResult").as_str(), None | Some("continue"));
+        match about {
+            Matter::Prune(_) => Consent::Given,
+            Matter::Compaction(_) => {
+                self.triggers.push(COMPACTING);
+                Consent::Given
+            }
+            Matter::Resume if stopped() => Consent::Refused,
+            Matter::Resume => Consent::Given,
+        }
+    }
+
+    /// OpenCode writes the summary's message first and fills it while the model speaks.
+    fn summarise(&mut self, task: &Task) -> Input {
+        let agent = self.case.get("agents").pointer("/compaction/model");
+        let model = agent.or_else(|| self.user.get("model")).unwrap_or(&Value::Null);
+        let reader = json!({ "providerID": model["providerID"], "id": model["modelID"] });
+        let asked = |seq: &Seq| {
+            let message = usize::try_from(seq - 1).ok().and_then(|at| self.case.list("messages").get(at));
+            message.cloned()
+        };
+        let marker = self.case.list("messages").last().cloned();
+        let sent: Vec<Value> = task.head.iter().filter_map(asked).chain(marker).collect();
+        self.history = model_messages(&ui_messages(&sent, &reader)).len();
+        let id = self.name("msg");
+        self.write(
+            "message",
+            json!({
+                "id": id,
+                "role": "assistant",
+                "parentID": self.user["id"],
+                "sessionID": self.user["sessionID"],
+                "mode": "compaction",
+                "agent": "compaction",
+                "summary": true,
+                "path": { "cwd": "/cwd", "root": "/root" },
+                "cost": 0,
+                "tokens": { "output": 0, "input": 0, "reasoning": 0, "cache": { "read": 0, "write": 0 } },
+                "modelID": model["modelID"],
+                "providerID": model["providerID"],
+                "time": { "created": NOW },
+            }),
+        );
+        Input::Summarised { task: task.id, summary: said(id, Role::Assistant, Nature::Summary), now: NOW }
+    }
+
+    fn store(&mut self, record: &Record) -> Input {
+        let mut made = Vec::new();
+        for operation in &record.operations {
+            match operation {
+                Operation::Prune { .. } => {}
+                Operation::Mark { .. } => {
+                    let part = json!({ "type": "compaction", "auto": self.case.get("auto") });
+                    made.push(self.speak(Nature::Marker, part));
+                }
+                Operation::Compact(turnover) => {
+                    made.push(said(String::new(), Role::Assistant, Nature::Summary));
+                    made.extend(turnover.resume.then(|| self.resume()));
+                }
+                Operation::Resume => made.push(self.resume()),
+            }
+        }
+        let completed =
+            record.events.iter().filter(|event| matches!(event, Event::CompactionCompleted { .. }));
+        let session = &self.user["sessionID"];
+        let told =
+            completed.map(|_| json!({ "type": "session.compacted", "data": { "sessionID": session } }));
+        self.events.extend(told);
+        let messages = made.into_iter().map(|entry| {
+            self.newest += 1;
+            (self.newest, entry)
+        });
+        Input::Stored { ticket: record.ticket, messages: messages.collect(), operation: 1 }
+    }
+
+    fn resume(&mut self) -> Entry {
+        let part = json!({
+            "type": "text",
+            "synthetic": true,
+            "text": self.profile.compaction.resume,
+            "time": { "start": NOW, "end": NOW },
+        });
+        self.speak(Nature::Resume, part)
+    }
+
+    /// Writes a message in the user's name.
+    fn speak(&mut self, nature: Nature, mut part: Value) -> Entry {
+        let message = self.name("msg");
+        let info = json!({
+            "id": message,
+            "role": "user",
+            "sessionID": self.user["sessionID"],
+            "time": { "created": NOW },
+            "agent": self.user["agent"],
+            "model": self.user["model"],
+        });
+        self.write("message", info);
+        part["id"] = self.name("prt").into();
+        part["messageID"] = message.as_str().into();
+        part["sessionID"] = self.user["sessionID"].clone();
+        self.write("part", part);
+        said(message, Role::User, nature)
+    }
+
+    fn write(&mut self, kind: &str, value: Value) {
+        self.writes.push(json!({ "kind": kind, "value": value }));
+    }
+
+    fn name(&mut self, kind: &str) -> String {
+        self.synthetic += 1;
+        format!("{kind}_synth_{}", self.synthetic)
+    }
+}
+
+/// The facts about a message that the compaction made.
+fn said(id: String, role: Role, nature: Nature) -> Entry {
+    let sizes = Sizes { units: 30, points: 30, bytes: 30, ..Sizes::default() };
+    let part = EntryPart { kind: Kind::Text, sizes, ..EntryPart::default() };
+    Entry { id, role, nature, parts: vec![part], ..Entry::default() }
+}

@@ -1,0 +1,302 @@
+//! When old results are cut, and what is left of them.
+
+use insta::assert_snapshot;
+use secateur::session::{Input, Turn};
+use secateur::{Occasion, Role};
+
+use crate::driver::{Scene, profile};
+
+/// Three turns, with more tool output in the first than any system protects.
+fn three_turns(scene: &mut Scene) {
+    scene.say(Role::User, "read all of it", 100);
+    for _ in 0..3 {
+        scene.work("read", 140_000);
+    }
+    scene.say(Role::Assistant, "done", 100);
+    for request in ["translate", "print"] {
+        scene.say(Role::User, request, 50);
+        scene.work("bash", 40_000);
+        if request == "print" {
+            scene.ask();
+        }
+        scene.say(Role::Assistant, "done", 100);
+    }
+}
+
+#[test]
+fn where_pruning_is_enough_nothing_is_compacted() {
+    let mut scene = Scene::named("balanced");
+    three_turns(&mut scene);
+    scene.report(190_000, Turn::Over);
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "read all of it" 100 chars
+    01 assistant call-1 calls read
+    02 tool      call-1 result of read, cleared
+    03 assistant call-2 calls read
+    04 tool      call-2 result of read, cleared
+    05 assistant call-3 calls read
+    06 tool      call-3 result of read, 140000 chars
+    07 assistant "done" 100 chars
+    08 user      "translate" 50 chars
+    09 assistant call-4 calls bash
+    10 tool      call-4 result of bash, 40000 chars
+    11 assistant "done" 100 chars
+    12 user      "print" 50 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 40000 chars
+    15 assistant "done" 100 chars
+    --
+    send 156625 of 184000 tokens
+    overflow by usage: 190500 of 184000 tokens
+    pruned at overflow: 2 results, 190031 to 102552 tokens
+    "#);
+}
+
+#[test]
+fn balanced_leaves_results_alone_while_there_is_room() {
+    let mut scene = Scene::named("balanced");
+    three_turns(&mut scene);
+    scene.drive(Input::Opened { now: scene.now });
+    scene.report(170_000, Turn::Over);
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "read all of it" 100 chars
+    01 assistant call-1 calls read
+    02 tool      call-1 result of read, 140000 chars
+    03 assistant call-2 calls read
+    04 tool      call-2 result of read, 140000 chars
+    05 assistant call-3 calls read
+    06 tool      call-3 result of read, 140000 chars
+    07 assistant "done" 100 chars
+    08 user      "translate" 50 chars
+    09 assistant call-4 calls bash
+    10 tool      call-4 result of bash, 40000 chars
+    11 assistant "done" 100 chars
+    12 user      "print" 50 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 40000 chars
+    15 assistant "done" 100 chars
+    --
+    send 156625 of 184000 tokens
+    "#);
+}
+
+#[test]
+fn opencode_prunes_when_the_turn_is_over() {
+    let mut scene = Scene::named("opencode@2026-01");
+    three_turns(&mut scene);
+    let before = scene.show();
+    assert!(!before.contains("cleared"), "{before}");
+    scene.report(170_000, Turn::Over);
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "read all of it" 100 chars
+    01 assistant call-1 calls read
+    02 tool      call-1 result of read, cleared
+    03 assistant call-2 calls read
+    04 tool      call-2 result of read, cleared
+    05 assistant call-3 calls read
+    06 tool      call-3 result of read, 140000 chars
+    07 assistant "done" 100 chars
+    08 user      "translate" 50 chars
+    09 assistant call-4 calls bash
+    10 tool      call-4 result of bash, 40000 chars
+    11 assistant "done" 100 chars
+    12 user      "print" 50 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 40000 chars
+    15 assistant "done" 100 chars
+    --
+    pruned at turn-end: 2 results, 170031 to 82552 tokens
+    "#);
+}
+
+#[test]
+fn opencode_does_not_prune_while_the_model_is_at_work() {
+    let mut scene = Scene::named("opencode@2026-01");
+    three_turns(&mut scene);
+    scene.report(170_000, Turn::Open);
+    let told = scene.show();
+    assert!(!told.contains("cleared"), "{told}");
+}
+
+#[test]
+fn opencode_of_august_prunes_only_if_it_is_asked_to() {
+    let mut scene = Scene::named("opencode@2026-08");
+    three_turns(&mut scene);
+    scene.report(170_000, Turn::Over);
+    let told = scene.show();
+    assert!(!told.contains("cleared"), "{told}");
+}
+
+#[test]
+fn qwery_prunes_when_the_turn_is_over() {
+    let mut scene = Scene::named("qwery@2026-02");
+    three_turns(&mut scene);
+    scene.report(170_000, Turn::Over);
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "read all of it" 100 chars
+    01 assistant call-1 calls read
+    02 tool      call-1 result of read, cleared
+    03 assistant call-2 calls read
+    04 tool      call-2 result of read, cleared
+    05 assistant call-3 calls read
+    06 tool      call-3 result of read, 140000 chars
+    07 assistant "done" 100 chars
+    08 user      "translate" 50 chars
+    09 assistant call-4 calls bash
+    10 tool      call-4 result of bash, 40000 chars
+    11 assistant "done" 100 chars
+    12 user      "print" 50 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 40000 chars
+    15 assistant "done" 100 chars
+    --
+    send 156625 of 184000 tokens
+    pruned at turn-end: 2 results, 170031 to 82552 tokens
+    "#);
+}
+
+#[test]
+fn openagentic_prunes_before_a_request() {
+    let mut scene = Scene::named("openagentic@2026-01");
+    three_turns(&mut scene);
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "read all of it" 100 chars
+    01 assistant call-1 calls read
+    02 tool      call-1 result of read, cleared
+    03 assistant call-2 calls read
+    04 tool      call-2 result of read, cleared
+    05 assistant call-3 calls read
+    06 tool      call-3 result of read, 140000 chars
+    07 assistant "done" 100 chars
+    08 user      "translate" 50 chars
+    09 assistant call-4 calls bash
+    10 tool      call-4 result of bash, 40000 chars
+    11 assistant "done" 100 chars
+    12 user      "print" 50 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 40000 chars
+    15 assistant "done" 100 chars
+    --
+    pruned at before-request: 2 results, 156625 to 69145 tokens
+    send 69145 of 195904 tokens
+    "#);
+}
+
+#[test]
+fn openclaw_cuts_for_one_request_and_stores_nothing() {
+    let mut scene = Scene::named("openclaw@2026-01");
+    three_turns(&mut scene);
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "read all of it" 100 chars
+    01 assistant call-1 calls read
+    02 tool      call-1 result of read, trimmed to 1500 + 1500 of 140000 chars
+    03 assistant call-2 calls read
+    04 tool      call-2 result of read, trimmed to 1500 + 1500 of 140000 chars
+    05 assistant call-3 calls read
+    06 tool      call-3 result of read, trimmed to 1500 + 1500 of 140000 chars
+    07 assistant "done" 100 chars
+    08 user      "translate" 50 chars
+    09 assistant call-4 calls bash
+    10 tool      call-4 result of bash, 40000 chars
+    11 assistant "done" 100 chars
+    12 user      "print" 50 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 40000 chars
+    15 assistant "done" 100 chars
+    --
+    send 28270 of 183616 tokens
+    "#);
+    assert!(scene.machine.window().memory().is_empty());
+}
+
+#[test]
+fn openclaw_of_september_waits_until_the_cache_is_cold() {
+    let mut scene = Scene::named("openclaw@2026-09");
+    three_turns(&mut scene);
+    scene.report(170_000, Turn::Over);
+    scene.say(Role::User, "go on", 50);
+    scene.now += 60_000;
+    scene.ask();
+    let warm = scene.show();
+    assert!(!warm.contains("trimmed"), "{warm}");
+    scene.now += 300_000;
+    scene.ask();
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "read all of it" 100 chars
+    01 assistant call-1 calls read
+    02 tool      call-1 result of read, trimmed to 1500 + 1500 of 140000 chars
+    03 assistant call-2 calls read
+    04 tool      call-2 result of read, trimmed to 1500 + 1500 of 140000 chars
+    05 assistant call-3 calls read
+    06 tool      call-3 result of read, trimmed to 1500 + 1500 of 140000 chars
+    07 assistant "done" 100 chars
+    08 user      "translate" 50 chars
+    09 assistant call-4 calls bash
+    10 tool      call-4 result of bash, trimmed to 1500 + 1500 of 40000 chars
+    11 assistant "done" 100 chars
+    12 user      "print" 50 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 40000 chars
+    15 assistant "done" 100 chars
+    16 user      "go on" 50 chars
+    --
+    pruned at before-request: 4 results, 170046 to 30157 tokens
+    send 30157 of 183616 tokens
+    "#);
+}
+
+#[test]
+fn a_session_is_pruned_when_it_is_opened_if_a_profile_says_so() {
+    let mut opened = profile("balanced");
+    opened.compaction.prune_at = vec![Occasion::SessionStart];
+    let mut scene = Scene::of(&opened);
+    three_turns(&mut scene);
+    scene.drive(Input::Opened { now: scene.now });
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "read all of it" 100 chars
+    01 assistant call-1 calls read
+    02 tool      call-1 result of read, cleared
+    03 assistant call-2 calls read
+    04 tool      call-2 result of read, cleared
+    05 assistant call-3 calls read
+    06 tool      call-3 result of read, 140000 chars
+    07 assistant "done" 100 chars
+    08 user      "translate" 50 chars
+    09 assistant call-4 calls bash
+    10 tool      call-4 result of bash, 40000 chars
+    11 assistant "done" 100 chars
+    12 user      "print" 50 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 40000 chars
+    15 assistant "done" 100 chars
+    --
+    send 156625 of 184000 tokens
+    pruned at session-start: 2 results, 156656 to 69176 tokens
+    "#);
+}
+
+#[test]
+fn one_huge_result_is_capped_on_arrival() {
+    let mut scene = Scene::named("balanced");
+    scene.say(Role::User, "print everything", 100);
+    scene.work("bash", 5_000_000);
+    scene.ask();
+    assert_snapshot!(scene.show(), @r#"
+    00 user      "print everything" 100 chars
+    01 assistant call-1 calls bash
+    02 tool      call-1 result of bash, trimmed to 110400 + 36800 of 5000000 chars
+    --
+    pruned at arrival: 1 results, 1562581 to 46110 tokens
+    send 46110 of 184000 tokens
+    "#);
+}
+
+#[test]
+fn hooks_may_forbid_a_cut() {
+    let mut scene = Scene::named("opencode@2026-01");
+    scene.refuses = |_| true;
+    three_turns(&mut scene);
+    scene.report(170_000, Turn::Over);
+    let told = scene.show();
+    assert!(!told.contains("cleared") && !told.contains("pruned"), "{told}");
+}
