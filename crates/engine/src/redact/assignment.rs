@@ -8,41 +8,41 @@
 use std::ops::Range;
 
 use super::irregularity::{Strength, strength};
-use super::name::{Kind, read_name};
+use super::name::{Kind, classify, read_name};
 use super::placeholder::{contains, is_placeholder};
 use super::value::{Value, Written, read_value};
 
 /// Looks for a credential that is assigned to the name around a literal.
 pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range<usize>, &'static str)> {
-    let (name, kind) = read_name(text, literal)?;
+    let name = read_name(text, literal);
     let mut value = read_value(text, &name)?;
     strip_scheme(text, &mut value);
     let bytes = text.get(value.range.clone())?;
+    if bytes.len() < 8 {
+        return None;
+    }
     let called = text.get(name)?;
+    let kind = classify(called)?;
     if is_aws_secret(called, bytes) {
         return Some((value.range, "aws-secret-key"));
     }
     if is_uuid(bytes) && called.to_ascii_lowercase().starts_with(b"heroku") {
         return Some((value.range, "heroku-key"));
     }
-    is_credential(bytes, kind, value.written).then(|| (value.range, kind.rule()))
+    is_credential(bytes, kind, value.written).then(|| (value.to_end(text), kind.rule()))
 }
 
 /// Whether a value is one that a name of this kind announces.
 pub(super) fn is_credential(value: &[u8], kind: Kind, written: Written) -> bool {
-    if value.len() < 8 || is_placeholder(value) || is_other(value) {
-        return false;
-    }
-    if written == Written::Bare && is_code(value) {
-        return false;
-    }
-    match (kind, strength(value)) {
-        (_, Strength::None) => false,
+    let enough = match (kind, strength(value)) {
+        (_, Strength::None) | (Kind::Token | Kind::Key, Strength::Mixed) => false,
         (Kind::Vague, strength) => strength == Strength::Long && value.len() >= 20 && !is_digest(value),
-        (Kind::Token | Kind::Key, Strength::Mixed) => false,
         (Kind::Secret, Strength::Mixed) => written == Written::Quoted && value.iter().any(u8::is_ascii_digit),
         _ => true,
-    }
+    };
+    // What costs more comes last.
+    let code = || written == Written::Bare && (is_code(value) || is_number(value));
+    enough && !code() && !is_other(value) && !is_placeholder(value)
 }
 
 /// `token: "Bearer …"`
@@ -142,6 +142,27 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
 /// A digest in hexadecimal: of git, or a sum of a file.
 fn is_digest(value: &[u8]) -> bool {
     matches!(value.len(), 32 | 40 | 64) && value.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Numbers as programs write them: `131072u32`, `0xC000_006B`, `1500ms`.
+fn is_number(value: &[u8]) -> bool {
+    let units: [&[u8]; 21] = [
+        b"", b"u8", b"u16", b"u32", b"u64", b"u128", b"usize", b"i8", b"i16", b"i32", b"i64", b"i128",
+        b"isize", b"f32", b"f64", b"ms", b"px", b"kb", b"mb", b"gb", b"n",
+    ];
+    let (value, hex) = match value.strip_prefix(b"0x") {
+        Some(rest) => (rest, true),
+        None => (value, false),
+    };
+    units.into_iter().any(|unit| {
+        let digits = value.strip_suffix(unit).unwrap_or_default();
+        // A longer run of hexadecimal digits is a key, with or without its prefix.
+        let few = digits.len() <= if hex { 19 } else { 40 };
+        few && !digits.is_empty()
+            && digits.iter().all(|byte| {
+                byte.is_ascii_digit() || b"_.,".contains(byte) || (hex && byte.is_ascii_hexdigit())
+            })
+    })
 }
 
 /// What stands without quotes may be code: calls, indexes, paths of modules, operators, names.

@@ -23,6 +23,12 @@ const EVIDENCE: i32 = 8;
 /// The least evidence in a value of fewer than 16 bytes, which has fewer steps.
 const EVIDENCE_SHORT: i32 = 5;
 
+/// The same for a value of letters only.
+const EVIDENCE_LETTERS: i32 = 12;
+
+/// How much of a value is weighed. What begins like chance goes on like chance.
+const WEIGHED: usize = 256;
+
 /// How much a value looks like a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
@@ -60,6 +66,7 @@ pub(super) fn leans_to_chance(piece: &[u8]) -> bool {
 
 /// How much a value looks like a credential.
 pub(super) fn strength(value: &[u8]) -> Strength {
+    let value = value.get(..WEIGHED).unwrap_or(value);
     let traits = Traits::of(value);
     if value.len() < 8 || traits.lower + traits.upper == 0 || entropy(value) < ENTROPY {
         return Strength::None;
@@ -67,8 +74,10 @@ pub(super) fn strength(value: &[u8]) -> Strength {
     if value.len() >= 16 && traits.evidence >= EVIDENCE {
         return Strength::Long;
     }
+    // A few letters alone may be an abbreviation with humps.
+    let least = if traits.digits + traits.signs > 0 { EVIDENCE_SHORT } else { EVIDENCE_LETTERS };
     let varied = traits.digits + traits.signs > 0 || (traits.lower > 0 && traits.upper > 0);
-    if value.len() < 16 && traits.evidence >= EVIDENCE_SHORT && varied {
+    if value.len() < 16 && traits.evidence >= least && varied {
         return Strength::Short;
     }
     let kinds = [traits.lower, traits.upper, traits.digits, traits.signs];

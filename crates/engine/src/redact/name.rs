@@ -196,8 +196,8 @@ const OTHER: [&str; 34] = [
     "idempotency",
 ];
 
-/// The name around a literal: where it is, and what it announces.
-pub(super) fn read_name(text: &[u8], literal: Range<usize>) -> Option<(Range<usize>, Kind)> {
+/// Where the name around a literal is.
+pub(super) fn read_name(text: &[u8], literal: Range<usize>) -> Range<usize> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let head = text.get(literal.start.saturating_sub(REACH)..literal.start).unwrap_or_default();
     let tail = text.get(literal.start..text.len().min(literal.end + REACH)).unwrap_or_default();
@@ -212,12 +212,11 @@ pub(super) fn read_name(text: &[u8], literal: Range<usize>) -> Option<(Range<usi
     if range.start > 0 && text.get(range.start - 1) == Some(&b'\\') && range.start < literal.start {
         range.start += 1;
     }
-    let kind = classify(text.get(range.clone())?)?;
-    Some((range, kind))
+    range
 }
 
 /// What a whole name announces.
-fn classify(name: &[u8]) -> Option<Kind> {
+pub(super) fn classify(name: &[u8]) -> Option<Kind> {
     let words = split_words(name);
     let capitals = !name.iter().any(u8::is_ascii_lowercase);
     let text = |index: usize| words.get(index).map_or("", String::as_str);

@@ -44,7 +44,8 @@ pub(super) fn find_begun(text: &[u8], at: usize) -> Option<Range<usize>> {
             // A line that goes on with something else.
             Piece::Other | Piece::Header => {
                 let length = bytes.iter().take_while(|byte| is_base64(byte)).count();
-                if bytes.get(..length).is_some_and(is_irregular) {
+                let line = bytes.get(..length).unwrap_or_default();
+                if is_irregular(line) || (end.is_some() && leans_to_chance(line)) {
                     end = Some(piece.start + length);
                 }
                 break;

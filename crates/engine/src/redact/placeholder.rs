@@ -3,16 +3,21 @@
 //! `$TOKEN`, `${TOKEN}`, `<your-key>`, `sk-xxxxxxxx`, `AKIA…EXAMPLE`: a summary may and should repeat them, because they
 //! say where a credential comes from.
 
-/// Words that people write where a credential would be. They count where they begin a word of the value.
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// Words that people write where a credential would be. They count where they begin a word of the value; the first
+/// four are too long to come about by chance, so they count anywhere.
 const WORDS: [&str; 21] = [
-    "your",
     "example",
     "placeholder",
+    "redacted",
     "changeme",
+    "your",
     "change-me",
     "change_me",
     "replace",
-    "redacted",
     "dummy",
     "sample",
     "fake",
@@ -27,17 +32,27 @@ const WORDS: [&str; 21] = [
     "undefined",
     "null",
 ];
+const CLEAR: usize = 4;
 
-/// Words that count wherever they are: too long to come about by chance.
-const CLEAR: [&str; 4] = ["example", "placeholder", "redacted", "changeme"];
+/// Parts that only variables, templates and elisions have.
+const SIGNS: [&str; 15] =
+    ["${", "$(", "{{", "}}", "#{", "<%", "%(", "\\(", "%s", "%v", "...", "…", "***", "••", "[...]"];
+
+/// The most of a value that is looked at.
+const LOOKED_AT: usize = 256;
+
+static PARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(WORDS.iter().chain(&SIGNS)).ok()
+});
 
 /// Whether a value only stands for a credential.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    is_reference(value) || is_elided(value) || has_run(value) || names_placeholder(value)
+    let value = value.get(..LOOKED_AT).unwrap_or(value);
+    is_reference(value) || has_run(value) || has_part(value)
 }
 
-/// A variable or template: `$X`, `${X}`, `$(x)`, `{{ x }}`, `%X%`, `<x>`, `#{x}`, `@x@`.
-pub(super) fn is_reference(value: &[u8]) -> bool {
+/// A variable or something in a frame: `$X`, `%X%`, `<x>`, `{x}`, `[x]`.
+fn is_reference(value: &[u8]) -> bool {
     let framed =
         |open: u8, close: u8| value.len() > 2 && value.first() == Some(&open) && value.last() == Some(&close);
     let variable = value
@@ -46,31 +61,25 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
         .is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, b'_' | b'{' | b'(' | b'$' | b':'));
     // What follows decides: a password may begin with a dollar, a variable has nothing but letters of a name.
     let plain = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"$_{}():.-[]\"'".contains(byte));
-    let template = [&b"${"[..], b"$(", b"{{", b"}}", b"#{", b"<%", b"%(", b"\\(", b"%s", b"%v"];
     (variable && plain)
         || framed(b'%', b'%')
-        || framed(b'<', b'>')
         || framed(b'{', b'}')
         || framed(b'[', b']')
         || value.first() == Some(&b'<')
-        || template.into_iter().any(|part| contains(value, part))
 }
 
-/// Something was left out on purpose: dots, stars, bullets.
-fn is_elided(value: &[u8]) -> bool {
-    ["...", "…", "***", "••", "___", "[...]"].into_iter().any(|part| contains(value, part.as_bytes()))
-}
-
-/// Six equal bytes, eight bytes that count up, or hardly any different bytes at all.
+/// Equal bytes or bytes that count up, six or eight of them and a good part of the whole; or hardly any different bytes
+/// at all. A long key may have such a run by right: numbers within it that are small are encoded as many equal letters.
 fn has_run(value: &[u8]) -> bool {
+    let least = |count: usize, share: usize| count.max(value.len() / share);
     let (mut equal, mut rising) = (1, 1);
     for pair in value.windows(2) {
         let &[first, second] = pair else { continue };
         equal = if first == second { equal + 1 } else { 1 };
         let rises = second == first.wrapping_add(1) || (first == b'9' && second == b'0');
         rising = if rises { rising + 1 } else { 1 };
-        let filler = equal >= 4 && matches!(second, b'x' | b'X' | b'*' | b'.');
-        if equal >= 6 || rising >= 8 || filler {
+        let filler = matches!(second, b'x' | b'X' | b'*') && equal >= least(4, 16);
+        if equal >= least(6, 5) || rising >= least(8, 8) || filler {
             return true;
         }
     }
@@ -83,20 +92,17 @@ fn has_run(value: &[u8]) -> bool {
     value.len() >= 8 && seen.into_iter().filter(|seen| *seen).count() <= 4
 }
 
-fn names_placeholder(value: &[u8]) -> bool {
-    let lower = value.to_ascii_lowercase();
-    if CLEAR.into_iter().any(|word| contains(&lower, word.as_bytes())) {
-        return true;
-    }
-    WORDS.into_iter().any(|word| {
-        let word = word.as_bytes();
-        lower.windows(word.len()).enumerate().any(|(at, window)| {
-            window == word && {
-                let before = at.checked_sub(1).and_then(|index| value.get(index));
-                let written = value.get(at..at + word.len()).unwrap_or_default();
-                before.is_none_or(|byte| !byte.is_ascii_alphanumeric()) && is_one_case(written)
-            }
-        })
+/// A sign of a template or an elision, or a word at the beginning of a word.
+fn has_part(value: &[u8]) -> bool {
+    let Some(parts) = PARTS.as_ref() else { return false };
+    parts.find_overlapping_iter(value).any(|hit| {
+        let index = hit.pattern().as_usize();
+        if index < CLEAR || index >= WORDS.len() {
+            return true;
+        }
+        let before = hit.start().checked_sub(1).and_then(|at| value.get(at));
+        let written = value.get(hit.range()).unwrap_or_default();
+        before.is_none_or(|byte| !byte.is_ascii_alphanumeric()) && is_one_case(written)
     })
 }
 

@@ -129,12 +129,9 @@ impl Matcher {
         let end = literal.end + found.end();
         let start = if self.shape.extent == Extent::Whole { start } else { literal.end };
         let (body, rest) = (text.get(start..end).unwrap_or_default(), found.as_bytes());
-        let proven = match self.shape.proof {
-            Proof::Shape => true,
-            Proof::Irregular if self.shape.before.is_some() => is_irregular(body),
-            Proof::Irregular => is_irregular(rest),
-        };
-        if proven && !is_placeholder(body) { Trial::Found(start..end) } else { Trial::Refused(end) }
+        let telling = if self.shape.before.is_some() { body } else { rest };
+        let proven = self.shape.proof == Proof::Shape || is_irregular(telling);
+        if proven && !is_placeholder(telling) { Trial::Found(start..end) } else { Trial::Refused(end) }
     }
 
     fn start(&self, text: &[u8], literal: usize) -> Option<usize> {

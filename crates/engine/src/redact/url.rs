@@ -53,11 +53,13 @@ pub(super) fn find_parameter(text: &[u8], name: Range<usize>) -> Option<Range<us
         || [&b"u0026"[..], b"%26", b"%3F", b"X-Amz-", b"X-Goog-"]
             .into_iter()
             .any(|sign| before.ends_with(sign));
+    if !apart {
+        return None;
+    }
     let value = |byte: &&u8| byte.is_ascii_alphanumeric() || b"%+/_=.~-".contains(byte);
     let length = text.get(name.end..)?.iter().take(2 * LONGEST).take_while(value).count();
     let secret = text.get(name.end..name.end + length)?;
-    (apart && strength(secret) == Strength::Long && !is_placeholder(secret))
-        .then(|| name.end..name.end + length)
+    (strength(secret) == Strength::Long && !is_placeholder(secret)).then(|| name.end..name.end + length)
 }
 
 #[cfg(test)]

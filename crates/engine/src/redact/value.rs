@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-/// The longest value that is looked at. What is longer is no password, and keys that long have a shape.
-const LONGEST: usize = 1024;
+/// How much of a value is looked at. It is enough to tell what it is.
+const LONGEST: usize = 256;
 
 /// The most blanks, quotes and backslashes that are passed over in one place.
 const FILL: usize = 24;
@@ -26,6 +26,16 @@ pub(super) enum Written {
 pub(super) struct Value {
     pub(super) range: Range<usize>,
     pub(super) written: Written,
+}
+
+impl Value {
+    /// All of it, also where it is longer than what was looked at.
+    pub(super) fn to_end(&self, text: &[u8]) -> Range<usize> {
+        let on = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=_-.%".contains(byte);
+        let cut = self.range.len() >= LONGEST;
+        let rest = if cut { text.get(self.range.end..).unwrap_or_default() } else { &[] };
+        self.range.start..self.range.end + rest.iter().take_while(on).count()
+    }
 }
 
 /// The value that follows the name that is at `name`.

@@ -36,10 +36,6 @@ impl Dice {
         (0..length).map(|_| char::from(alphabet.as_bytes()[self.below(alphabet.len())])).collect()
     }
 
-    pub(crate) fn uuid(&mut self) -> String {
-        [8, 4, 4, 4, 12].map(|length| self.of(HEX, length)).join("-")
-    }
-
     /// Base64 of bytes, with its padding.
     pub(crate) fn base64_of(&mut self, text: &str) -> String {
         let mut out = String::new();

@@ -94,7 +94,7 @@ kinds! {
     Shaped "pinecone" |dice| format!("pcsk_{}_{}", dice.of(BASE62, 6), dice.of(BASE62, 63));
     Shaped "langsmith" |dice| format!("lsv2_pt_{}_{}", dice.of(HEX, 32), dice.of(HEX, 10));
     Shaped "aws-access-key" |dice| format!("{}{}", dice.pick(&["AKIA", "ASIA"]), dice.of(BASE32, 16));
-    Shaped "aws-session-token" |dice| format!("IQoJb3JpZ2luX2Vj{}==", dice.of(BASE64, 300));
+    Shaped "aws-session-token" |dice| format!("IQoJb3JpZ2luX2VjE{}//////////wEa{}==", dice.of(BASE64, 3), dice.of(BASE64, 300));
     Shaped "google-oauth-secret" |dice| format!("GOCSPX-{}", dice.of(URL64, 28));
     Shaped "google-access-token" |dice| format!("ya29.{}", dice.of(URL64, 120));
     Shaped "azure-client-secret" |dice| format!("{}8Q~{}", dice.of(BASE62, 3), dice.of(BASE62, 34));

@@ -174,7 +174,7 @@ impl Play<'_> {
         let id = self.name("msg");
         self.write(
             "message",
-            json!({
+            &json!({
                 "id": id,
                 "role": "assistant",
                 "parentID": self.user["id"],
@@ -243,15 +243,15 @@ impl Play<'_> {
             "agent": self.user["agent"],
             "model": self.user["model"],
         });
-        self.write("message", info);
+        self.write("message", &info);
         part["id"] = self.name("prt").into();
         part["messageID"] = message.as_str().into();
         part["sessionID"] = self.user["sessionID"].clone();
-        self.write("part", part);
+        self.write("part", &part);
         said(message, Role::User, nature)
     }
 
-    fn write(&mut self, kind: &str, value: Value) {
+    fn write(&mut self, kind: &str, value: &Value) {
         self.writes.push(json!({ "kind": kind, "value": value }));
     }
 

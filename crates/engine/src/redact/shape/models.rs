@@ -3,7 +3,7 @@
 use super::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
-    Shape::exact("anthropic-key", &["sk-ant-"], r"[A-Za-z0-9_-]{20,}"),
+    Shape::irregular("anthropic-key", &["sk-ant-"], r"[A-Za-z0-9_-]{20,}"),
     Shape::exact("openrouter-key", &["sk-or-"], r"(?:v[0-9]-)?[A-Za-z0-9]{32,}"),
     Shape::irregular(
         "openai-key",
