@@ -46,11 +46,13 @@ impl Calibration {
     /// Takes in that a context of `chars` characters was reported as `tokens` tokens.
     ///
     /// A context that shrank was pruned, compacted or rewound; it moves the anchor and teaches
-    /// nothing about the ratio.
+    /// nothing about the ratio. Neither does growth that no text explains: other tools, another
+    /// model, a number that somebody made up.
     pub fn observe(&mut self, chars: u64, tokens: u64) {
         if let Some(last) = self.anchor
             && chars > last.chars
             && tokens > last.tokens
+            && is_plausible(chars - last.chars, tokens - last.tokens)
         {
             self.chars = self.chars.saturating_add(chars - last.chars);
             self.tokens = self.tokens.saturating_add(tokens - last.tokens);
@@ -66,6 +68,24 @@ impl Calibration {
         } else {
             anchor.tokens.saturating_sub(self.scale(anchor.chars - chars))
         }
+    }
+
+    /// The tokens of a context that shrank to `chars` characters if each cost the same in the last
+    /// report; none if it did not shrink.
+    ///
+    /// Taking a part off the last report leaves too much where a ratio that is too low was assumed,
+    /// and who believes that will never send what would fit. Who sends too much is told so.
+    ///
+    /// ```
+    /// let mut calibration = secateur::Calibration::default();
+    /// calibration.observe(90_000, 90_000);
+    /// assert!(calibration.predict(9_000) > 60_000);
+    /// assert_eq!(calibration.share(9_000), Some(9_000));
+    /// ```
+    pub fn share(&self, chars: u64) -> Option<u64> {
+        let anchor = self.anchor.filter(|anchor| chars < anchor.chars)?;
+        let tokens = u128::from(anchor.tokens) * u128::from(chars) / u128::from(anchor.chars);
+        u64::try_from(tokens).ok()
     }
 
     /// Tokens for this many characters by the learned ratio alone.
@@ -100,6 +120,12 @@ impl Calibration {
         }
         (self.chars, self.tokens)
     }
+}
+
+/// Whether text can be the reason: no text has more than two tokens a character, or less than one in
+/// sixteen.
+fn is_plausible(chars: u64, tokens: u64) -> bool {
+    tokens <= chars.saturating_mul(2) && chars <= tokens.saturating_mul(16)
 }
 
 #[cfg(test)]

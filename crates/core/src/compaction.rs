@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::amount::Amount;
 use crate::tools::matches;
@@ -20,6 +21,7 @@ pub struct Compaction {
     /// Whether old tool results are pruned.
     pub prune: bool,
     /// When they are.
+    #[serde(deserialize_with = "listed")]
     pub prune_at: Vec<Occasion>,
     /// What is done first at overflow.
     pub order: Order,
@@ -95,11 +97,21 @@ pub enum Occasion {
     /// When it overflows.
     Overflow,
     /// When a result arrives that is too long. Not for profiles to list: caps alone decide.
-    #[serde(skip_deserializing)]
     Arrival,
     /// When nothing else makes a request fit. Not for profiles to list.
-    #[serde(skip_deserializing)]
     Emergency,
+}
+
+/// Occasions that a profile may list. What was done at the others is kept in records and read again, though.
+fn listed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Occasion>, D::Error> {
+    let list = Vec::<Occasion>::deserialize(deserializer)?;
+    match list.iter().find(|occasion| matches!(occasion, Occasion::Arrival | Occasion::Emergency)) {
+        Some(Occasion::Arrival) => {
+            Err(D::Error::custom("`arrival` cannot be listed; `caps` decide what is cut then"))
+        }
+        Some(_) => Err(D::Error::custom("`emergency` cannot be listed; what is cut then is the last resort")),
+        None => Ok(list),
+    }
 }
 
 /// What is done first at overflow.

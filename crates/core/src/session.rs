@@ -200,8 +200,9 @@ impl Session {
 
     /// Estimated tokens of a request with messages of so many characters.
     fn predict(&self, chars: u64) -> i64 {
-        let tokens = self.state.calibration.predict(chars.saturating_add(self.request.frame));
-        i64::try_from(tokens).unwrap_or(i64::MAX)
+        let chars = chars.saturating_add(self.request.frame);
+        let (tokens, share) = (self.state.calibration.predict(chars), self.state.calibration.share(chars));
+        i64::try_from(share.map_or(tokens, |share| share.min(tokens))).unwrap_or(i64::MAX)
     }
 
     fn is_over(&self, tokens: i64) -> bool {

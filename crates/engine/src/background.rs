@@ -5,7 +5,7 @@ use tokio::task::JoinHandle;
 
 use crate::error::EngineError;
 use crate::prepare::Prepared;
-use crate::session::Session;
+use crate::session::{Session, is_collision};
 
 /// A summary on its way. Dropping it calls it off.
 #[derive(Debug)]
@@ -27,15 +27,18 @@ impl Drop for Background {
 }
 
 impl Session {
-    /// Waits for the summary and hands it to the machine.
+    /// Waits for the summary and hands it to the machine. If somebody else changed the session meanwhile, the summary
+    /// is of a session that is no more, and is dropped.
     pub(crate) async fn take_background(&mut self) -> Result<(), EngineError> {
         let Some(mut background) = self.background.take() else { return Ok(()) };
         let task = background.task;
         let outcome = (&mut background.work).await;
         let outcome = outcome.unwrap_or_else(|error| Err(Failure::Model { message: error.to_string() }));
         let input = self.outcome(task, outcome);
-        self.drive(input).await?;
-        Ok(())
+        match self.drive(input).await {
+            Err(error) if is_collision(&error) => self.reload().await,
+            outcome => outcome.map(drop),
+        }
     }
 
     /// What the machine is told about a summary.

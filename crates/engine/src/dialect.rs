@@ -4,6 +4,8 @@
 //! request, and gets the same bytes back in every later request, so that nothing is translated twice and a provider's
 //! cache finds what it knows. Only the few messages that a compaction makes are written here.
 
+use std::collections::BTreeMap;
+
 use secateur::session::{Entry, MadeCut};
 use secateur::{Measures, PartIx, Role};
 use secateur_formats::json::{encode, set_member};
@@ -67,12 +69,13 @@ impl Dialect {
         entry.ok_or_else(|| EngineError::NotAMessage { id: id.to_owned(), wire: self.0 })
     }
 
-    /// A message with these cuts made.
+    /// A message with these cuts made: of each part the newest that is not undone.
     pub(crate) fn cut(self, message: &str, cuts: &[MadeCut]) -> Result<String, EngineError> {
         let body = self.body("{}", std::iter::once(message.as_bytes()));
         let transcript = self.read(&body, &Measures::default())?;
-        let made = cuts.iter().filter(|cut| !cut.undone);
-        let made = made.map(|cut| Rendering {
+        let holding = cuts.iter().filter(|cut| !cut.undone).map(|cut| (cut.part, cut));
+        let holding: BTreeMap<u32, &MadeCut> = holding.collect();
+        let made = holding.into_values().map(|cut| Rendering {
             part: PartIx(cut.part),
             action: cut.action,
             placeholder: &cut.placeholder,

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use secateur::session::{Consent, Effect, Event, Input, MadeCut, Matter, NoRoom, Seq, Task, Trigger};
+use secateur::session::{
+    Consent, Effect, Event, Failure, Input, MadeCut, Matter, Means, NoRoom, Seq, Task, Trigger,
+};
 use secateur_store::StoreError;
 
 use crate::error::EngineError;
@@ -41,26 +43,27 @@ impl Session {
     }
 
     async fn carry_on(&mut self, input: Input) -> Result<Outcome, EngineError> {
-        let is_request = matches!(input, Input::Asked(_));
+        let is_wanted = matches!(input, Input::Asked(_) | Input::Compact { .. });
         let mut effects = VecDeque::from(self.machine.handle(input));
         let mut outcome = Outcome::Done;
         loop {
             let Some(effect) = effects.pop_front() else {
-                let waits = is_request && matches!(outcome, Outcome::Done) && self.background.is_some();
+                let waits = is_wanted && matches!(outcome, Outcome::Done) && self.background.is_some();
                 if !waits {
                     return Ok(outcome);
                 }
-                // The request needs the summary that is being made in the background.
+                // It needs the summary that is being made in the background.
                 let answer = self.await_background().await;
                 effects.extend(self.machine.handle(answer));
                 continue;
             };
             let answer = match effect {
                 Effect::Store(record) => {
-                    let completed = record.events.iter().find_map(completion);
+                    let ends: Vec<Event> =
+                        record.events.iter().filter(|event| is_end(event)).cloned().collect();
                     let answer = self.keep(record).await?;
-                    if let Some(sizes) = completed {
-                        self.tell_hooks(sizes).await;
+                    for end in ends {
+                        self.tell_hooks(end).await;
                     }
                     answer
                 }
@@ -94,9 +97,8 @@ impl Session {
         match self.background.take() {
             Some(mut background) => {
                 let outcome = (&mut background.work).await;
-                let failed = |error: tokio::task::JoinError| {
-                    Err(secateur::session::Failure::Model { message: error.to_string() })
-                };
+                let failed =
+                    |error: tokio::task::JoinError| Err(Failure::Model { message: error.to_string() });
                 self.outcome(background.task, outcome.unwrap_or_else(failed))
             }
             None => Input::Nudged,
@@ -113,7 +115,7 @@ impl Session {
             }
             Matter::Resume => {
                 let message = self.profile.compaction.resume.clone().unwrap_or_default();
-                self.ask(Trigger::Usage, Facts::Autocontinue { message }).await.0
+                self.ask(self.stretch.trigger, Facts::Autocontinue { message }).await.0
             }
         })
     }
@@ -122,21 +124,19 @@ impl Session {
         if !self.engine.parts.hooks.wants(Moment::BeforePrune) {
             return Consent::Given;
         }
-        let rows = self.machine.window().rows();
+        let window = self.machine.window();
         let part = |(seq, cut): &(Seq, MadeCut)| {
-            let row = self.machine.window().position(*seq).and_then(|at| rows.get(at));
-            let facts = row.and_then(|row| row.entry.parts.get(cut.part as usize));
-            let units = facts.map_or(0, |facts| facts.sizes.units);
-            Part {
-                id: format!("{seq}.{}", cut.part),
-                message: *seq,
-                tool: facts.and_then(|facts| facts.tool.clone()),
-                bytes: facts.map_or(0, |facts| facts.sizes.bytes),
-                tokens: self.machine.state().calibration.scale(units),
-            }
+            let part = window.part(*seq, cut.part);
+            // A result may not say whose it is; its call does.
+            let tool = part.and_then(|part| window.outline().tool(part)).map(str::to_owned);
+            let sizes = part.map(|part| window.outline().sizes(part)).unwrap_or_default();
+            let tokens = self.machine.state().calibration.scale(sizes.units);
+            Part { id: format!("{seq}.{}", cut.part), message: *seq, tool, bytes: sizes.bytes, tokens }
         };
         let parts: Vec<Part> = cuts.iter().map(part).collect();
-        let facts = Facts::BeforePrune { tokens: self.sizes(), parts };
+        let after = parts.iter().map(|part| part.tokens).fold(self.sizes().before, u64::saturating_sub);
+        let tokens = Tokens { after: Some(after), ..self.sizes() };
+        let facts = Facts::BeforePrune { tokens, parts };
         let (consent, Reply { keep, .. }) = self.ask(Trigger::Usage, facts).await;
         let kept = |(seq, cut): &&(Seq, MadeCut)| keep.contains(&format!("{seq}.{}", cut.part));
         match consent {
@@ -148,7 +148,8 @@ impl Session {
     }
 
     async fn consult_compaction(&mut self, task: &Task) -> Consent {
-        self.context.clear();
+        self.stretch = Stretch { trigger: task.trigger, messages: span(&task.head) };
+        self.notes.clear();
         if !self.engine.parts.hooks.wants(Moment::BeforeCompaction) {
             return Consent::Given;
         }
@@ -159,10 +160,12 @@ impl Session {
             conversation,
             previous_summary: task.previous.map(|seq| self.conversation(&[seq])),
         };
-        self.ask(task.trigger, facts).await.0
+        let (consent, reply) = self.ask(task.trigger, facts).await;
+        self.notes = reply.context;
+        consent
     }
 
-    /// Asks the hooks; keeps what they want the summariser to know. Gives their verdict and what else they said.
+    /// Asks the hooks. Gives their verdict and what else they said.
     pub(crate) async fn ask(&mut self, trigger: Trigger, facts: Facts) -> (Consent, Reply) {
         let reason = match trigger {
             Trigger::Refusal => Reason::Overflow,
@@ -170,25 +173,31 @@ impl Session {
             Trigger::Usage | Trigger::Estimate | Trigger::Ahead => Reason::Threshold,
         };
         let call = Call { session: self.row.id.clone(), reason, facts };
-        let mut reply = self.engine.parts.hooks.ask(call).await.reply;
-        self.context.append(&mut reply.context);
+        let reply = self.engine.parts.hooks.ask(call).await.reply;
         let consent = if reply.veto.is_some() { Consent::Refused } else { Consent::Given };
         (consent, reply)
     }
 
-    async fn tell_hooks(&mut self, (before, after, messages): (i64, i64, u32)) {
+    /// Tells the hooks how a compaction ended.
+    async fn tell_hooks(&mut self, end: Event) {
         if !self.engine.parts.hooks.wants(Moment::AfterCompaction) {
             return;
         }
-        let summary = self.prepared.as_ref().map(|prepared| prepared.text.clone()).unwrap_or_default();
-        let tokens = Tokens {
-            before: u64::try_from(before).unwrap_or(0),
-            after: u64::try_from(after).ok(),
-            window: self.sizes().window,
+        let (tokens, ending) = match end {
+            Event::CompactionCompleted { task, before, after, .. } => {
+                let prepared = self.prepared.as_ref().filter(|prepared| prepared.task == task);
+                let summary = prepared.map(|prepared| prepared.text.clone()).unwrap_or_default();
+                let before = u64::try_from(before).unwrap_or(0);
+                let after = u64::try_from(after).ok();
+                (Tokens { before, after, window: self.sizes().window }, Ending::Compacted { summary })
+            }
+            Event::CompactionFailed { why, .. } | Event::CompactionRefused { why } => {
+                (self.sizes(), Ending::Failed { why: describe(&why) })
+            }
+            _ => return,
         };
-        let messages = Messages { from: 0, to: u64::from(messages) };
-        let ending = Ending::Compacted { summary };
-        self.ask(Trigger::Usage, Facts::AfterCompaction { tokens, messages, ending }).await;
+        let Stretch { trigger, messages } = self.stretch;
+        self.ask(trigger, Facts::AfterCompaction { tokens, messages, ending }).await;
     }
 
     pub(crate) fn sizes(&self) -> Tokens {
@@ -225,11 +234,38 @@ impl Session {
     }
 }
 
-/// The sizes that a completed compaction tells.
-fn completion(event: &Event) -> Option<(i64, i64, u32)> {
+/// What a compaction is about, as hooks are told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    pub trigger: Trigger,
+    pub messages: Messages,
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Self { trigger: Trigger::Usage, messages: Messages::default() }
+    }
+}
+
+/// Whether a compaction is over with this. A model that fails is not the end: a digest follows, or a refusal.
+fn is_end(event: &Event) -> bool {
     match event {
-        Event::CompactionCompleted { before, after, messages, .. } => Some((*before, *after, *messages)),
-        _ => None,
+        Event::CompactionCompleted { .. } | Event::CompactionFailed { means: Means::Digest, .. } => true,
+        // What was never begun is not over.
+        Event::CompactionRefused { why } => *why != Failure::NothingToSummarise,
+        _ => false,
+    }
+}
+
+fn describe(why: &Failure) -> String {
+    match why {
+        Failure::Vetoed => "a hook refused it".to_owned(),
+        Failure::Model { message } | Failure::Flawed { message } => message.clone(),
+        Failure::NoProgress { before, after, limit } => {
+            format!("it would leave {after} of {before} tokens, more than {limit}")
+        }
+        Failure::Cancelled => "it was called off".to_owned(),
+        _ => "there is nothing to summarise".to_owned(),
     }
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use secateur::session::{Consent, Entry, Failure, Means, Nature, Seq, Task};
-use secateur::{Measures, Role};
+use secateur::{Measures, PivotStart, Role};
+use secateur_formats::Wire;
 
 use crate::background::Background;
 use crate::dialect::{Dialect, text};
@@ -35,6 +36,8 @@ pub(crate) struct Prepared {
     pub entry: Entry,
     /// What is known for certain.
     pub ledger: Ledger,
+    /// What a model wrote.
+    pub words: String,
 }
 
 /// All that is needed to prepare a summary, so that it can be done apart from the session.
@@ -43,11 +46,16 @@ struct Material {
     session: String,
     owner: String,
     dialect: Dialect,
+    /// Who says the summary.
+    speaker: Role,
     measures: Measures,
     task: Task,
     /// The messages to summarise, as one request.
     body: String,
+    /// What a model wrote about what came before, or else all that is known of it.
     previous: Option<String>,
+    /// The same if a model wrote it.
+    words: String,
     ledger: Ledger,
     focus: Option<String>,
     context: Vec<String>,
@@ -80,7 +88,8 @@ impl Session {
 
     /// Gathers what is needed; the hooks may refuse.
     async fn material(&mut self, task: Task) -> Result<Result<Material, Failure>, EngineError> {
-        let mut prompt = None;
+        // An attempt after a failed one knows them as well.
+        let (mut context, mut prompt) = (self.notes.clone(), None);
         if task.means == Means::Model && self.engine.parts.hooks.wants(Moment::SessionCompacting) {
             let model = self.engine.parts.model.as_ref().map(|model| model.name().to_owned());
             let (tokens, messages) = (self.sizes(), span(&task.head));
@@ -90,6 +99,7 @@ impl Session {
             if consent == Consent::Refused {
                 return Ok(Err(Failure::Vetoed));
             }
+            context.extend(reply.context);
             prompt = reply.prompt;
         }
         // What compactions said themselves is nobody's history.
@@ -97,38 +107,50 @@ impl Session {
         let said = rows.filter(|row| row.entry.nature == Nature::Plain && task.head.contains(&row.seq));
         let bodies = said.filter_map(|row| self.bodies.get(&row.seq));
         let body = self.dialect.body("{}", bodies.map(Vec::as_slice));
-        let previous = task.previous.map(|seq| self.conversation(&[seq]));
-        let ledger = match task.previous {
-            Some(seq) => self.earlier_ledger(seq).await?,
-            None => Ledger::default(),
+        let (ledger, words) = match task.previous {
+            Some(seq) => self.earlier(seq).await?,
+            None => (Ledger::default(), String::new()),
         };
+        let previous = task.previous.map(|seq| {
+            let text = if words.is_empty() { self.conversation(&[seq]) } else { words.clone() };
+            text.strip_prefix(HEADING).unwrap_or(&text).trim().to_owned()
+        });
         Ok(Ok(Material {
             parts: self.engine.parts.clone(),
             session: self.row.id.clone(),
             owner: self.owner.clone(),
             dialect: self.dialect,
+            speaker: self.speaker(),
             measures: self.profile.policy.measures(),
             body,
             previous,
+            words,
             ledger,
             focus: self.focus.clone(),
-            context: std::mem::take(&mut self.context),
+            context,
             prompt,
             chars_per_token: self.machine.state().calibration.chars_per_token(),
             task,
         }))
     }
 
-    /// The ledger that came with an earlier summary.
-    async fn earlier_ledger(&self, summary: Seq) -> Result<Ledger, EngineError> {
+    /// Who says a summary: the model, in answer to the marker. Where no marker is sent, the summary is the first
+    /// message, and with some providers the first message must be the user's.
+    fn speaker(&self) -> Role {
+        let is_first = self.profile.pivot.start != PivotStart::Marker;
+        if is_first && self.dialect.0 == Wire::Anthropic { Role::User } else { Role::Assistant }
+    }
+
+    /// What an earlier summary was made of.
+    async fn earlier(&self, summary: Seq) -> Result<(Ledger, String), EngineError> {
         let store = &self.engine.parts.store;
         let messages = store.messages(&self.row.id, summary, summary + 1).await?;
         let Some(number) = messages.first().and_then(|message| message.operation) else {
-            return Ok(Ledger::default());
+            return Ok((Ledger::default(), String::new()));
         };
         let operations = store.operations(&self.row.id, number.saturating_sub(1), 1).await?;
         let deed = operations.first().and_then(|row| serde_json::from_str::<Deed>(&row.data).ok());
-        Ok(deed.and_then(|deed| deed.ledger).unwrap_or_default())
+        Ok(deed.map(|deed| (deed.ledger.unwrap_or_default(), deed.words)).unwrap_or_default())
     }
 
     /// Messages as text without credentials, for hooks and for the summariser.
@@ -154,20 +176,19 @@ impl Material {
         };
         let budget = usize::try_from(self.task.budget_chars).unwrap_or(usize::MAX);
         let model = self.parts.model.clone();
-        let text = match (self.task.means, model) {
-            (Means::Digest, _) => self.compose("", &ledger, budget),
+        let words = match (self.task.means, model) {
+            // What a model wrote earlier is better than nothing, if it leaves room for what is certain.
+            (Means::Digest, _) => first_lines(&redact(&self.words), budget / 2),
             (Means::Model, None) => {
                 return Err(Failure::Model { message: "no summariser is configured".to_owned() });
             }
-            (Means::Model, Some(model)) => {
-                let words = self.ask(model.as_ref(), &pieces, tokens, &redact).await?;
-                self.compose(&words, &ledger, budget)
-            }
+            (Means::Model, Some(model)) => self.ask(model.as_ref(), &pieces, tokens, &redact).await?,
         };
-        let body = self.dialect.say(Role::Assistant, &text);
+        let text = compose(&words, &ledger, budget);
+        let body = self.dialect.say(self.speaker, &text);
         let entry = self.dialect.entry(&body, "summary", &self.measures).map_err(flawed)?;
         let entry = Entry { nature: Nature::Summary, ..entry };
-        Ok(Prepared { task: self.task.id, text, body, entry, ledger })
+        Ok(Prepared { task: self.task.id, text, body, entry, ledger, words })
     }
 
     /// Lets a model write, and looks at what it wrote.
@@ -208,7 +229,7 @@ impl Material {
         };
         let writing = summarise(model, &job, &mut progress);
         let summary = self.holding_lease(writing).await?;
-        let summary = summary.map_err(|error| Failure::Model { message: error.to_string() })?;
+        let summary = summary.map_err(|error| Failure::Model { message: redact(&error.to_string()) })?;
         let credentials = |text: &str| self.parts.redactor.redact(text).findings.len();
         let against = Replaced {
             tokens,
@@ -238,20 +259,32 @@ impl Material {
             }
         }
     }
+}
 
-    /// The summary as it will be read: what it is, what the model wrote, what is certain.
-    fn compose(&self, words: &str, ledger: &Ledger, budget: usize) -> String {
-        let mut text = String::from(HEADING);
-        if !words.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(words.trim());
-        }
-        let left = budget.saturating_sub(text.encode_utf16().count() + 2);
-        let certain = ledger.render(left);
-        if !certain.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(&certain);
-        }
-        text
+/// The summary as it will be read: what it is, what a model wrote, what is certain.
+fn compose(words: &str, ledger: &Ledger, budget: usize) -> String {
+    let mut text = String::from(HEADING);
+    if !words.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(words.trim());
     }
+    let left = budget.saturating_sub(text.encode_utf16().count() + 2);
+    let certain = ledger.render(left);
+    if !certain.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&certain);
+    }
+    text
+}
+
+/// As many whole lines as fit into this many characters.
+fn first_lines(text: &str, most: usize) -> String {
+    let mut left = most;
+    let fits = |line: &&str| {
+        let size = line.encode_utf16().count();
+        let is_short = size <= left;
+        left = left.saturating_sub(size);
+        is_short
+    };
+    text.split_inclusive('\n').take_while(fits).collect()
 }

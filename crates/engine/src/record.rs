@@ -24,6 +24,9 @@ pub(crate) struct Deed {
     /// What is known for certain about what was replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Ledger>,
+    /// What a model wrote about it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub words: String,
 }
 
 /// A commit in the making.
@@ -81,7 +84,7 @@ impl Draft<'_> {
         let before = self.made.len();
         let number = self.number();
         let mut operation = operation.clone();
-        let mut ledger = None;
+        let (mut ledger, mut words) = (None, String::new());
         match &mut operation {
             Operation::Prune { cuts, .. } => {
                 cuts.iter_mut().for_each(|(_, cut)| cut.operation = number);
@@ -91,7 +94,9 @@ impl Draft<'_> {
             Operation::Resume => self.resume()?,
             Operation::Compact(turnover) => {
                 self.compact(turnover).await?;
-                ledger = self.session.prepared.as_ref().map(|prepared| prepared.ledger.clone());
+                if let Some(prepared) = &self.session.prepared {
+                    (ledger, words) = (Some(prepared.ledger.clone()), prepared.words.clone());
+                }
             }
         }
         let made = self.made.get(before..).unwrap_or_default();
@@ -102,7 +107,7 @@ impl Draft<'_> {
             Operation::Resume => "resume",
             Operation::Compact(_) => "compact",
         };
-        let data = to_json(&Deed { operation, made, ledger })?;
+        let data = to_json(&Deed { operation, made, ledger, words })?;
         self.commit.operations.push(NewOperation { kind: kind.to_owned(), time: self.commit.time, data });
         Ok(())
     }
@@ -117,7 +122,6 @@ impl Draft<'_> {
             let rows = self.session.machine.window().rows();
             let row = self.session.machine.window().position(seq).and_then(|at| rows.get(at));
             let mut all = row.map(|row| row.cuts.clone()).unwrap_or_default();
-            all.retain(|cut| fresh.iter().all(|new| new.part != cut.part));
             all.extend(fresh);
             let shown = self.session.shown(seq, &all).await?;
             self.bodies.push((seq, shown.clone()));

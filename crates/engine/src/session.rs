@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::background::Background;
 use crate::dialect::{Dialect, LARGEST_MESSAGE, frame_chars, with_member};
-use crate::drive::Outcome;
+use crate::drive::{Outcome, Stretch};
 use crate::engine::{Engine, Target};
 use crate::error::EngineError;
 use crate::live::Live;
@@ -54,8 +54,12 @@ pub struct Request {
     pub tokens: i64,
     /// What is usable of the model's window, if that is known.
     pub usable: Option<i64>,
-    /// What the provider would have rejected in the conversation as it was appended, and was repaired.
+    /// What the provider would have rejected, and was repaired: a call without a result, turns in an order that it
+    /// does not take. What is stored is not touched.
     pub repaired: Vec<Finding>,
+    /// What the provider will reject all the same, because nobody here can repair it: something in the frame is
+    /// missing, or a message says what it must not.
+    pub remaining: Vec<Finding>,
     /// What happened on the way.
     pub events: Vec<Event>,
 }
@@ -93,8 +97,9 @@ pub struct Session {
     pub(crate) lease: Option<Lease>,
     pub(crate) owner: String,
     pub(crate) focus: Option<String>,
-    /// What hooks want the summariser to know.
-    pub(crate) context: Vec<String>,
+    /// What hooks want the summariser to know about the stretch that is compacted.
+    pub(crate) notes: Vec<String>,
+    pub(crate) stretch: Stretch,
     pub(crate) told: Vec<Event>,
     /// Something failed halfway: what is in memory is not to be relied on.
     pub(crate) is_dirty: bool,
@@ -120,14 +125,21 @@ impl Session {
             lease: None,
             owner: Uuid::now_v7().to_string(),
             focus: None,
-            context: Vec::new(),
+            notes: Vec::new(),
+            stretch: Stretch::default(),
             told: Vec::new(),
             is_dirty: false,
         };
         session.reload().await?;
-        let now = session.now();
-        session.drive(Input::Opened { now }).await?;
-        Ok(session)
+        for attempt in 0..TRIES {
+            let now = session.now();
+            match session.drive(Input::Opened { now }).await {
+                Ok(_) => return Ok(session),
+                Err(error) if is_collision(&error) => session.pause(attempt).await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(EngineError::Busy { session: session.row.id.clone() })
     }
 
     /// Takes everything from the store again.
@@ -331,7 +343,11 @@ impl Session {
         }
         let mut shown = HashMap::new();
         for (seq, cuts) in once {
-            shown.insert(seq, self.shown(seq, &cuts).await?);
+            // What was cut for good stays cut.
+            let row = self.machine.window().position(seq).and_then(|at| self.machine.window().rows().get(at));
+            let lasting = row.map(|row| row.cuts.clone()).unwrap_or_default();
+            let all: Vec<MadeCut> = lasting.into_iter().chain(cuts).collect();
+            shown.insert(seq, self.shown(seq, &all).await?);
         }
         let rows = self.machine.window().rows().iter();
         let bodies = rows.filter_map(|row| shown.get(&row.seq).or_else(|| self.bodies.get(&row.seq)));
@@ -346,10 +362,9 @@ impl Session {
             let max_tokens = target.limits.output.and_then(|output| u64::try_from(output).ok());
             render(&transcript, wire, &RenderOptions { model: &target.model, max_tokens }, &[]).body
         };
-        let fixed = lint::fix(wire, &body);
-        let repaired = fixed.repaired;
-        let body = fixed.body.into_owned();
-        Ok(Request { body, wire, tokens, usable, repaired, events: std::mem::take(&mut self.told) })
+        let lint::Fixed { body: fixed, repaired, remaining } = lint::fix(wire, &body);
+        let (body, events) = (fixed.into_owned(), std::mem::take(&mut self.told));
+        Ok(Request { body, wire, tokens, usable, repaired, remaining, events })
     }
 
     /// Says how the last request ended; gives what happened because of it.

@@ -87,12 +87,14 @@ impl Session {
         };
         match self.deed(row)?.operation {
             Operation::Prune { cuts, .. } => self.turn_cuts(&cuts, number, wish, &mut commit).await?,
-            Operation::Mark { .. } | Operation::Resume => {
+            Operation::Resume => {
                 let made = self.deed(row)?.made;
                 let hide = |(seq, _): &(Seq, Nature)| hidden(*seq, wish == Wish::Undo);
                 commit.change.extend(made.iter().map(hide));
             }
-            Operation::Compact(_) => self.turn_compaction(&rows, number, wish, &mut commit)?,
+            Operation::Mark { .. } | Operation::Compact(_) => {
+                self.turn_compaction(&rows, number, wish, &mut commit)?
+            }
         }
         let event = match wish {
             Wish::Undo => Event::Undone { operation: number },
@@ -167,11 +169,18 @@ impl Session {
         commit: &mut Commit,
     ) -> Result<(), EngineError> {
         let mut compactions: Vec<Past> = Vec::new();
+        // Several operations may want the same message hidden; it is shown only if none does.
+        let mut hides: BTreeMap<Seq, bool> = BTreeMap::new();
+        let mut hide = |seq: Seq, is_hidden: bool| *hides.entry(seq).or_default() |= is_hidden;
         for row in rows {
+            let is_undone = if row.number == number { wish == Wish::Undo } else { row.undone };
             let Deed { operation, made, .. } = self.deed(row)?;
-            if let Operation::Compact(turnover) = operation {
-                let is_undone = if row.number == number { wish == Wish::Undo } else { row.undone };
-                compactions.push(Past { number: row.number, is_undone, turnover, made });
+            match operation {
+                Operation::Compact(turnover) => {
+                    compactions.push(Past { number: row.number, is_undone, turnover, made });
+                }
+                Operation::Mark { .. } => made.iter().for_each(|(seq, _)| hide(*seq, is_undone)),
+                Operation::Prune { .. } | Operation::Resume => {}
             }
         }
         let holding = compactions.iter().rev().find(|past| !past.is_undone);
@@ -182,11 +191,17 @@ impl Session {
             for (seq, nature) in made {
                 let is_pair = matches!(nature, Nature::Marker | Nature::Summary);
                 let is_unshown = *nature == Nature::Marker && !turnover.shows_marker;
-                commit.change.push(hidden(*seq, *is_undone || is_pair && !holds || is_unshown));
+                hide(*seq, *is_undone || is_pair && !holds || is_unshown);
+            }
+            if let Some(marker) = turnover.marker {
+                let is_free = *is_undone || holds && turnover.shows_marker;
+                hide(marker, !is_free);
             }
             // What it replaced is out of sight by `live_from`, except what lies behind that.
-            let behind = turnover.replaced.iter().filter(|seq| **seq >= turnover.live_from);
-            commit.change.extend(behind.map(|seq| hidden(*seq, holds)));
+            let is_past = holding.is_some_and(|holding| *number <= holding.number);
+            for seq in turnover.replaced.iter().filter(|seq| **seq >= turnover.live_from) {
+                hide(*seq, !is_undone && is_past);
+            }
             let kept = turnover.kept.iter().copied();
             let is_kept = |seq: &Seq| pivot.as_ref().is_some_and(|pivot| pivot.kept.contains(seq));
             commit.change.extend(kept.map(|seq| Change {
@@ -195,6 +210,7 @@ impl Session {
                 ..Change::default()
             }));
         }
+        commit.change.extend(hides.into_iter().map(|(seq, is_hidden)| hidden(seq, is_hidden)));
         let mut state = self.machine.state().clone();
         state.pivot = pivot;
         commit.state = Some(to_json(&state)?);

@@ -162,6 +162,11 @@ impl Entry {
         self.parts.iter().any(|part| matches!(part.kind, Kind::Call | Kind::Result))
     }
 
+    /// The characters of all its parts.
+    pub(super) fn units(&self) -> u64 {
+        self.parts.iter().map(|part| part.sizes.units).fold(0, u64::saturating_add)
+    }
+
     /// Adds the message to an outline.
     pub(super) fn push_to(&self, outline: &mut Outline) -> MessageIx {
         let message = outline.push_message(MessageFacts {

@@ -79,7 +79,7 @@ impl Session {
         let (dropped, marker) = (selection.dropped, selection.marker);
         let job = Job { task, stage: Stage::Proposed, marker, dropped, turn, level, now };
         // Nobody is asked for a summary that would not help even if it were empty.
-        self.judge(&job, &Entry::default())?;
+        self.judge(&job, 0)?;
         self.state.last_task += 1;
         self.job = Some(job);
         Ok(())
@@ -124,7 +124,7 @@ impl Session {
                 };
                 self.store(effects, operations, then);
             }
-            Stage::Arrived(summary) => match self.judge(&job, &summary) {
+            Stage::Arrived(summary) => match self.judge(&job, summary.units()) {
                 Err(why) => self.fail(&why, job.now),
                 Ok(()) if self.wants_resume(&job) => {
                     self.set_stage(Stage::Waiting);
@@ -184,12 +184,11 @@ impl Session {
         }
     }
 
-    /// Whether the context would be smaller enough with this summary.
-    fn judge(&self, job: &Job, summary: &Entry) -> Result<(), Failure> {
+    /// Whether the context would be smaller enough with a summary of so many characters.
+    fn judge(&self, job: &Job, added: u64) -> Result<(), Failure> {
         let gone = job.replaced(self.state.pivot.as_ref());
         let rows = self.window.rows().iter().filter(|row| gone.contains(&row.seq));
         let freed = rows.map(|row| row.chars).fold(0, u64::saturating_add);
-        let added: u64 = summary.parts.iter().map(|part| part.sizes.units).sum();
         let marker = if job.marker.is_none() { self.settings.marker.len() as u64 } else { 0 };
         let chars = self.window.chars().saturating_sub(freed).saturating_add(added).saturating_add(marker);
         let (before, after) = (self.tokens(), self.predict(chars));
@@ -230,12 +229,20 @@ impl Session {
         }
         let Task { id, means, attempt, .. } = job.task;
         self.events.push(Event::CompactionFailed { task: id, means, attempt, why: why.clone() });
-        if means == Means::Model && self.state.breaker.fail(&self.settings, now) {
+        // It is what stays that is too much, whoever writes the summary. In the background nobody waits for more, and
+        // it must not be tried for ever.
+        let is_hopeless = matches!(why, Failure::NoProgress { .. });
+        let counts = means == Means::Model && !(is_hopeless && self.errand.is_some());
+        if counts && self.state.breaker.fail(&self.settings, now) {
             let failures = self.state.breaker.failures;
             self.events.push(Event::BreakerOpened { failures });
         }
         let again = attempt < self.settings.attempts && self.state.breaker.allows(&self.settings, now);
         match (means, self.settings.fallback) {
+            _ if is_hopeless => {
+                self.note_hindrance(why.clone());
+                return self.go_further(job.level);
+            }
             (Means::Model, _) if again => job.task.attempt += 1,
             (Means::Model, Fallback::Digest) => {
                 job.task.means = Means::Digest;
@@ -243,15 +250,26 @@ impl Session {
             }
             (Means::Model, Fallback::Nothing) => return self.give_up(why.clone()),
             (Means::Digest, _) => {
-                if let Some(errand) = &mut self.errand {
-                    errand.level = job.level.saturating_add(1);
-                    errand.hindrance = Some(why.clone());
-                }
-                return;
+                self.note_hindrance(why.clone());
+                return self.go_further(job.level);
             }
         }
         job.stage = Stage::Agreed;
         self.job = Some(job);
+    }
+
+    /// Remembers why there is no compaction, for whoever asks in the end.
+    fn note_hindrance(&mut self, why: Failure) {
+        if let Some(errand) = &mut self.errand {
+            errand.hindrance = Some(why);
+        }
+    }
+
+    /// Lets the next means of making room have a try.
+    fn go_further(&mut self, level: u8) {
+        if let Some(errand) = &mut self.errand {
+            errand.level = level.saturating_add(1);
+        }
     }
 
     /// Leaves the compaction.
@@ -287,7 +305,7 @@ impl Session {
         let gone = job.replaced(self.state.pivot.as_ref());
         let freed = self.window.rows().iter().filter(|row| gone.contains(&row.seq));
         let freed = freed.map(|row| row.chars).fold(0, u64::saturating_add);
-        let added: u64 = summary.parts.iter().map(|part| part.sizes.units).sum();
+        let added = summary.units();
         let after = self.predict(self.window.chars().saturating_sub(freed).saturating_add(added));
         self.events.push(Event::CompactionCompleted {
             task: job.task.id,

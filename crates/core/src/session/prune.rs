@@ -75,9 +75,12 @@ impl Session {
                 let Some(cap) = self.settings.cap(outline.tool(part).unwrap_or_default()) else { continue };
                 let cap = u64::try_from(cap.of(usable)).unwrap_or(0);
                 let cap = self.state.calibration.chars(cap).max(LEAST_CAP);
-                if outline.units(part) > cap {
+                let units = outline.units(part);
+                if units > cap {
                     let action = Action::Trim { head: cap / 4 * 3, tail: cap / 4, pairs: Pairs::Whole };
-                    cuts.extend(self.made(part, action, cap).filter(|(seq, _)| *seq == row.seq));
+                    let made = self.made(part, action, cap).filter(|(seq, _)| *seq == row.seq);
+                    // A note on what is missing may be longer than what is.
+                    cuts.extend(made.filter(|(_, cut)| rendered(cut, units) < units));
                 }
             }
         }

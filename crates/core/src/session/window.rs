@@ -73,14 +73,14 @@ impl Window {
             }
         }
         let first = self.outline.parts_of(message).start;
-        for cut in &cuts {
-            let part = PartIx(first.saturating_add(cut.part));
-            if cut.undone {
-                self.memory.undo(part);
-            } else {
-                let (action, source) = ((cut.action, cut.after), self.outline.source(part));
-                self.memory.remember(part, action, source, &cut.placeholder);
-            }
+        let part = |cut: &MadeCut| PartIx(first.saturating_add(cut.part));
+        for cut in cuts.iter().filter(|cut| cut.undone) {
+            self.memory.undo(part(cut));
+        }
+        // Of several cuts of a part, what an undone one leaves is what an earlier one left.
+        for cut in cuts.iter().filter(|cut| !cut.undone) {
+            let (action, source) = ((cut.action, cut.after), self.outline.source(part(cut)));
+            self.memory.remember(part(cut), action, source, &cut.placeholder);
         }
         let mut living = Living { seq, entry, cuts, chars: 0 };
         living.chars = self.weigh(message, &living);
@@ -97,7 +97,6 @@ impl Window {
             let (action, source) = ((made.action, made.after), self.outline.source(part));
             self.memory.remember(part, action, source, &made.placeholder);
             let Some(row) = self.rows.get_mut(at) else { continue };
-            row.cuts.retain(|cut| cut.part != made.part);
             row.cuts.push(made.clone());
             let (before, row) = (row.chars, row.clone());
             let chars = self.weigh(message, &row);
@@ -186,6 +185,13 @@ impl Window {
         Some((row.seq, part.0.checked_sub(self.outline.parts_of(message).start)?))
     }
 
+    /// The part at a place in a message.
+    pub fn part(&self, seq: Seq, place: u32) -> Option<PartIx> {
+        let message = MessageIx(u32::try_from(self.position(seq)?).ok()?);
+        let parts = self.outline.parts_of(message);
+        parts.start.checked_add(place).filter(|part| parts.contains(part)).map(PartIx)
+    }
+
     /// A window of these living messages.
     pub fn of(measures: Measures, rows: impl IntoIterator<Item = Living>) -> Self {
         let mut window = Self::new(measures);
@@ -211,9 +217,9 @@ impl Window {
     }
 }
 
-/// The cut of a part of a message, if it is cut.
+/// The cut of a part of a message that holds, if it is cut: the newest that is not undone.
 fn cut_of(row: &Living, part: u32) -> Option<&MadeCut> {
-    row.cuts.iter().find(|cut| cut.part == part && !cut.undone)
+    row.cuts.iter().rfind(|cut| cut.part == part && !cut.undone)
 }
 
 /// The characters that a cut leaves of a text of `whole` characters.

@@ -1,0 +1,171 @@
+//! Hooks have their say about pruning and compaction, and cannot do harm.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secateur::session::{Event, Failure, Means, Turn};
+use secateur_engine::hooks::{Call, Ending, Facts, Hook, HookError, Moment, Reason, Reply};
+use secateur_engine::{Engine, Session};
+use secateur_formats::Wire;
+
+use crate::speech::{shape, turn};
+use crate::stage::{Author, Listener, answered, ask, engine, hooks, made, open, target};
+
+const WIRE: Wire = Wire::OpenAiChat;
+
+/// A session of three turns with this hook.
+async fn with(model: Arc<Author>, hook: Arc<dyn Hook>) -> (Engine, Session) {
+    let engine = engine().await.with_model(model).with_hooks(hooks([hook]));
+    let mut session = open(&engine, "balanced", WIRE).await;
+    for number in 0..3 {
+        session.append(turn(WIRE, number, 900)).await.unwrap();
+    }
+    (engine, session)
+}
+
+#[tokio::test]
+async fn context_of_hooks_reaches_the_summariser_at_every_attempt() {
+    let model = Author::failing(1);
+    let hook = Listener::new(&[Moment::BeforeCompaction, Moment::SessionCompacting], |call: &Call| Reply {
+        context: vec![format!("from {}", call.moment())],
+        ..Reply::default()
+    });
+    let (_, mut session) = with(model.clone(), hook).await;
+    assert_eq!(made(&session.compact(None).await.unwrap()), [Means::Model]);
+    assert_eq!(model.questions().len(), 2);
+    for question in model.questions() {
+        let background = question.split("[begin background").nth(1).unwrap();
+        assert!(background.contains("from before_compaction"), "{background}");
+        assert!(background.contains("from session.compacting"), "{background}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_replaces_the_task_and_the_rules_still_hold() {
+    let model = Author::new(&[]);
+    let hook = Listener::new(&[Moment::SessionCompacting], |call: &Call| {
+        let Facts::SessionCompacting { prompt, model, .. } = &call.facts else { panic!() };
+        assert!(prompt.contains("## …") && model.as_deref() == Some("author"));
+        Reply { prompt: Some("Write a haiku.".to_owned()), ..Reply::default() }
+    });
+    let (_, mut session) = with(model.clone(), hook).await;
+    session.compact(None).await.unwrap();
+    let question = &model.questions()[0];
+    assert!(question.contains("Write a haiku.") && !question.contains("## …"), "{question}");
+    assert!(question.contains("You have no tools."), "{question}");
+}
+
+#[tokio::test]
+async fn a_veto_leaves_everything_as_it_is() {
+    for moment in [Moment::BeforeCompaction, Moment::SessionCompacting] {
+        let veto = |_: &Call| Reply { veto: Some("not now".to_owned()), ..Reply::default() };
+        let (_, mut session) = with(Author::new(&[]), Listener::new(&[moment], veto)).await;
+        let before = ask(&mut session, &target(100_000)).await.body;
+        let told = session.compact(None).await.unwrap();
+        assert!(told.contains(&Event::CompactionRefused { why: Failure::Vetoed }), "{moment}: {told:?}");
+        assert_eq!(ask(&mut session, &target(100_000)).await.body, before);
+    }
+}
+
+#[tokio::test]
+async fn a_hook_keeps_a_result_that_would_be_cut() {
+    let hook = Listener::new(&[Moment::BeforePrune], |call: &Call| {
+        let Facts::BeforePrune { tokens, parts } = &call.facts else { panic!() };
+        assert!(tokens.after.unwrap() < tokens.before);
+        assert_eq!(parts[0].tool.as_deref(), Some("read"));
+        Reply { keep: vec![parts[0].id.clone()], ..Reply::default() }
+    });
+    let engine = engine().await.with_hooks(hooks([hook.clone() as _]));
+    let mut session = open(&engine, "opencode", WIRE).await;
+    for number in 0..9 {
+        session.append(turn(WIRE, number, 40_000)).await.unwrap();
+    }
+    ask(&mut session, &target(200_000)).await;
+    answered(&mut session, 100_000, Turn::Over).await;
+    let heard = hook.heard.lock().unwrap();
+    let Facts::BeforePrune { parts, .. } = &heard[0].facts else { panic!() };
+    let count = parts.len();
+    drop(heard);
+    let shape = shape(&ask(&mut session, &target(200_000)).await.body);
+    assert!(shape.contains("tool call-0: line 0"), "{shape}");
+    assert_eq!(shape.matches("[Old tool result content cleared]").count(), count - 1, "{shape}");
+}
+
+#[tokio::test]
+async fn hooks_are_told_how_a_compaction_ended() {
+    let hook = Listener::new(&[Moment::AfterCompaction], |_| Reply::default());
+    let (_, mut session) = with(Author::new(&[]), hook.clone()).await;
+    session.compact(None).await.unwrap();
+    let call = hook.heard.lock().unwrap().pop().unwrap();
+    assert_eq!(call.reason, Reason::Manual);
+    let Facts::AfterCompaction { tokens, messages, ending } = call.facts else { panic!() };
+    assert!(tokens.after.unwrap() < tokens.before);
+    assert_eq!((messages.from, messages.to > 4), (2, true));
+    let Ending::Compacted { summary } = ending else { panic!("{ending:?}") };
+    assert!(summary.contains("The files were looked at."));
+}
+
+#[tokio::test]
+async fn hooks_are_told_that_a_compaction_came_to_nothing() {
+    let hook = Listener::new(&[Moment::SessionCompacting, Moment::AfterCompaction], |call: &Call| Reply {
+        veto: (call.moment() == Moment::SessionCompacting).then(|| "no".to_owned()),
+        ..Reply::default()
+    });
+    let (_, mut session) = with(Author::new(&[]), hook.clone()).await;
+    session.compact(None).await.unwrap();
+    let heard = hook.heard.lock().unwrap();
+    let ending = heard.iter().find_map(|call| match &call.facts {
+        Facts::AfterCompaction { ending, .. } => Some(ending.clone()),
+        _ => None,
+    });
+    assert_eq!(ending, Some(Ending::Failed { why: "a hook refused it".to_owned() }));
+}
+
+/// A hook that never answers.
+struct Hanging;
+
+#[async_trait]
+impl Hook for Hanging {
+    fn name(&self) -> &str {
+        "hanging"
+    }
+
+    fn wants(&self, _: Moment) -> bool {
+        true
+    }
+
+    fn time_limit(&self) -> Duration {
+        Duration::from_millis(20)
+    }
+
+    async fn call(&self, _: &Call) -> Result<Reply, HookError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn hostile_hooks_change_nothing() {
+    let plain = with(Author::new(&[]), Listener::new(&[], |_| Reply::default())).await;
+    let huge = Listener::new(&Moment::ALL, |_| Reply {
+        context: vec!["x".repeat(1_000_000); 100],
+        prompt: Some("y".repeat(1_000_000)),
+        keep: vec!["no such part".to_owned(); 10_000],
+        veto: Some(String::new()),
+    });
+    let panics = Listener::new(&Moment::ALL, |_| panic!("a hook breaks"));
+    let mut bodies = Vec::new();
+    let (model, wide) = (Author::new(&[]), target(100_000));
+    let sessions = [
+        plain,
+        with(model.clone(), huge).await,
+        with(Author::new(&[]), panics).await,
+        with(Author::new(&[]), Arc::new(Hanging)).await,
+    ];
+    for (_, mut session) in sessions {
+        assert_eq!(made(&session.compact(None).await.unwrap()), [Means::Model]);
+        bodies.push(ask(&mut session, &wide).await.body);
+    }
+    assert!(bodies.iter().all(|body| *body == bodies[0]));
+    assert!(model.questions()[0].len() < 30_000, "{}", model.questions()[0].len());
+}

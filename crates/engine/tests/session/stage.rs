@@ -1,0 +1,164 @@
+//! Where sessions are played: a store in memory, a clock that stands still, a model that says what it is told to.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use secateur::session::{Event, Means, Turn};
+use secateur::{Layer, Limits, Profiles, Usage};
+use secateur_engine::hooks::{Call, Hook, HookError, Hooks, Moment, Reply};
+use secateur_engine::provider::{Answer, AskError, Deltas, Finish, Model, Question};
+use secateur_engine::{Clock, Engine, NewMessage, Opening, Request, Session, Settlement, Target};
+use secateur_formats::{Wire, lint};
+
+/// What the model writes if nothing else is told.
+pub(crate) const SUMMARY: &str = "## Done\nThe files were looked at.\n## Next\nThe rest of the files.";
+
+/// A model that writes what it is told to, and remembers what it was asked.
+#[derive(Default)]
+pub(crate) struct Author {
+    pub says: Mutex<VecDeque<Result<String, AskError>>>,
+    pub asked: Mutex<Vec<String>>,
+    pub window: i64,
+}
+
+impl Author {
+    pub(crate) fn new(says: &[&str]) -> Arc<Self> {
+        let says = says.iter().map(|text| Ok((*text).to_owned())).collect();
+        Arc::new(Self { says: Mutex::new(says), window: 100_000, ..Self::default() })
+    }
+
+    /// A model that fails so often, and then writes.
+    pub(crate) fn failing(times: usize) -> Arc<Self> {
+        let fails = (0..times).map(|_| Err(AskError::CutOff { received: 3 })).collect();
+        Arc::new(Self { says: Mutex::new(fails), window: 100_000, ..Self::default() })
+    }
+
+    pub(crate) fn questions(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Model for Author {
+    fn name(&self) -> &str {
+        "author"
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { context: self.window, ..Limits::default() }
+    }
+
+    async fn ask(&self, question: &Question<'_>, _: &mut Deltas<'_>) -> Result<Answer, AskError> {
+        self.asked.lock().unwrap().push(format!("{}\n\n{}", question.system, question.text));
+        let text = self.says.lock().unwrap().pop_front().unwrap_or_else(|| Ok(SUMMARY.to_owned()))?;
+        Ok(Answer { text, finish: Finish::Complete, usage: None })
+    }
+}
+
+/// What a hook answers, and what it was told.
+type Script = Box<dyn Fn(&Call) -> Reply + Send + Sync>;
+
+/// A hook that answers by script at some moments.
+pub(crate) struct Listener {
+    moments: Vec<Moment>,
+    script: Script,
+    pub heard: Mutex<Vec<Call>>,
+}
+
+impl Listener {
+    pub(crate) fn new(
+        moments: &[Moment],
+        script: impl Fn(&Call) -> Reply + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { moments: moments.to_vec(), script: Box::new(script), heard: Mutex::default() })
+    }
+}
+
+#[async_trait]
+impl Hook for Listener {
+    fn name(&self) -> &str {
+        "listener"
+    }
+
+    fn wants(&self, moment: Moment) -> bool {
+        self.moments.contains(&moment)
+    }
+
+    async fn call(&self, call: &Call) -> Result<Reply, HookError> {
+        self.heard.lock().unwrap().push(call.clone());
+        Ok((self.script)(call))
+    }
+}
+
+pub(crate) fn hooks(list: impl IntoIterator<Item = Arc<dyn Hook>>) -> Hooks {
+    let mut hooks = Hooks::default();
+    list.into_iter().for_each(|hook| hooks.push(hook));
+    hooks
+}
+
+/// An engine on a store of its own.
+pub(crate) async fn engine() -> Engine {
+    let store = secateur_store::open("sqlite::memory:").await.unwrap();
+    Engine::new(store).with_clock(Clock::at(1_700_000_000_000))
+}
+
+/// The same with other values for every profile.
+pub(crate) fn set(engine: Engine, values: &str) -> Engine {
+    let layer = Layer { origin: "the test".to_owned(), values: toml::from_str(values).unwrap() };
+    engine.with_profiles(Profiles::builtin(), vec![layer])
+}
+
+/// A session of this profile and form, with instructions where the form has a place for them.
+pub(crate) async fn open(engine: &Engine, profile: &str, wire: Wire) -> Session {
+    let frame = match wire {
+        Wire::Anthropic => r#"{"max_tokens":500,"system":"Be brief."}"#,
+        Wire::OpenAiChat => "{}",
+        Wire::OpenAiResponses => r#"{"instructions":"Be brief."}"#,
+        Wire::Gemini => r#"{"systemInstruction":{"parts":[{"text":"Be brief."}]}}"#,
+    };
+    let opening =
+        Opening { profile: Some(profile.to_owned()), wire, frame: frame.to_owned(), ..Opening::default() };
+    let mut session = engine.create(opening).await.unwrap();
+    if wire == Wire::OpenAiChat {
+        let system = NewMessage::json(r#"{"role":"system","content":"Be brief."}"#);
+        session.append([system]).await.unwrap();
+    }
+    session
+}
+
+/// A model with this window.
+pub(crate) fn target(context: i64) -> Target {
+    let limits = Limits { context, output: Some(500), ..Limits::default() };
+    Target { limits, ..Target::new("model", context) }
+}
+
+/// The request to send, which no provider would reject.
+pub(crate) async fn ask(session: &mut Session, target: &Target) -> Request {
+    let request = session.context(target).await.unwrap();
+    assert_eq!(request.remaining, [], "{}", request.body);
+    assert_eq!(lint::lint(request.wire, &request.body), []);
+    let usable = request.usable.unwrap_or(i64::MAX);
+    assert!(request.tokens <= usable, "{} tokens where {usable} are usable", request.tokens);
+    request
+}
+
+/// Says that the model answered, and that the request had so many tokens.
+pub(crate) async fn answered(session: &mut Session, tokens: i64, turn: Turn) -> Vec<Event> {
+    let usage = Usage { input: tokens, output: 20, ..Usage::default() };
+    session.settle(Settlement::Answered { usage, turn }).await.unwrap()
+}
+
+/// Says that the provider refused the request.
+pub(crate) async fn refused(session: &mut Session, tokens: Option<u64>) -> Vec<Event> {
+    session.settle(Settlement::Overflow { tokens }).await.unwrap()
+}
+
+/// Who made the summaries that these events tell of.
+pub(crate) fn made(events: &[Event]) -> Vec<Means> {
+    let means = |event: &Event| match event {
+        Event::CompactionCompleted { means, .. } => Some(*means),
+        _ => None,
+    };
+    events.iter().filter_map(means).collect()
+}
