@@ -36,6 +36,7 @@ impl Session {
         let outcome = outcome.unwrap_or_else(|error| Err(Failure::Model { message: error.to_string() }));
         let input = self.outcome(task, outcome);
         match self.drive(input).await {
+            // Others undid or compacted something: there is nothing left that this summary could replace.
             Err(error) if is_collision(&error) => self.reload().await,
             outcome => outcome.map(drop),
         }

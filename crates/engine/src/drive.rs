@@ -10,11 +10,8 @@ use secateur_store::StoreError;
 
 use crate::error::EngineError;
 use crate::hooks::{Call, Ending, Facts, Messages, Moment, Part, Reason, Reply, Tokens};
+use crate::news::News;
 use crate::session::Session;
-
-/// How long the right to compact lasts without being renewed. Long enough for a stall, short enough that others take
-/// over soon from a process that died.
-pub(crate) const LEASE_MS: u64 = 30_000;
 
 /// How often others are looked after while they compact.
 const POLL: Duration = Duration::from_millis(50);
@@ -32,10 +29,10 @@ pub(crate) enum Outcome {
 impl Session {
     /// Hands an input to the machine and carries out what follows.
     pub(crate) async fn drive(&mut self, input: Input) -> Result<Outcome, EngineError> {
+        // Also if nobody waits for the end: what is in memory is good again only then.
+        self.is_dirty = true;
         let outcome = self.carry_on(input).await;
-        if outcome.is_err() {
-            self.is_dirty = true;
-        }
+        self.is_dirty = outcome.is_err();
         if self.background.is_none() {
             self.give_back().await;
         }
@@ -212,24 +209,43 @@ impl Session {
     async fn take_lease(&mut self) -> Result<(), EngineError> {
         let store = self.engine.parts.store.clone();
         loop {
-            self.lease = store.lease(&self.row.id, &self.owner, LEASE_MS).await?;
+            self.lease = store.lease(&self.row.id, &self.owner, self.engine.parts.lease_ms()).await?;
             if self.lease.is_some() {
                 return Ok(());
             }
             tokio::time::sleep(POLL).await;
-            let found = store.session(&self.row.id).await?.revision;
-            let expected = self.row.revision;
-            if found != expected {
-                return Err(StoreError::Stale { id: self.row.id.clone(), expected, found }.into());
+            match self.look().await? {
+                News::Nothing => {}
+                // An answer is awaited, so the machine takes them in and says nothing.
+                News::Messages(messages) => drop(self.machine.handle(Input::Appended { messages })),
+                News::Changes { revision: found } => {
+                    let (id, expected) = (self.row.id.clone(), self.row.revision);
+                    return Err(StoreError::Stale { id, expected, found }.into());
+                }
             }
         }
     }
 
     /// Gives the right to compact back.
-    async fn give_back(&mut self) {
+    pub(crate) async fn give_back(&mut self) {
         if self.lease.take().is_some() {
             // If this fails it runs out by itself.
             self.engine.parts.store.release(&self.row.id, &self.owner).await.ok();
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // First the one who would renew it.
+        self.background = None;
+        if self.lease.take().is_some()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let store = self.engine.parts.store.clone();
+            let (id, owner) = (self.row.id.clone(), self.owner.clone());
+            // If this fails it runs out by itself.
+            runtime.spawn(async move { store.release(&id, &owner).await.ok() });
         }
     }
 }

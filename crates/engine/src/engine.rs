@@ -1,6 +1,7 @@
 //! The engine: a store, a profile, and who may be asked.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use secateur::{Layer, Limits, Profile, Profiles};
 use secateur_formats::Wire;
@@ -17,6 +18,10 @@ use crate::session::Session;
 
 /// The profile of sessions for which none is named.
 pub const DEFAULT_PROFILE: &str = "balanced";
+
+/// How long the right to compact lasts without being renewed. Long enough for a stall, short enough that others take
+/// over soon from a process that died.
+const LEASE: Duration = Duration::from_secs(30);
 
 /// Keeps sessions inside their models' windows.
 ///
@@ -49,6 +54,14 @@ pub(crate) struct Parts {
     pub redactor: Redactor,
     pub clock: Clock,
     pub live: Channel,
+    pub lease: Duration,
+}
+
+impl Parts {
+    /// How long a lease lasts, as stores count.
+    pub(crate) fn lease_ms(&self) -> u64 {
+        u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX)
+    }
 }
 
 /// A session that is to be created.
@@ -104,6 +117,7 @@ impl Engine {
             redactor,
             clock,
             live: Channel::default(),
+            lease: LEASE,
         };
         Self { parts: Arc::new(parts) }
     }
@@ -133,6 +147,12 @@ impl Engine {
         self.with(|parts| (parts.profiles, parts.layers) = (profiles, layers))
     }
 
+    /// The same engine with another length of the lease that a process holds while it compacts. It is renewed as long
+    /// as the process lives; when it dies, others wait that long before they take over.
+    pub fn with_lease(self, lease: Duration) -> Self {
+        self.with(|parts| parts.lease = lease)
+    }
+
     fn with(self, change: impl FnOnce(&mut Parts)) -> Self {
         let old = &self.parts;
         let mut parts = Parts {
@@ -144,6 +164,7 @@ impl Engine {
             redactor: old.redactor.clone(),
             clock: old.clock.clone(),
             live: old.live.clone(),
+            lease: old.lease,
         };
         change(&mut parts);
         Self { parts: Arc::new(parts) }

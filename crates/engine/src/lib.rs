@@ -19,6 +19,7 @@ mod error;
 pub mod hooks;
 pub mod ledger;
 mod live;
+mod news;
 mod prepare;
 pub mod provider;
 mod recall;

@@ -1,7 +1,6 @@
 //! Prepares a summary: what is to be said, by whom, and whether it may be relied on.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use secateur::session::{Consent, Entry, Failure, Means, Nature, Seq, Task};
 use secateur::{Measures, PivotStart, Role};
@@ -9,7 +8,7 @@ use secateur_formats::Wire;
 
 use crate::background::Background;
 use crate::dialect::{Dialect, text};
-use crate::drive::{LEASE_MS, span};
+use crate::drive::span;
 use crate::engine::Parts;
 use crate::error::EngineError;
 use crate::hooks::{Facts, Moment};
@@ -247,11 +246,13 @@ impl Material {
     /// Renews the right to compact while something takes its time.
     async fn holding_lease<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
         tokio::pin!(work);
+        let renewal = self.parts.lease / 3;
         loop {
             tokio::select! {
                 done = &mut work => return Ok(done),
-                () = tokio::time::sleep(Duration::from_millis(LEASE_MS / 3)) => {
-                    let lease = self.parts.store.lease(&self.session, &self.owner, LEASE_MS).await;
+                () = tokio::time::sleep(renewal) => {
+                    let lease_ms = self.parts.lease_ms();
+                    let lease = self.parts.store.lease(&self.session, &self.owner, lease_ms).await;
                     if matches!(lease, Ok(None)) {
                         return Err(Failure::Cancelled);
                     }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use secateur::Role;
 use secateur::session::{Entry, Input, MadeCut, Nature, Operation, Record, Seq, State, Turnover};
-use secateur_store::{Change, Commit, NewMessage, NewOperation};
+use secateur_store::{Change, Commit, NewMessage, NewOperation, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
 use crate::error::EngineError;
 use crate::ledger::Ledger;
-use crate::session::Session;
+use crate::news::News;
+use crate::session::{Session, TRIES};
 
 /// What an operation left behind, as the store keeps it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,15 +40,37 @@ struct Draft<'s> {
 }
 
 impl Session {
-    /// Keeps a record; gives the machine's answer.
+    /// Keeps a record; gives the machine's answer. Messages that others appended meanwhile do not make it wrong: what
+    /// is done is done to older ones.
     pub(crate) async fn keep(&mut self, record: Record) -> Result<Input, EngineError> {
+        for _ in 1..TRIES {
+            let stale = match self.keep_once(&record).await {
+                Err(error) if matches!(error, EngineError::Store(StoreError::Stale { .. })) => error,
+                outcome => return outcome,
+            };
+            match self.look().await? {
+                News::Changes { .. } => return Err(stale),
+                // An answer is awaited, so the machine takes them in and says nothing.
+                News::Messages(messages) => drop(self.machine.handle(Input::Appended { messages })),
+                News::Nothing => {}
+            }
+        }
+        self.keep_once(&record).await
+    }
+
+    async fn keep_once(&mut self, record: &Record) -> Result<Input, EngineError> {
         let time = self.engine.parts.clock.now();
         let revision = self.row.revision;
         let is_pivot = record.operations.iter().any(|operation| matches!(operation, Operation::Compact(_)));
         let lease = self.lease.as_ref().filter(|_| is_pivot).map(|lease| lease.token);
         let commit = Commit { revision, lease, time, ..Commit::default() };
-        let mut draft =
-            Draft { session: self, commit, state: record.state, made: Vec::new(), bodies: Vec::new() };
+        let mut draft = Draft {
+            session: self,
+            commit,
+            state: record.state.clone(),
+            made: Vec::new(),
+            bodies: Vec::new(),
+        };
         for operation in &record.operations {
             draft.add(operation).await?;
         }

@@ -1,6 +1,6 @@
 //! A session: messages go in, requests that fit come out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use secateur::Profile;
 use secateur::Usage;
@@ -139,7 +139,7 @@ impl Session {
                 Err(error) => return Err(error),
             }
         }
-        Err(EngineError::Busy { session: session.row.id.clone() })
+        Err(EngineError::Busy { session: id.to_owned() })
     }
 
     /// Takes everything from the store again.
@@ -168,19 +168,7 @@ impl Session {
         self.background = None;
         self.prepared = None;
         self.is_dirty = false;
-        Ok(())
-    }
-
-    /// Notices what others did, and what was finished in the background.
-    async fn refresh(&mut self) -> Result<(), EngineError> {
-        let revision = self.engine.parts.store.session(&self.row.id).await?.revision;
-        if self.is_dirty || revision != self.row.revision {
-            self.reload().await?;
-        }
-        self.told.clear();
-        if self.background.as_ref().is_some_and(Background::is_finished) {
-            self.take_background().await?;
-        }
+        self.give_back().await;
         Ok(())
     }
 
@@ -208,7 +196,8 @@ impl Session {
         &self.machine
     }
 
-    /// Appends messages; gives their numbers. When this returns, they are kept.
+    /// Appends messages; gives their numbers, 0 for one that was appended before and has left the context since. When
+    /// this returns, they are kept.
     pub async fn append(
         &mut self,
         messages: impl IntoIterator<Item = NewMessage>,
@@ -219,6 +208,8 @@ impl Session {
             rows.push(self.row_of(message, time)?);
         }
         let ids: Vec<String> = rows.iter().map(|(row, _)| row.id.clone()).collect();
+        let mut said = HashSet::new();
+        rows.retain(|(row, _)| said.insert(row.id.clone()));
         for attempt in 0..TRIES {
             if self.is_dirty {
                 self.reload().await?;
@@ -233,7 +224,7 @@ impl Session {
                 revision: self.row.revision,
                 time,
                 append: rows.iter().map(|(row, _)| row.clone()).collect(),
-                state: Some(state.clone()),
+                state: Some(state.clone()).filter(|state| *state != self.row.state),
                 ..Commit::default()
             };
             match self.engine.parts.store.commit(&self.row.id, commit).await {
@@ -294,15 +285,6 @@ impl Session {
         let pinned = entry.is_fixed();
         let body = json.into_bytes();
         Ok((Row { id, pinned, time, facts, body, ..Row::default() }, entry))
-    }
-
-    /// Waits a little, then takes in what the others did.
-    pub(crate) async fn pause(&mut self, attempt: u32) -> Result<(), EngineError> {
-        // Processes that collide must not stay in step; the random part of a new id tells them apart.
-        let spread = u64::from(Uuid::now_v7().as_bytes()[15]) % 8;
-        let wait = spread + u64::from(attempt.min(10)) * 2;
-        tokio::time::sleep(std::time::Duration::from_millis(wait)).await;
-        self.reload().await
     }
 
     /// The request to send: what is alive of the conversation, made to fit the model.
@@ -408,7 +390,8 @@ impl Session {
     /// Waits for the summary that is made in the background, if one is.
     pub async fn wait(&mut self) -> Result<Vec<Event>, EngineError> {
         self.told.clear();
-        if self.background.is_some() {
+        // Whoever failed may be asked again.
+        while self.background.is_some() {
             self.take_background().await?;
         }
         Ok(std::mem::take(&mut self.told))

@@ -2,7 +2,7 @@
 
 use super::Page;
 use crate::amount::Amount;
-use crate::compaction::{Compaction, ResumeWhen};
+use crate::compaction::{Compaction, Occasion, ResumeWhen};
 use crate::measure::Unit;
 use crate::meter::Meter;
 use crate::ratio::{Mode, Ratio};
@@ -27,6 +27,12 @@ pub(super) fn page(page: &Page) -> Result<(), Complaint> {
     )?;
     compaction(&page.compaction)?;
     demand(page.budget.bytes != Some(0), "budget.bytes", "a number of bytes above 0")?;
+    let listed = |occasion: &Occasion| !matches!(occasion, Occasion::Arrival | Occasion::Emergency);
+    demand(
+        page.compaction.prune_at.iter().all(listed),
+        "compaction.prune_at",
+        "some of \"session-start\", \"before-request\", \"turn-end\", \"overflow\"",
+    )?;
     if let Some(rule) = &page.watermark {
         watermark(rule)?;
     }
