@@ -14,7 +14,7 @@ const OUTPUT_TOKEN_MAX: &str = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX";
 const DISABLE_PRUNE: &str = "OPENCODE_DISABLE_PRUNE";
 
 /// Which profile, and what goes over it.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Chosen {
     /// The profile: a name (see `secateur profiles`) or a file. Without it, that of the system that wrote the
     /// session, or `opencode` if there is none; for a scan, always `opencode`.
@@ -26,6 +26,11 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
+    /// What flags with other help texts named.
+    pub(crate) fn new(profile: Option<String>, set: Vec<String>) -> Self {
+        Self { profile, set }
+    }
+
     /// The profile of this name, with nothing but the environment over it.
     pub(crate) fn named(name: &str) -> Result<Profile> {
         Self { profile: None, set: Vec::new() }.resolve(name)
@@ -48,6 +53,19 @@ impl Chosen {
     }
 
     fn resolve(&self, name: &str) -> Result<Profile> {
+        let (name, profiles, layers) = self.lay(name)?;
+        Ok(profiles.get_with(&name, &layers)?)
+    }
+
+    /// The same taken apart, for whoever puts it together: the name, where to look it up, and what goes over it.
+    pub(crate) fn parts(&self, fallback: &str) -> Result<(String, Profiles, Vec<Layer>)> {
+        let parts = self.lay(self.profile.as_deref().unwrap_or(fallback))?;
+        // A wrong value should be told before anything else is done.
+        parts.1.get_with(&parts.0, &parts.2)?;
+        Ok(parts)
+    }
+
+    fn lay(&self, name: &str) -> Result<(String, Profiles, Vec<Layer>)> {
         let mut profiles = Profiles::builtin();
         let name = if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
             let text = fs::read_to_string(name).with_context(|| format!("cannot read the profile {name}"))?;
@@ -59,7 +77,7 @@ impl Chosen {
         for pair in &self.set {
             layers.push(flag(pair)?);
         }
-        Ok(profiles.get_with(&name, &layers)?)
+        Ok((name, profiles, layers))
     }
 }
 

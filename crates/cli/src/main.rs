@@ -19,15 +19,21 @@
 //! the provider would reject the request (`lint`, `context`).
 
 mod chosen;
+mod compact;
+mod config;
 mod conform;
 mod context;
 mod convert;
 mod demo;
 mod explain;
 mod figures;
+mod import;
 mod inspect;
+mod keeper;
+mod kept;
 mod lint;
 mod logs;
+mod moment;
 mod next;
 mod overflow;
 mod paint;
@@ -38,6 +44,8 @@ mod savings;
 mod scan;
 mod session;
 mod table;
+mod target;
+mod telling;
 mod wording;
 
 use std::io::Write;
@@ -71,7 +79,10 @@ enum Command {
     Convert(convert::Convert),
     Lint(lint::Lint),
     Profiles(profiles::List),
+    Config(config::Show),
     Overflow(overflow::Check),
+    Compact(compact::Compact),
+    Session(kept::Kept),
     Conform(conform::Conform),
 }
 
@@ -89,7 +100,10 @@ fn main() -> ExitCode {
         Command::Convert(command) => command.run(&mut out),
         Command::Lint(command) => command.run(&mut out),
         Command::Profiles(command) => command.run(&mut out),
+        Command::Config(command) => command.run(&mut out),
         Command::Overflow(command) => command.run(&mut out),
+        Command::Compact(command) => command.run(&mut out),
+        Command::Session(command) => command.run(&mut out),
         Command::Conform(command) => command.run(&mut out),
     };
     let outcome = outcome.and_then(|code| out.flush().map(|()| code).map_err(Into::into));

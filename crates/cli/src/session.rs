@@ -57,6 +57,12 @@ pub(crate) struct Planned<'a> {
 }
 
 impl SessionArgs {
+    /// The session in a file, where nothing else about it is asked for.
+    pub(crate) fn at(file: &Path, format: Option<Format>, session: Option<String>) -> Self {
+        let (chosen, next, format) = (Chosen::default(), Next::default(), FormatArg { format });
+        Self { file: file.to_owned(), chosen, format, next, session }
+    }
+
     /// Reads the file and finds its profile.
     pub(crate) fn open(&self) -> Result<Session> {
         let source = self.source()?;

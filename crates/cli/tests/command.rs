@@ -6,6 +6,8 @@
 mod bad_input;
 #[path = "command/bad_logs.rs"]
 mod bad_logs;
+#[path = "command/config.rs"]
+mod config;
 #[path = "command/conform.rs"]
 mod conform;
 #[path = "command/context.rs"]

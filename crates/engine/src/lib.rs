@@ -12,11 +12,13 @@
 
 mod background;
 mod clock;
+pub mod config;
 mod dialect;
 mod drive;
 mod engine;
 mod error;
 pub mod hooks;
+mod import;
 pub mod ledger;
 mod live;
 mod news;
@@ -33,6 +35,7 @@ pub use clock::Clock;
 pub use dialect::LARGEST_MESSAGE;
 pub use engine::{DEFAULT_PROFILE, Engine, Opening, Target};
 pub use error::EngineError;
+pub use import::Split;
 pub use live::Live;
 pub use recall::{Recalled, Told};
 pub use session::{NewMessage, Request, Session, Settlement};

@@ -196,6 +196,27 @@ impl Story {
         json!({ "info": { "id": "ses_demo", "title": "Uploads over 1 GB" }, "messages": messages })
     }
 
+    /// As messages of Chat Completions: for each turn, what is appended between two requests to the model.
+    pub(super) fn chat(&self) -> Vec<Vec<Vec<Value>>> {
+        let mut counter = 0;
+        let mut turns = Vec::new();
+        for turn in &self.turns {
+            let mut steps = vec![vec![json!({ "role": "user", "content": turn.request })]];
+            for (call, step) in self.numbered(turn, &mut counter) {
+                let id = format!("call_{call}");
+                let function = json!({ "name": step.tool, "arguments": step.input.to_string() });
+                steps.push(vec![
+                    json!({ "role": "assistant", "content": null,
+                        "tool_calls": [{ "id": id, "type": "function", "function": function }] }),
+                    json!({ "role": "tool", "tool_call_id": id, "content": step.output }),
+                ]);
+            }
+            steps.push(vec![json!({ "role": "assistant", "content": turn.answer })]);
+            turns.push(steps);
+        }
+        turns
+    }
+
     /// As OpenClaw's messages.
     pub(super) fn openclaw(&self) -> Value {
         let mut messages = Vec::new();

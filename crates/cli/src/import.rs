@@ -1,0 +1,69 @@
+//! A session log as the request that a kept session begins with.
+
+use std::borrow::Cow;
+
+use anyhow::{Context, Result};
+use secateur::Measures;
+use secateur_formats::{Format, Loss, RenderOptions, Wire, render};
+
+use crate::figures::{counted, grouped};
+use crate::paint;
+use crate::session::SessionArgs;
+
+/// What was read.
+pub(crate) struct Imported {
+    /// The conversation as a request.
+    pub(crate) body: String,
+    /// Its form.
+    pub(crate) wire: Wire,
+    /// What the log is.
+    pub(crate) format: Format,
+    /// The model that the log names.
+    pub(crate) model: Option<String>,
+    /// What has no place in such a request.
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// Reads a log; without a wire, the one that is closest to it.
+pub(crate) fn read(args: &SessionArgs, wire: Option<Wire>) -> Result<Imported> {
+    let session = args.open()?;
+    let wire = wire.unwrap_or_else(|| own_wire(session.format));
+    let context = args.read(&session, &Measures::default())?.context(None);
+    for warning in &context.warnings {
+        paint::warn(format_args!("{}, {warning}", args.file.display()));
+    }
+    let model = context.origin.model.clone();
+    let (body, losses) = if session.format == Format::Request(wire) {
+        let text = std::str::from_utf8(&session.bytes).context("the request is not UTF-8")?;
+        (Cow::Borrowed(text), Vec::new())
+    } else {
+        let options = RenderOptions { model: model.as_deref().unwrap_or_default(), max_tokens: None };
+        let rendered = render(&context, wire, &options, &[]);
+        (Cow::Owned(rendered.body), rendered.losses)
+    };
+    Ok(Imported { body: body.into_owned(), wire, format: session.format, model, losses })
+}
+
+/// The wire that a log's agent speaks itself.
+fn own_wire(format: Format) -> Wire {
+    match format {
+        Format::Request(wire) => wire,
+        Format::ClaudeCode | Format::Cline => Wire::Anthropic,
+        Format::Codex => Wire::OpenAiResponses,
+        Format::GeminiCli => Wire::Gemini,
+        _ => Wire::OpenAiChat,
+    }
+}
+
+/// Says what had no place.
+pub(crate) fn note_losses(losses: &[Loss]) {
+    if losses.is_empty() {
+        return;
+    }
+    let bytes: u64 = losses.iter().map(|loss| loss.bytes).sum();
+    paint::note(format_args!(
+        "left out: {}, {} bytes (`secateur convert` lists them)",
+        counted(losses.len() as u64, "part"),
+        grouped(bytes)
+    ));
+}

@@ -1,0 +1,112 @@
+//! `secateur session context`: the request to send.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use secateur::session::Event;
+use secateur_engine::{EngineError, Request};
+use secateur_formats::Wire;
+use secateur_formats::lint::Finding;
+use serde::Serialize;
+use serde_json::json;
+
+use super::Which;
+use super::watch::Watch;
+use crate::figures::{counted, grouped};
+use crate::keeper::{self, SummariserArgs, told};
+use crate::target::{TargetArgs, model_of};
+use crate::telling::{number, sentences};
+
+/// Print the request to send: what is alive of the conversation, made to fit the model.
+///
+/// If it does not fit, old tool results are pruned, and if that is not enough, older history is summarised. What
+/// happened is said on standard error. Exit code 1 if it cannot be made to fit.
+#[derive(Debug, Args)]
+pub(crate) struct Context {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The provider's format, if another than the session's: anthropic, openai-chat, openai-responses or gemini.
+    #[arg(long = "as", value_name = "FORMAT")]
+    wire: Option<Wire>,
+    /// Print one JSON object: the body and what happened.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    summariser: SummariserArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    session: &'a str,
+    wire: Wire,
+    model: &'a str,
+    messages: usize,
+    tokens: i64,
+    usable: Option<i64>,
+    events: &'a [Event],
+    repaired: &'a [Finding],
+    body: &'a str,
+}
+
+impl Context {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let engine = keeper::open(&self.which.store, Some(&self.summariser)).await?;
+        let mut session = keeper::session(&engine, &self.which.store, &self.which.session).await?;
+        let row = engine.store().session(session.id()).await?;
+        let target = self.target.target(model_of(&row.frame).as_deref(), self.wire)?;
+        let watch = Watch::start(&engine);
+        let outcome = session.context(&target).await;
+        watch.stop();
+        let request = match outcome {
+            Ok(request) => request,
+            Err(EngineError::NoRoom(no_room)) => {
+                if self.json {
+                    let report =
+                        json!({ "session": session.id(), "model": target.model, "no_room": no_room });
+                    writeln!(out, "{report}")?;
+                }
+                crate::paint::error(&told(EngineError::NoRoom(no_room)));
+                return Ok(ExitCode::from(1));
+            }
+            Err(error) => return Err(told(error)),
+        };
+        let messages = session.machine().window().rows().len();
+        let Request { body, wire, tokens, usable, repaired, events } = &request;
+        if self.json {
+            let report = Report {
+                session: session.id(),
+                wire: *wire,
+                model: &target.model,
+                messages,
+                tokens: *tokens,
+                usable: *usable,
+                events,
+                repaired,
+                body,
+            };
+            serde_json::to_writer(&mut *out, &report)?;
+            writeln!(out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        writeln!(out, "{body}")?;
+        for sentence in sentences(events) {
+            anstream::eprintln!("{sentence}");
+        }
+        for finding in repaired {
+            anstream::eprintln!("repaired {}: {}", finding.path, finding.message);
+        }
+        let room = usable.map(|usable| format!(" of {} usable", number(usable))).unwrap_or_default();
+        anstream::eprintln!(
+            "{wire} request of {} bytes: {}, about {}{room} tokens",
+            grouped(body.len() as u64),
+            counted(messages as u64, "message"),
+            number(*tokens),
+        );
+        Ok(ExitCode::SUCCESS)
+    }
+}

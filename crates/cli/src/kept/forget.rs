@@ -1,0 +1,186 @@
+//! `secateur session forget`: originals deleted for good.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use jiff::Timestamp;
+use secateur::session::MadeCut;
+use secateur_engine::{Engine, Session};
+use secateur_store::Forgotten;
+use serde_json::json;
+
+use crate::figures::{counted, grouped};
+use crate::keeper::{self, StoreArgs, told};
+use crate::moment;
+use crate::paint;
+
+/// How many messages are looked through at once.
+const PAGE: u64 = 1_000;
+
+/// Delete originals that were cut or compacted away, for good.
+///
+/// What a model is shown stays as it is. What was forgotten cannot be recalled, and the operations that cut it cannot
+/// be undone. Afterwards the database gives the space back.
+#[derive(Debug, Args)]
+pub(crate) struct Forget {
+    /// The session's id.
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    session: Option<String>,
+    /// In all sessions.
+    #[arg(long)]
+    all: bool,
+    /// Only originals of messages from before a day, a moment or an age: 2026-01-31, 2026-01-31T12:00:00Z, 30d.
+    #[arg(long, value_name = "DATE|AGE", value_parser = moment::value, allow_hyphen_values = true)]
+    before: Timestamp,
+    /// Only say what would be deleted.
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is deleted, in all.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    sessions: u64,
+    messages: u64,
+    bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, forgotten: Forgotten) {
+        self.sessions += u64::from(forgotten.messages > 0);
+        self.messages += forgotten.messages;
+        self.bytes += forgotten.bytes;
+    }
+
+    fn describe(self) -> String {
+        let (messages, sessions) = (counted(self.messages, "message"), counted(self.sessions, "session"));
+        format!("the originals of {messages} in {sessions}, {}", counted(self.bytes, "byte"))
+    }
+}
+
+impl Forget {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let engine = keeper::open(&self.store, None).await?;
+        let ids = self.ids(&engine).await?;
+        let before = self.before.as_millisecond();
+        // Deleting is for good, so a person is asked first; a program knows what it does.
+        let asks = !self.dry_run && !self.yes && !self.json && std::io::stdin().is_terminal();
+        if self.dry_run || asks {
+            let mut sum = Sum::default();
+            for id in &ids {
+                let session = keeper::session(&engine, &self.store, id).await?;
+                sum.add(weigh(&engine, &session, before).await?);
+            }
+            if self.dry_run {
+                return self.report(out, sum, None).map(|()| ExitCode::SUCCESS);
+            }
+            if sum.messages > 0 && !confirm(&sum.describe())? {
+                bail!("nothing was deleted");
+            }
+        }
+        let mut sum = Sum::default();
+        for id in &ids {
+            let mut session = keeper::session(&engine, &self.store, id).await?;
+            sum.add(session.forget(before).await.map_err(told)?);
+        }
+        let file = self.store.place()?.file;
+        let size = |file: &Option<std::path::PathBuf>| file.as_deref().map(database_size);
+        let old = size(&file);
+        engine.store().shrink().await?;
+        let sizes = old.zip(size(&file));
+        self.report(out, sum, sizes).map(|()| ExitCode::SUCCESS)
+    }
+
+    async fn ids(&self, engine: &Engine) -> Result<Vec<String>> {
+        match &self.session {
+            Some(id) => Ok(vec![id.clone()]),
+            None => Ok(engine
+                .sessions(usize::MAX >> 1)
+                .await
+                .map_err(told)?
+                .into_iter()
+                .map(|row| row.id)
+                .collect()),
+        }
+    }
+
+    fn report(&self, out: &mut dyn Write, sum: Sum, sizes: Option<(u64, u64)>) -> Result<()> {
+        let Sum { sessions, messages, bytes } = sum;
+        if self.json {
+            let database = sizes.map(|(before, after)| json!({ "before": before, "after": after }));
+            let report = json!({ "before": self.before.as_millisecond(), "dry_run": self.dry_run,
+                "sessions": sessions, "messages": messages, "bytes": bytes, "database": database });
+            writeln!(out, "{report}")?;
+            return Ok(());
+        }
+        let day = moment::minute(self.before.as_millisecond());
+        match (messages, self.dry_run) {
+            (0, _) => writeln!(
+                out,
+                "There is nothing to forget: no original from before {day} was cut or compacted away."
+            )?,
+            (_, true) => writeln!(out, "Would forget {}. Nothing was deleted.", sum.describe())?,
+            (_, false) => writeln!(out, "Forgot {}.", sum.describe())?,
+        }
+        if let Some((old, new)) = sizes {
+            writeln!(out, "The database had {} bytes and has {} now.", grouped(old), grouped(new))?;
+        }
+        Ok(())
+    }
+}
+
+/// What forgetting would delete in a session.
+async fn weigh(engine: &Engine, session: &Session, before: i64) -> Result<Forgotten> {
+    let row = engine.store().session(session.id()).await?;
+    let living: std::collections::HashSet<u64> =
+        session.machine().window().rows().iter().map(|row| row.seq).collect();
+    let mut sum = Forgotten::default();
+    for from in (1..=row.head).step_by(PAGE as usize) {
+        let page = engine.store().messages(session.id(), from, from + PAGE).await?;
+        let is_cut = |cuts: &str| {
+            let cuts: Vec<MadeCut> = serde_json::from_str(cuts).unwrap_or_default();
+            cuts.iter().any(|cut| !cut.undone)
+        };
+        let goes = page.iter().filter(|message| message.time < before).filter(|message| {
+            if living.contains(&message.seq) {
+                is_cut(&message.cuts)
+            } else {
+                message.seq < row.live_from && !message.pinned
+            }
+        });
+        let seqs: Vec<u64> = goes.map(|message| message.seq).collect();
+        for original in engine.store().originals(session.id(), &seqs).await?.into_iter().flatten() {
+            sum.messages += 1;
+            sum.bytes += original.len() as u64;
+        }
+    }
+    Ok(sum)
+}
+
+/// Asks a person.
+fn confirm(what: &str) -> Result<bool> {
+    paint::warn(format_args!("this deletes {what}, for good"));
+    anstream::eprint!("Go on? [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// The bytes of a database: its file and what was not moved into it yet.
+fn database_size(file: &Path) -> u64 {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    size(file) + size(Path::new(&log))
+}

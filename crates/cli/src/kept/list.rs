@@ -1,0 +1,94 @@
+//! `secateur session list`: the sessions that are kept.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use secateur_store::SessionRow;
+use serde::Serialize;
+
+use crate::figures::{grouped, shortened};
+use crate::keeper::{self, StoreArgs, told};
+use crate::moment;
+use crate::paint;
+use crate::table::Table;
+
+/// List the sessions, the one changed last first.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Print one JSON array.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One session as `--json` prints it.
+#[derive(Serialize)]
+struct Row<'a> {
+    session: &'a str,
+    title: Option<&'a str>,
+    wire: &'a str,
+    profile: &'a str,
+    messages: u64,
+    operations: u64,
+    created: i64,
+    updated: i64,
+}
+
+impl<'a> From<&'a SessionRow> for Row<'a> {
+    fn from(row: &'a SessionRow) -> Self {
+        Self {
+            session: &row.id,
+            title: row.title.as_deref(),
+            wire: &row.dialect,
+            profile: &row.profile,
+            messages: row.head,
+            operations: row.last_operation,
+            created: row.created,
+            updated: row.updated,
+        }
+    }
+}
+
+impl List {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let engine = keeper::open(&self.store, None).await?;
+        let limit = self.limit as usize;
+        let mut sessions = engine.sessions(limit + 1).await.map_err(told)?;
+        let is_cut = sessions.len() > limit;
+        sessions.truncate(limit);
+        if self.json {
+            let rows: Vec<Row<'_>> = sessions.iter().map(Row::from).collect();
+            serde_json::to_writer(&mut *out, &rows)?;
+            writeln!(out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if sessions.is_empty() {
+            writeln!(out, "No sessions in {}. `secateur session new` begins one.", self.store.place()?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let headings = ["session", "title", "messages", "operations", "changed", "format", "profile"];
+        let mut table = Table::new(headings).right([2, 3]);
+        for row in &sessions {
+            table.row([
+                row.id.clone(),
+                shortened(row.title.as_deref().unwrap_or_default(), 30),
+                grouped(row.head),
+                grouped(row.last_operation),
+                moment::minute(row.updated),
+                row.dialect.clone(),
+                row.profile.clone(),
+            ]);
+        }
+        write!(out, "{table}")?;
+        if is_cut {
+            paint::note(format_args!("there are more than {limit}; --limit shows more"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

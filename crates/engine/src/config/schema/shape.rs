@@ -1,0 +1,160 @@
+//! The schema of a type that knows nothing of schemas, from how it reads itself.
+//!
+//! The kernel's types are read by derived code, which asks for what it expects: a struct with these keys, one of these
+//! words, a whole number. Whoever answers such questions with the simplest value and takes notes has the schema.
+
+use schemars::{Schema, SchemaGenerator};
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::{Map, Value, json};
+
+/// The schema of a type. No key of it is required.
+pub(super) fn shape<T: DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
+    let mut noted = Value::Bool(true);
+    // What the simplest value lacks does not matter; what was asked for until then is noted.
+    let _ = T::deserialize(Probe(&mut noted));
+    generator.definitions_mut().entry("Amount").or_insert_with(amount);
+    Schema::try_from(noted).unwrap_or_default()
+}
+
+/// The schema of [`Amount`](secateur::Amount), the only one of the kernel's types that takes what it gets.
+fn amount() -> Value {
+    json!({
+        "description": "A number of tokens such as 40000, or a share such as \"25%\".",
+        "anyOf": [
+            { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+            { "type": "string", "pattern": r"^\s*([0-9]+|[0-9]+(\.[0-9]+)?\s*%)\s*$" },
+        ],
+    })
+}
+
+/// Answers what it is asked for and notes it.
+struct Probe<'n>(&'n mut Value);
+
+macro_rules! answer {
+    ($($method:ident => $visit:ident($value:expr), $schema:tt;)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            *self.0 = json!($schema);
+            visitor.$visit($value)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Probe<'_> {
+    type Error = Error;
+
+    answer! {
+        deserialize_bool => visit_bool(false), { "type": "boolean" };
+        deserialize_i32 => visit_i32(0), { "type": "integer" };
+        deserialize_i64 => visit_i64(0), { "type": "integer" };
+        deserialize_u32 => visit_u32(0), { "type": "integer", "minimum": 0 };
+        deserialize_u64 => visit_u64(0), { "type": "integer", "minimum": 0 };
+        deserialize_f64 => visit_f64(0.0), { "type": "number" };
+        deserialize_str => visit_borrowed_str(""), { "type": "string" };
+        deserialize_string => visit_borrowed_str(""), { "type": "string" };
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let mut item = Value::Bool(true);
+        let list = visitor.visit_seq(One(Some(&mut item)));
+        *self.0 = json!({ "type": "array", "items": item });
+        list
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let mut properties = Map::new();
+        let read = visitor.visit_map(Fields { left: fields, properties: &mut properties });
+        *self.0 = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+        read
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        *self.0 = json!({ "type": "string", "enum": variants });
+        visitor.visit_enum(StrDeserializer::new(variants.first().copied().unwrap_or_default()))
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let mut value = Value::Bool(true);
+        let read = visitor.visit_map(Entry { value: Some(&mut value) });
+        *self.0 = json!({ "type": "object", "additionalProperties": value });
+        read
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        *self.0 = json!({ "$ref": "#/$defs/Amount" });
+        visitor.visit_u64(0)
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i128 u8 u16 u128 f32 char bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct
+        identifier ignored_any
+    }
+}
+
+/// A list of one.
+struct One<'n>(Option<&'n mut Value>);
+
+impl<'de> SeqAccess<'de> for One<'_> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        self.0.take().map(|item| seed.deserialize(Probe(item))).transpose()
+    }
+}
+
+/// All keys of a struct.
+struct Fields<'n> {
+    left: &'static [&'static str],
+    properties: &'n mut Map<String, Value>,
+}
+
+impl<'de> MapAccess<'de> for Fields<'_> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        self.left.first().map(|key| seed.deserialize(StrDeserializer::new(key))).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let Some((key, left)) = self.left.split_first() else {
+            return Err(Error::custom("there are no keys left"));
+        };
+        self.left = left;
+        seed.deserialize(Probe(self.properties.entry(*key).or_insert(Value::Bool(true))))
+    }
+}
+
+/// A map with one entry.
+struct Entry<'n> {
+    value: Option<&'n mut Value>,
+}
+
+impl<'de> MapAccess<'de> for Entry<'_> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        self.value.is_some().then(|| seed.deserialize(StrDeserializer::new("*"))).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        match self.value.take() {
+            Some(value) => seed.deserialize(Probe(value)),
+            None => Err(Error::custom("there is one entry only")),
+        }
+    }
+}

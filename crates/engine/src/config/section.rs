@@ -1,0 +1,119 @@
+//! The engine's own sections, read and checked.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Value;
+
+use super::error::ConfigError;
+use super::mask::names_a_variable;
+use super::source::Source;
+use super::values::Values;
+use crate::hooks::HookConfig;
+use crate::provider::Endpoint;
+use crate::redact::{RedactError, Redactor};
+
+/// What the engine is configured with.
+pub(super) const ENGINE_KEYS: [&str; 6] =
+    ["store", "profile", "profiles", "summariser", "hooks", "redaction"];
+
+/// What goes over a profile.
+pub(super) const PROFILE_KEYS: [&str; 9] =
+    ["compaction", "prune", "watermark", "ratio", "keep-last", "overflow", "pivot", "window", "budget"];
+
+/// Tables of which a profile has exactly one.
+pub(super) const FAMILIES: [&str; 3] = ["watermark", "ratio", "keep-last"];
+
+/// The most hooks: each may take its time at each moment.
+const MOST_HOOKS: usize = 32;
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Redaction {
+    patterns: BTreeMap<String, String>,
+}
+
+/// Refuses keys that nobody knows.
+pub(super) fn check_keys(source: &Source) -> Result<(), ConfigError> {
+    let known = || ENGINE_KEYS.iter().chain(&PROFILE_KEYS);
+    match source.values.keys().find(|key| !known().any(|known| known == key)) {
+        None => Ok(()),
+        Some(key) => {
+            let known: Vec<_> = known().copied().collect();
+            let allowed = format!("there is no such key; there are {}", known.join(", "));
+            Err(ConfigError::key(&source.origin, key, "", allowed))
+        }
+    }
+}
+
+pub(super) fn store(values: &Values) -> Result<Option<String>, ConfigError> {
+    match values.get("store") {
+        None => Ok(None),
+        Some(Value::String(store)) if !store.trim().is_empty() => Ok(Some(store.clone())),
+        other => Err(values.refuse("store", other, "a path, sqlite:PATH or postgres://…, as a text")),
+    }
+}
+
+/// The model that writes summaries. `false` takes away one that a weaker place named.
+pub(super) fn summariser(values: &Values) -> Result<Option<Endpoint>, ConfigError> {
+    let value = match values.get("summariser") {
+        None | Some(Value::Boolean(false)) => return Ok(None),
+        Some(value @ Value::Table(_)) => value,
+        other => {
+            return Err(values.refuse("summariser", other, "a table with wire, url and model, or false"));
+        }
+    };
+    let endpoint: Endpoint = values.read("summariser", value)?;
+    check_variable(values, "summariser.key_env", endpoint.key_env.as_deref())?;
+    Ok(Some(endpoint))
+}
+
+pub(super) fn hooks(values: &Values) -> Result<Vec<HookConfig>, ConfigError> {
+    let list = match values.get("hooks") {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(list)) if list.len() <= MOST_HOOKS => list,
+        other => return Err(values.refuse("hooks", other, "a list of at most 32 tables, written [[hooks]]")),
+    };
+    let read = list.iter().enumerate().map(|(index, value)| {
+        let key = format!("hooks[{index}]");
+        let hook: HookConfig = values.read(&key, value)?;
+        check_variable(values, &format!("{key}.token_env"), hook.token_env.as_deref())?;
+        for variable in &hook.env {
+            check_variable(values, &format!("{key}.env"), Some(variable))?;
+        }
+        Ok(hook)
+    });
+    read.collect()
+}
+
+pub(super) fn redactor(values: &Values) -> Result<Redactor, ConfigError> {
+    let Some(value) = values.get("redaction") else { return Ok(Redactor::new()) };
+    let redaction: Redaction = values.read("redaction", value)?;
+    let patterns = redaction.patterns.iter().map(|(name, regex)| (name.as_str(), regex.as_str()));
+    for (name, regex) in patterns.clone() {
+        // One by one, so that the place of the one that is wrong can be named.
+        if let Err(error) = Redactor::with_patterns([(name, regex)]) {
+            let value = Value::String(regex.to_owned());
+            return Err(values.refuse(&format!("redaction.patterns.{name}"), Some(&value), explain(&error)));
+        }
+    }
+    Redactor::with_patterns(patterns)
+        .map_err(|error| values.refuse("redaction.patterns", None, explain(&error)))
+}
+
+/// What is wrong with a pattern, on one line: the parser draws the pattern and an arrow above what it has to say.
+fn explain(error: &RedactError) -> String {
+    let RedactError::Pattern { source, .. } = error else { return error.to_string() };
+    let text = source.to_string();
+    let last = text.lines().next_back().unwrap_or_default();
+    format!("not a regular expression that can be used: {}", last.trim_start_matches("error: "))
+}
+
+/// Refuses a key where the name of its variable belongs, without repeating it.
+fn check_variable(values: &Values, key: &str, name: Option<&str>) -> Result<(), ConfigError> {
+    if name.is_none_or(names_a_variable) {
+        return Ok(());
+    }
+    let allowed = "the name of a variable of the environment (letters, digits and _), not the key itself";
+    Err(values.refuse(key, None, allowed))
+}

@@ -1,0 +1,148 @@
+//! Every effective value and where it came from, fit to be shown.
+
+use std::collections::BTreeMap;
+
+use secateur::Layer;
+use serde::Serialize;
+use toml::{Table, Value};
+
+use super::mask::shown;
+use super::{Config, Endpoint};
+use crate::provider::TokensField;
+
+/// An effective value and where it came from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// The key, as a path such as `compaction.threshold`.
+    pub key: String,
+    /// The value. What may be a secret in it is not shown.
+    pub value: Value,
+    /// Where it came from: a file, a variable, a flag, a profile, or `default`.
+    pub origin: String,
+}
+
+impl Config {
+    /// Every effective value: first the engine's, then the profile's in order of keys. Passwords, headers and whatever
+    /// else looks like a credential are masked.
+    pub fn settings(&self) -> Vec<Setting> {
+        let text = |text: &str| Value::String(text.to_owned());
+        let mut settings = vec![
+            self.setting("store", &text(&self.store)),
+            self.setting("profile", &text(&self.profile.name)),
+        ];
+        if self.pages.is_empty() {
+            settings.push(self.setting("profiles", &Value::Array(Vec::new())));
+        }
+        settings.extend(self.pages.iter().cloned());
+        match &self.summariser {
+            Some(endpoint) => {
+                let values = endpoint_values(endpoint).into_iter();
+                settings
+                    .extend(values.map(|(key, value)| self.setting(&format!("summariser.{key}"), &value)));
+            }
+            None => settings.push(self.setting("summariser", &Value::Boolean(false))),
+        }
+        let mut patterns = BTreeMap::new();
+        if let Some(value) = self.values.get("redaction") {
+            flatten("redaction", value, &mut patterns);
+        }
+        if patterns.is_empty() {
+            patterns.insert("redaction.patterns".to_owned(), Value::Table(Table::new()));
+        }
+        settings.extend(patterns.iter().map(|(key, value)| self.setting(key, value)));
+        if self.hooks.is_empty() {
+            settings.push(self.setting("hooks", &Value::Array(Vec::new())));
+        }
+        settings.extend(self.hook_settings());
+        settings.extend(self.profile_settings());
+        settings
+    }
+
+    /// A value of the engine's own.
+    fn setting(&self, key: &str, value: &Value) -> Setting {
+        let origin = self.values.exact_origin(key).to_owned();
+        Setting { key: key.to_owned(), value: shown(key, value), origin }
+    }
+
+    fn hook_settings(&self) -> Vec<Setting> {
+        let origin = self.values.origin("hooks");
+        let given = self.values.get("hooks").and_then(Value::as_array);
+        let mut settings = Vec::new();
+        for (index, hook) in self.hooks.iter().enumerate() {
+            let Ok(Value::Table(table)) = Value::try_from(hook) else { continue };
+            let given = given.and_then(|list| list.get(index));
+            for (name, value) in &table {
+                let key = format!("hooks[{index}].{name}");
+                let origin =
+                    if given.is_some_and(|hook| hook.get(name).is_some()) { origin } else { "default" };
+                let value = shown(&key, value);
+                settings.push(Setting { key, value, origin: origin.to_owned() });
+            }
+        }
+        settings
+    }
+
+    fn profile_settings(&self) -> Vec<Setting> {
+        let mut all = BTreeMap::new();
+        for (key, value, origin) in self.profile.settings() {
+            // What a profile says about itself is no setting.
+            if !matches!(key, "name" | "about") && !key.starts_with("reproduces.") {
+                all.insert(key.to_owned(), (value.clone(), origin.to_owned()));
+            }
+        }
+        for Layer { origin, values } in &self.layers {
+            for (key, value) in values {
+                let mut leaves = BTreeMap::new();
+                flatten(key, value, &mut leaves);
+                all.extend(leaves.into_iter().map(|(key, value)| (key, (value, origin.clone()))));
+            }
+        }
+        let setting = |(key, (value, origin))| Setting { key, value, origin };
+        all.into_iter().map(setting).collect()
+    }
+}
+
+/// The values in a table, by their paths.
+fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table {
+                flatten(&format!("{path}.{key}"), value, leaves);
+            }
+        }
+        value => {
+            leaves.insert(path.to_owned(), value.clone());
+        }
+    }
+}
+
+/// What an endpoint is set to, in the order of a page. What is not there is left out.
+fn endpoint_values(endpoint: &Endpoint) -> Vec<(String, Value)> {
+    let text = |text: &str| Value::String(text.to_owned());
+    let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+    let tokens_field = match endpoint.tokens_field {
+        TokensField::MaxTokens => "max_tokens",
+        TokensField::MaxCompletionTokens => "max_completion_tokens",
+    };
+    let headers = endpoint.headers.iter().map(|(name, value)| (format!("headers.{name}"), Some(text(value))));
+    let plain = [
+        ("wire", Some(text(endpoint.wire.name()))),
+        ("url", Some(text(&endpoint.url))),
+        ("model", Some(text(&endpoint.model))),
+        ("key_env", endpoint.key_env.as_deref().map(text)),
+        ("key_header", endpoint.key_header.as_deref().map(text)),
+        ("context", Some(whole(endpoint.context.into()))),
+        ("input", endpoint.input.map(|tokens| whole(tokens.into()))),
+        ("output", endpoint.output.map(|tokens| whole(tokens.into()))),
+        ("tokens_field", Some(text(tokens_field))),
+        ("include_usage", Some(Value::Boolean(endpoint.include_usage))),
+        ("timeout_ms", Some(whole(endpoint.timeout_ms))),
+        ("patience_ms", Some(whole(endpoint.patience_ms))),
+        ("retries", Some(whole(endpoint.retries.into()))),
+        ("first_wait_ms", Some(whole(endpoint.first_wait_ms))),
+        ("longest_wait_ms", Some(whole(endpoint.longest_wait_ms))),
+        ("most_bytes", Some(whole(endpoint.most_bytes.into()))),
+    ];
+    let plain = plain.into_iter().map(|(key, value)| (key.to_owned(), value));
+    plain.chain(headers).filter_map(|(key, value)| Some((key, value?))).collect()
+}

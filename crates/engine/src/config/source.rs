@@ -1,0 +1,195 @@
+//! One place that settings come from: a file, a variable, a flag.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::error::ConfigError;
+
+/// The most bytes of a file.
+pub const LARGEST_FILE: usize = 1 << 20;
+
+/// The variables of the environment that set something, and what they set.
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("SECATEUR_STORE", "store"),
+    ("SECATEUR_PROFILE", "profile"),
+    ("SECATEUR_SUMMARISER_WIRE", "summariser.wire"),
+    ("SECATEUR_SUMMARISER_URL", "summariser.url"),
+    ("SECATEUR_SUMMARISER_MODEL", "summariser.model"),
+    ("SECATEUR_SUMMARISER_KEY_ENV", "summariser.key_env"),
+    ("SECATEUR_COMPACTION_AUTO", "compaction.auto"),
+    ("SECATEUR_COMPACTION_PRUNE", "compaction.prune"),
+    ("SECATEUR_COMPACTION_THRESHOLD", "compaction.threshold"),
+];
+
+/// Keys that are texts even if they look like numbers.
+const TEXTS: [&str; 6] =
+    ["store", "profile", "summariser.wire", "summariser.url", "summariser.model", "summariser.key_env"];
+
+/// Who wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Author {
+    /// The user, or somebody whom the user named.
+    User,
+    /// Whoever wrote the project.
+    Project,
+}
+
+/// One place that settings come from.
+#[derive(Clone, PartialEq)]
+pub struct Source {
+    pub(super) origin: String,
+    pub(super) author: Author,
+    /// What paths are relative to.
+    pub(super) folder: PathBuf,
+    pub(super) values: Table,
+}
+
+impl Source {
+    /// A file of the user's own, or one that the user named. `path` is its origin, and the paths in it are relative to
+    /// its folder.
+    pub fn user(path: impl AsRef<Path>, text: &str) -> Result<Self, ConfigError> {
+        Self::file(path.as_ref(), text, Author::User)
+    }
+
+    /// The file of a project, which comes with its repository and so from anybody. Refused in it are:
+    ///
+    /// * `hooks`, `summariser`, `store` and `redaction`: they run programs and decide where the conversation goes;
+    /// * `compaction.marker`, `compaction.resume` and `prune.placeholder`: a model reads them as the user's words or
+    ///   as what a tool said. The same in pages of profiles that the project brings;
+    /// * paths of such pages that lead out of the project's folder.
+    pub fn project(path: impl AsRef<Path>, text: &str) -> Result<Self, ConfigError> {
+        Self::file(path.as_ref(), text, Author::Project)
+    }
+
+    /// A default that depends on the system, such as where files are kept.
+    pub fn default_value(key: &str, value: &str) -> Self {
+        Self::set("default", key, Value::String(value.to_owned()))
+    }
+
+    /// A flag `KEY=VALUE`. The value is TOML, or a text if it is not. A part of the key with a dot in it is quoted:
+    /// `compaction.models."gpt-4.1*".threshold=50%`.
+    pub fn flag(flag: &str) -> Result<Self, ConfigError> {
+        let Some((key, text)) = flag.split_once('=') else {
+            return Err(ConfigError::Flag { flag: flag.to_owned() });
+        };
+        let key = key.trim();
+        Ok(Self::set("--set", key, read_value(key, text)))
+    }
+
+    /// The [variables](VARIABLES) that are set, in a fixed order. A blank one counts as not set.
+    pub fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Self> {
+        let set = VARIABLES.iter().filter_map(|(name, key)| {
+            let text = variable(name).filter(|text| !text.trim().is_empty())?;
+            Some(Self::set(&format!("environment {name}"), key, read_value(key, text.trim())))
+        });
+        set.collect()
+    }
+
+    fn file(path: &Path, text: &str, author: Author) -> Result<Self, ConfigError> {
+        let origin = path.display().to_string();
+        if text.len() > LARGEST_FILE {
+            return Err(ConfigError::TooLong { origin, limit: LARGEST_FILE });
+        }
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        match text.parse() {
+            Ok(values) => Ok(Self { origin, author, folder, values }),
+            Err(error) => Err(syntax(origin, text, &error)),
+        }
+    }
+
+    fn set(origin: &str, key: &str, value: Value) -> Self {
+        let mut value = value;
+        for part in split_key(key).into_iter().rev() {
+            value = Value::Table(Table::from_iter([(part, value)]));
+        }
+        let values = if let Value::Table(table) = value { table } else { Table::new() };
+        Self { origin: origin.to_owned(), author: Author::User, folder: PathBuf::new(), values }
+    }
+}
+
+impl fmt::Debug for Source {
+    /// Shows keys only: a value can be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("origin", &self.origin)
+            .field("author", &self.author)
+            .field("keys", &self.values.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The parts of a key: as TOML reads it, or, since a bare `*` is not TOML, split at its dots.
+fn split_key(key: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut table = format!("{key} = 0").parse::<Table>().ok();
+    while let Some((part, value)) = table.and_then(|table| table.into_iter().next()) {
+        parts.push(part);
+        table = if let Value::Table(inner) = value { Some(inner) } else { None };
+    }
+    if parts.is_empty() { key.split('.').map(str::to_owned).collect() } else { parts }
+}
+
+fn read_value(key: &str, text: &str) -> Value {
+    let mut read = format!("value = {text}").parse::<Table>().unwrap_or_default();
+    match read.remove("value") {
+        Some(Value::String(text)) => Value::String(text),
+        Some(value) if !TEXTS.contains(&key) && read.is_empty() => value,
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+/// What the parser says, without the line that it would show: there may be a key in it.
+fn syntax(origin: String, text: &str, error: &toml::de::Error) -> ConfigError {
+    let start = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.get(..text.floor_char_boundary(start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let reason = error.message().lines().collect::<Vec<_>>().join(", ");
+    ConfigError::Syntax { origin, reason, line, column }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(flag: &str) -> Table {
+        Source::flag(flag).unwrap().values
+    }
+
+    #[test]
+    fn a_flag_is_toml_or_text() {
+        assert_eq!(set("watermark.protect=5").to_string(), "[watermark]\nprotect = 5\n");
+        assert_eq!(set("compaction.threshold=80%").to_string(), "[compaction]\nthreshold = \"80%\"\n");
+        assert_eq!(
+            set("compaction.prune_at=[\"overflow\"]")["compaction"]["prune_at"][0].as_str(),
+            Some("overflow")
+        );
+        assert_eq!(set("profile=2026")["profile"].as_str(), Some("2026"), "a profile is a text");
+        assert_eq!(
+            set("compaction.resume=a = \"b\nc\"")["compaction"]["resume"].as_str(),
+            Some("a = \"b\nc\"")
+        );
+    }
+
+    #[test]
+    fn a_pattern_in_a_key_is_bare_or_quoted() {
+        assert_eq!(set("compaction.caps.*=5")["compaction"]["caps"]["*"].as_integer(), Some(5));
+        let quoted = set("compaction.models.\"gpt-4.1*\".threshold=5");
+        assert_eq!(quoted["compaction"]["models"]["gpt-4.1*"]["threshold"].as_integer(), Some(5));
+    }
+
+    #[test]
+    fn a_blank_variable_is_not_set() {
+        let variables = |name: &str| match name {
+            "SECATEUR_STORE" => Some(" ".to_owned()),
+            "SECATEUR_COMPACTION_AUTO" => Some("false".to_owned()),
+            _ => None,
+        };
+        let sources = Source::environment(variables);
+        assert_eq!(sources.len(), 1);
+        assert_eq!(sources[0].origin, "environment SECATEUR_COMPACTION_AUTO");
+        assert_eq!(sources[0].values["compaction"]["auto"].as_bool(), Some(false));
+    }
+}
