@@ -127,7 +127,7 @@ impl Compact {
         watch.stop();
         if !events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
             let why: Vec<String> = sentences(&events).collect();
-            bail!("{} was not compacted: {}", self.file.display(), why.join("; "));
+            bail!("{}: {}", self.file.display(), why.join("; "));
         }
         let after = Size::of(&session);
         let request = session.context(&target).await.map_err(told)?;
@@ -173,5 +173,6 @@ pub(crate) async fn summary(session: &Session) -> Result<String> {
     let Some(row) = rows.iter().find(|row| row.entry.nature == Nature::Summary) else {
         return Ok(String::new());
     };
-    Ok(session.recall(&row.seq.to_string()).await.map_err(told)?.text)
+    let text = session.recall(&row.seq.to_string()).await.map_err(told)?.text;
+    Ok(text.trim_end().to_owned())
 }

@@ -1,6 +1,6 @@
 //! `secateur config`: every setting and where it comes from; and the files and variables that settings are read from.
 
-use std::env;
+use std::env::{self, VarError};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use secateur_engine::config::{Config, LARGEST_FILE, Source, schema};
+use secateur_engine::config::{Config, LARGEST_FILE, Source, VARIABLES, schema};
 use serde_json::json;
 
 use crate::paint;
@@ -37,7 +37,7 @@ pub(crate) struct Show {
 }
 
 /// Where settings are read from.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Sources {
     /// Read this file of settings, and neither your own nor the project's.
     #[arg(long, env = "SECATEUR_CONFIG", hide_env_values = true, value_name = "FILE")]
@@ -73,6 +73,11 @@ impl Sources {
                 "project" => Source::project(&path, &text)?,
                 _ => Source::user(&path, &text)?,
             });
+        }
+        for (name, _) in VARIABLES {
+            if let Err(error @ VarError::NotUnicode(_)) = env::var(name) {
+                return Err(error).with_context(|| format!("cannot read the variable {name}"));
+            }
         }
         sources.extend(Source::environment(|name| env::var(name).ok()));
         for flag in &self.set {

@@ -13,6 +13,7 @@ use secateur_engine::{Engine, EngineError, Session};
 use secateur_formats::Wire;
 use secateur_store::StoreError;
 
+use crate::config::Sources;
 use crate::session::catalogue;
 
 /// Where sessions are kept.
@@ -21,6 +22,8 @@ pub(crate) struct StoreArgs {
     /// Where sessions are kept: a file, or postgres://… Without it, `secateur/sessions.db` in the user's data folder.
     #[arg(long, value_name = "FILE|URL", env = "SECATEUR_STORE", hide_env_values = true)]
     store: Option<String>,
+    #[command(flatten)]
+    sources: Sources,
 }
 
 /// Who writes summaries. Without any of these, a digest of what is known for certain takes their place.
@@ -93,19 +96,19 @@ impl fmt::Display for Place {
 impl StoreArgs {
     /// The place that is meant.
     pub(crate) fn place(&self) -> Result<Place> {
-        let url = match self.store.as_deref().filter(|url| !url.is_empty()) {
+        Ok(Place::of(match self.store.as_deref().filter(|url| !url.is_empty()) {
             Some(url) => url.to_owned(),
-            None => {
-                let folder = data_folder().context(
-                    "there is no data folder for the sessions: name a file by --store, or set XDG_DATA_HOME",
-                )?;
-                format!("sqlite:{}", folder.join("secateur/sessions.db").display())
-            }
-        };
+            None => self.sources.read()?.store().to_owned(),
+        }))
+    }
+}
+
+impl Place {
+    fn of(url: String) -> Self {
         let path = url.strip_prefix("sqlite:").map(|path| path.strip_prefix("//").unwrap_or(path));
         let path = path.or_else(|| (!url.contains("://")).then_some(url.as_str()));
         let file = path.filter(|path| !path.is_empty() && !path.starts_with(':')).map(PathBuf::from);
-        Ok(Place { file, url })
+        Self { file, url }
     }
 }
 
@@ -118,11 +121,20 @@ pub(crate) async fn open(args: &StoreArgs, summariser: Option<&SummariserArgs>) 
         make_private(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
     let store = secateur_store::open(&place.url).await;
-    let engine = Engine::new(store.map_err(|error| anyhow!("{place}: {error}"))?);
+    let store = store.map_err(|error| match &place.file {
+        Some(file) => anyhow!("{}: {error}", file.display()),
+        None => anyhow!("{error}"),
+    })?;
+    let engine = args.sources.read()?.engine(store)?;
     match summariser {
         Some(summariser) => summariser.join(engine),
         None => Ok(engine),
     }
+}
+
+/// The profile of sessions for which none is named.
+pub(crate) fn default_profile(args: &StoreArgs) -> Result<String> {
+    Ok(args.sources.read()?.profile().name.clone())
 }
 
 /// Opens a session; one that is not there is an error that says where to look.
@@ -148,13 +160,6 @@ pub(crate) fn run<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
-/// Where a user's data lies.
-fn data_folder() -> Option<PathBuf> {
-    // A relative path there is to be ignored, by the rules of those variables.
-    let named = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| std::env::home_dir().map(|home| home.join(".local/share")))
-}
-
 /// Makes a folder that only its owner looks into; one that is there stays as it is.
 fn make_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
@@ -170,7 +175,7 @@ mod tests {
 
     #[test]
     fn files_are_named_and_addresses_are_not() {
-        let place = |url: &str| StoreArgs { store: Some(url.to_owned()) }.place().unwrap();
+        let place = |url: &str| Place::of(url.to_owned());
         for url in ["a/b.db", "sqlite:a/b.db", "sqlite://a/b.db"] {
             assert_eq!(place(url).to_string(), "a/b.db");
         }

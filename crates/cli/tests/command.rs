@@ -6,6 +6,8 @@
 mod bad_input;
 #[path = "command/bad_logs.rs"]
 mod bad_logs;
+#[path = "command/compact.rs"]
+mod compact;
 #[path = "command/config.rs"]
 mod config;
 #[path = "command/conform.rs"]
@@ -14,6 +16,8 @@ mod conform;
 mod context;
 #[path = "command/convert.rs"]
 mod convert;
+#[path = "command/demo.rs"]
+mod demo;
 #[path = "command/help.rs"]
 mod help;
 #[path = "command/inspect.rs"]
@@ -28,11 +32,20 @@ mod report;
 mod samples;
 #[path = "command/scan.rs"]
 mod scan;
+#[path = "command/session.rs"]
+mod session;
+#[path = "command/session_forget.rs"]
+mod session_forget;
+#[path = "command/session_new.rs"]
+mod session_new;
 #[path = "command/show.rs"]
 mod show;
+#[path = "command/summariser.rs"]
+mod summariser;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -57,20 +70,53 @@ fn secateur(arguments: &[&str]) -> Run {
 
 /// Runs the command with these variables in its environment.
 fn secateur_with(arguments: &[&str], variables: &[(&str, &str)]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_secateur"))
-        .args(arguments)
-        .env_remove("OPENCODE_DISABLE_PRUNE")
-        .env_remove("OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX")
-        .env_remove("SECATEUR_MODELS")
-        .env("COLUMNS", "100")
-        .envs(variables.iter().copied())
-        .output()
-        .expect("the command runs");
+    secateur_given(arguments, variables, "")
+}
+
+/// Runs the command with these variables and this on its standard input.
+fn secateur_given(arguments: &[&str], variables: &[(&str, &str)], input: &str) -> Run {
+    let mut child = command(arguments, variables).spawn().expect("the command runs");
+    // A command that does not read its input is free to end before it was written.
+    child.stdin.take().expect("it has an input").write_all(input.as_bytes()).ok();
+    let output = child.wait_with_output().expect("the command ends");
     Run {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8(output.stdout).expect("the output is text"),
         err: String::from_utf8(output.stderr).expect("the output is text"),
     }
+}
+
+/// The command with a clean environment, ready to be run.
+fn command(arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_secateur"));
+    for name in ["OPENCODE_DISABLE_PRUNE", "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"] {
+        command.env_remove(name);
+    }
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SECATEUR_")) {
+        command.env_remove(name);
+    }
+    command.args(arguments).env("COLUMNS", "100").env("TZ", "UTC").envs(variables.iter().copied());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The text with every number of several digits, and so every moment and every count of tokens, as `N`.
+fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    let mut run = String::new();
+    for point in text.chars().chain(['\0']) {
+        if point.is_ascii_digit() || (!run.is_empty() && ",:-".contains(point)) {
+            run.push(point);
+            continue;
+        }
+        let number = run.trim_end_matches([',', ':', '-']);
+        let is_long = number.chars().filter(char::is_ascii_digit).count() > 1;
+        masked.push_str(if is_long { "N" } else { number });
+        masked.push_str(&run[number.len()..]);
+        run.clear();
+        masked.push(point);
+    }
+    masked.trim_end_matches('\0').to_owned()
 }
 
 /// A folder that goes away with the test, and a file in it.

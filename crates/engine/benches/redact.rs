@@ -1,8 +1,8 @@
 //! How fast text is searched for credentials.
 //!
 //! `cargo bench -p secateur-engine --bench redact`. The figures to look at: bytes a second of text without credentials,
-//! beside a set of patterns that runs over every byte of the same text; and of hostile texts, whose time a byte must be
-//! the same for four times the text.
+//! beside a set of patterns that runs over every byte of the same text; and of hostile texts, whose time a
+//! byte must be the same for four times the text.
 
 use std::hint::black_box;
 
@@ -10,7 +10,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use regex::bytes::RegexSetBuilder;
 use secateur_engine::redact::Redactor;
 
-/// Text like that of a tool's result: code, words, paths, numbers and names that only nearly announce something.
+/// Text like that of a tool's result: code, words, paths, numbers and names that only nearly announce
+/// something.
 fn ordinary(bytes: usize) -> String {
     let lines = [
         "    let tokens = self.count_tokens(&message.text, Unit::Tokens)?;\n",

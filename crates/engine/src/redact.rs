@@ -1,9 +1,10 @@
 //! Finds credentials in text and replaces them.
 //!
-//! What an agent reads, its summariser reads, too, and a summary lives longer than what it was made from. So everything
-//! that enters the summariser, everything that leaves it, and the previous summary are redacted. A [`Redactor`] replaces
-//! and never refuses: a credential becomes `[redacted:RULE]`, every other byte stays as it is, and a text that is
-//! redacted already does not change. Names of variables stay, because they say where a credential comes from.
+//! What an agent reads, its summariser reads, too, and a summary lives longer than what it was made from. So
+//! everything that enters the summariser, everything that leaves it, and the previous summary are redacted. A
+//! [`Redactor`] replaces and never refuses: a credential becomes `[redacted:RULE]`, every other byte stays as
+//! it is, and a text that is redacted already does not change. Names of variables stay, because they say
+//! where a credential comes from.
 //!
 //! ```
 //! use secateur_engine::redact::Redactor;
@@ -18,36 +19,39 @@
 //! # How
 //!
 //! ```text
-//!   text ──automaton──▶ literals ──┬─ shape: a beginning that a service gives its keys, and a pattern for the rest
+//!   text ──automaton──▶ literals ──┬─ shape: how a service begins its keys, and a pattern for the rest
 //!     of all literals, every byte  ├─ assignment: a telling name, and a value that looks like chance
 //!     once                         ├─ header, url, login: a place where credentials stand
 //!                                  └─ pem: the armour of a private key
 //! ```
 //!
-//! Only where a literal is found, a rule looks at what is around it, and it looks no further than a fixed number of
-//! bytes or than what it then replaces. So the time is linear in the text. What overlaps is joined: rather a byte too
-//! many is replaced than one too few. What is left between findings is looked at again, because a credential that is
-//! taken out can bring another to light; that is what makes a second redaction change nothing. Patterns of the user run
-//! over the whole text, and a chain of them can take more passes than the eight there are.
+//! Only where a literal is found, a rule looks at what is around it, and it looks no further than a fixed
+//! number of bytes or than what it then replaces. So the time is linear in the text. What overlaps is joined:
+//! rather a byte too many is replaced than one too few. What is left between findings is looked at again,
+//! because a credential that is taken out can bring another to light; that is what makes a second redaction
+//! change nothing. Patterns of the user run over the whole text, and a chain of them can take more passes
+//! than the eight there are.
 //!
 //! # Measured
 //!
-//! * **Found**, of credentials that a generator plants in nine contexts (files of settings, JSON, JSON in JSON, YAML, a
-//!   shell, a log, Python, Markdown), 25 of each kind: all 13,950 of 62 kinds that have a shape, planted under names
-//!   that say nothing; all 3,600 of 16 kinds that are known by their place; all 2,475 of 11 kinds that are known by a
-//!   name only. All with the exact extent.
+//! * **Found**, of credentials that a generator plants in nine contexts (files of settings, JSON, JSON in
+//!   JSON, YAML, a shell, a log, Python, Markdown), 25 of each kind: all 13,950 of 62 kinds that have a
+//!   shape, planted under names that say nothing; all 3,600 of 16 kinds that are known by their place; all
+//!   2,475 of 11 kinds that are known by a name only. All with the exact extent.
 //!   `cargo test -p secateur-engine --test redaction planted -- --nocapture`
-//! * **Taken for credentials** in 40 real sessions of 15.3 million bytes, from which key-like strings had been removed
-//!   before: 2 findings, both signatures of addresses, none wrong.
+//! * **Taken for credentials** in 40 real sessions of 15.3 million bytes, from which key-like strings had
+//!   been removed before: 2 findings, both signatures of addresses, none wrong.
 //!   `SECATEUR_CORPUS=DIR cargo test -p secateur-engine --test redaction corpus -- --nocapture`
-//!   In 187 million bytes of source code and documentation (Rust crates and Python's library): 72 findings, of them
+//!   In 187 million bytes of source code and documentation (Rust crates and Python's library): 72 findings,
+//!   of them
 //!   65 credentials in examples and tests, 7 others.
 //! * **Speed**: see the bench `redact`. `cargo bench -p secateur-engine --bench redact`
 //!
 //! # Not found
 //!
-//! A password of words (`correct-horse`), a credential without a shape under a name that says nothing, a credential that
-//! is written in parts, encoded as a whole, or split over lines, and a UUID, unless its place is telling.
+//! A password of words (`correct-horse`), a credential without a shape under a name that says nothing, a
+//! credential that is written in parts, encoded as a whole, or split over lines, and a UUID, unless its place
+//! is telling.
 
 mod assignment;
 mod bigram;
@@ -76,8 +80,8 @@ use marker::{push_marker, split_at_markers};
 use pattern::{PATTERNS_MAX, Pattern};
 use scan::{Candidate, Rank, Rules, builtin, merge};
 
-/// How often what is left between findings is looked at again. Replacing a credential can only make a finding of what
-/// is beside it, so the second look is nearly always the last.
+/// How often what is left between findings is looked at again. Replacing a credential can only make a finding
+/// of what is beside it, so the second look is nearly always the last.
 const PASSES: usize = 8;
 
 /// Finds credentials and replaces them. Cheap to clone: clones share the rules.
@@ -117,8 +121,9 @@ impl Redactor {
         Self { rules: builtin(), patterns: Arc::new([]) }
     }
 
-    /// With the built-in rules and the user's own: pairs of a name and a regular expression. The name goes into the
-    /// marker. If the expression has a group called `secret`, only that is replaced, otherwise all that matches.
+    /// With the built-in rules and the user's own: pairs of a name and a regular expression. The name goes
+    /// into the marker. If the expression has a group called `secret`, only that is replaced, otherwise all
+    /// that matches.
     ///
     /// ```
     /// use secateur_engine::redact::Redactor;
@@ -162,7 +167,8 @@ impl Redactor {
         split_at_markers(text).into_iter().any(|piece| !self.find_in(text, piece).is_empty())
     }
 
-    /// Looks at the pieces between markers, then at what is left of them, until there is nothing more to find.
+    /// Looks at the pieces between markers, then at what is left of them, until there is nothing more to
+    /// find.
     fn find(&self, text: &str) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut pieces = split_at_markers(text);

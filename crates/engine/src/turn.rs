@@ -93,7 +93,7 @@ impl Session {
                 commit.change.extend(made.iter().map(hide));
             }
             Operation::Mark { .. } | Operation::Compact(_) => {
-                self.turn_compaction(&rows, number, wish, &mut commit)?
+                self.turn_compaction(&rows, number, wish, &mut commit)?;
             }
         }
         let event = match wish {

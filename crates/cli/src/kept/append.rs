@@ -127,7 +127,10 @@ impl Append {
             match serde_json::from_str::<&RawValue>(line) {
                 Ok(raw) if raw.get().starts_with('{') => pieces.push(Piece { json: line, place }),
                 Ok(_) => return Err(wrong(&place, "not an object")),
-                Err(error) => return Err(wrong(&place, &format!("no JSON ({error})"))),
+                Err(error) => {
+                    let error = error.to_string().replace(" at line 1 column", " at column");
+                    return Err(wrong(&place, &format!("no JSON ({error})")));
+                }
             }
         }
         if pieces.is_empty() {

@@ -50,6 +50,7 @@ struct Report<'a> {
     usable: Option<i64>,
     events: &'a [Event],
     repaired: &'a [Finding],
+    remaining: &'a [Finding],
     body: &'a str,
 }
 
@@ -76,7 +77,8 @@ impl Context {
             Err(error) => return Err(told(error)),
         };
         let messages = session.machine().window().rows().len();
-        let Request { body, wire, tokens, usable, repaired, events } = &request;
+        let Request { body, wire, tokens, usable, repaired, remaining, events } = &request;
+        let code = if remaining.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
         if self.json {
             let report = Report {
                 session: session.id(),
@@ -87,11 +89,12 @@ impl Context {
                 usable: *usable,
                 events,
                 repaired,
+                remaining,
                 body,
             };
             serde_json::to_writer(&mut *out, &report)?;
             writeln!(out)?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(code);
         }
         writeln!(out, "{body}")?;
         for sentence in sentences(events) {
@@ -100,6 +103,9 @@ impl Context {
         for finding in repaired {
             anstream::eprintln!("repaired {}: {}", finding.path, finding.message);
         }
+        for finding in remaining {
+            anstream::eprintln!("would be rejected at {}: {}", finding.path, finding.message);
+        }
         let room = usable.map(|usable| format!(" of {} usable", number(usable))).unwrap_or_default();
         anstream::eprintln!(
             "{wire} request of {} bytes: {}, about {}{room} tokens",
@@ -107,6 +113,6 @@ impl Context {
             counted(messages as u64, "message"),
             number(*tokens),
         );
-        Ok(ExitCode::SUCCESS)
+        Ok(code)
     }
 }

@@ -65,7 +65,10 @@ impl New {
         let opening = Opening {
             id: self.id()?,
             wire: imported.as_ref().map(|log| log.wire).or(self.wire).unwrap_or(Wire::OpenAiChat),
-            profile: self.profile.clone(),
+            profile: Some(match &self.profile {
+                Some(name) => name.clone(),
+                None => keeper::default_profile(&self.store)?,
+            }),
             title: self.title.clone(),
             frame: self.frame()?,
         };

@@ -7,9 +7,15 @@ fn the_reference_is_what_the_command_prints() {
     let mut reference = secateur(&["--help"]).out;
     for command in [
         "demo", "prune", "explain", "inspect", "scan", "report", "context", "convert", "lint", "profiles",
-        "config", "overflow", "conform",
+        "config", "overflow", "compact", "session", "conform",
     ] {
         reference.push_str(&format!("\n---- secateur {command}\n\n{}", secateur(&[command, "--help"]).out));
+    }
+    for command in [
+        "new", "append", "context", "settle", "compact", "undo", "redo", "recall", "events", "list", "forget",
+    ] {
+        let help = secateur(&["session", command, "--help"]).out;
+        reference.push_str(&format!("\n---- secateur session {command}\n\n{help}"));
     }
     insta::assert_snapshot!("reference", reference);
 }

@@ -1,31 +1,6 @@
-//! Commands that only show: demo, explain, profiles, overflow.
+//! Commands that only show: explain, profiles, overflow.
 
 use super::{Desk, secateur, secateur_with};
-
-#[test]
-fn the_demo_shows_zones_profiles_overflow_and_pivot() {
-    let run = secateur(&["demo"]);
-    assert_eq!(run.code, 0, "{}", run.err);
-    for words in [
-        "Its three zones",
-        "░",
-        "▒",
-        "█",
-        "What each founding system would cut",
-        "Overflow",
-        "Pivot",
-        "is not deletion",
-    ] {
-        assert!(run.out.contains(words), "{words} is missing");
-    }
-    for name in
-        ["opencode@2026-01", "openclaw@2026-01-aggressive", "openagentic@0.1.4", "qwery@2026-04", "anthropic"]
-    {
-        assert!(run.out.contains(name), "{name} is missing");
-    }
-    assert!(!run.out.contains('\u{1b}'), "no colours when piped");
-    assert_eq!(run.out, secateur(&["demo"]).out, "the same story every time");
-}
 
 #[test]
 fn every_part_has_a_verdict_with_a_reason() {
@@ -49,7 +24,7 @@ fn every_part_has_a_verdict_with_a_reason() {
 #[test]
 fn profiles_are_listed_with_every_value_and_its_origin() {
     let names = secateur(&["profiles", "--json"]).json();
-    assert_eq!(names.as_array().unwrap().len(), 14);
+    assert_eq!(names.as_array().unwrap().len(), 15);
     let one = secateur(&["profiles", "opencode", "--json"]).json();
     let protect =
         one["settings"].as_array().unwrap().iter().find(|row| row["key"] == "watermark.protect").unwrap();

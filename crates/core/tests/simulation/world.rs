@@ -27,7 +27,7 @@ static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
         "openagentic@0.1.4",
     ];
     let mut profiles: Vec<Profile> =
-        names.iter().map(|name| Profiles::builtin().get(name).unwrap()).collect();
+        names.iter().map(|name| Profiles::builtin().get(name).expect("a builtin profile")).collect();
     // Small numbers, so that something happens in a short life.
     for (index, profile) in profiles.iter_mut().enumerate() {
         if let secateur::Family::Watermark(watermark) = &mut profile.policy.family {
@@ -35,7 +35,7 @@ static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
             watermark.minimum = 200;
         }
         if index == 1 {
-            profile.compaction.background = Some("70%".parse().unwrap());
+            profile.compaction.background = Some("70%".parse().expect("a share"));
         }
         if index == 2 {
             profile.compaction.attempts = 0;

@@ -1,9 +1,9 @@
 //! A name that announces a credential, and a value that looks like one.
 //!
-//! This is what finds credentials without a shape of their own, and what could most easily mistake code for them. So
-//! both sides have to agree: the [name](super::name) decides how [irregular](super::irregularity) the value has to be,
-//! and whatever is plainly something else is left alone: paths, addresses, names with dots, UUIDs, numbers, patterns,
-//! placeholders, and code.
+//! This is what finds credentials without a shape of their own, and what could most easily mistake code for
+//! them. So both sides have to agree: the [name](super::name) decides how [irregular](super::irregularity)
+//! the value has to be, and whatever is plainly something else is left alone: paths, addresses, names with
+//! dots, UUIDs, numbers, patterns, placeholders, and code.
 
 use std::ops::Range;
 

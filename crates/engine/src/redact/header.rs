@@ -126,7 +126,7 @@ fn is_session(name: &[u8], value: &[u8]) -> bool {
 pub(super) fn decodes_to_pair(value: &[u8]) -> bool {
     let (mut bits, mut count, mut colon) = (0_u32, 0, false);
     let body = value.iter().rev().skip_while(|byte| **byte == b'=').count();
-    if body < 8 || body > LONGEST {
+    if !(8..=LONGEST).contains(&body) {
         return false;
     }
     for byte in value.iter().take(body) {

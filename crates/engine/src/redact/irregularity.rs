@@ -1,8 +1,9 @@
 //! Whether a value looks like chance or like something a person or a program would name.
 //!
-//! Shannon entropy does not tell them apart: `configuration_manager` has 3.4 bits a byte, 32 random hexadecimal digits
-//! have 3.6. So entropy only throws out repetition, and the question is put directly: how much more likely is it that
-//! chance has made these bytes than a person? Every step from one byte to the next is evidence, in bits:
+//! Shannon entropy does not tell them apart: `configuration_manager` has 3.4 bits a byte, 32 random
+//! hexadecimal digits have 3.6. So entropy only throws out repetition, and the question is put directly: how
+//! much more likely is it that chance has made these bytes than a person? Every step from one byte to the
+//! next is evidence, in bits:
 //!
 //! * two letters, by how often they follow each other in names ([`super::bigram`]);
 //! * from a letter to a digit, and back, which chance does all the time and names hardly ever;
@@ -13,8 +14,8 @@
 
 use super::bigram::evidence;
 
-/// The least entropy of a value that looks like chance, in bits a byte. Of 16 random hexadecimal digits, one value in
-/// 500 has less.
+/// The least entropy of a value that looks like chance, in bits a byte. Of 16 random hexadecimal digits, one
+/// value in 500 has less.
 const ENTROPY: f64 = 2.5;
 
 /// The least evidence for chance, in bits.

@@ -1,7 +1,7 @@
 //! What stands in the place of a credential: `[redacted:RULE]`.
 //!
-//! A marker is never looked into again. Texts are redacted more than once, on the way in, on the way out and as a part
-//! of the previous summary, and the second time must change nothing.
+//! A marker is never looked into again. Texts are redacted more than once, on the way in, on the way out and
+//! as a part of the previous summary, and the second time must change nothing.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Names that say that a credential follows.
 //!
-//! A literal such as `token` is only where to look. What counts is the whole name around it, split into its words at
-//! signs and capitals: `GITHUB_TOKEN`, `githubToken` and `github-token` are one, `max_tokens`, `tokenCount` and
-//! `nextPageToken` none.
+//! A literal such as `token` is only where to look. What counts is the whole name around it, split into its
+//! words at signs and capitals: `GITHUB_TOKEN`, `githubToken` and `github-token` are one, `max_tokens`,
+//! `tokenCount` and `nextPageToken` none.
 
 use std::ops::Range;
 
@@ -45,35 +45,10 @@ pub(super) const SPELLINGS: [&str; 9] =
 const REACH: usize = 64;
 
 /// Words after which a `key` is a credential.
-const KEY_OWNERS: [&str; 27] = [
-    "api",
-    "access",
-    "secret",
-    "private",
-    "auth",
-    "signing",
-    "sign",
-    "encryption",
-    "encrypt",
-    "account",
-    "master",
-    "service",
-    "admin",
-    "app",
-    "application",
-    "shared",
-    "storage",
-    "license",
-    "licence",
-    "session",
-    "webhook",
-    "hmac",
-    "deploy",
-    "security",
-    "subscription",
-    "crypto",
-    "jwt",
-];
+const KEY_OWNERS: &str = "\
+    api access secret private auth signing sign encryption encrypt account master service admin app \
+    application shared storage license licence session webhook hmac deploy security subscription crypto \
+    jwt";
 
 /// Endings that make one word of an owner and a key.
 const KEY_WORDS: [&str; 9] = [
@@ -88,113 +63,20 @@ const KEY_WORDS: [&str; 9] = [
     "masterkey",
 ];
 
-/// Words after the one that matters which say that the value is something about a credential, not the credential.
-const ABOUT: [&str; 66] = [
-    "count",
-    "counts",
-    "name",
-    "names",
-    "id",
-    "ids",
-    "file",
-    "files",
-    "path",
-    "paths",
-    "dir",
-    "url",
-    "uri",
-    "endpoint",
-    "type",
-    "types",
-    "len",
-    "length",
-    "size",
-    "limit",
-    "limits",
-    "hash",
-    "digest",
-    "ttl",
-    "expiry",
-    "expires",
-    "expiration",
-    "at",
-    "in",
-    "field",
-    "fields",
-    "input",
-    "label",
-    "header",
-    "prefix",
-    "suffix",
-    "manager",
-    "provider",
-    "store",
-    "class",
-    "regex",
-    "pattern",
-    "policy",
-    "rule",
-    "status",
-    "error",
-    "message",
-    "index",
-    "version",
-    "usage",
-    "budget",
-    "ref",
-    "arn",
-    "alias",
-    "format",
-    "schema",
-    "placeholder",
-    "hint",
-    "help",
-    "env",
-    "var",
-    "vars",
-    "source",
-    "algorithm",
-    "bytes",
-    "fingerprint",
-];
+/// Words after the one that matters which say that the value is something about a credential, not the
+/// credential.
+const ABOUT: &str = "\
+    count counts name names id ids file files path paths dir url uri endpoint type types len length size \
+    limit limits hash digest ttl expiry expires expiration at in field fields input label header prefix \
+    suffix manager provider store class regex pattern policy rule status error message index version \
+    usage budget ref arn alias format schema placeholder hint help env var vars source algorithm bytes \
+    fingerprint";
 
 /// Words before the one that matters which say that it is not a credential at all.
-const OTHER: [&str; 34] = [
-    "public",
-    "next",
-    "page",
-    "continuation",
-    "pagination",
-    "sync",
-    "cancellation",
-    "stop",
-    "special",
-    "pad",
-    "eos",
-    "bos",
-    "unk",
-    "mask",
-    "sep",
-    "cls",
-    "max",
-    "min",
-    "num",
-    "total",
-    "prompt",
-    "completion",
-    "cached",
-    "resume",
-    "primary",
-    "foreign",
-    "partition",
-    "sort",
-    "cache",
-    "row",
-    "composite",
-    "unique",
-    "design",
-    "idempotency",
-];
+const OTHER: &str = "\
+    public next page continuation pagination sync cancellation stop special pad eos bos unk mask sep cls \
+    max min num total prompt completion cached resume primary foreign partition sort cache row composite \
+    unique design idempotency";
 
 /// Where the name around a literal is.
 pub(super) fn read_name(text: &[u8], literal: Range<usize>) -> Range<usize> {
@@ -224,8 +106,8 @@ pub(super) fn classify(name: &[u8]) -> Option<Kind> {
         let before = index.checked_sub(1).map_or("", text);
         let kind = kind_of(text(index), before, capitals && words.len() > 1);
         let Some(kind) = kind else { continue };
-        let about = words.iter().skip(index + 1).any(|word| ABOUT.contains(&word.as_str()));
-        return (!about && words.len() - index <= 4 && !OTHER.contains(&before)).then_some(kind);
+        let about = words.iter().skip(index + 1).any(|word| is_listed(ABOUT, word));
+        return (!about && words.len() - index <= 4 && !is_listed(OTHER, before)).then_some(kind);
     }
     None
 }
@@ -239,12 +121,16 @@ fn kind_of(word: &str, before: &str, capitals: bool) -> Option<Kind> {
         "cred" | "creds" => Kind::Secret,
         _ if ends(&["token"]) => Kind::Token,
         _ if ends(&KEY_WORDS) => Kind::Key,
-        "key" if KEY_OWNERS.contains(&before) => Kind::Key,
+        "key" if is_listed(KEY_OWNERS, before) => Kind::Key,
         "key" if capitals => Kind::Vague,
         "auth" => Kind::Vague,
         _ => return None,
     };
     Some(kind)
+}
+
+fn is_listed(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
 }
 
 /// The words of a name in small letters: split at signs, and before a capital that begins a word.

@@ -1,7 +1,7 @@
 //! Patterns that the user adds to the built-in rules.
 //!
-//! They run over the whole text, because nothing is known about how their matches begin. The engine behind them takes
-//! linear time for any pattern; what it may take in memory is limited here.
+//! They run over the whole text, because nothing is known about how their matches begin. The engine behind
+//! them takes linear time for any pattern; what it may take in memory is limited here.
 
 use std::ops::Range;
 use std::sync::Arc;

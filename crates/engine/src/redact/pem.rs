@@ -1,9 +1,9 @@
 //! Private keys in their armour: `-----BEGIN … PRIVATE KEY-----` and what follows.
 //!
-//! A key in a conversation is seldom as tidy as in its file. It lies in a string with `\n` for line ends, it is indented,
-//! numbered or quoted by the tool that showed it, or cut off because the result was too long. So the body is read piece
-//! by piece for as long as the pieces could be of a key. What is cut off at its end has no last line; what is cut off at
-//! its beginning is read backwards from its last line.
+//! A key in a conversation is seldom as tidy as in its file. It lies in a string with `\n` for line ends, it
+//! is indented, numbered or quoted by the tool that showed it, or cut off because the result was too long. So
+//! the body is read piece by piece for as long as the pieces could be of a key. What is cut off at its end
+//! has no last line; what is cut off at its beginning is read backwards from its last line.
 
 use std::ops::Range;
 

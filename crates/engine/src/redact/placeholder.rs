@@ -1,14 +1,14 @@
 //! Values that stand for a credential without being one.
 //!
-//! `$TOKEN`, `${TOKEN}`, `<your-key>`, `sk-xxxxxxxx`, `AKIA…EXAMPLE`: a summary may and should repeat them, because they
-//! say where a credential comes from.
+//! `$TOKEN`, `${TOKEN}`, `<your-key>`, `sk-xxxxxxxx`, `AKIA…EXAMPLE`: a summary may and should repeat them,
+//! because they say where a credential comes from.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// Words that people write where a credential would be. They count where they begin a word of the value; the first
-/// four are too long to come about by chance, so they count anywhere.
+/// Words that people write where a credential would be. They count where they begin a word of the value; the
+/// first four are too long to come about by chance, so they count anywhere.
 const WORDS: [&str; 21] = [
     "example",
     "placeholder",
@@ -68,8 +68,9 @@ fn is_reference(value: &[u8]) -> bool {
         || value.first() == Some(&b'<')
 }
 
-/// Equal bytes or bytes that count up, six or eight of them and a good part of the whole; or hardly any different bytes
-/// at all. A long key may have such a run by right: numbers within it that are small are encoded as many equal letters.
+/// Equal bytes or bytes that count up, six or eight of them and a good part of the whole; or hardly any
+/// different bytes at all. A long key may have such a run by right: numbers within it that are small are
+/// encoded as many equal letters.
 fn has_run(value: &[u8]) -> bool {
     let least = |count: usize, share: usize| count.max(value.len() / share);
     let (mut equal, mut rising) = (1, 1);

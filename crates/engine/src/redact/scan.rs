@@ -1,8 +1,9 @@
 //! One pass over a text: where the literals are, and what the rules make of them.
 //!
-//! All literals of all rules are in one automaton, which reads every byte once. What a rule does at a literal is bounded:
-//! it looks a fixed number of bytes back and ahead, or reads what it then replaces. A shape that was refused is not
-//! tried again within what it refused. So the time is linear in the text, whatever the text is.
+//! All literals of all rules are in one automaton, which reads every byte once. What a rule does at a literal
+//! is bounded: it looks a fixed number of bytes back and ahead, or reads what it then replaces. A shape that
+//! was refused is not tried again within what it refused. So the time is linear in the text, whatever the
+//! text is.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};

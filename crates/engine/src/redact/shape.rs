@@ -1,9 +1,9 @@
 //! Credentials that are known by how they look.
 //!
-//! Most services give their keys a beginning of their own, so that scanners can find them. A [`Shape`] is such a
-//! beginning and a pattern for what follows. The beginnings go into the automaton that reads the text; the pattern is
-//! tried only where a beginning was found, anchored there. So the number of shapes costs nothing where there are no
-//! credentials, and a pattern never runs over a whole text.
+//! Most services give their keys a beginning of their own, so that scanners can find them. A [`Shape`] is
+//! such a beginning and a pattern for what follows. The beginnings go into the automaton that reads the text;
+//! the pattern is tried only where a beginning was found, anchored there. So the number of shapes costs
+//! nothing where there are no credentials, and a pattern never runs over a whole text.
 
 mod clouds;
 mod forges;
@@ -94,7 +94,8 @@ pub(super) struct Matcher {
 pub(super) enum Trial {
     /// A credential.
     Found(Range<usize>),
-    /// The shape is there up to this byte, but it is no credential. There is no use in looking again before it.
+    /// The shape is there up to this byte, but it is no credential. There is no use in looking again before
+    /// it.
     Refused(usize),
     /// The shape is not there.
     Missed,

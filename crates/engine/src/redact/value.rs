@@ -1,8 +1,8 @@
 //! What follows a name: a sign of assignment, and a value.
 //!
-//! There are many ways to write it: `a=b`, `a: b`, `"a": "b"`, `a := b`, `a => b`, `--a b`, `<a>b</a>`, `a: str = "b"`,
-//! `{"name": "a", "value": "b"}`, each of them possibly escaped because it lies in a string of JSON, once or twice.
-//! [`read_value`] finds the value in all of them.
+//! There are many ways to write it: `a=b`, `a: b`, `"a": "b"`, `a := b`, `a => b`, `--a b`, `<a>b</a>`, `a:
+//! str = "b"`, `{"name": "a", "value": "b"}`, each of them possibly escaped because it lies in a string of
+//! JSON, once or twice. [`read_value`] finds the value in all of them.
 
 use std::ops::Range;
 

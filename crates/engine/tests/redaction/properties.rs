@@ -111,7 +111,11 @@ proptest! {
     }
 
     #[test]
-    fn the_same_holds_for_a_text_that_was_cut_anywhere(kind in 0..KINDS.len(), seed in any::<u64>(), share in 0.0..1.0) {
+    fn the_same_holds_for_a_text_that_was_cut_anywhere(
+        kind in 0..KINDS.len(),
+        seed in any::<u64>(),
+        share in 0.0..1.0,
+    ) {
         let (planted, secret) = (KINDS[kind].make)(&mut Dice(seed));
         for scene in scenes(&mut Dice(seed), KINDS[kind].name, KINDS[kind].group, &planted, &secret) {
             let cut = scene.text.floor_char_boundary((scene.text.len() as f64 * share) as usize);

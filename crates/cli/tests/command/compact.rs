@@ -1,0 +1,82 @@
+//! Compacting a log: in memory, with the file left alone.
+
+use super::samples::{self, WIRES};
+use super::{Desk, bytes, masked, secateur};
+
+#[test]
+fn a_long_session_is_made_short() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let before = bytes(&file);
+    let run = secateur(&["compact", &file]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    insta::assert_snapshot!(masked(&run.err), @r"
+    compacted N messages into a digest: about N → N tokens
+    before: N messages, about N tokens
+    after:  N messages, about N tokens
+    ");
+    assert!(run.out.len() < before.len() / 4);
+    let body = desk.put("body.json", &run.out);
+    assert_eq!(secateur(&["lint", &body]).code, 0, "the provider takes it");
+    assert_eq!(bytes(&file), before, "the file is only read");
+}
+
+#[test]
+fn the_summary_can_be_had_alone() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let summary = secateur(&["compact", &file, "--summary"]).out;
+    assert!(summary.contains("> Uploads over 1 GB fail. Find out why."), "{summary}");
+    let out = desk.path("summary.txt");
+    let run = secateur(&["compact", &file, "--summary", "-o", out.to_str().unwrap()]);
+    assert_eq!((run.code, run.out.as_str()), (0, ""), "{}", run.err);
+    assert_eq!(bytes(&out), summary.trim_end().as_bytes());
+    let report = secateur(&["compact", &file, "--json"]).json();
+    assert_eq!(report["summary"].as_str(), Some(summary.trim_end()));
+    assert!(report["after"]["tokens"].as_i64() < report["before"]["tokens"].as_i64());
+}
+
+#[test]
+fn a_smaller_window_leaves_less() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let after = |window: &str| {
+        secateur(&["compact", &file, "--window", window, "--json"]).json()["after"]["tokens"]
+            .as_i64()
+            .unwrap()
+    };
+    assert!(after("40000") < after("200000"));
+}
+
+#[test]
+fn every_wire_takes_what_comes_out() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let out = desk.path("body.json");
+    let out = out.to_str().unwrap();
+    for wire in WIRES {
+        let run = secateur(&["compact", &file, "--as", wire, "-o", out, "--profile", "opencode"]);
+        assert_eq!(run.code, 0, "{wire}: {}", run.err);
+        let lint = secateur(&["lint", out, "--as", wire]);
+        assert_eq!(lint.code, 0, "{wire}: {}", lint.out);
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let told = secateur(&["compact", &file, "-o", &file]);
+    assert_eq!(told.code, 2);
+    assert!(told.err.contains("is what is read; name another file"), "{}", told.err);
+    let told = secateur(&["compact", &file, "--set", "compaction.fern=1"]);
+    assert_eq!(told.code, 2);
+    assert!(told.err.contains("fern"), "{}", told.err);
+    let short = desk.put("short.json", r#"{"model":"m","messages":[{"role":"user","content":"Hello."}]}"#);
+    let told = secateur(&["compact", &short]);
+    assert_eq!(told.code, 2);
+    insta::assert_snapshot!(told.err.replace(&short, "FILE"), @"error: FILE: not compacted: there is nothing that could be summarised");
+    let several = samples::of("tau-bench").lay(desk.folder.path());
+    let told = secateur(&["compact", &several, "--session", "9"]);
+    assert!(told.err.contains("no session \"9\""), "{}", told.err);
+}

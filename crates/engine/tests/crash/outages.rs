@@ -1,0 +1,109 @@
+//! A database that is killed under those who use it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use secateur_engine::{EngineError, Opening, Session};
+use secateur_store::StoreError;
+use tokio::task::{JoinSet, spawn_blocking};
+
+use crate::check::check;
+use crate::place::{address, run_sql};
+use crate::script::{Batch, Dice, engine, target};
+use crate::server::{End, Server};
+
+const OUTAGES: u64 = 10;
+const CLIENTS: u64 = 3;
+
+/// What a client and the test tell each other.
+#[derive(Default)]
+struct Watch {
+    kept: AtomicU64,
+    errors: AtomicU64,
+    is_over: AtomicBool,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn those_who_work_on_a_server_that_is_killed_lose_nothing_and_go_on() {
+    let Some(server) = Server::start().await else { return };
+    run_sql(&server.url, "CREATE SCHEMA test").await;
+    let url = address(&server.url, "test");
+    let watch = Arc::new(Watch::default());
+    let mut clients = JoinSet::new();
+    for client in 0..CLIENTS {
+        clients.spawn(work(url.clone(), client, Arc::clone(&watch)));
+    }
+    let server = Arc::new(server);
+    let mut dice = Dice::new(1);
+    for outage in 0..OUTAGES {
+        // Until they are at work again.
+        let reached = watch.kept.load(Ordering::Relaxed) + 2 * CLIENTS;
+        while watch.kept.load(Ordering::Relaxed) < reached {
+            assert_eq!(clients.len() as u64, CLIENTS);
+            if let Some(ended) = clients.try_join_next() {
+                panic!("a client ended: {:?}", ended.map(|_| ()));
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        tokio::time::sleep(Duration::from_micros(dice.roll(20_000))).await;
+        let end = if outage % 2 == 0 { End::Stopped } else { End::Killed };
+        let server = Arc::clone(&server);
+        spawn_blocking(move || server.restart(end)).await.unwrap();
+    }
+    watch.is_over.store(true, Ordering::Relaxed);
+    for (id, mut kept) in clients.join_all().await {
+        check(&engine(&url).await, &id, &mut kept, "afterwards").await;
+    }
+    let errors = watch.errors.load(Ordering::Relaxed);
+    println!("{} batches kept, {errors} errors", watch.kept.load(Ordering::Relaxed));
+    assert!(errors >= OUTAGES, "{errors}");
+}
+
+/// Works with one and the same session until it is over. Gives its id and what was acknowledged.
+async fn work(url: String, client: u64, watch: Arc<Watch>) -> (String, Vec<String>) {
+    let id = format!("s{client}");
+    let opening = Opening { id: Some(id.clone()), ..Opening::default() };
+    let mut session = engine(&url).await.create(opening).await.unwrap();
+    let mut dice = Dice::new(client + 77);
+    let mut kept = Vec::new();
+    for step in 0.. {
+        let turn = format!("{client}-{step}");
+        while let Err(error) = do_something(&mut session, &turn, &mut dice, &mut kept, &watch).await {
+            assert!(matches!(error, EngineError::Store(StoreError::Database { .. })), "{error:?}");
+            let said = format!("{error} {error:?}");
+            assert!(said.contains("cannot ") && !said.contains("postgres://"), "{said}");
+            watch.errors.fetch_add(1, Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        if watch.is_over.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    (id, kept)
+}
+
+/// Whoever is not sure whether something arrived says it again.
+async fn do_something(
+    session: &mut Session,
+    turn: &str,
+    dice: &mut Dice,
+    kept: &mut Vec<String>,
+    watch: &Watch,
+) -> Result<(), EngineError> {
+    let ids = Batch::Turn.ids(turn);
+    if kept.last() != ids.last() {
+        session.append(Batch::Turn.messages(turn)).await?;
+        kept.extend(ids);
+        watch.kept.fetch_add(1, Ordering::Relaxed);
+    }
+    match dice.roll(8) {
+        0 => drop(session.compact(None).await?),
+        1 => match session.undo(None).await {
+            Err(EngineError::CannotTurn { .. }) => {}
+            outcome => drop(outcome?),
+        },
+        _ => drop(session.context(&target()).await?),
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Summaries that are made while the conversation goes on.
+
+use secateur::Usage;
+use secateur::session::Turn;
+use secateur_engine::{Session, Settlement};
+
+use crate::model::{SUMMARY, Slow};
+use crate::place::on_each_store;
+use crate::script::{ID, ahead, ask, count, create, engine, is_completed, talk, target};
+
+on_each_store!(
+    what_is_appended_meanwhile_is_there_after_the_swap,
+    what_others_append_meanwhile_is_there_after_the_swap,
+    a_request_that_overflows_meanwhile_waits_for_it,
+    somebody_who_wants_a_compaction_waits_for_it,
+    whoever_drops_the_session_calls_it_off,
+    an_undo_by_others_calls_it_off,
+);
+
+/// A session in which a summary was begun.
+async fn begin(url: &str, model: &std::sync::Arc<Slow>) -> Session {
+    let mut session = create(&ahead(url, model).await).await;
+    session.append(talk("a", 9)).await.unwrap();
+    let request = session.context(&target(4_000)).await.unwrap();
+    assert_eq!(model.questions(), 0);
+    let usage = Usage { input: request.tokens, ..Usage::default() };
+    session.settle(Settlement::Answered { usage, turn: Turn::Over }).await.unwrap();
+    model.asked(1).await;
+    session
+}
+
+async fn what_is_appended_meanwhile_is_there_after_the_swap(url: String) {
+    let model = Slow::new();
+    let mut session = begin(&url, &model).await;
+    session.append([ask("later")]).await.unwrap();
+    // It fits, so nobody waits.
+    let body = session.context(&target(4_000)).await.unwrap().body;
+    assert!(!body.contains(SUMMARY) && body.contains("file a0."));
+    model.allow(9);
+    let told = session.wait().await.unwrap();
+    assert!(told.iter().any(is_completed), "{told:?}");
+    let body = session.context(&target(4_000)).await.unwrap().body;
+    assert!(body.contains(SUMMARY) && body.contains("later"));
+    assert_eq!(session.wait().await.unwrap(), []);
+    assert_eq!((model.questions(), count(&session, is_completed).await), (1, 1));
+}
+
+async fn what_others_append_meanwhile_is_there_after_the_swap(url: String) {
+    let model = Slow::new();
+    let mut session = begin(&url, &model).await;
+    let mut other = engine(&url).await.open(ID).await.unwrap();
+    other.append([ask("other-0")]).await.unwrap();
+    assert!(session.context(&target(4_000)).await.unwrap().body.contains("other-0"));
+    other.append([ask("other-1")]).await.unwrap();
+    model.allow(9);
+    let told = session.wait().await.unwrap();
+    assert!(told.iter().any(is_completed), "{told:?}");
+    let body = session.context(&target(4_000)).await.unwrap().body;
+    assert!(body.contains(SUMMARY) && body.contains("other-0") && body.contains("other-1"));
+    assert_eq!(model.questions(), 1);
+    assert_eq!(other.context(&target(4_000)).await.unwrap().body, body);
+}
+
+async fn a_request_that_overflows_meanwhile_waits_for_it(url: String) {
+    let model = Slow::new();
+    let mut session = begin(&url, &model).await;
+    session.append(talk("b", 12)).await.unwrap();
+    let asking = tokio::spawn(async move { (session.context(&target(4_000)).await.unwrap(), session) });
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    assert!(!asking.is_finished());
+    model.allow(9);
+    let (request, session) = asking.await.unwrap();
+    assert!(request.body.contains(SUMMARY) && request.tokens <= request.usable.unwrap());
+    assert!(count(&session, is_completed).await >= 1);
+    assert!(!request.body.contains("file a0."));
+}
+
+async fn somebody_who_wants_a_compaction_waits_for_it(url: String) {
+    let model = Slow::new();
+    let mut session = begin(&url, &model).await;
+    let compacting = tokio::spawn(async move { (session.compact(None).await.unwrap(), session) });
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    assert!(!compacting.is_finished());
+    model.allow(9);
+    let (told, mut session) = compacting.await.unwrap();
+    assert!(told.iter().any(is_completed), "{told:?}");
+    assert!(session.context(&target(4_000)).await.unwrap().body.contains(SUMMARY));
+}
+
+async fn whoever_drops_the_session_calls_it_off(url: String) {
+    let model = Slow::new();
+    let session = begin(&url, &model).await;
+    let store = secateur_store::open(&url).await.unwrap();
+    assert_eq!(store.lease(ID, "somebody else", 60_000).await.unwrap(), None);
+    drop(session);
+    while store.lease(ID, "somebody else", 60_000).await.unwrap().is_none() || model.left() == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let session = engine(&url).await.open(ID).await.unwrap();
+    assert_eq!((model.questions(), count(&session, is_completed).await), (1, 0));
+}
+
+async fn an_undo_by_others_calls_it_off(url: String) {
+    let model = Slow::new();
+    let mut session = begin(&url, &model).await;
+    let mut other = engine(&url).await.open(ID).await.unwrap();
+    // Whoever has no model makes a digest; the right to do so is not free before this one is called off.
+    let undoing = other.undo(None).await;
+    assert!(undoing.is_err(), "there is nothing to undo yet");
+    model.allow(1);
+    session.wait().await.unwrap();
+    other.undo(None).await.unwrap();
+    let usage = Usage { input: 2_000, ..Usage::default() };
+    session.context(&target(4_000)).await.unwrap();
+    session.settle(Settlement::Answered { usage, turn: Turn::Over }).await.unwrap();
+    model.asked(2).await;
+    other.redo(None).await.unwrap();
+    model.allow(9);
+    session.wait().await.unwrap();
+    let body = session.context(&target(4_000)).await.unwrap().body;
+    assert_eq!(count(&session, is_completed).await, 1);
+    assert_eq!(other.context(&target(4_000)).await.unwrap().body, body);
+}

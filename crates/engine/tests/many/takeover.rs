@@ -1,0 +1,59 @@
+//! A process that dies while it compacts, and whoever goes on in its place.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use tokio::task::spawn_blocking;
+
+use crate::model::Slow;
+use crate::place::on_each_store;
+use crate::script::{ID, count, create, engine, engine_with, is_completed, is_started, talk, target};
+
+/// The store, for the process that dies.
+const TASK: &str = "SECATEUR_HOLDER";
+
+on_each_store!(a_holder_that_dies_is_replaced_after_its_lease);
+
+async fn a_holder_that_dies_is_replaced_after_its_lease(url: String) {
+    let mut session = create(&engine(&url).await).await;
+    session.append(talk("a", 20)).await.unwrap();
+    let task = url.clone();
+    let mut holder = spawn_blocking(move || start(&task)).await.unwrap();
+    let store = secateur_store::open(&url).await.unwrap();
+    assert_eq!(store.lease(ID, "somebody else", 1).await.unwrap(), None);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    let request = session.context(&target(3_000)).await.unwrap();
+    assert!(request.tokens <= request.usable.unwrap());
+    assert_eq!((count(&session, is_started).await, count(&session, is_completed).await), (2, 1));
+}
+
+/// Starts a process and waits until it compacts.
+fn start(url: &str) -> Child {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "takeover::a_holder_to_be_killed", "--ignored", "--nocapture"])
+        .env(TASK, url)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.into_iter().any(|line| line == "asked"), "the holder never compacted");
+    child
+}
+
+#[test]
+#[ignore = "is started by the test that kills it"]
+fn a_holder_to_be_killed() {
+    let Ok(url) = std::env::var(TASK) else {
+        return;
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let model = Slow::new();
+        let mut session = engine_with(&url, &model).await.open(ID).await.unwrap();
+        tokio::spawn(async move { session.context(&target(3_000)).await.map(drop) });
+        model.asked(1).await;
+        println!("asked");
+        // Whoever started this is gone if nobody killed it by then.
+        tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    });
+}
