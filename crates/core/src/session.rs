@@ -74,7 +74,6 @@ pub struct Session {
     start: PivotStart,
     window: Window,
     state: State,
-    request: Request,
     errand: Option<Errand>,
     flight: Option<Flight>,
     job: Option<Job>,
@@ -127,7 +126,6 @@ impl Session {
             start,
             window: Window::of(profile.policy.measures(), rows),
             state,
-            request: Request::default(),
             errand: None,
             flight: None,
             job: None,
@@ -144,7 +142,7 @@ impl Session {
             Input::Appended { messages } => self.append(messages),
             Input::Asked(request) => {
                 self.errand = Some(Errand::new(Purpose::Request, request.now));
-                self.request = request;
+                self.state.request = request;
             }
             Input::Answered { usage, turn, now } => self.learn(&usage, turn, now),
             Input::Refused { tokens, now } => self.learn_refusal(tokens, now),
@@ -189,18 +187,18 @@ impl Session {
 
     /// What is usable of the window of the model that was last asked for; none if that is unknown.
     pub fn usable(&self) -> Option<i64> {
-        let usable = self.overflow.usable(&self.request.limits)?;
+        let usable = self.overflow.usable(&self.state.request.limits)?;
         let threshold = self.for_model().threshold;
         Some(threshold.map_or(usable, |threshold| usable.min(threshold.of(usable))))
     }
 
     fn for_model(&self) -> ForModel {
-        self.settings.for_model(&self.request.model)
+        self.settings.for_model(&self.state.request.model)
     }
 
     /// Estimated tokens of a request with messages of so many characters.
     fn predict(&self, chars: u64) -> i64 {
-        let chars = chars.saturating_add(self.request.frame);
+        let chars = chars.saturating_add(self.state.request.frame);
         let (tokens, share) = (self.state.calibration.predict(chars), self.state.calibration.share(chars));
         i64::try_from(share.map_or(tokens, |share| share.min(tokens))).unwrap_or(i64::MAX)
     }

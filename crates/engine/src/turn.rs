@@ -94,6 +94,7 @@ impl Session {
             }
             Operation::Mark { .. } | Operation::Compact(_) => {
                 self.turn_compaction(&rows, number, wish, &mut commit)?;
+                self.check_originals(&commit).await?;
             }
         }
         let event = match wish {
@@ -104,6 +105,20 @@ impl Session {
         self.engine.parts.store.commit(&self.row.id, commit).await?;
         self.tell(&[event]);
         Ok(number)
+    }
+
+    /// Refuses to bring back what was forgotten: a context must not have holes.
+    async fn check_originals(&self, commit: &Commit) -> Result<(), EngineError> {
+        let mut from = commit.live_from.unwrap_or(self.row.live_from);
+        while from < self.row.live_from {
+            let to = self.row.live_from.min(from + PAGE as u64);
+            let page = self.engine.parts.store.messages(&self.row.id, from, to).await?;
+            if let Some(lost) = page.iter().find(|message| message.body.is_empty()) {
+                return Err(EngineError::Forgotten { seq: lost.seq });
+            }
+            from = to;
+        }
+        Ok(())
     }
 
     /// All operations, oldest first.

@@ -89,7 +89,8 @@ pub enum Input {
 }
 
 /// A request that the application wants to make.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Request {
     /// The model's name.
     pub model: String,

@@ -232,7 +232,7 @@ impl Session {
         }
         let cuts = std::mem::take(&mut errand.cuts);
         let chars = self.chars_with(&cuts);
-        self.state.sent_chars = Some(chars.saturating_add(self.request.frame));
+        self.state.sent_chars = Some(chars.saturating_add(self.state.request.frame));
         self.state.last_request = Some(errand.now);
         let newest = self.window.rows().iter().map(|row| row.seq).max();
         self.state.sent_to = self.state.sent_to.max(newest.unwrap_or(0));

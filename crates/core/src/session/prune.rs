@@ -33,7 +33,7 @@ impl Session {
     }
 
     fn situation(&self, now: i64) -> Situation {
-        let context = self.request.limits.context;
+        let context = self.state.request.limits.context;
         Situation {
             now,
             last_request: self.state.last_request,

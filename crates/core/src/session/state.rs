@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::effect::Request;
 use super::entry::{Entry, Seq};
 use crate::calibration::Calibration;
 use crate::compaction::Compaction;
@@ -19,6 +20,8 @@ pub struct State {
     pub breaker: Breaker,
     /// What was learned about characters and tokens.
     pub calibration: Calibration,
+    /// The last request that was wanted: how full a window is depends on the model.
+    pub request: Request,
     /// When the last request was made.
     pub last_request: Option<i64>,
     /// The newest message that a model has been sent.
