@@ -7,16 +7,19 @@
 //! $ secateur prune session.json
 //! $ secateur explain session.json prt_0003
 //! $ secateur prune session.json --write
+//! $ secateur compact session.json
+//! $ secateur session new --from session.json
 //! ```
 //!
 //! One file per subcommand, each a thin shell: it reads what the user named, asks the libraries, and prints what
 //! they say. Nothing is decided here. Only this crate and the sources below it read files, the clock and the
 //! environment, so that everything else can be tested without them.
 //!
-//! Three habits run through all commands. Nothing is changed unless `--write` says so, and then atomically and with
-//! a backup. Every report exists twice, for people and with `--json` for programs. An error says what, where and
-//! what would be accepted, and ends with exit code 2. Exit code 1 is an answer: a case came out otherwise (`conform`),
-//! the provider would reject the request (`lint`, `context`).
+//! Three habits run through all commands. No file of an agent is changed unless `--write` says so, and then atomically
+//! and with a backup; sessions that Secateur keeps itself are behind `session`, in a store of their own. Every report
+//! exists twice, for people and with `--json` for programs. An error says what, where and what would be accepted, and
+//! ends with exit code 2. Exit code 1 is an answer: a case came out otherwise (`conform`), the provider would reject
+//! the request (`lint`, `context`), nothing more can be left out of it (`session context`).
 
 mod chosen;
 mod compact;
