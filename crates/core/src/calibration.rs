@@ -71,7 +71,8 @@ impl Calibration {
     }
 
     /// The tokens of a context that shrank to `chars` characters if each cost the same in the last
-    /// report; none if it did not shrink.
+    /// report; none if it did not shrink, or if the ratio is known: then only what was taken off
+    /// goes, and what no message shows, such as instructions, stays.
     ///
     /// Taking a part off the last report leaves too much where a ratio that is too low was assumed,
     /// and who believes that will never send what would fit. Who sends too much is told so.
@@ -83,7 +84,7 @@ impl Calibration {
     /// assert_eq!(calibration.share(9_000), Some(9_000));
     /// ```
     pub fn share(&self, chars: u64) -> Option<u64> {
-        let anchor = self.anchor.filter(|anchor| chars < anchor.chars)?;
+        let anchor = self.anchor.filter(|anchor| chars < anchor.chars && !self.is_learned())?;
         let tokens = u128::from(anchor.tokens) * u128::from(chars) / u128::from(anchor.chars);
         u64::try_from(tokens).ok()
     }
@@ -113,9 +114,13 @@ impl Calibration {
         chars as f64 / tokens as f64
     }
 
+    fn is_learned(&self) -> bool {
+        self.tokens >= ENOUGH_TOKENS && self.chars > 0
+    }
+
     /// Both halves are positive: `observe` only adds growth of both.
     fn ratio(&self) -> (u64, u64) {
-        if self.tokens < ENOUGH_TOKENS || self.chars == 0 {
+        if !self.is_learned() {
             return (PRIOR_CHARS, PRIOR_TOKENS);
         }
         (self.chars, self.tokens)

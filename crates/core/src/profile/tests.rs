@@ -43,7 +43,7 @@ fn unknown_keys_wrong_types_and_impossible_values_are_named() {
         ("[watermark.meter]\ndivisor = 0.0", vec!["`watermark.meter.divisor` = 0.0", "above 0"]),
         ("[watermark]\nsummary = \"jump\"", vec!["watermark.summary", "jump", "stop", "skip", "begin"]),
         ("[prune]\nplaceholder = \"\"", vec!["prune.placeholder", "not empty"]),
-        ("[compaction]\nprune_at = [\"arrival\"]", vec!["compaction.prune_at", "arrival", "turn-end"]),
+        ("[compaction]\nprune_at = [\"arrival\"]", vec!["compaction.prune_at", "arrival", "caps"]),
         ("surprise = true", vec!["surprise", "true"]),
         ("[keep-last]\nkeep = 3", vec!["keep-last", "missing field"]),
     ] {

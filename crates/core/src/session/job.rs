@@ -229,20 +229,12 @@ impl Session {
         }
         let Task { id, means, attempt, .. } = job.task;
         self.events.push(Event::CompactionFailed { task: id, means, attempt, why: why.clone() });
-        // It is what stays that is too much, whoever writes the summary. In the background nobody waits for more, and
-        // it must not be tried for ever.
-        let is_hopeless = matches!(why, Failure::NoProgress { .. });
-        let counts = means == Means::Model && !(is_hopeless && self.errand.is_some());
-        if counts && self.state.breaker.fail(&self.settings, now) {
+        if means == Means::Model && self.state.breaker.fail(&self.settings, now) {
             let failures = self.state.breaker.failures;
             self.events.push(Event::BreakerOpened { failures });
         }
         let again = attempt < self.settings.attempts && self.state.breaker.allows(&self.settings, now);
         match (means, self.settings.fallback) {
-            _ if is_hopeless => {
-                self.note_hindrance(why.clone());
-                return self.go_further(job.level);
-            }
             (Means::Model, _) if again => job.task.attempt += 1,
             (Means::Model, Fallback::Digest) => {
                 job.task.means = Means::Digest;

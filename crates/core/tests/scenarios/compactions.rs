@@ -148,7 +148,7 @@ fn qwery_shows_the_summary_without_its_marker() {
     overflow by usage: 190500 of 184000 tokens
     compaction by usage of 5 messages, model
     summarise 5 messages by model
-    compacted by model: 190009 to 18382 tokens
+    compacted by model: 190009 to 424 tokens
     ");
 }
 
@@ -205,7 +205,7 @@ fn the_conversation_goes_on_while_a_summary_is_made_in_the_background() {
     07 tool      call-4 result of read, 20000 chars
     --
     summarise 11 messages by model
-    compacted by model: 156321 to 25141 tokens
+    compacted by model: 156321 to 7676 tokens
     "#);
 }
 
@@ -237,7 +237,7 @@ fn a_request_that_no_longer_fits_waits_for_the_summary_in_the_background() {
     --
     summarise 6 messages by model
     overflow by estimate: 196881 of 184000 tokens
-    compacted by model: 196881 to 65913 tokens
-    send 65922 of 184000 tokens
+    compacted by model: 196881 to 53973 tokens
+    send 53983 of 184000 tokens
     "#);
 }

@@ -40,7 +40,7 @@ fn a_summary_that_fails_once_is_asked_for_again() {
     failed by model, attempt 1: status 500
     compaction by usage of 4 messages, model
     summarise 4 messages by model
-    compacted by model: 190062 to 15375 tokens
+    compacted by model: 190062 to 508 tokens
     "#);
 }
 
@@ -67,7 +67,7 @@ fn after_three_failures_the_model_is_left_alone_for_a_while() {
     failed by model, attempt 2: status 500
     compaction by usage of 4 messages, digest
     summarise 4 messages by digest
-    compacted by digest: 190062 to 15250 tokens
+    compacted by digest: 190062 to 373 tokens
     "#);
 
     talk(&mut scene);
@@ -85,8 +85,8 @@ fn after_three_failures_the_model_is_left_alone_for_a_while() {
     breaker opened after 3 failures
     compaction by estimate of 6 messages, digest
     summarise 6 messages, updating <summary 1> 800 chars by digest
-    compacted by digest: 190353 to 15188 tokens
-    send 15197 of 184000 tokens
+    compacted by digest: 190353 to 305 tokens
+    send 315 of 184000 tokens
     "#);
 
     talk(&mut scene);
@@ -100,8 +100,8 @@ fn after_three_failures_the_model_is_left_alone_for_a_while() {
     overflow by estimate: 190353 of 184000 tokens
     compaction by estimate of 6 messages, digest
     summarise 6 messages, updating <summary 2> 800 chars by digest
-    compacted by digest: 190353 to 15188 tokens
-    send 15197 of 184000 tokens
+    compacted by digest: 190353 to 305 tokens
+    send 315 of 184000 tokens
     "#);
 
     scene.now += 600_000;
@@ -116,9 +116,9 @@ fn after_three_failures_the_model_is_left_alone_for_a_while() {
     overflow by estimate: 190353 of 184000 tokens
     compaction by estimate of 6 messages, model
     summarise 6 messages, updating <summary 3> 800 chars by model
-    compacted by model: 190353 to 15313 tokens
+    compacted by model: 190353 to 440 tokens
     breaker closed
-    send 15322 of 184000 tokens
+    send 451 of 184000 tokens
     "#);
 }
 
@@ -228,7 +228,7 @@ fn a_hook_may_keep_the_work_from_going_on() {
     overflow by usage: 190500 of 184000 tokens
     compaction by usage of 4 messages, model
     summarise 4 messages by model
-    compacted by model: 190071 to 15385 tokens
+    compacted by model: 190071 to 518 tokens
     "#);
 }
 

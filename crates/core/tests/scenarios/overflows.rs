@@ -34,7 +34,7 @@ fn a_turn_that_is_over_is_not_continued() {
     overflow by usage: 190500 of 184000 tokens
     compaction by usage of 10 messages, model
     summarise 10 messages by model
-    compacted by model: 190028 to 21344 tokens
+    compacted by model: 190028 to 495 tokens
     "#);
 }
 
@@ -55,7 +55,7 @@ fn a_request_that_was_answered_does_not_stand_at_the_end_as_if_it_were_new() {
     overflow by usage: 190500 of 184000 tokens
     compaction by usage of 4 messages, model
     summarise 4 messages by model
-    compacted by model: 236875 to 65313 tokens
+    compacted by model: 236875 to 569 tokens
     ");
 }
 
@@ -73,7 +73,7 @@ fn opencode_continues_even_a_turn_that_is_over() {
     overflow by usage: 190500 of 184000 tokens
     compaction by usage of 12 messages, model
     summarise 12 messages by model
-    compacted by model: 190037 to 21288 tokens
+    compacted by model: 190037 to 431 tokens
     ");
 }
 
@@ -96,7 +96,7 @@ fn an_interrupted_model_with_nothing_left_to_answer_is_told_to_go_on() {
     overflow by usage: 190500 of 184000 tokens
     compaction by usage of 1 messages, model
     summarise 1 messages by model
-    compacted by model: 190937 to 22563 tokens
+    compacted by model: 190937 to 1547 tokens
     "#);
 }
 
@@ -143,8 +143,8 @@ fn what_the_provider_refused_is_said_again_behind_the_summary() {
     overflow by refusal: 205000 of 184000 tokens
     compaction by refusal of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 205009 to 36266 tokens
-    send 36288 of 184000 tokens
+    compacted by model: 205009 to 499 tokens
+    send 526 of 184000 tokens
     "#);
 }
 
@@ -174,8 +174,8 @@ fn balanced_prunes_after_a_refusal_and_asks_again() {
     send 169096 of 184000 tokens
     send 169146 of 184000 tokens
     overflow by refusal: 205000 of 184000 tokens
-    pruned at overflow: 1 results, 205000 to 161261 tokens
-    send 161261 of 184000 tokens
+    pruned at overflow: 1 results, 205000 to 151989 tokens
+    send 151989 of 184000 tokens
     "#);
 }
 
@@ -197,7 +197,7 @@ fn opencode_compacts_at_overflow_although_pruning_would_be_enough() {
     overflow by usage: 190500 of 184000 tokens
     compaction by usage of 14 messages, model
     summarise 14 messages by model
-    compacted by model: 190031 to 21238 tokens
+    compacted by model: 190031 to 431 tokens
     ");
 }
 

@@ -48,7 +48,7 @@ fn where_pruning_is_enough_nothing_is_compacted() {
     --
     send 156625 of 184000 tokens
     overflow by usage: 190500 of 184000 tokens
-    pruned at overflow: 2 results, 190031 to 102552 tokens
+    pruned at overflow: 2 results, 190031 to 83917 tokens
     "#);
 }
 
@@ -105,7 +105,7 @@ fn opencode_prunes_when_the_turn_is_over() {
     14 tool      call-5 result of bash, 40000 chars
     15 assistant "done" 100 chars
     --
-    pruned at turn-end: 2 results, 170031 to 82552 tokens
+    pruned at turn-end: 2 results, 170031 to 75084 tokens
     "#);
 }
 
@@ -151,7 +151,7 @@ fn qwery_prunes_when_the_turn_is_over() {
     15 assistant "done" 100 chars
     --
     send 156625 of 184000 tokens
-    pruned at turn-end: 2 results, 170031 to 82552 tokens
+    pruned at turn-end: 2 results, 170031 to 75084 tokens
     "#);
 }
 
@@ -240,8 +240,8 @@ fn openclaw_of_september_waits_until_the_cache_is_cold() {
     15 assistant "done" 100 chars
     16 user      "go on" 50 chars
     --
-    pruned at before-request: 4 results, 170046 to 30157 tokens
-    send 30157 of 183616 tokens
+    pruned at before-request: 4 results, 170046 to 18214 tokens
+    send 18214 of 183616 tokens
     "#);
 }
 

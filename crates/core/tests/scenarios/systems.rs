@@ -34,7 +34,7 @@ fn opencode_of_january_keeps_nothing_and_continues() {
     overflow by usage: 197500 of 184000 tokens
     compaction by usage of 13 messages, model
     summarise 13 messages by model
-    compacted by model: 200809 to 28288 tokens
+    compacted by model: 200809 to 556 tokens
     "#);
 }
 
@@ -52,7 +52,7 @@ fn opencode_of_august_keeps_a_tail_behind_the_summary() {
     overflow by usage: 197500 of 184000 tokens
     compaction by usage of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 200809 to 32088 tokens
+    compacted by model: 200809 to 4981 tokens
     "#);
 }
 
@@ -70,7 +70,7 @@ fn opencode_today_writes_its_marker_with_the_summary() {
     overflow by usage: 197500 of 184000 tokens
     compaction by usage of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 200800 to 32079 tokens
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 
@@ -86,7 +86,7 @@ fn openclaw_of_january_trims_for_one_request_and_keeps_a_tail() {
     overflow by usage: 197500 of 183616 tokens
     compaction by usage of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 286379 to 117658 tokens
+    compacted by model: 286379 to 10078 tokens
     "#);
 }
 
@@ -102,7 +102,7 @@ fn openclaw_of_september_leaves_a_warm_cache_alone() {
     overflow by usage: 197500 of 183616 tokens
     compaction by usage of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 200809 to 32088 tokens
+    compacted by model: 200809 to 4981 tokens
     "#);
 }
 
@@ -118,7 +118,7 @@ fn openclaw_today_compacts_as_in_september() {
     overflow by usage: 197500 of 183616 tokens
     compaction by usage of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 200800 to 32079 tokens
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 
@@ -133,7 +133,7 @@ fn openagentic_of_january_begins_with_the_summary() {
     overflow by usage: 197500 of 195904 tokens
     compaction by usage of 13 messages, model
     summarise 13 messages by model
-    compacted by model: 200809 to 28288 tokens
+    compacted by model: 200809 to 556 tokens
     "#);
 }
 
@@ -148,7 +148,7 @@ fn openagentic_today_begins_with_the_summary() {
     overflow by usage: 197500 of 195904 tokens
     compaction by usage of 13 messages, model
     summarise 13 messages by model
-    compacted by model: 200800 to 28279 tokens
+    compacted by model: 200800 to 545 tokens
     "#);
 }
 
@@ -162,7 +162,7 @@ fn qwery_of_february_hides_its_marker_and_does_not_continue() {
     overflow by usage: 197500 of 184000 tokens
     compaction by usage of 13 messages, model
     summarise 13 messages by model
-    compacted by model: 200809 to 28288 tokens
+    compacted by model: 200809 to 556 tokens
     "#);
 }
 
@@ -176,7 +176,7 @@ fn qwery_today_hides_its_marker_and_does_not_continue() {
     overflow by usage: 197000 of 184000 tokens
     compaction by usage of 13 messages, model
     summarise 13 messages by model
-    compacted by model: 200800 to 28279 tokens
+    compacted by model: 200800 to 545 tokens
     "#);
 }
 
@@ -194,6 +194,6 @@ fn balanced_keeps_the_request_and_the_recent_work_and_needs_no_continue() {
     overflow by usage: 197500 of 184000 tokens
     compaction by usage of 10 messages, model
     summarise 10 messages by model
-    compacted by model: 200800 to 32116 tokens
+    compacted by model: 200800 to 5014 tokens
     "#);
 }
