@@ -135,10 +135,9 @@ async fn a_session_in_one_form_is_sent_in_another() {
     let target = Target { wire: Some(Wire::Anthropic), ..target(4_000) };
     insta::assert_snapshot!(shape(&ask(&mut session, &target).await.body), @"
     00 user: What did we do so far?
-    01 assistant: This is a record of the conversation so far, made to save ro … (415 chars)
-    02 user: Please look at file 3.
-    03 assistant: File 3 is fine.
-    04 user: Please go on with what you were doing. If nothing is left to do, say so.
+    01 assistant: This is a record of the conversation so far, made to save ro … (413 chars)
+    01 assistant: File 3 is fine.
+    02 user: And the tests?
     ");
 }
 

@@ -32,8 +32,15 @@ async fn a_model_that_was_cut_off_is_told_to_go_on() {
     insta::assert_snapshot!(shape(&ask(&mut session, &target(WINDOW)).await.body), @"
     00 system: Be brief.
     01 user: What did we do so far?
-    02 assistant: This is a record of the conversation so far, made to save ro … (712 chars)
-    03 user: Now mend what is broken.
+    02 assistant: This is a record of the conversation so far, made to save ro … (636 chars)
+    03 assistant: File 2 is fine.
+    04 user: Please look at file 3.
+    05 assistant calls call-3
+    06 tool call-3: line 3 | line 3 | line 3 | line 3 | line 3 | line 3 | line 3 … (30002 chars)
+    07 assistant: File 3 is fine.
+    08 user: Now mend what is broken.
+    09 assistant: I begin with the parser, then
+    10 user: Please go on with what you were doing. If nothing is left to do, say so.
     ");
 }
 

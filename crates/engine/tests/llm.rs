@@ -1,0 +1,120 @@
+//! A session with a real model: past its real window, and summarised by itself.
+//!
+//! The model is small and slow, so little is sent, and what it writes is never looked at: only that what was asked for
+//! came, or that what went wrong was called by its name. `crates/engine/tests/llm/run` starts one and sets
+//! `SECATEUR_LLM` to its address.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
+
+use std::sync::Arc;
+
+use secateur::session::{Event, Failure, Means, Trigger};
+use secateur::{Layer, Limits, Profiles};
+use secateur_engine::provider::{Endpoint, overflow};
+use secateur_engine::{Engine, Live, NewMessage, Opening, Settlement, Target};
+use secateur_formats::{Wire, lint};
+use serde_json::json;
+
+/// The window of the model, in tokens.
+const WINDOW: i64 = 8_192;
+
+/// Sends a request; gives status and body of what comes back.
+async fn send(url: &str, body: &str) -> (u16, String) {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let request =
+        client.post(format!("{url}/v1/chat/completions")).header("content-type", "application/json");
+    let response = request.body(body.to_owned()).send().await.unwrap();
+    (response.status().as_u16(), response.text().await.unwrap())
+}
+
+/// A turn of about 6,000 characters: numbers, of which a model makes more tokens than an estimate does.
+fn turn(number: u32) -> [NewMessage; 4] {
+    let digits = |line: u32| (line * 7_919 % 65_521, line * 104_729 % 65_521);
+    let line = |line: u32| format!("{:04x}-{:04x} unit {line}: passed\n", digits(line).0, digits(line).1);
+    let output: String = (number * 220..number * 220 + 220).map(line).collect();
+    let call = format!("call-{number}");
+    [
+        json!({"role": "user", "content": format!("Run the tests of part {number}.")}),
+        json!({"role": "assistant", "content": null, "tool_calls": [{"id": call, "type": "function",
+            "function": {"name": "bash", "arguments": format!("{{\"command\":\"make part-{number}\"}}")}}]}),
+        json!({"role": "tool", "tool_call_id": call, "content": output}),
+        json!({"role": "assistant", "content": format!("All tests of part {number} pass.")}),
+    ]
+    .map(|message| NewMessage::json(message.to_string()))
+}
+
+#[tokio::test]
+#[ignore = "needs a model; crates/engine/tests/llm/run starts one"]
+async fn a_session_goes_past_a_real_window_and_on() {
+    let Ok(url) = std::env::var("SECATEUR_LLM") else { panic!("SECATEUR_LLM names no server") };
+    rustls::crypto::ring::default_provider().install_default().ok();
+    // A narrow window of its own keeps the questions for the summary small.
+    let endpoint = Endpoint {
+        context: 2_000,
+        output: Some(150),
+        patience_ms: 300_000,
+        retries: 0,
+        ..Endpoint::new(Wire::OpenAiChat, url.as_str(), "small")
+    };
+    let values = "compaction = { attempts = 1, summary = 300, tail = { tokens = 800, request = true } }";
+    let layer = Layer { origin: "the test".to_owned(), values: toml::from_str(values).unwrap() };
+    let engine = Engine::new(secateur_store::open("sqlite::memory:").await.unwrap())
+        .with_profiles(Profiles::builtin(), vec![layer])
+        .with_model(Arc::new(endpoint.connect().unwrap()));
+    let mut watch = engine.watch();
+    let opening = Opening { frame: r#"{"max_tokens":16,"temperature":0}"#.to_owned(), ..Opening::default() };
+    let mut session = engine.create(opening).await.unwrap();
+    let limits = Limits { context: WINDOW, output: Some(200), ..Limits::default() };
+    let target = Target { limits, ..Target::new("small", WINDOW) };
+
+    // By the estimate it fits. The provider sees it otherwise, and says so at once.
+    for number in 0..4 {
+        session.append(turn(number)).await.unwrap();
+    }
+    session.append([NewMessage::json(r#"{"role":"user","content":"Do all tests pass?"}"#)]).await.unwrap();
+    let request = session.context(&target).await.unwrap();
+    assert_eq!(request.events, []);
+    let (status, body) = send(&url, &request.body).await;
+    println!("estimated {}; status {status}: {body}", request.tokens);
+    let refusal = overflow(status, &body).unwrap();
+    assert_eq!(refusal.limit, Some(WINDOW as u64));
+    assert!(refusal.used.unwrap() > WINDOW as u64, "{refusal:?}");
+
+    let told = session.settle(Settlement::Overflow { tokens: refusal.used }).await.unwrap();
+    println!("{told:#?}");
+    assert!(matches!(told[0], Event::Overflow { trigger: Trigger::Refusal, .. }), "{told:?}");
+    let completed = told.iter().find_map(|event| match event {
+        Event::CompactionCompleted { means, before, after, .. } => Some((*means, *before, *after)),
+        _ => None,
+    });
+    let (means, before, after) = completed.unwrap();
+    assert!(after < before, "{after} of {before}");
+    if means == Means::Digest {
+        // So small a model may write what cannot be used. Then that is said, and the digest stands in.
+        let failed = |event: &Event| {
+            matches!(
+                event,
+                Event::CompactionFailed {
+                    means: Means::Model,
+                    why: Failure::Model { .. } | Failure::Flawed { .. },
+                    ..
+                }
+            )
+        };
+        assert!(told.iter().any(failed), "{told:?}");
+    }
+    let mut lines = 0;
+    while let Ok(news) = watch.try_recv() {
+        lines += u32::from(matches!(news, Live::Delta { .. }));
+    }
+    println!("{means:?}, {lines} lines streamed");
+    assert!(means == Means::Digest || lines > 0, "a summary comes line by line");
+
+    // What is sent now fits, and the model answers.
+    let request = session.context(&target).await.unwrap();
+    assert_eq!(lint::lint(Wire::OpenAiChat, &request.body), []);
+    let (status, body) = send(&url, &request.body).await;
+    assert_eq!(status, 200, "{body}");
+    // Nothing is lost.
+    assert!(session.recall("3").await.unwrap().text.contains("unit 0: passed"));
+}
