@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Answers line by line.
-async fn run(
+pub(crate) async fn run(
     arguments: &[String],
     lines: impl Iterator<Item = std::io::Result<String>>,
     out: &mut impl Write,

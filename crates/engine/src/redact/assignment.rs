@@ -14,6 +14,9 @@ use super::value::{Value, Written, read_value};
 
 /// Looks for a credential that is assigned to the name around a literal.
 pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range<usize>, &'static str)> {
+    if !may_be_assigned(text, literal.end) {
+        return None;
+    }
     let name = read_name(text, literal);
     let mut value = read_value(text, &name)?;
     strip_scheme(text, &mut value);
@@ -30,6 +33,15 @@ pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range
         return Some((value.range, "heroku-key"));
     }
     is_credential(bytes, kind, value.written).then(|| (value.to_end(text), kind.rule()))
+}
+
+/// A look at what follows the letters of the name. Most names are followed by something else, and this is where
+/// most of the time would go.
+fn may_be_assigned(text: &[u8], at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    let name =
+        rest.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
+    rest.get(name).is_some_and(|next| b"=:>?|~!, \t\r\n\\\"'`]*".contains(next))
 }
 
 /// Whether a value is one that a name of this kind announces.

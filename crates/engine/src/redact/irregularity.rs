@@ -10,12 +10,15 @@
 //! * a capital after a small letter, a little, because names have humps, too;
 //! * a sign that holds names together speaks against chance.
 //!
-//! The sum has to reach [`EVIDENCE`]. Random values of 16 bytes reach 20 to 40 and names lie below zero.
+//! The sum has to reach [`EVIDENCE`]. Of 20,000 random values of 16 bytes, half reach 18 (hexadecimal) to 30
+//! (base32, base36), and 0.2 % (base36) to 2.4 % (hexadecimal) stay below 8; of 32 bytes, at most one in
+//! ten thousand does. Of 580 names of 16 to 60 bytes in the sources of this workspace, 99 % lie below -8, and
+//! none reaches 8.
 
 use super::bigram::evidence;
 
-/// The least entropy of a value that looks like chance, in bits a byte. Of 16 random hexadecimal digits, one
-/// value in 500 has less.
+/// The least entropy of a value that looks like chance, in bits a byte. Of values of 16 random hexadecimal
+/// digits, 0.14 % have less.
 const ENTROPY: f64 = 2.5;
 
 /// The least evidence for chance, in bits.

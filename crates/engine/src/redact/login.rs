@@ -23,14 +23,20 @@ pub(super) const PLACES: &[Place] = &[
     Place {
         rule: "netrc-password",
         literals: &["machine ", "default login "],
-        pattern: r"(?:machine\s+\S+(?:\s|\\n)+|default\s+)login\s+[^\s\\]+(?:\s|\\n)+password\s+([^\s\x22'\\]{3,256})",
+        pattern: concat!(
+            r"(?:machine\s+\S+(?:\s|\\n)+|default\s+)login\s+[^\s\\]+(?:\s|\\n)+",
+            r"password\s+([^\s\x22'\\]{3,256})",
+        ),
         least: Strength::None,
     },
     // .pgpass: host:port:database:user:password
     Place {
         rule: "pgpass-password",
         literals: &[":5432:", ":5433:", ":6432:", ":*:"],
-        pattern: r":(?:[0-9]+|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_@.*-]{1,64}:([^\s:\x22'\\]{4,128})(?:[\s\x22\x27\\]|\z)",
+        pattern: concat!(
+            r":(?:[0-9]+|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_@.*-]{1,64}",
+            r":([^\s:\x22'\\]{4,128})(?:[\s\x22\x27\\]|\z)",
+        ),
         least: Strength::None,
     },
     // curl -u user:password, and relatives

@@ -4,6 +4,12 @@
 //! as a part of the previous summary, and the second time must change nothing.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// None if it does not compile, which a test rules out.
+static MARKER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[redacted:[a-z0-9-]{1,48}\]").ok());
 
 const OPEN: &str = "[redacted:";
 
@@ -27,21 +33,13 @@ pub(super) fn push_marker(out: &mut String, rule: &str) {
 pub(super) fn split_at_markers(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::with_capacity(1);
     let mut start = 0;
-    for (at, _) in text.match_indices(OPEN) {
-        let Some(end) = marker_end(text, at) else { continue };
-        pieces.push(start..at);
-        start = end;
+    for marker in MARKER.iter().flat_map(|marker| marker.find_iter(text)) {
+        pieces.push(start..marker.start());
+        start = marker.end();
     }
     pieces.push(start..text.len());
     pieces.retain(|piece| !piece.is_empty());
     pieces
-}
-
-fn marker_end(text: &str, at: usize) -> Option<usize> {
-    let name = at + OPEN.len();
-    let reach = text.as_bytes().get(name..)?;
-    let length = reach.iter().take(NAME_MAX + 1).position(|byte| *byte == b']')?;
-    is_rule_name(text.get(name..name + length)?).then_some(name + length + 1)
 }
 
 #[cfg(test)]

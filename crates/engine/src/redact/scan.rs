@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use super::assignment::find_assigned;
 use super::header::{find_authorization, find_cookies, find_scheme_token};
@@ -70,6 +70,9 @@ pub(super) fn builtin() -> Option<Arc<Rules>> {
     RULES.clone()
 }
 
+/// No rule sees further than this from its literal, unless all that it sees is replaced.
+pub(super) const REACH: usize = 40 * 1024;
+
 const FIXED: &[(&str, Clue)] = &[
     ("://", Clue::Url),
     ("uthorization", Clue::Authorization),
@@ -115,6 +118,8 @@ impl Rules {
         FIXED.iter().for_each(|(literal, clue)| push(literal, *clue));
         let automaton = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::DFA))
+            // So many different first bytes leave it nothing to skip.
+            .prefilter(false)
             .match_kind(MatchKind::Standard)
             .build(literals)
             .ok()?;
@@ -122,10 +127,11 @@ impl Rules {
         Some(Self { automaton, clues, shapes: matchers, logins })
     }
 
-    /// Hands over all that the rules find in a text, in no particular order.
-    pub(super) fn find_all(&self, text: &[u8], found: &mut Vec<Candidate>) {
+    /// Hands over all that the rules find at literals in a part of a text, in no particular order. The rules
+    /// see all of the text.
+    pub(super) fn find_all(&self, text: &[u8], part: Range<usize>, found: &mut Vec<Candidate>) {
         let mut refused = vec![0; self.shapes.len()];
-        for hit in self.automaton.find_overlapping_iter(text) {
+        for hit in self.automaton.find_overlapping_iter(Input::new(text).span(part)) {
             let Some(clue) = self.clues.get(hit.pattern().as_usize()) else { continue };
             if let Clue::Shape(index) = clue {
                 let Some((matcher, refused)) = self.shapes.get(*index).zip(refused.get_mut(*index)) else {

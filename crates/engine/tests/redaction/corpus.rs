@@ -1,9 +1,9 @@
 //! What is found in real sessions and sources, to be looked at by a person.
 //!
-//! `SECATEUR_CORPUS=DIR cargo test --release -p secateur-engine --test redaction corpus -- --nocapture` reads all
-//! logs below the folder and prints every finding with what is around it. The credential itself is masked:
-//! letters become `a`, capitals `A`, digits `9`. `SECATEUR_SOURCES=DIR:DIR` does the same for folders of code and
-//! documentation, which are no sessions, but full of names that nearly announce something.
+//! `SECATEUR_CORPUS=DIR cargo test --release -p secateur-engine --test redaction corpus -- --nocapture` reads
+//! all logs below the folder and prints every finding with what is around it. The credential itself is masked:
+//! letters become `a`, capitals `A`, digits `9`. `SECATEUR_SOURCES=DIR:DIR` does the same for folders of code
+//! and documentation, which are no sessions, but full of names that nearly announce something.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use secateur_formats::read_all;
 /// How much of the text is shown to either side of a finding.
 const AROUND: usize = 70;
 
-/// Files of these kinds below a folder, in order. Links are not followed, so there is no way to go round in circles.
+/// Files of these kinds below a folder, in order. Links are not followed, so it never goes round in circles.
 fn files(folder: &Path, kinds: &[&str], out: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
     entries.sort_by_key(std::fs::DirEntry::path);

@@ -94,7 +94,8 @@ kinds! {
     Shaped "pinecone" |dice| format!("pcsk_{}_{}", dice.of(BASE62, 6), dice.of(BASE62, 63));
     Shaped "langsmith" |dice| format!("lsv2_pt_{}_{}", dice.of(HEX, 32), dice.of(HEX, 10));
     Shaped "aws-access-key" |dice| format!("{}{}", dice.pick(&["AKIA", "ASIA"]), dice.of(BASE32, 16));
-    Shaped "aws-session-token" |dice| format!("IQoJb3JpZ2luX2VjE{}//////////wEa{}==", dice.of(BASE64, 3), dice.of(BASE64, 300));
+    Shaped "aws-session-token" |dice|
+        format!("IQoJb3JpZ2luX2VjE{}//////////wEa{}==", dice.of(BASE64, 3), dice.of(BASE64, 300));
     Shaped "google-oauth-secret" |dice| format!("GOCSPX-{}", dice.of(URL64, 28));
     Shaped "google-access-token" |dice| format!("ya29.{}", dice.of(URL64, 120));
     Shaped "azure-client-secret" |dice| format!("{}8Q~{}", dice.of(BASE62, 3), dice.of(BASE62, 34));
@@ -105,16 +106,20 @@ kinds! {
     Shaped "doppler" |dice| format!("dp.pt.{}", dice.of(BASE62, 43));
     Shaped "supabase" |dice| format!("sbp_{}", dice.of(HEX, 40));
     Shaped "planetscale" |dice| format!("pscale_tkn_{}", dice.of(BASE62, 43));
-    Shaped "github" |dice| format!("{}{}", dice.pick(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]), dice.of(BASE62, 36));
+    Shaped "github" |dice|
+        format!("{}{}", dice.pick(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]), dice.of(BASE62, 36));
     Shaped "github-fine" |dice| format!("github_pat_{}_{}", dice.of(BASE62, 22), dice.of(BASE62, 59));
     Shaped "gitlab" |dice| format!("glpat-{}", dice.of(URL64, 20));
     Shaped "npm" |dice| format!("npm_{}", dice.of(BASE62, 36));
     Shaped "pypi" |dice| format!("pypi-AgEIcHlwaS5vcmc{}", dice.of(URL64, 150));
     Shaped "docker" |dice| format!("dckr_pat_{}", dice.of(URL64, 27));
     Shaped "atlassian" |dice| format!("ATATT3xFfGF0{}={}", dice.of(URL64, 170), dice.of(HEX, 8));
-    Shaped "slack-bot" |dice| format!("xoxb-{}-{}-{}", dice.of(DIGITS, 12), dice.of(DIGITS, 13), dice.of(BASE62, 24));
-    Shaped "slack-user" |dice| format!("xoxp-{}-{}-{}", dice.of(DIGITS, 12), dice.of(DIGITS, 12), dice.of(HEX, 32));
-    Shaped "slack-app" |dice| format!("xapp-1-A{}-{}-{}", dice.of(BASE32, 10), dice.of(DIGITS, 13), dice.of(HEX, 64));
+    Shaped "slack-bot" |dice|
+        format!("xoxb-{}-{}-{}", dice.of(DIGITS, 12), dice.of(DIGITS, 13), dice.of(BASE62, 24));
+    Shaped "slack-user" |dice|
+        format!("xoxp-{}-{}-{}", dice.of(DIGITS, 12), dice.of(DIGITS, 12), dice.of(HEX, 32));
+    Shaped "slack-app" |dice|
+        format!("xapp-1-A{}-{}-{}", dice.of(BASE32, 10), dice.of(DIGITS, 13), dice.of(HEX, 64));
     Shaped "discord" |dice| {
         let id = format!("{}{}", dice.pick(&["1", "2", "7", "9"]), dice.of(DIGITS, 17));
         format!("{}.{}.{}", dice.base64_of(&id), dice.of(URL64, 6), dice.of(URL64, 38))
@@ -151,10 +156,17 @@ kinds! {
     };
     Framed "api-key-header" |dice| framed("x-api-key: @@", dice.of(BASE62, 32));
     Framed "cookie" |dice| framed("Cookie: theme=dark; sessionid=@@; lang=en", dice.of(BASE36, 32));
-    Framed "query-signature" |dice| framed("https://x.example.com/f?X-Amz-Expires=60&X-Amz-Signature=@@&v=1", dice.of(HEX, 64));
-    Framed "azure-sas" |dice| framed("https://x.example.com/c?sv=2022-11-02&sig=@@", format!("{}%3D", dice.of(BASE62, 43)));
-    Framed "query-token" |dice| framed("https://x.example.com/cb?access_token=@@&state=1", dice.of(BASE62, 30));
-    Framed "azure-storage" |dice| framed("AccountName=store;AccountKey=@@;EndpointSuffix=core.example.net", format!("{}==", dice.of(BASE64, 86)));
+    Framed "query-signature" |dice|
+        framed("https://x.example.com/f?X-Amz-Expires=60&X-Amz-Signature=@@&v=1", dice.of(HEX, 64));
+    Framed "azure-sas" |dice|
+        framed("https://x.example.com/c?sv=2022-11-02&sig=@@", format!("{}%3D", dice.of(BASE62, 43)));
+    Framed "query-token" |dice|
+        framed("https://x.example.com/cb?access_token=@@&state=1", dice.of(BASE62, 30));
+    Framed "azure-storage" |dice|
+        framed(
+            "AccountName=store;AccountKey=@@;EndpointSuffix=core.example.net",
+            format!("{}==", dice.of(BASE64, 86))
+        );
     Framed "slack-webhook" |dice| {
         let path = format!("services/T{}/B{}/{}", dice.of(BASE32, 8), dice.of(BASE32, 10), dice.of(BASE62, 24));
         framed("https://hooks.slack.com/@@", path)
