@@ -1,4 +1,5 @@
-//! A small agent that never runs out of window: `agent URL MODEL WINDOW STORE`, with what to say on standard input.
+//! A small agent that never runs out of window. It reads what you say, line by line, and writes what the model
+//! says: `agent URL MODEL WINDOW STORE`.
 //!
 //! URL is that of an OpenAI-compatible server, such as `http://127.0.0.1:8080/v1`.
 

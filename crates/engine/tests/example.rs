@@ -31,21 +31,22 @@ async fn the_agent_of_the_guide_goes_on_past_an_overflow_and_after_a_restart() {
     let store = folder.path().join("agent.db");
     let too_long = r#"{"error":{"message":"This model's maximum context length is 2000 tokens. However, your messages resulted in 2100 tokens.","code":"context_length_exceeded"}}"#;
     let scripts = vec![
-        Script::whole(WIRE, "Hello to you."),
-        Script::refusal(400, too_long),
         Script::whole(WIRE, "It is about ducks."),
+        Script::refusal(400, too_long),
+        Script::whole(WIRE, "Not about geese."),
         Script::whole(WIRE, "Ducks, I said."),
     ];
     let server = Scripted::start(scripts).await;
     let essay = "A duck is a bird that swims. ".repeat(60);
-    let said = talk(&server, &store, &["Hello!", &format!("What is this about? {essay}")]).await;
-    assert_eq!(said, "Hello to you.\nIt is about ducks.\n");
+    let said = talk(&server, &store, &[&format!("What is this about? {essay}"), "And geese?"]).await;
+    assert_eq!(said, "It is about ducks.\nNot about geese.\n");
     let said = talk(&server, &store, &["What did you say?"]).await;
     assert_eq!(said, "Ducks, I said.\n");
 
     let requests = server.requests();
     assert!(requests[2].body.len() < requests[1].body.len(), "{}", requests[2].body);
-    assert!(requests[3].body.contains("It is about ducks."), "{}", requests[3].body);
+    assert!(requests[2].body.contains("And geese?"), "{}", requests[2].body);
+    assert!(requests[3].body.contains("Not about geese."), "{}", requests[3].body);
     for request in &requests {
         assert_eq!(request.json()["model"], "m");
         assert_eq!(lint::lint(WIRE, &request.body), []);

@@ -83,10 +83,10 @@ async fn a_hook_keeps_a_result_that_would_be_cut() {
     }
     ask(&mut session, &target(200_000)).await;
     answered(&mut session, 100_000, Turn::Over).await;
-    let heard = hook.heard.lock().unwrap();
-    let Facts::BeforePrune { parts, .. } = &heard[0].facts else { panic!() };
-    let count = parts.len();
-    drop(heard);
+    let count = match &hook.heard.lock().unwrap()[0].facts {
+        Facts::BeforePrune { parts, .. } => parts.len(),
+        other => panic!("{other:?}"),
+    };
     let shape = shape(&ask(&mut session, &target(200_000)).await.body);
     assert!(shape.contains("tool call-0: line 0"), "{shape}");
     assert_eq!(shape.matches("[Old tool result content cleared]").count(), count - 1, "{shape}");
