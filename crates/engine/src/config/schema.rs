@@ -161,6 +161,10 @@ fn compaction(generator: &mut SchemaGenerator) -> Schema {
             key.insert("description".to_owned(), Value::from(description));
         }
     }
+    // Caps and need decide about these two; a profile cannot list them.
+    if let Some(Value::Array(occasions)) = schema.pointer_mut("/properties/prune_at/items/enum") {
+        occasions.retain(|occasion| occasion != "arrival" && occasion != "emergency");
+    }
     schema
 }
 
