@@ -22,7 +22,7 @@ pub(crate) fn all() -> &'static [Profile] {
                 Family::KeepLast(_) => "[keep-last]\nthreshold = 20\nkeep = 1",
             };
             let page =
-                format!("name = 'small-{name}'\nextends = '{name}'\n[prune]\nenabled = true\n{limits}");
+                format!("name = 'small-{name}'\nextends = '{name}'\n[compaction]\nprune = true\n{limits}");
             profiles.add("small", &page).unwrap();
         }
         profiles.names().map(|name| profiles.get(name).unwrap()).collect()
