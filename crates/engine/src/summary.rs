@@ -13,7 +13,7 @@
 //! whatever the conversation holds; and nothing relies on a summary before [`check`] has found no [`Flaw`].
 //!
 //! Nothing here talks to the network or a store. [`gather`] and [`check`] are plain functions, and [`summarise`] asks
-//! whatever [`Model`] it is given.
+//! whatever [`Model`](crate::provider::Model) it is given.
 
 mod check;
 mod chunk;

@@ -16,7 +16,8 @@ pub(crate) const ID: &str = "s";
 /// A store with one session of so many messages.
 pub(crate) struct Case {
     url: String,
-    messages: u64,
+    /// How many.
+    pub(crate) messages: u64,
     /// The server and the schema that is to be dropped.
     schema: Option<(String, String)>,
     /// Gone with the case.

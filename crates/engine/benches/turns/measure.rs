@@ -9,7 +9,7 @@ use secateur_store::open;
 use crate::Outcome;
 use crate::case::{ID, answer, take_turns, target, turn};
 
-const WARM_UP: u32 = 40;
+const WARM_UP: u32 = 20;
 const TURNS: u32 = 200;
 const OPENINGS: u32 = 11;
 
@@ -21,6 +21,18 @@ impl Figures {
     /// What stands above the figures.
     pub(crate) const HEADING: &str = "  messages      open µs     append µs    context µs     settle µs       turn µs    \
                                       memory KiB";
+
+    /// Worse than everything.
+    pub(crate) const WORST: Figures = Figures([u64::MAX; 6]);
+
+    /// The best of both, figure by figure. What is worse was in the way of something else.
+    pub(crate) fn better(self, other: Figures) -> Figures {
+        let mut figures = self.0;
+        for (figure, other) in figures.iter_mut().zip(other.0) {
+            *figure = other.min(*figure);
+        }
+        Figures(figures)
+    }
 
     /// A line of the table, with ratios to the smallest case.
     pub(crate) fn line(&self, messages: u64, smallest: &Figures) -> String {
@@ -52,10 +64,12 @@ pub(crate) async fn measure(url: &str) -> Outcome<()> {
         session = engine.open(ID).await?;
         openings.push(start.elapsed());
     }
-    take_turns(&mut session, "warm", WARM_UP).await?;
+    // Names that no earlier process used.
+    let name = engine.store().session(ID).await?.head;
+    take_turns(&mut session, &format!("warm{name}-"), WARM_UP).await?;
     let mut times: [Vec<Duration>; 4] = Default::default();
     for number in 0..TURNS {
-        let messages = turn(&format!("measure{number:07}"));
+        let messages = turn(&format!("turn{name}-{number:07}"));
         let start = Instant::now();
         session.append(messages).await?;
         let appended = start.elapsed();

@@ -130,7 +130,8 @@ pub enum Flaw {
 /// Whether a summary can be relied on; the first flaw if not.
 ///
 /// ```
-/// use secateur_engine::summary::{Candidate, Finish, Flaw, Replaced, Ruler, check};
+/// use secateur_engine::provider::Finish;
+/// use secateur_engine::summary::{Candidate, Flaw, Replaced, Ruler, check};
 ///
 /// let against = Replaced {
 ///     tokens: 50_000,
