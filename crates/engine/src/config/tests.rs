@@ -14,7 +14,7 @@ fn user(text: &str) -> Source {
 
 /// The file of a project.
 fn project(text: &str) -> Source {
-    Source::project("/work/project/secateur.toml", text).unwrap()
+    Source::project("/srv/project/secateur.toml", text).unwrap()
 }
 
 fn flag(flag: &str) -> Source {

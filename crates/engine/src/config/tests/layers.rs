@@ -25,12 +25,12 @@ fn a_stronger_place_goes_over_a_weaker_one_and_is_named() {
     assert_eq!(config.store(), "postgres://me:sesame@host/db");
     for (key, expected) in [
         ("store", "\"postgres://me:***@host/db\" from environment SECATEUR_STORE"),
-        ("profile", "\"qwery\" from /work/project/secateur.toml"),
-        ("watermark.protect", "2 from /work/project/secateur.toml"),
+        ("profile", "\"qwery\" from /srv/project/secateur.toml"),
+        ("watermark.protect", "2 from /srv/project/secateur.toml"),
         ("watermark.minimum", "3 from --set"),
         ("watermark.active_turns", "1 from qwery@2026-02"),
         ("compaction.auto", "false from /home/me/.config/secateur/config.toml"),
-        ("compaction.attempts", "8 from /work/project/secateur.toml"),
+        ("compaction.attempts", "8 from /srv/project/secateur.toml"),
         ("compaction.threshold", "\"80%\" from environment SECATEUR_COMPACTION_THRESHOLD"),
         ("summariser", "false from default"),
     ] {
@@ -113,7 +113,7 @@ fn a_summariser_is_put_together_from_several_places_and_can_be_taken_away() {
 fn every_place_adds_its_profiles_relative_to_itself() {
     let load = |path: &Path| -> io::Result<String> {
         let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        let protect = if path.starts_with("/work/project") { 1 } else { 2 };
+        let protect = if path.starts_with("/srv/project") { 1 } else { 2 };
         Ok(format!("name = \"{name}\"\nextends = \"balanced\"\n[watermark]\nprotect = {protect}\n"))
     };
     let sources = [
@@ -129,5 +129,5 @@ fn every_place_adds_its_profiles_relative_to_itself() {
     let pages: Vec<_> = config.settings().into_iter().filter(|row| row.key == "profiles").collect();
     assert_eq!(pages.len(), 2);
     let config = Config::read(&[&sources[..], &[flag("profile=theirs")]].concat(), &load).unwrap();
-    assert_eq!(config.profile().origin("watermark.protect"), Some("/work/project/./theirs.toml"));
+    assert_eq!(config.profile().origin("watermark.protect"), Some("/srv/project/./theirs.toml"));
 }
