@@ -102,9 +102,20 @@ pub fn render(
     Rendered { body, losses }
 }
 
-/// A list in JSON of elements that are JSON.
-fn array(elements: &[String]) -> String {
-    format!("[{}]", elements.join(","))
+/// A list in JSON of elements that are JSON. Each is let go as soon as it is in the list: a message may be as long as
+/// all others together, and nobody should hold it once per level of the request.
+fn array(elements: Vec<String>) -> String {
+    let length: usize = elements.iter().map(|element| element.len() + 1).sum();
+    let mut list = String::with_capacity(length + 2);
+    list.push('[');
+    for element in elements {
+        if list.len() > 1 {
+            list.push(',');
+        }
+        list.push_str(&element);
+    }
+    list.push(']');
+    list
 }
 
 #[cfg(test)]

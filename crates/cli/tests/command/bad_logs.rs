@@ -174,7 +174,7 @@ fn a_huge_line_is_held_once() {
         // More than the provider takes in one message.
         (vec!["lint", &request], 1, 3),
         // A request is put together beside the log, and both are there at the end.
-        (vec!["context", &log, "--to", "anthropic", "--out", out], 0, 10),
+        (vec!["context", &log, "--to", "anthropic", "--out", out], 0, 9),
     ] {
         let (code, peak) = weigh(&arguments);
         assert_eq!(code, expected, "{arguments:?}");

@@ -53,7 +53,7 @@ pub(super) fn body(
     }
     let messages: Vec<String> = messages
         .0
-        .iter()
+        .into_iter()
         .map(|(role, blocks)| format!(r#"{{"role":"{role}","content":{}}}"#, array(blocks)))
         .collect();
     let tools: Vec<String> = conversation
@@ -66,9 +66,10 @@ pub(super) fn body(
     if !system.is_empty() {
         body += &format!(r#","system":{}"#, encode(&system.join("\n\n")));
     }
-    body += &format!(r#","messages":{}"#, array(&messages));
+    body.push_str(r#","messages":"#);
+    body.push_str(&array(messages));
     if !tools.is_empty() {
-        body += &format!(r#","tools":{}"#, array(&tools));
+        body += &format!(r#","tools":{}"#, array(tools));
     }
     body + "}"
 }
@@ -110,7 +111,7 @@ fn answer(call: &Use<'_>, losses: &mut Vec<Loss>) -> String {
         let is_silent = said.is_empty() && call.is_error();
         encode(if is_silent { "[The tool failed without a message]" } else { &said })
     } else {
-        array(&call.items().iter().map(|item| block(item, losses)).collect::<Vec<_>>())
+        array(call.items().iter().map(|item| block(item, losses)).collect())
     };
     // Failures must be text alone.
     let is_error = if call.is_error() && media.is_empty() { r#","is_error":true"# } else { "" };

@@ -99,15 +99,20 @@ impl<'a> Use<'a> {
     }
 
     /// The answer's text, and its media.
-    pub(super) fn split(&self) -> (String, Vec<Medium<'a>>) {
+    pub(super) fn split(&self) -> (Cow<'_, str>, Vec<Medium<'a>>) {
+        let Some(answer) = &self.answer else { return (Cow::Borrowed(NO_RESULT), Vec::new()) };
         let (mut texts, mut media) = (Vec::new(), Vec::new());
-        for item in &*self.items() {
+        for item in &answer.items {
             match item {
-                Item::Text(text) => texts.push(text.to_string()),
+                Item::Text(text) => texts.push(&**text),
                 Item::Media(medium) => media.push(*medium),
             }
         }
-        (texts.join("\n"), media)
+        let text = match *texts {
+            [text] => Cow::Borrowed(text),
+            _ => Cow::Owned(texts.join("\n")),
+        };
+        (text, media)
     }
 
     pub(super) fn is_error(&self) -> bool {

@@ -50,14 +50,14 @@ pub(super) fn body(
     }
     let contents: Vec<String> = contents
         .0
-        .iter()
+        .into_iter()
         .map(|(role, parts)| format!(r#"{{"role":"{role}","parts":{}}}"#, array(parts)))
         .collect();
     let mut members = Vec::new();
     if !system.is_empty() {
-        members.push(format!(r#""systemInstruction":{{"parts":{}}}"#, array(&system)));
+        members.push(format!(r#""systemInstruction":{{"parts":{}}}"#, array(system)));
     }
-    members.push(format!(r#""contents":{}"#, array(&contents)));
+    members.push(format!(r#""contents":{}"#, array(contents)));
     let declare = |tool: &str| {
         // An object without properties is refused as parameters; none at all are not.
         let description = encode("A tool that was used in this conversation");
@@ -65,7 +65,7 @@ pub(super) fn body(
     };
     let tools: Vec<String> = conversation.tools().into_iter().map(declare).collect();
     if !tools.is_empty() {
-        members.push(format!(r#""tools":[{{"functionDeclarations":{}}}]"#, array(&tools)));
+        members.push(format!(r#""tools":[{{"functionDeclarations":{}}}]"#, array(tools)));
     }
     if let Some(max_tokens) = options.max_tokens {
         members.push(format!(r#""generationConfig":{{"maxOutputTokens":{max_tokens}}}"#));

@@ -25,9 +25,9 @@ pub(super) fn body(
         format!(r#"{{"type":"function","function":{{"name":{},"parameters":{parameters}}}}}"#, encode(tool))
     };
     let tools: Vec<String> = conversation.tools().into_iter().map(declare).collect();
-    let mut body = format!(r#"{{"model":{},"messages":{}"#, encode(options.model), array(&messages));
+    let mut body = format!(r#"{{"model":{},"messages":{}"#, encode(options.model), array(messages));
     if !tools.is_empty() {
-        body += &format!(r#","tools":{}"#, array(&tools));
+        body += &format!(r#","tools":{}"#, array(tools));
     }
     if let Some(max_tokens) = options.max_tokens {
         body += &format!(r#","max_completion_tokens":{max_tokens}"#);
@@ -52,7 +52,7 @@ fn step(blocks: &[Block<'_>], messages: &mut Vec<String>, losses: &mut Vec<Loss>
                     // Answers are text; what they show follows as if the user showed it.
                     match Media::of(medium.raw).and_then(|media| media.openai_chat()) {
                         Some(block) => shown.push(block),
-                        None => _ = write!(text, "\n{}", medium.leave_out(losses)),
+                        None => _ = write!(text.to_mut(), "\n{}", medium.leave_out(losses)),
                     }
                 }
                 let text = encode(&text);
@@ -61,12 +61,12 @@ fn step(blocks: &[Block<'_>], messages: &mut Vec<String>, losses: &mut Vec<Loss>
         }
     }
     let content = if said.is_empty() { "null".to_owned() } else { encode(&said.join("\n")) };
-    let calls = if calls.is_empty() { String::new() } else { format!(r#","tool_calls":{}"#, array(&calls)) };
+    let calls = if calls.is_empty() { String::new() } else { format!(r#","tool_calls":{}"#, array(calls)) };
     messages.push(format!(r#"{{"role":"assistant","content":{content}{calls}}}"#));
     messages.extend(answers);
     if !shown.is_empty() {
         shown.insert(0, text_block(FROM_TOOLS));
-        messages.push(format!(r#"{{"role":"user","content":{}}}"#, array(&shown)));
+        messages.push(format!(r#"{{"role":"user","content":{}}}"#, array(shown)));
     }
 }
 
@@ -91,7 +91,7 @@ fn user(items: &[Item<'_>], losses: &mut Vec<Loss>) -> String {
             .unwrap_or_else(|| text_block(medium.leave_out(losses))),
     };
     let blocks: Vec<String> = items.iter().map(block).collect();
-    format!(r#"{{"role":"user","content":{}}}"#, array(&blocks))
+    format!(r#"{{"role":"user","content":{}}}"#, array(blocks))
 }
 
 fn text_block(text: &str) -> String {

@@ -49,9 +49,10 @@ pub(super) fn body(
     if !instructions.is_empty() {
         body += &format!(r#","instructions":{}"#, encode(&instructions.join("\n\n")));
     }
-    body += &format!(r#","input":{}"#, array(&items));
+    body.push_str(r#","input":"#);
+    body.push_str(&array(items));
     if !tools.is_empty() {
-        body += &format!(r#","tools":{}"#, array(&tools));
+        body += &format!(r#","tools":{}"#, array(tools));
     }
     if let Some(max_tokens) = options.max_tokens {
         body += &format!(r#","max_output_tokens":{max_tokens}"#);
@@ -99,7 +100,7 @@ fn step(blocks: &[Block<'_>], functions: &HashSet<&str>, items: &mut Vec<String>
 /// The message of what was said so far, if anything was.
 fn speak(said: &mut Vec<String>) -> Option<String> {
     let blocks = std::mem::take(said);
-    let content = (!blocks.is_empty()).then(|| array(&blocks))?;
+    let content = (!blocks.is_empty()).then(|| array(blocks))?;
     Some(format!(r#"{{"type":"message","role":"assistant","content":{content}}}"#))
 }
 
@@ -116,12 +117,12 @@ fn output(call: &Use<'_>, losses: &mut Vec<Loss>) -> String {
     if media.is_empty() {
         return encode(&text);
     }
-    array(&call.items().iter().map(|item| block(item, losses)).collect::<Vec<_>>())
+    array(call.items().iter().map(|item| block(item, losses)).collect())
 }
 
 fn message(role: &str, items: &[Item<'_>], losses: &mut Vec<Loss>) -> String {
     let blocks: Vec<String> = items.iter().map(|item| block(item, losses)).collect();
-    format!(r#"{{"type":"message","role":"{role}","content":{}}}"#, array(&blocks))
+    format!(r#"{{"type":"message","role":"{role}","content":{}}}"#, array(blocks))
 }
 
 fn block(item: &Item<'_>, losses: &mut Vec<Loss>) -> String {
