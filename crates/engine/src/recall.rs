@@ -91,8 +91,7 @@ impl Session {
     pub async fn forget(&mut self, before: i64) -> Result<Forgotten, EngineError> {
         for attempt in 0..TRIES {
             self.reload().await?;
-            let (gone, cut) = self.forgettable(before).await?;
-            let forget = Forget { revision: self.row.revision, time: self.now(), gone, cut };
+            let forget = self.forgettable(before).await?;
             match self.engine.parts.store.forget(&self.row.id, forget).await {
                 Ok(forgotten) => {
                     self.reload().await?;
@@ -108,7 +107,9 @@ impl Session {
         Err(EngineError::Busy { session: self.row.id.clone() })
     }
 
-    async fn forgettable(&self, before: i64) -> Result<(Vec<Seq>, Vec<Seq>), EngineError> {
+    /// The messages whose originals [`forget`](Self::forget) would delete, as far as this session knows. Some of them may
+    /// have lost theirs before.
+    pub async fn forgettable(&self, before: i64) -> Result<Forget, EngineError> {
         let living: std::collections::HashSet<Seq> =
             self.machine.window().rows().iter().map(|row| row.seq).collect();
         let (mut gone, mut cut) = (Vec::new(), Vec::new());
@@ -128,7 +129,7 @@ impl Session {
             }
             from += PAGE;
         }
-        Ok((gone, cut))
+        Ok(Forget { revision: self.row.revision, time: self.now(), gone, cut })
     }
 
     async fn note_forgotten(&mut self, forgotten: Forgotten) -> Result<(), EngineError> {

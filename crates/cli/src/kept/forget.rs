@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use jiff::Timestamp;
-use secateur::session::MadeCut;
 use secateur_engine::{Engine, Session};
 use secateur_store::Forgotten;
 use serde_json::json;
@@ -17,8 +16,8 @@ use crate::keeper::{self, StoreArgs, told};
 use crate::moment;
 use crate::paint;
 
-/// How many messages are looked through at once.
-const PAGE: u64 = 1_000;
+/// How many originals are weighed at once.
+const PAGE: usize = 1_000;
 
 /// Delete originals that were cut or compacted away, for good.
 ///
@@ -142,25 +141,10 @@ impl Forget {
 
 /// What forgetting would delete in a session.
 async fn weigh(engine: &Engine, session: &Session, before: i64) -> Result<Forgotten> {
-    let row = engine.store().session(session.id()).await?;
-    let living: std::collections::HashSet<u64> =
-        session.machine().window().rows().iter().map(|row| row.seq).collect();
+    let goes = session.forgettable(before).await.map_err(told)?;
     let mut sum = Forgotten::default();
-    for from in (1..=row.head).step_by(PAGE as usize) {
-        let page = engine.store().messages(session.id(), from, from + PAGE).await?;
-        let is_cut = |cuts: &str| {
-            let cuts: Vec<MadeCut> = serde_json::from_str(cuts).unwrap_or_default();
-            cuts.iter().any(|cut| !cut.undone)
-        };
-        let goes = page.iter().filter(|message| message.time < before).filter(|message| {
-            if living.contains(&message.seq) {
-                is_cut(&message.cuts)
-            } else {
-                message.seq < row.live_from && !message.pinned
-            }
-        });
-        let seqs: Vec<u64> = goes.map(|message| message.seq).collect();
-        for original in engine.store().originals(session.id(), &seqs).await?.into_iter().flatten() {
+    for seqs in goes.gone.chunks(PAGE).chain(goes.cut.chunks(PAGE)) {
+        for original in engine.store().originals(session.id(), seqs).await?.into_iter().flatten() {
             sum.messages += 1;
             sum.bytes += original.len() as u64;
         }
