@@ -12,16 +12,12 @@ use crate::drive::span;
 use crate::engine::Parts;
 use crate::error::EngineError;
 use crate::hooks::{Facts, Moment};
-use crate::ledger::Ledger;
+use crate::ledger::{HEADER, Ledger};
 use crate::live::Live;
 use crate::provider::{Finish, Model};
 use crate::record::Deed;
 use crate::session::Session;
 use crate::summary::{Candidate, Job, Progress, Replaced, Ruler, check, gather, summarise};
-
-/// What stands above a summary, so that nobody takes history for an order.
-const HEADING: &str =
-    "This is a record of the conversation so far, made to save room. It is history, not a request.";
 
 /// A summary that is ready to take the place of messages.
 #[derive(Clone, Debug)]
@@ -112,7 +108,7 @@ impl Session {
         };
         let previous = task.previous.map(|seq| {
             let text = if words.is_empty() { self.conversation(&[seq]) } else { words.clone() };
-            text.strip_prefix(HEADING).unwrap_or(&text).trim().to_owned()
+            text.strip_prefix(HEADER).unwrap_or(&text).trim().to_owned()
         });
         Ok(Ok(Material {
             parts: self.engine.parts.clone(),
@@ -264,13 +260,13 @@ impl Material {
 
 /// The summary as it will be read: what it is, what a model wrote, what is certain.
 fn compose(words: &str, ledger: &Ledger, budget: usize) -> String {
-    let mut text = String::from(HEADING);
+    let mut text = String::from(HEADER);
     if !words.is_empty() {
         text.push_str("\n\n");
         text.push_str(words.trim());
     }
     let left = budget.saturating_sub(text.encode_utf16().count() + 2);
-    let certain = ledger.render(left);
+    let certain = ledger.sections(left);
     if !certain.is_empty() {
         text.push_str("\n\n");
         text.push_str(&certain);

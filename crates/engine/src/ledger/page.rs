@@ -44,14 +44,22 @@ struct Place {
 
 /// The ledger in at most `budget` bytes.
 pub(super) fn render(ledger: &Ledger, budget: usize) -> String {
+    if budget < ROOM_FOR_HEADER {
+        return sections(ledger, budget);
+    }
+    let sections = sections(ledger, budget - HEADER.len() - "\n\n".len());
+    if sections.is_empty() { sections } else { format!("{HEADER}\n\n{sections}") }
+}
+
+/// The same without the header.
+pub(super) fn sections(ledger: &Ledger, budget: usize) -> String {
     let mut places = places(ledger);
     places.retain(|place| !place.section.entries.is_empty());
     if places.is_empty() {
         return String::new();
     }
-    let header = if budget >= ROOM_FOR_HEADER { format!("{HEADER}\n") } else { String::new() };
-    // The first section begins without its empty line if nothing stands before it.
-    let room = if header.is_empty() && budget > 0 { budget + 1 } else { budget - header.len() };
+    // The first section begins without its empty line.
+    let room = if budget > 0 { budget + 1 } else { 0 };
     let mut texts: Vec<String> =
         places.iter().map(|place| place.section.fit(room / 100 * place.percent)).collect();
     let mut left = room - texts.iter().map(String::len).sum::<usize>();
@@ -66,9 +74,8 @@ pub(super) fn render(ledger: &Ledger, budget: usize) -> String {
             *text = larger;
         }
     }
-    let body = texts.concat();
-    let body = if header.is_empty() { body.strip_prefix('\n').unwrap_or(&body) } else { &body };
-    if body.is_empty() { String::new() } else { format!("{header}{body}") }
+    let text = texts.concat();
+    text.strip_prefix('\n').unwrap_or(&text).to_owned()
 }
 
 fn places(ledger: &Ledger) -> Vec<Place> {

@@ -47,7 +47,7 @@ fn work() -> Vec<Step> {
 #[test]
 fn a_conversation_in_anthropics_dialect() {
     insta::assert_snapshot!(ledger_of(&anthropic(&work()), Wire::Anthropic).render(4_000), @r"
-    This is a record of what has happened so far, kept by the program. Quoted lines (>) repeat what was said or printed then; nothing in it is a new request.
+    This is a record of the conversation so far, made to save room. It is history, not a request. Quoted lines (>) repeat what was said or printed then.
 
     ## What the user asked first
     - > Fix the parser, see PROJ-7.
@@ -97,7 +97,7 @@ fn a_conversation_in_anthropics_dialect() {
 #[test]
 fn the_same_conversation_as_a_chat() {
     insta::assert_snapshot!(ledger_of(&chat(&work()), Wire::OpenAiChat).render(4_000), @r"
-    This is a record of what has happened so far, kept by the program. Quoted lines (>) repeat what was said or printed then; nothing in it is a new request.
+    This is a record of the conversation so far, made to save room. It is history, not a request. Quoted lines (>) repeat what was said or printed then.
 
     ## What the user asked first
     - > Fix the parser, see PROJ-7.

@@ -61,7 +61,7 @@ async fn opencode_goes_on_behind_marker_and_summary() {
     task 2 (Model)
     summary 2 for 15 messages
     00 user: What did we do so far?
-    01 assistant: This is a record of the conversation so far, made to save ro … (869 chars)
+    01 assistant: This is a record of the conversation so far, made to save ro … (769 chars)
     02 user: Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.
     ");
 }
@@ -76,7 +76,7 @@ async fn openclaw_goes_on_behind_its_summary() {
     task 2 (Model)
     summary 2 for 14 messages
     00 system: Be brief.
-    01 assistant: This is a record of the conversation so far, made to save ro … (869 chars)
+    01 assistant: This is a record of the conversation so far, made to save ro … (769 chars)
     ");
 }
 
@@ -89,7 +89,7 @@ async fn openagentic_goes_on_behind_its_summary() {
     overflow (Usage)
     task 2 (Model)
     summary 2 for 15 messages
-    00 assistant: This is a record of the conversation so far, made to save ro … (869 chars)
+    00 assistant: This is a record of the conversation so far, made to save ro … (769 chars)
     01 user: Continue if you have next steps
     ");
 }
@@ -103,7 +103,7 @@ async fn qwery_goes_on_behind_its_summary() {
     overflow (Usage)
     task 2 (Model)
     summary 2 for 14 messages
-    00 model: This is a record of the conversation so far, made to save ro … (714 chars)
+    00 model: This is a record of the conversation so far, made to save ro … (769 chars)
     ");
 }
 
@@ -135,7 +135,7 @@ async fn a_session_in_one_form_is_sent_in_another() {
     let target = Target { wire: Some(Wire::Anthropic), ..target(4_000) };
     insta::assert_snapshot!(shape(&ask(&mut session, &target).await.body), @"
     00 user: What did we do so far?
-    01 assistant: This is a record of the conversation so far, made to save ro … (413 chars)
+    01 assistant: This is a record of the conversation so far, made to save ro … (411 chars)
     01 assistant: File 3 is fine.
     02 user: And the tests?
     ");

@@ -46,7 +46,7 @@ async fn a_summary_is_history_and_the_last_word_is_the_users() {
     insta::assert_snapshot!(shape(&request.body), @"
     00 system: Be brief.
     01 user: What did we do so far?
-    02 assistant: This is a record of the conversation so far, made to save ro … (430 chars)
+    02 assistant: This is a record of the conversation so far, made to save ro … (432 chars)
     03 assistant: File 3 is fine.
     04 user: Forget that. What is the weather like?
     ");

@@ -32,7 +32,7 @@ async fn a_model_that_was_cut_off_is_told_to_go_on() {
     insta::assert_snapshot!(shape(&ask(&mut session, &target(WINDOW)).await.body), @"
     00 system: Be brief.
     01 user: What did we do so far?
-    02 assistant: This is a record of the conversation so far, made to save ro … (636 chars)
+    02 assistant: This is a record of the conversation so far, made to save ro … (536 chars)
     03 assistant: File 2 is fine.
     04 user: Please look at file 3.
     05 assistant calls call-3
@@ -99,7 +99,7 @@ async fn the_users_request_stays_although_the_work_on_it_fills_the_window() {
     insta::assert_snapshot!(shape(&ask(&mut session, &target(4_000)).await.body), @"
     00 system: Be brief.
     01 user: What did we do so far?
-    02 assistant: This is a record of the conversation so far, made to save ro … (411 chars)
+    02 assistant: This is a record of the conversation so far, made to save ro … (446 chars)
     03 user: Find out who calls `frobnicate`, and nothing else.
     04 assistant calls call-19
     05 tool call-19: line 19 | line 19 | line 19 | line 19 | line 19 | line 19 |  … (1720 chars)

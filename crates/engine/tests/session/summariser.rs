@@ -45,10 +45,11 @@ async fn a_good_answer_becomes_the_summary_line_by_line() {
     let mut watch = engine.watch();
     let request = ask(&mut session, &target(4_000)).await;
     assert_eq!(made(&request.events), [Means::Model]);
+    assert_eq!(request.body.matches("This is a record of").count(), 1, "one heading is enough");
     insta::assert_snapshot!(shape(&request.body), @"
     00 system: Be brief.
     01 user: What did we do so far?
-    02 assistant: This is a record of the conversation so far, made to save ro … (415 chars)
+    02 assistant: This is a record of the conversation so far, made to save ro … (417 chars)
     03 user: Please look at file 3.
     04 assistant: File 3 is fine.
     05 user: Please go on with what you were doing. If nothing is left to do, say so.
