@@ -1,8 +1,10 @@
 //! The request that a session gives out: living messages put together, checked against what the provider takes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use secateur::session::{Event, MadeCut, Seq};
+use secateur_formats::json::encode;
 use secateur_formats::lint::{self, Finding};
 use secateur_formats::{RenderOptions, Wire, render};
 
@@ -55,12 +57,15 @@ impl Session {
         }
         let rows = self.machine.window().rows().iter();
         let bodies = rows.filter_map(|row| shown.get(&row.seq).or_else(|| self.bodies.get(&row.seq)));
-        let own = self.dialect.body(&self.row.frame, bodies.map(Vec::as_slice));
         let wire = target.wire.unwrap_or(self.dialect.0);
+        let mut frame = Cow::Borrowed(&*self.row.frame);
+        if wire == self.dialect.0 && wire != Wire::Gemini && !target.model.is_empty() {
+            // The frame is short; in a finished body all messages would have to be walked over.
+            frame = Cow::Owned(with_member(&frame, "model", &encode(&target.model)));
+        }
+        let own = self.dialect.body(&frame, bodies.map(Vec::as_slice));
         let body = if wire == self.dialect.0 {
-            let named = wire != Wire::Gemini && !target.model.is_empty();
-            let model = secateur_formats::json::encode(&target.model);
-            if named { with_member(&own, "model", &model) } else { own }
+            own
         } else {
             let transcript = self.dialect.read(&own, &secateur::Measures::default())?;
             let max_tokens = target.limits.output.and_then(|output| u64::try_from(output).ok());

@@ -90,7 +90,7 @@ async fn play(profile: &str, steps: Vec<Step>, order: Vec<u32>) {
     for (_, number) in &shuffled {
         session.undo(Some(*number)).await.unwrap();
     }
-    let whole = format!(r#"{{"messages":[{}],"model":"model"}}"#, said.join(","));
+    let whole = format!(r#"{{"model":"model","messages":[{}]}}"#, said.join(","));
     let undone = session.context(&wide).await.unwrap();
     assert_eq!(shape(&undone.body), shape(&whole));
     assert_eq!(undone.body, whole);
