@@ -25,7 +25,7 @@ mod prompt;
 pub use check::{Candidate, Flaw, Replaced, check};
 pub use chunk::{CHARS_PER_TOKEN, Ruler};
 pub use make::{
-    CALLS, CHUNKS, Job, LEAST_BUDGET, OVERFLOWS, Place, Progress, Summary, SummaryError, summarise,
+    Bound, CALLS, CHUNKS, Job, LEAST_BUDGET, OVERFLOWS, Place, Progress, Summary, SummaryError, summarise,
 };
 pub use material::gather;
 pub use piece::{Piece, Redact, Voice};

@@ -20,6 +20,7 @@ use thiserror::Error;
 use super::chunk::divide;
 use super::piece::{Piece, Redact};
 use crate::provider::{AskError, Finish, Model};
+pub use room::Bound;
 use work::{Taken, Work};
 
 /// Most chunks that material is divided into.
@@ -136,14 +137,26 @@ pub enum SummaryError {
         tokens: u64,
     },
     /// The answer was too long, also after the model was asked to be briefer.
-    #[error(
-        "the summary has {tokens} tokens or more where {budget} are allowed, also when asked to be briefer"
-    )]
+    #[error("the summary has {tokens} tokens where {budget} are allowed, also when asked to be briefer")]
     TooLong {
         /// What came.
         tokens: u64,
         /// What was allowed.
         budget: u64,
+    },
+    /// The answer was cut off because it may not be longer, also after the model was asked to be briefer. How long the
+    /// summary would have been, nobody knows.
+    #[error(
+        "the answer of model {model} was cut off by its length limit of {limit} tokens, also when asked to be \
+         briefer; raise {bound}"
+    )]
+    CutOff {
+        /// The model.
+        model: String,
+        /// The most tokens that it was asked for.
+        limit: u64,
+        /// What that comes from.
+        bound: Bound,
     },
     /// The answer was blank.
     #[error("model {model} answered nothing")]

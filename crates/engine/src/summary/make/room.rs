@@ -1,5 +1,7 @@
 //! How a window is shared between question and answer.
 
+use std::fmt;
+
 use secateur::{DEFAULT_WINDOW, Limits};
 
 use super::super::chunk::Ruler;
@@ -8,11 +10,34 @@ use super::super::piece::Excerpt;
 /// Tokens that a model may think before it writes; many providers count them as output.
 const THOUGHT: u64 = 1024;
 
+/// What an answer's length is limited by, and so the setting that allows for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The longest summary that the profile wants.
+    Summary,
+    /// The longest answer of the model.
+    Output,
+    /// The model's window, of which an answer gets a quarter.
+    Window,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Summary => "compaction.summary in the profile",
+            Self::Output => "output of the summariser",
+            Self::Window => "context of the summariser, of which an answer gets a quarter",
+        })
+    }
+}
+
 /// What a question and its answer may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Room {
     /// The longest answer, in the model's tokens.
     pub answer: u64,
+    /// Why it is no longer.
+    pub bound: Bound,
     /// The longest summary that may come of it, in tokens by the ruler.
     pub budget: u64,
     /// The largest question, in tokens by the ruler.
@@ -24,10 +49,12 @@ impl Room {
     /// the question is a margin: estimates err, and a provider adds words of its own.
     pub(super) fn new(limits: Limits, budget: u64) -> Self {
         let window = window(limits);
-        let answer = budget.saturating_mul(2).saturating_add(THOUGHT);
-        let answer = answer.min(given(limits.output).unwrap_or(u64::MAX)).min(window / 4);
+        let wanted = budget.saturating_mul(2).saturating_add(THOUGHT);
+        let output = given(limits.output).unwrap_or(u64::MAX);
+        let bounds = [(wanted, Bound::Summary), (output, Bound::Output), (window / 4, Bound::Window)];
+        let (answer, bound) = bounds.into_iter().min_by_key(|&(most, _)| most).unwrap_or((0, Bound::Window));
         let free = (window - answer).min(given(limits.input).unwrap_or(u64::MAX));
-        Self { answer, budget: budget.min(answer / 3 * 2), question: free - free / 10 }
+        Self { answer, bound, budget: budget.min(answer / 3 * 2), question: free - free / 10 }
     }
 
     /// The longest summary that is carried on, though it will have to be shortened in the end.
@@ -39,7 +66,9 @@ impl Room {
     /// next question will be smaller than that one, whatever it said.
     pub(super) fn shrink(&mut self, limits: Limits, asked: u64, tokens: Option<u64>, limit: Option<u64>) {
         let window = window(limits).min(limit.unwrap_or(u64::MAX));
-        self.answer = self.answer.min(window / 4);
+        if window / 4 < self.answer {
+            (self.answer, self.bound) = (window / 4, Bound::Window);
+        }
         self.budget = self.budget.min(self.answer / 3 * 2);
         let free = window - self.answer;
         let fitting = match tokens {
@@ -83,4 +112,21 @@ pub(super) fn clip(text: &str, tokens: u64, ruler: Ruler) -> Option<String> {
         limit = limit / 4 * 3;
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_knows_what_keeps_it_short() {
+        let room = |context, output| Room::new(Limits { context, output, input: None }, 300);
+        let of = |room: Room| (room.answer, room.bound);
+        assert_eq!(of(room(200_000, None)), (300 * 2 + THOUGHT, Bound::Summary));
+        assert_eq!(of(room(200_000, Some(500))), (500, Bound::Output));
+        assert_eq!(of(room(1_000, Some(500))), (250, Bound::Window));
+        let mut refused = room(200_000, Some(500));
+        refused.shrink(Limits::default(), 4_000, Some(5_000), Some(1_200));
+        assert_eq!(of(refused), (300, Bound::Window));
+    }
 }

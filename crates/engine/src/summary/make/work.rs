@@ -148,7 +148,7 @@ impl<'w> Work<'w> {
         progress: &mut (dyn FnMut(Progress<'_>) + Send),
     ) -> Result<Option<String>, SummaryError> {
         let place = chunk.map(|(_, place)| place);
-        let mut tokens = 0;
+        let (mut tokens, mut is_cut) = (0, false);
         for brevity in [Brevity::Plain, Brevity::Briefer] {
             if brevity == Brevity::Briefer {
                 progress(Progress::Briefer);
@@ -173,7 +173,7 @@ impl<'w> Work<'w> {
                 Err(source) => return Err(SummaryError::Ask { model: self.name(), source }),
             };
             let text = (self.redact)(&answer.text).trim().to_owned();
-            tokens = self.ruler.tokens(&text);
+            (tokens, is_cut) = (self.ruler.tokens(&text), answer.finish == Finish::Length);
             match answer.finish {
                 Finish::Complete if text.is_empty() => {
                     return Err(SummaryError::Empty { model: self.name() });
@@ -185,7 +185,11 @@ impl<'w> Work<'w> {
                 }
             }
         }
-        Err(SummaryError::TooLong { tokens, budget: self.room.budget })
+        let Room { answer: limit, bound, budget, .. } = self.room;
+        Err(match is_cut {
+            true => SummaryError::CutOff { model: self.name(), limit, bound },
+            false => SummaryError::TooLong { tokens, budget },
+        })
     }
 
     async fn ask(
