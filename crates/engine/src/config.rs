@@ -191,10 +191,10 @@ impl Config {
         };
         match endpoint.connect() {
             Ok(client) => Ok(Some(Arc::new(client))),
-            Err(error @ ConnectError::NoKey { .. }) => {
+            Err(ConnectError::NoKey { variable }) => {
                 // Whatever else is wrong with it is wrong with any key.
                 endpoint.connect_as(None).map_err(refuse)?;
-                Ok(Some(Arc::new(Keyless::new(endpoint, &error))))
+                Ok(Some(Arc::new(Keyless::new(endpoint, variable))))
             }
             Err(error) => Err(refuse(error)),
         }

@@ -6,21 +6,19 @@
 use async_trait::async_trait;
 use secateur::Limits;
 
-use crate::provider::{Answer, AskError, ConnectError, Deltas, Endpoint, Model, Question};
-
-/// What a provider would answer to a request without a key.
-const UNAUTHORIZED: u16 = 401;
+use crate::provider::{Answer, AskError, Deltas, Endpoint, Model, Question};
 
 /// A model that answers every question with why it cannot be asked.
 pub(super) struct Keyless {
     name: String,
     limits: Limits,
-    reason: String,
+    /// The variable that should hold the key.
+    variable: String,
 }
 
 impl Keyless {
-    pub(super) fn new(endpoint: &Endpoint, error: &ConnectError) -> Self {
-        Self { name: endpoint.model.clone(), limits: endpoint.limits(), reason: error.to_string() }
+    pub(super) fn new(endpoint: &Endpoint, variable: String) -> Self {
+        Self { name: endpoint.model.clone(), limits: endpoint.limits(), variable }
     }
 }
 
@@ -35,6 +33,6 @@ impl Model for Keyless {
     }
 
     async fn ask(&self, _: &Question<'_>, _: &mut Deltas<'_>) -> Result<Answer, AskError> {
-        Err(AskError::Refused { status: UNAUTHORIZED, message: format!("it was not asked: {}", self.reason) })
+        Err(AskError::NoKey { variable: self.variable.clone() })
     }
 }

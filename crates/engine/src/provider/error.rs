@@ -39,6 +39,14 @@ pub enum AskError {
         /// What it said.
         message: String,
     },
+    /// The key that the provider wants is not there, so it was not asked.
+    #[error(
+        "it was not asked: the variable {variable} of the environment holds no key; set it, or name no key_env"
+    )]
+    NoKey {
+        /// The variable.
+        variable: String,
+    },
     /// The provider is in trouble itself.
     #[error("the provider failed with status {status}: {message}")]
     Server {

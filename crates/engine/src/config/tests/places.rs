@@ -106,8 +106,8 @@ async fn a_missing_key_stops_questions_and_nothing_else() {
     assert_eq!((model.name(), model.limits().context), ("m", 9));
     let question = Question { system: "", text: "?", max_tokens: 1 };
     let error = model.ask(&question, &mut |_| {}).await.unwrap_err();
-    assert!(matches!(&error, AskError::Refused { .. }) && !error.is_worth_retrying());
-    insta::assert_snapshot!(error, @"the provider refused the request with status 401: it was not asked: the variable SECATEUR_TEST_NO_SUCH_VARIABLE of the environment holds no key; set it, or name no key_env");
+    assert!(matches!(&error, AskError::NoKey { .. }) && !error.is_worth_retrying());
+    insta::assert_snapshot!(error, @"it was not asked: the variable SECATEUR_TEST_NO_SUCH_VARIABLE of the environment holds no key; set it, or name no key_env");
 }
 
 #[tokio::test]
