@@ -9,9 +9,10 @@ use secateur_formats::json::{self, Each, Fields, Object, Raw, encode};
 use serde::de::{DeserializeSeed, MapAccess};
 
 use crate::dialect::{Dialect, with_member};
-use crate::engine::{Engine, Opening};
+use crate::engine::{DEFAULT_PROFILE, Engine, Opening};
 use crate::error::EngineError;
-use crate::session::{NewMessage, Session};
+use crate::message::NewMessage;
+use crate::session::Session;
 
 /// A request taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +116,8 @@ impl<'a> Fields<'a> for Members<'a> {
 impl Engine {
     /// Creates a session that begins with a whole request of its form. Members of the opening's frame go over those
     /// of the request.
+    ///
+    /// Every message is read before there is a session, so that a request that is refused leaves nothing behind.
     pub async fn import(&self, opening: Opening, body: &str) -> Result<Session, EngineError> {
         let Split { mut frame, messages } = Split::of(opening.wire, body)?;
         let over = crate::engine::check_frame(&opening.frame)?;
@@ -123,8 +126,12 @@ impl Engine {
                 frame = with_member(&frame, &name, value.text());
             }
         }
+        let profile = self.profile(opening.profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
+        let (time, measures) = (self.parts.clock.now(), profile.policy.measures());
+        let read = |json: String| NewMessage::json(json).read(Dialect(opening.wire), &measures, time);
+        let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
         let mut session = self.create(Opening { frame, ..opening }).await?;
-        session.append(messages.into_iter().map(NewMessage::json)).await?;
+        session.append_read(rows, time).await?;
         Ok(session)
     }
 }
@@ -162,6 +169,15 @@ mod tests {
         assert!(refusal(Wire::Anthropic, r#"{"messages":"hi"}"#).contains("not a list"));
         assert!(refusal(Wire::Anthropic, r#"{"messages":[{},7]}"#).contains("message 2 "));
         assert!(refusal(Wire::Anthropic, r#"{"messages":[{}"#).contains("cannot be read"));
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_refused_leaves_no_session() {
+        let engine = Engine::new(secateur_store::open("sqlite::memory:").await.unwrap());
+        let body = r#"{"messages":[{"role":"user","content":"hi"},{"role":"user","n":01}]}"#;
+        let opening = Opening { id: Some("s".to_owned()), ..Opening::default() };
+        engine.import(opening, body).await.err().expect("no number begins with a zero");
+        assert_eq!(engine.sessions(9).await.unwrap(), []);
     }
 
     #[tokio::test]

@@ -12,36 +12,18 @@ use secateur_store::{Commit, Lease, NewMessage as Row, SessionRow, StoreError};
 use uuid::Uuid;
 
 use crate::background::Background;
-use crate::dialect::{Dialect, LARGEST_MESSAGE, frame_chars};
+use crate::dialect::{Dialect, frame_chars};
 use crate::drive::{Outcome, Stretch};
 use crate::engine::{Engine, Target};
 use crate::error::EngineError;
 use crate::live::Live;
+use crate::message::NewMessage;
 use crate::prepare::Prepared;
 use crate::record::to_json;
 use crate::request::Request;
 
 /// How often a step is tried again because somebody else changed the session.
 pub(crate) const TRIES: u32 = 40;
-
-/// A message that is to be appended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewMessage {
-    /// Its id, unique in the session; a new one if none is given. Appending an id a second time appends nothing, so
-    /// whoever is not sure whether it arrived says it again.
-    pub id: Option<String>,
-    /// The message as it stands in a request of the session's form.
-    pub json: String,
-    /// Whether it stays verbatim through every compaction.
-    pub pinned: bool,
-}
-
-impl NewMessage {
-    /// A message as it stands in a request.
-    pub fn json(json: impl Into<String>) -> Self {
-        Self { id: None, json: json.into(), pinned: false }
-    }
-}
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,11 +163,18 @@ impl Session {
         &mut self,
         messages: impl IntoIterator<Item = NewMessage>,
     ) -> Result<Vec<Seq>, EngineError> {
-        let time = self.now();
-        let mut rows = Vec::new();
-        for message in messages {
-            rows.push(self.row_of(message, time)?);
-        }
+        let (time, measures) = (self.now(), self.profile.policy.measures());
+        let read = |message: NewMessage| message.read(self.dialect, &measures, time);
+        let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
+        self.append_read(rows, time).await
+    }
+
+    /// Appends messages that were read at that time.
+    pub(crate) async fn append_read(
+        &mut self,
+        mut rows: Vec<(Row, Entry)>,
+        time: i64,
+    ) -> Result<Vec<Seq>, EngineError> {
         let ids: Vec<String> = rows.iter().map(|(row, _)| row.id.clone()).collect();
         let mut said = HashSet::new();
         rows.retain(|(row, _)| said.insert(row.id.clone()));
@@ -240,30 +229,6 @@ impl Session {
 
     fn is_new(&self, id: &str) -> bool {
         !self.machine.window().rows().iter().any(|row| row.entry.id == id)
-    }
-
-    fn row_of(&self, message: NewMessage, time: i64) -> Result<(Row, Entry), EngineError> {
-        let id = message.id.unwrap_or_else(|| Uuid::now_v7().to_string());
-        let json = message.json;
-        if json.len() > LARGEST_MESSAGE {
-            return Err(EngineError::TooLarge { id, bytes: json.len(), limit: LARGEST_MESSAGE });
-        }
-        let is_object = serde_json::from_str::<&serde_json::value::RawValue>(&json)
-            .is_ok_and(|raw| raw.get().starts_with('{'));
-        if !is_object {
-            return Err(EngineError::NotAMessage { id, wire: self.dialect.0 });
-        }
-        let json = json.trim().to_owned();
-        let mut entry = self.dialect.entry(&json, &id, &self.profile.policy.measures())?;
-        entry.time = Some(time);
-        entry.pinned = message.pinned;
-        if message.pinned && entry.is_exchange() {
-            return Err(EngineError::NotPinnable { id, role: entry.role });
-        }
-        let facts = to_json(&entry)?;
-        let pinned = entry.is_fixed();
-        let body = json.into_bytes();
-        Ok((Row { id, pinned, time, facts, body, ..Row::default() }, entry))
     }
 
     /// The request to send: what is alive of the conversation, made to fit the model.
