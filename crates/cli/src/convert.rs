@@ -13,7 +13,7 @@ use secateur_formats::{Format, Loss, RenderOptions, Rendered, Transcript, Wire, 
 use serde::Serialize;
 
 use crate::figures::{counted, grouped};
-use crate::logs;
+use crate::logs::{self, FormatArg};
 use crate::session::SessionArgs;
 use crate::table::Table;
 
@@ -22,8 +22,16 @@ use crate::table::Table;
 /// The body goes to standard output, or to the file named by --out; the account goes beside it. Nothing is cut.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
+    /// The session: a file, or a database or folder that holds it.
+    file: PathBuf,
     #[command(flatten)]
-    session: SessionArgs,
+    format: FormatArg,
+    /// Which session, if the file holds several: its id, or its number counted from 1.
+    #[arg(long, value_name = "ID|N")]
+    session: Option<String>,
+    /// The model that the request names, e.g. `claude-sonnet-4-5`; without it, that of the session.
+    #[arg(long)]
+    model: Option<String>,
     /// The provider's format: anthropic, openai-chat, openai-responses or gemini.
     #[arg(long, value_name = "FORMAT")]
     to: Wire,
@@ -59,14 +67,15 @@ struct Account<'a> {
 
 impl Convert {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let session = self.session.open()?;
+        let log = SessionArgs::at(&self.file, self.format.format, self.session.clone());
+        let session = log.open()?;
         if let Some(out) = &self.out {
             logs::keep_apart(out, &session.path)?;
         }
-        let whole = self.session.read(&session, &Measures::default())?;
+        let whole = log.read(&session, &Measures::default())?;
         let context = whole.context(None);
         let own = context.origin.model.clone();
-        let model = self.session.next.model.clone().or(own).unwrap_or_else(|| "MODEL".to_owned());
+        let model = self.model.clone().or(own).unwrap_or_else(|| "MODEL".to_owned());
         let rendered = if session.format == Format::Request(self.to) {
             let body = String::from_utf8(session.bytes.clone()).context("the request is not UTF-8")?;
             Rendered { body, losses: Vec::new() }

@@ -68,3 +68,16 @@ fn the_account_stands_beside_the_body_or_alone() {
     let json = secateur(&["convert", &file, "--to", "anthropic", "--out", out.to_str().unwrap(), "--json"]);
     assert_eq!(json.json()["body"], serde_json::Value::Null);
 }
+
+#[test]
+fn what_would_have_no_effect_is_refused() {
+    let desk = Desk::new();
+    let file = samples::of("claude").lay(desk.folder.path());
+    for option in [["--profile", "opencode"], ["--set", "watermark.protect=1"], ["--window", "1000"]] {
+        let run = secateur(&[&["convert", &file, "--to", "gemini"], &option[..]].concat());
+        assert_eq!(run.code, 2, "{option:?}");
+        assert!(run.err.contains(option[0]), "{}", run.err);
+    }
+    let named = secateur(&["convert", &file, "--to", "openai-chat", "--model", "fern-1"]);
+    assert!(named.out.contains(r#""model":"fern-1""#), "{}", named.out);
+}
