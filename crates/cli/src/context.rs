@@ -27,8 +27,8 @@ pub(crate) struct Context {
     /// The provider's format: anthropic, openai-chat, openai-responses or gemini.
     #[arg(long, value_name = "FORMAT")]
     to: Wire,
-    /// The request that this message answered: its number, as in the timeline of `inspect --json`, or its id; without
-    /// it, the next request.
+    /// The request that this message answered: its number from 0 on in the whole session, as in `explain` and in the
+    /// timeline of `inspect --json`, or its id; without it, the next request.
     #[arg(long, value_name = "MESSAGE")]
     at: Option<String>,
     /// The most tokens that the model may answer with.

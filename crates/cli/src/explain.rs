@@ -17,6 +17,10 @@ use crate::table::Table;
 use crate::wording;
 
 /// Explain the verdict on every part of a session, or on one part.
+///
+/// Parts are numbered from 0 on, those in the context alone, as in `prune --json`. Messages are numbered from 0 on in
+/// the whole session, also where a compaction has retired the first of them, as in `context --at` and in the timeline of
+/// `inspect --json`.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     #[command(flatten)]
@@ -90,10 +94,7 @@ impl Explain {
                 shortened(&planned.transcript.part_id(part).unwrap_or("no id".into()), 60)
             ),
         )?;
-        line(
-            "message",
-            format!("{} of {}, {:?}", owner.0 + 1, outline.message_count(), outline.role(owner)),
-        )?;
+        line("message", format!("{} ({:?})", planned.message_of(part), outline.role(owner)))?;
         line("kind", format!("{:?}, {:?}", outline.kind(part), outline.status(part)))?;
         line("tool", shortened(outline.tool(part).unwrap_or("none"), 60))?;
         line(
@@ -182,7 +183,7 @@ impl Planned<'_> {
         json!({
             "part": part.0,
             "id": self.transcript.part_id(part),
-            "message": outline.owner(part).0,
+            "message": self.message_of(part),
             "role": outline.role(outline.owner(part)),
             "kind": outline.kind(part),
             "status": outline.status(part),

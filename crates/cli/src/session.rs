@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use secateur::{Catalogue, Measures, Memory, PartIx, Plan, Profile, Verdict};
+use secateur::{Catalogue, Measures, Memory, MessageIx, PartIx, Plan, Profile, Verdict};
 use secateur_formats::{Format, Transcript, read_all_as};
 use secateur_sources::Source;
 
@@ -49,6 +49,8 @@ pub(crate) struct Session {
 /// A session read and planned.
 pub(crate) struct Planned<'a> {
     pub(crate) transcript: Transcript<'a>,
+    /// Where its messages stand in the whole session, which may hold more than the context.
+    places: Vec<MessageIx>,
     pub(crate) profile: &'a Profile,
     pub(crate) plan: Plan,
     pub(crate) memory: Memory,
@@ -130,14 +132,18 @@ impl SessionArgs {
         let profile = &session.profile;
         let measures: Measures = profile.policy.measures();
         let whole = self.read(session, &measures)?;
-        let transcript = if session.format.prunes_itself() { whole } else { whole.context(None) };
+        let (places, transcript) = if session.format.prunes_itself() {
+            (whole.outline.messages().collect(), whole)
+        } else {
+            (whole.outline.context(None), whole.context(None))
+        };
         let mut assumptions = Vec::new();
         let model = transcript.origin.model.clone();
         let situation =
             self.next.situation(profile, &transcript.outline, model.as_deref(), &mut assumptions)?;
         let memory = Memory::default();
         let plan = profile.policy.plan(&transcript.outline, &situation, &memory);
-        Ok(Planned { transcript, profile, plan, memory, assumptions })
+        Ok(Planned { transcript, places, profile, plan, memory, assumptions })
     }
 }
 
@@ -184,6 +190,12 @@ pub(crate) fn catalogue() -> Result<Catalogue> {
 }
 
 impl Planned<'_> {
+    /// The number of the message that a part is in, as `context --at` takes it: from 0 on, in the whole session.
+    pub(crate) fn message_of(&self, part: PartIx) -> u32 {
+        let owner = self.transcript.outline.owner(part);
+        self.places.get(owner.0 as usize).unwrap_or(&owner).0
+    }
+
     /// What the plan says about a part.
     pub(crate) fn verdict(&self, part: PartIx) -> Verdict {
         self.profile.policy.verdict(&self.transcript.outline, &self.memory, &self.plan, part)

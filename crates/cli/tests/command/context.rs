@@ -97,6 +97,26 @@ fn at_names_the_request_that_a_message_answered() {
 }
 
 #[test]
+fn a_message_has_one_number_everywhere() {
+    let desk = Desk::new();
+    // Its first messages were compacted away.
+    let file = samples::of("claude").lay(desk.folder.path());
+    let moments = secateur(&["inspect", &file, "--json"]).json()["timeline"].clone();
+    let last = &moments.as_array().unwrap().last().unwrap()["message"];
+    let parts = secateur(&["explain", &file, "--json"]).json();
+    let parts = parts.as_array().unwrap();
+    let said = parts.iter().filter(|part| part["message"] == *last && part["kind"] == "text");
+    let said: Vec<&Value> = said.collect();
+    assert!(!said.is_empty() && said.iter().all(|part| part["role"] == "assistant"), "{parts:#?}");
+    let numbers: std::collections::BTreeSet<u64> =
+        parts.iter().filter_map(|part| part["message"].as_u64()).collect();
+    assert!(numbers.len() as u64 <= last.as_u64().unwrap(), "some have left the context: {numbers:?}");
+    let one = secateur(&["explain", &file, &said[0]["part"].to_string()]);
+    assert!(one.out.contains(&format!("message     {last} (Assistant)")), "{}", one.out);
+    assert_eq!(secateur(&["context", &file, "--to", "gemini", "--at", &last.to_string()]).code, 0);
+}
+
+#[test]
 fn the_requests_of_a_timeline_can_be_asked_for_by_their_numbers() {
     let desk = Desk::new();
     let file = samples::of("claude").lay(desk.folder.path());
