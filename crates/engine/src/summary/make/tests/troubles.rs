@@ -98,10 +98,10 @@ async fn a_model_that_always_answers_too_long_is_given_up() {
         let error = run(&model, &job(&pieces)).await.unwrap_err();
         match finish {
             Finish::Length => {
-                insta::assert_snapshot!(error, @"the answer of model scripted was cut off by its length limit of 1624 tokens, also when asked to be briefer; raise compaction.summary in the profile")
+                insta::assert_snapshot!(error, @"the answer of model scripted was cut off by its length limit of 1624 tokens, also when asked to be briefer; raise compaction.summary in the profile");
             }
             _ => {
-                insta::assert_snapshot!(error, @"the summary has 1750 tokens where 300 are allowed, also when asked to be briefer")
+                insta::assert_snapshot!(error, @"the summary has 1750 tokens where 300 are allowed, also when asked to be briefer");
             }
         }
         assert_eq!(model.asked().len(), 2);
