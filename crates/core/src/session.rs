@@ -43,6 +43,7 @@ mod effect;
 mod entry;
 mod errand;
 mod event;
+mod flight;
 mod job;
 mod prune;
 mod select;
@@ -55,7 +56,7 @@ pub use event::{Event, Failure, Means, NoRoom, Trigger};
 pub use state::{Breaker, Pivot, State};
 pub use window::{Living, Window};
 
-use crate::compaction::{Compaction, ForModel, Occasion};
+use crate::compaction::{Compaction, ForModel};
 use crate::limits::{Comparison, OverflowRule};
 use crate::pivot::PivotStart;
 use crate::policy::Policy;
@@ -63,7 +64,8 @@ use crate::profile::Profile;
 use crate::usage::Usage;
 
 use errand::{Errand, Purpose};
-use job::{Job, Stage};
+use flight::{Flight, Then};
+use job::Job;
 
 /// One session, as far as decisions are concerned.
 #[derive(Clone, Debug)]
@@ -79,37 +81,6 @@ pub struct Session {
     job: Option<Job>,
     ticket: u64,
     events: Vec<Event>,
-}
-
-/// An effect whose answer is awaited, and what to do with the answer.
-#[derive(Clone, Debug)]
-struct Flight {
-    ticket: u64,
-    effect: Effect,
-    then: Then,
-}
-
-/// What follows an answer.
-#[derive(Clone, Debug)]
-enum Then {
-    /// Hooks were asked about cuts.
-    Cut { occasion: Occasion, cuts: Vec<(Seq, MadeCut)> },
-    /// Cuts were stored.
-    TakeCuts(Vec<(Seq, MadeCut)>),
-    /// Hooks were asked about a compaction.
-    Begin,
-    /// The marker was stored.
-    TakeMarker,
-    /// What happened so far was stored; the summary is asked for.
-    Summarise,
-    /// Hooks were asked whether the work goes on by itself.
-    Pivot(Entry),
-    /// The compaction was stored.
-    TakePivot(Turnover),
-    /// The message that lets the work go on was stored.
-    TakeResume,
-    /// Only events were stored.
-    Nothing,
 }
 
 impl Session {
@@ -268,37 +239,6 @@ impl Session {
         }
     }
 
-    /// Gives the effect that waits for this answer; none if the answer is an old one.
-    fn land(&mut self, ticket: u64) -> Option<Flight> {
-        self.flight.take_if(|flight| flight.ticket == ticket)
-    }
-
-    /// Lets an effect out whose answer is awaited.
-    fn launch(&mut self, effects: &mut Vec<Effect>, then: Then, effect: impl FnOnce(u64) -> Effect) {
-        self.ticket += 1;
-        let effect = effect(self.ticket);
-        effects.push(effect.clone());
-        self.flight = Some(Flight { ticket: self.ticket, effect, then });
-    }
-
-    /// Asks the store to keep operations and everything that happened so far.
-    fn store(&mut self, effects: &mut Vec<Effect>, operations: Vec<Operation>, then: Then) {
-        let (events, state) = (std::mem::take(&mut self.events), self.state.clone());
-        self.launch(effects, then, |ticket| Effect::Store(Record { ticket, operations, events, state }));
-    }
-
-    /// Asks again for what is awaited.
-    fn repeat(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(flight) = &self.flight {
-            effects.push(flight.effect.clone());
-        }
-        if let Some(job) = &self.job
-            && job.stage == Stage::Summarising
-        {
-            effects.push(Effect::Summarise(job.task.clone()));
-        }
-    }
-
     /// Goes on as far as it can without an answer.
     fn advance(&mut self, effects: &mut Vec<Effect>) {
         while self.flight.is_none() {
@@ -309,36 +249,6 @@ impl Session {
                 self.store(effects, Vec::new(), Then::Nothing);
             }
             return;
-        }
-    }
-
-    fn take_stored(
-        &mut self,
-        then: Then,
-        messages: Vec<(Seq, Entry)>,
-        operation: u64,
-        effects: &mut Vec<Effect>,
-    ) {
-        match then {
-            Then::TakeCuts(mut cuts) => {
-                cuts.iter_mut().for_each(|(_, cut)| cut.operation = operation);
-                self.window.cut(&cuts);
-            }
-            Then::TakeMarker => self.take_marker(messages, effects),
-            Then::Summarise => self.ask_summary(effects),
-            Then::TakePivot(turnover) => self.take_pivot(&turnover, messages),
-            Then::TakeResume => self.append(messages),
-            Then::Nothing | Then::Cut { .. } | Then::Begin | Then::Pivot(_) => {}
-        }
-    }
-
-    fn take_verdict(&mut self, then: Then, verdict: Consent, effects: &mut Vec<Effect>) {
-        match (then, verdict) {
-            (Then::Cut { occasion, cuts }, verdict) => self.agree_cuts(effects, verdict, occasion, cuts),
-            (Then::Begin, Consent::Refused) => self.give_up(Failure::Vetoed),
-            (Then::Begin, _) => self.set_stage(Stage::Agreed),
-            (Then::Pivot(summary), verdict) => self.set_stage(Stage::Ready { summary, resume: verdict }),
-            _ => {}
         }
     }
 }

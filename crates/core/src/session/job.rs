@@ -1,17 +1,16 @@
 //! A compaction on its way: from the question to the hooks to the stored pivot.
 
+mod turnover;
+
 use std::collections::HashSet;
 
-use super::effect::{Consent, Effect, Matter, Operation, Task, Turn, Turnover};
+use super::effect::{Consent, Effect, Matter, Operation, Task, Turn};
 use super::entry::{Entry, Seq};
 use super::event::{Event, Failure, Means, Trigger};
 use super::select::{Wish, select};
 use super::state::Pivot;
-use super::window::{Living, Window};
 use super::{Session, Then};
-use crate::compaction::{Fallback, MarkerAt, ResumeWhen};
-use crate::outline::Role;
-use crate::pivot::PivotStart;
+use crate::compaction::{Fallback, MarkerAt};
 use crate::window::DEFAULT_WINDOW;
 
 /// No summary is so short that nothing can be said in it.
@@ -205,22 +204,6 @@ impl Session {
         if after <= limit { Ok(()) } else { Err(Failure::NoProgress { before, after, limit }) }
     }
 
-    fn wants_resume(&self, job: &Job) -> bool {
-        let interrupted = || {
-            let gone = job.replaced(self.state.pivot.as_ref());
-            let last = self.window.rows().iter().rev().find(|row| !gone.contains(&row.seq));
-            let speaks_last = last.is_none_or(|row| row.entry.role == Role::Assistant);
-            job.turn == Turn::Open && speaks_last && self.window.waiting_from().is_none()
-        };
-        let automatic = job.task.trigger.is_automatic() && job.task.replay.is_none();
-        let wanted = match self.settings.resume_when {
-            ResumeWhen::Never => false,
-            ResumeWhen::Interrupted => interrupted(),
-            ResumeWhen::Auto | ResumeWhen::Always => true,
-        };
-        wanted && automatic && self.settings.resume.is_some()
-    }
-
     /// Takes in that there is no summary, and decides what comes next.
     pub(super) fn fail(&mut self, why: &Failure, now: i64) {
         let Some(mut job) = self.job.take() else { return };
@@ -270,65 +253,6 @@ impl Session {
         self.events.push(Event::CompactionRefused { why: why.clone() });
         if let Some(errand) = &mut self.errand {
             errand.refused = Some(why);
-        }
-    }
-
-    /// Stores the pivot.
-    fn pivot(&mut self, effects: &mut Vec<Effect>, job: &Job, summary: &Entry, resume: &Consent) {
-        let previous = self.state.pivot.clone();
-        let mut replaced = job.task.head.clone();
-        replaced.extend(&job.dropped);
-        replaced.sort_unstable();
-        let behind = replaced.last().map_or(1, |last| last + 1);
-        // What an earlier compaction replaced stays replaced.
-        let live_from =
-            job.task.tail.unwrap_or(behind).max(previous.as_ref().map_or(1, |pivot| pivot.live_from));
-        let turnover = Turnover {
-            task: job.task.id,
-            marker: job.marker,
-            replaced,
-            kept: job.task.kept.clone(),
-            live_from,
-            replay: job.task.replay,
-            resume: *resume != Consent::Refused && self.wants_resume(job),
-            shows_marker: self.start == PivotStart::Marker,
-            previous,
-        };
-        let gone = job.replaced(self.state.pivot.as_ref());
-        let freed = self.window.rows().iter().filter(|row| gone.contains(&row.seq));
-        let freed = freed.map(|row| row.chars).fold(0, u64::saturating_add);
-        let added = summary.units();
-        let after = self.predict(self.window.chars().saturating_sub(freed).saturating_add(added));
-        self.events.push(Event::CompactionCompleted {
-            task: job.task.id,
-            means: job.task.means,
-            messages: u32::try_from(turnover.replaced.len()).unwrap_or(u32::MAX),
-            before: self.tokens(),
-            after,
-        });
-        if job.task.means == Means::Model && self.state.breaker.succeed() {
-            self.events.push(Event::BreakerClosed);
-        }
-        let operation = Operation::Compact(turnover.clone());
-        self.store(effects, vec![operation], Then::TakePivot(turnover));
-    }
-
-    /// Lets the pivot take hold, now that it is stored.
-    pub(super) fn take_pivot(&mut self, turnover: &Turnover, messages: Vec<(Seq, Entry)>) {
-        let Some(job) = self.job.take() else { return };
-        let mut gone = job.replaced(turnover.previous.as_ref());
-        gone.extend(turnover.hidden(&messages));
-        let Some(pivot) = turnover.pivot(&messages) else { return };
-        let made = messages.into_iter().map(|(seq, entry)| Living { seq, entry, cuts: Vec::new(), chars: 0 });
-        let rows = self.window.rows().iter().cloned().chain(made);
-        let mut rows: Vec<Living> = rows.filter(|row| !gone.contains(&row.seq)).collect();
-        rows.sort_by_key(|row| Pivot::rank(Some(&pivot), row.seq, &row.entry));
-        rows.dedup_by_key(|row| row.seq);
-        self.window = Window::of(self.window.outline().measures().clone(), rows);
-        self.state.pivot = Some(pivot);
-        if let Some(errand) = &mut self.errand {
-            errand.level = job.level.saturating_add(1);
-            errand.changed = true;
         }
     }
 }
