@@ -1,13 +1,16 @@
 //! A message on its way into a session: what is said of it, and what is made of it before it is kept.
 
+use std::collections::HashSet;
+
 use secateur::Measures;
-use secateur::session::Entry;
-use secateur_store::NewMessage as Row;
+use secateur::session::{Entry, Input, Seq};
+use secateur_store::{Commit, NewMessage as Row, StoreError};
 use uuid::Uuid;
 
 use crate::dialect::{Dialect, LARGEST_MESSAGE};
 use crate::error::EngineError;
 use crate::record::to_json;
+use crate::session::{Session, TRIES};
 
 /// A message that is to be appended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,5 +58,81 @@ impl NewMessage {
         let pinned = entry.is_fixed();
         let body = json.into_bytes();
         Ok((Row { id, pinned, time, facts, body, ..Row::default() }, entry))
+    }
+}
+
+impl Session {
+    /// Appends messages; gives their numbers, 0 for one that was appended before and has left the context since. When
+    /// this returns, they are kept.
+    pub async fn append(
+        &mut self,
+        messages: impl IntoIterator<Item = NewMessage>,
+    ) -> Result<Vec<Seq>, EngineError> {
+        let (time, measures) = (self.now(), self.profile.policy.measures());
+        let read = |message: NewMessage| message.read(self.dialect, &measures, time);
+        let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
+        self.append_read(rows, time).await
+    }
+
+    /// Appends messages that were read at that time.
+    pub(crate) async fn append_read(
+        &mut self,
+        mut rows: Vec<(Row, Entry)>,
+        time: i64,
+    ) -> Result<Vec<Seq>, EngineError> {
+        let ids: Vec<String> = rows.iter().map(|(row, _)| row.id.clone()).collect();
+        let mut said = HashSet::new();
+        rows.retain(|(row, _)| said.insert(row.id.clone()));
+        for attempt in 0..TRIES {
+            if self.is_dirty {
+                self.reload().await?;
+            }
+            let known = |id: &str| self.machine.window().rows().iter().any(|row| row.entry.id == id);
+            rows.retain(|(row, _)| !known(&row.id));
+            if rows.is_empty() {
+                break;
+            }
+            let state = to_json(self.machine.state())?;
+            let commit = Commit {
+                revision: self.row.revision,
+                time,
+                append: rows.iter().map(|(row, _)| row.clone()).collect(),
+                state: Some(state.clone()).filter(|state| *state != self.row.state),
+                ..Commit::default()
+            };
+            match self.engine.parts.store.commit(&self.row.id, commit).await {
+                Ok(committed) => {
+                    let first = self.row.head + 1;
+                    (self.row.revision, self.row.head) = (committed.revision, committed.head);
+                    self.row.state = state;
+                    let mut entries = Vec::new();
+                    for (seq, (row, entry)) in (first..).zip(rows.drain(..)) {
+                        self.bodies.insert(seq, row.body);
+                        entries.push((seq, entry));
+                    }
+                    self.drive(Input::Appended { messages: entries }).await?;
+                    break;
+                }
+                Err(StoreError::Stale { .. }) => self.pause(attempt).await?,
+                Err(StoreError::Known { message, .. }) if self.is_new(&message) => {
+                    // It was said before and has left the context since.
+                    rows.retain(|(row, _)| row.id != message);
+                }
+                Err(error) => {
+                    self.is_dirty = true;
+                    return Err(error.into());
+                }
+            }
+        }
+        if !rows.is_empty() {
+            return Err(EngineError::Busy { session: self.row.id.clone() });
+        }
+        let rows = self.machine.window().rows();
+        let seq = |id: &String| rows.iter().rev().find(|row| row.entry.id == *id).map_or(0, |row| row.seq);
+        Ok(ids.iter().map(seq).collect())
+    }
+
+    fn is_new(&self, id: &str) -> bool {
+        !self.machine.window().rows().iter().any(|row| row.entry.id == id)
     }
 }

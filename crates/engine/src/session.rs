@@ -1,6 +1,6 @@
 //! A session: messages go in, requests that fit come out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use secateur::Profile;
 use secateur::Usage;
@@ -8,7 +8,7 @@ use secateur::session::{
     Entry, Event, Input, Living, MadeCut, Request as Asked, Seq, Session as Machine, State, Turn,
 };
 use secateur_formats::Wire;
-use secateur_store::{Commit, Lease, NewMessage as Row, SessionRow, StoreError};
+use secateur_store::{Commit, Lease, SessionRow, StoreError};
 use uuid::Uuid;
 
 use crate::background::Background;
@@ -17,7 +17,6 @@ use crate::drive::{Outcome, Stretch};
 use crate::engine::{Engine, Target};
 use crate::error::EngineError;
 use crate::live::Live;
-use crate::message::NewMessage;
 use crate::prepare::Prepared;
 use crate::record::to_json;
 use crate::request::Request;
@@ -155,80 +154,6 @@ impl Session {
     /// The decisions behind it: what a model would be sent, and what was learned.
     pub fn machine(&self) -> &Machine {
         &self.machine
-    }
-
-    /// Appends messages; gives their numbers, 0 for one that was appended before and has left the context since. When
-    /// this returns, they are kept.
-    pub async fn append(
-        &mut self,
-        messages: impl IntoIterator<Item = NewMessage>,
-    ) -> Result<Vec<Seq>, EngineError> {
-        let (time, measures) = (self.now(), self.profile.policy.measures());
-        let read = |message: NewMessage| message.read(self.dialect, &measures, time);
-        let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
-        self.append_read(rows, time).await
-    }
-
-    /// Appends messages that were read at that time.
-    pub(crate) async fn append_read(
-        &mut self,
-        mut rows: Vec<(Row, Entry)>,
-        time: i64,
-    ) -> Result<Vec<Seq>, EngineError> {
-        let ids: Vec<String> = rows.iter().map(|(row, _)| row.id.clone()).collect();
-        let mut said = HashSet::new();
-        rows.retain(|(row, _)| said.insert(row.id.clone()));
-        for attempt in 0..TRIES {
-            if self.is_dirty {
-                self.reload().await?;
-            }
-            let known = |id: &str| self.machine.window().rows().iter().any(|row| row.entry.id == id);
-            rows.retain(|(row, _)| !known(&row.id));
-            if rows.is_empty() {
-                break;
-            }
-            let state = to_json(self.machine.state())?;
-            let commit = Commit {
-                revision: self.row.revision,
-                time,
-                append: rows.iter().map(|(row, _)| row.clone()).collect(),
-                state: Some(state.clone()).filter(|state| *state != self.row.state),
-                ..Commit::default()
-            };
-            match self.engine.parts.store.commit(&self.row.id, commit).await {
-                Ok(committed) => {
-                    let first = self.row.head + 1;
-                    (self.row.revision, self.row.head) = (committed.revision, committed.head);
-                    self.row.state = state;
-                    let mut entries = Vec::new();
-                    for (seq, (row, entry)) in (first..).zip(rows.drain(..)) {
-                        self.bodies.insert(seq, row.body);
-                        entries.push((seq, entry));
-                    }
-                    self.drive(Input::Appended { messages: entries }).await?;
-                    break;
-                }
-                Err(StoreError::Stale { .. }) => self.pause(attempt).await?,
-                Err(StoreError::Known { message, .. }) if self.is_new(&message) => {
-                    // It was said before and has left the context since.
-                    rows.retain(|(row, _)| row.id != message);
-                }
-                Err(error) => {
-                    self.is_dirty = true;
-                    return Err(error.into());
-                }
-            }
-        }
-        if !rows.is_empty() {
-            return Err(EngineError::Busy { session: self.row.id.clone() });
-        }
-        let rows = self.machine.window().rows();
-        let seq = |id: &String| rows.iter().rev().find(|row| row.entry.id == *id).map_or(0, |row| row.seq);
-        Ok(ids.iter().map(seq).collect())
-    }
-
-    fn is_new(&self, id: &str) -> bool {
-        !self.machine.window().rows().iter().any(|row| row.entry.id == id)
     }
 
     /// The request to send: what is alive of the conversation, made to fit the model.
