@@ -20,7 +20,10 @@ pub(crate) fn savings<'a>(
 fn left(outline: &Outline, profile: &Profile, part: PartIx, action: Action) -> u64 {
     let sent = outline.sent(part);
     match action {
-        Action::Clear => sent.min(profile.policy.placeholder.chars().count() as u64),
+        Action::Clear => {
+            let filled = secateur::fill_placeholder(&profile.policy.placeholder, outline, part);
+            sent.min(filled.chars().count() as u64 + outline.digest(part))
+        }
         Action::Trim { head, tail, .. } => {
             let note = secateur::trim_note(head, tail, sent).chars().count() as u64;
             sent.min(head + tail + note + secateur::TRIM_GAP.len() as u64)

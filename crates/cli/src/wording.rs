@@ -35,6 +35,10 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
         Reason::Aggressive => "the mode clears every older result",
         Reason::OlderThanKept => "it is older than the tool uses that are kept",
         Reason::ByteBudget => "the context has more bytes than its budget",
+        Reason::Rent => "keeping it has cost as much as letting it go",
+        Reason::CacheCold => "the provider's cache is cold, so cutting is free",
+        Reason::Pressure => "the window is nearly full",
+        Reason::TooLong => "it is longer than what is let in",
         Reason::MediaBudget => "the context has more media than its budget",
     }
 }
@@ -68,6 +72,8 @@ pub(crate) fn keep(keep: Keep) -> &'static str {
         Keep::ShortEnough => "short enough",
         Keep::Enough => "enough was cut before it",
         Keep::NoOccasion => "no occasion to cut",
+        Keep::TooYoung => "too recent",
+        Keep::RentBelowCost => "cutting does not pay yet",
     }
 }
 
@@ -122,6 +128,11 @@ pub(crate) fn idle(idle: Idle) -> String {
                 limit * 100.0
             )
         }
+        Idle::RentBelowCost { rent, cost } => format!(
+            "keeping what could be cut has cost {} tokens so far, and cutting it costs {}",
+            grouped(rent as u64),
+            grouped(cost as u64)
+        ),
         Idle::BelowTrigger { value, trigger } => {
             format!("the trigger of {} has not been passed ({})", grouped(trigger), grouped(value))
         }

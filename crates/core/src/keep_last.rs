@@ -24,6 +24,8 @@ pub enum Trigger {
     InputTokens,
     /// More tool uses than `threshold`.
     ToolUses,
+    /// More tool uses than `threshold` whose results were not cut yet.
+    UncutToolUses,
 }
 
 /// Parameters of the family.
@@ -98,6 +100,7 @@ pub(crate) fn plan(
     };
     let value = match policy.trigger {
         Trigger::ToolUses => count.uses,
+        Trigger::UncutToolUses => count.uses.saturating_sub(cuts_before(outline, memory)),
         Trigger::InputTokens => {
             situation.input_tokens.unwrap_or_else(|| count.tokens.saturating_sub(cut_before()))
         }
@@ -139,6 +142,12 @@ pub(crate) fn plan(
     let gone: u64 = cuts.iter().map(|cut| cut.before).fold(0, u64::saturating_add);
     let totals = Totals { after: count.tokens.saturating_sub(gone), ..totals };
     Plan { cuts, idle: None, totals, bounds }
+}
+
+/// The results that were cut before.
+fn cuts_before(outline: &Outline, memory: &Memory) -> u64 {
+    let is_cut = |part: PartIx| outline.kind(part) == Kind::Result && memory.cut(outline, part).is_some();
+    memory.cuts().filter(|&(part, _)| is_cut(part)).count() as u64
 }
 
 /// The calls that these results answer: for each the last one before it with the same id, which may be used

@@ -68,6 +68,8 @@ pub struct Measures {
     pub weighted: bool,
     /// Take the hash of each result's text, so that a change of the source is noticed.
     pub source: bool,
+    /// Take the length of each result's [digest](crate::digest).
+    pub digest: bool,
     /// Take exact token counts in this vocabulary.
     pub tokens: Option<Vocabulary>,
     /// Take the weighted length that a result would have after this trim (head and tail only).
@@ -134,6 +136,9 @@ pub struct Sizes {
     /// Exact tokens, see [`Measures::tokens`].
     #[serde(skip_serializing_if = "is_zero")]
     pub tokens: u64,
+    /// UTF-16 units of the digest, see [`Measures::digest`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub digest: u64,
     /// Hash of the text, see [`Measures::source`].
     #[serde(skip_serializing_if = "is_zero")]
     pub source: u64,

@@ -69,6 +69,7 @@ struct Extra {
     py_json: Vec<u32>,
     weighted: Vec<u32>,
     trimmed: Vec<u32>,
+    digest: Vec<u32>,
     tokens: Vec<u32>,
     source: Vec<u64>,
 }
@@ -204,6 +205,7 @@ impl Outline {
         copy(&mut self.extra.py_json, &from.extra.py_json, part);
         copy(&mut self.extra.weighted, &from.extra.weighted, part);
         copy(&mut self.extra.trimmed, &from.extra.trimmed, part);
+        copy(&mut self.extra.digest, &from.extra.digest, part);
         copy(&mut self.extra.tokens, &from.extra.tokens, part);
         copy(&mut self.extra.source, &from.extra.source, part);
     }
@@ -215,6 +217,7 @@ impl Outline {
             (measures.py_json, &mut extra.py_json, sizes.py_json),
             (measures.weighted, &mut extra.weighted, sizes.weighted),
             (measures.trimmed.is_some(), &mut extra.trimmed, sizes.trimmed),
+            (measures.digest, &mut extra.digest, sizes.digest),
             (measures.tokens.is_some(), &mut extra.tokens, sizes.tokens),
         ];
         for (asked, column, size) in columns {
@@ -251,6 +254,11 @@ impl Outline {
         if let Some(nature) = self.natures.get_mut(part.0 as usize) {
             nature.set_cut();
         }
+    }
+
+    /// Forgets which parts the source cut: the session as it would be if nothing had ever been cut.
+    pub fn forget_cuts(&mut self) {
+        self.natures.iter_mut().for_each(Nature::clear_cut);
     }
 
     /// Adds a model call.

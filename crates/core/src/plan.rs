@@ -46,6 +46,14 @@ pub enum Reason {
     ByteBudget,
     /// The context has more media than its budget.
     MediaBudget,
+    /// What it cost to keep has reached what it costs to let it go.
+    Rent,
+    /// The provider's cache was cold, so that cutting was free.
+    CacheCold,
+    /// The window is nearly full.
+    Pressure,
+    /// It is longer than what is let in.
+    TooLong,
 }
 
 /// One cut.
@@ -101,6 +109,10 @@ pub enum Keep {
     Enough,
     /// The policy had no occasion to look at it.
     NoOccasion,
+    /// It has not been there long enough.
+    TooYoung,
+    /// Keeping it still costs less than letting it go.
+    RentBelowCost,
 }
 
 /// What a plan says about one part.
@@ -168,6 +180,13 @@ pub enum Idle {
         ratio: f64,
         /// The share from which something is cut.
         limit: f64,
+    },
+    /// Keeping what could be cut still costs less than writing what lies behind it to the cache again.
+    RentBelowCost {
+        /// What keeping has cost, in tokens of plain input.
+        rent: f64,
+        /// What must be reached.
+        cost: f64,
     },
     /// The trigger of the policy has not been reached.
     BelowTrigger {

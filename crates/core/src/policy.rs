@@ -12,6 +12,7 @@ use crate::memory::Memory;
 use crate::outline::{Outline, PartIx};
 use crate::plan::{Action, Cut, Idle, Keep, Plan, Verdict};
 use crate::ratio::{self, Mode, Ratio};
+use crate::rent::{self, Books, Rent};
 use crate::situation::{Pass, Situation};
 use crate::tools::Tools;
 use crate::watermark::{self, Watermark};
@@ -29,6 +30,8 @@ pub enum Family {
     Ratio(Ratio),
     /// Past a trigger, clear all but the newest tool uses.
     KeepLast(KeepLast),
+    /// Let results pay rent; cut all that are due when that pays.
+    Rent(Rent),
 }
 
 /// How long a cut lasts.
@@ -101,6 +104,9 @@ impl Policy {
                 ratio::scan(outline, ratio, self.placeholder_chars(ratio), situation, memory)
             }
             Family::KeepLast(keep) => keep_last::plan(outline, keep, situation, memory, &keep.count(outline)),
+            Family::Rent(rent) => {
+                rent::plan(outline, rent, situation, memory, &Books::of(outline, rent, memory))
+            }
         })
     }
 
@@ -127,7 +133,7 @@ impl Policy {
                 tools: self.tools(),
                 raw: spent(),
                 placeholder: self.placeholder.len() as u64,
-                weigh: |part, action| self.weigh(outline, situation, part, action),
+                weigh: |part, action| self.weigh(outline, situation, memory, part, action),
             };
             self.budget.extend(&mut plan, &context);
         }
@@ -135,13 +141,24 @@ impl Policy {
     }
 
     /// What a part weighs in the family's own scale, before and after a cut.
-    fn weigh(&self, outline: &Outline, situation: &Situation, part: PartIx, action: Action) -> (u64, u64) {
+    fn weigh(
+        &self,
+        outline: &Outline,
+        situation: &Situation,
+        memory: &Memory,
+        part: PartIx,
+        action: Action,
+    ) -> (u64, u64) {
         match &self.family {
             Family::Ratio(ratio) => {
                 ratio.weigh(outline, self.placeholder_chars(ratio), situation, part, action)
             }
             Family::Watermark(Watermark { meter, .. }) | Family::KeepLast(KeepLast { meter, .. }) => {
                 let before = meter.part(outline, part);
+                (before, if action == Action::Clear { 0 } else { before })
+            }
+            Family::Rent(_) => {
+                let before = memory.calibration.scale(outline.sent(part));
                 (before, if action == Action::Clear { 0 } else { before })
             }
         }
@@ -170,6 +187,7 @@ impl Policy {
             Family::Watermark(watermark) => watermark.keep(outline, memory, plan, part),
             Family::Ratio(ratio) => ratio.keep(outline, memory, plan, part),
             Family::KeepLast(keep) => keep.keep(outline, memory, plan, part),
+            Family::Rent(rent) => rent::keep(outline, rent, memory, plan, part),
         })
     }
 
@@ -179,6 +197,7 @@ impl Policy {
         match &self.family {
             Family::Watermark(watermark) => measures = measures.with_unit(watermark.meter.unit),
             Family::KeepLast(keep) => measures = measures.with_unit(keep.meter.unit),
+            Family::Rent(_) => measures.digest = true,
             Family::Ratio(ratio) => {
                 measures = measures.with_unit(ratio.characters.unit).with_unit(Unit::JsJson);
                 measures.trimmed = (ratio.characters.unit == Unit::Weighted).then_some(ratio.trim);
@@ -186,7 +205,7 @@ impl Policy {
                     (ratio.mode == Mode::Aggressive).then(|| self.placeholder.clone().into());
             }
         }
-        measures.source = self.lasting == Lasting::Remembered;
+        measures.source |= self.lasting == Lasting::Remembered;
         measures
     }
 
@@ -196,6 +215,7 @@ impl Policy {
             Family::Watermark(watermark) => &watermark.tools,
             Family::Ratio(ratio) => &ratio.tools,
             Family::KeepLast(keep) => &keep.tools,
+            Family::Rent(rent) => &rent.tools,
         }
     }
 }

@@ -43,6 +43,7 @@ use crate::limits::OverflowRule;
 use crate::pivot::PivotRule;
 use crate::policy::{Family, Lasting, Policy};
 use crate::ratio::Ratio;
+use crate::rent::Rent;
 use crate::watermark::Watermark;
 use crate::window::WindowOrder;
 
@@ -93,6 +94,7 @@ struct Page {
     watermark: Option<Watermark>,
     ratio: Option<Ratio>,
     keep_last: Option<KeepLast>,
+    rent: Option<Rent>,
     overflow: OverflowRule,
     pivot: PivotRule,
     #[serde(default)]
@@ -224,10 +226,11 @@ fn resolve(chain: &[&Layer]) -> Result<Profile, ProfileError> {
     let page: Page = serde_path_to_error::deserialize(Value::Table(values.clone()))
         .map_err(|error| ProfileError::from_serde(&error, &values, &origins))?;
     check::page(&page).map_err(|(key, allowed)| ProfileError::at(&key, &allowed, &values, &origins))?;
-    let family = match (page.watermark, page.ratio, page.keep_last) {
-        (Some(watermark), None, None) => Family::Watermark(watermark),
-        (None, Some(ratio), None) => Family::Ratio(ratio),
-        (None, None, Some(keep)) => Family::KeepLast(keep),
+    let family = match (page.watermark, page.ratio, page.keep_last, page.rent) {
+        (Some(watermark), None, None, None) => Family::Watermark(watermark),
+        (None, Some(ratio), None, None) => Family::Ratio(ratio),
+        (None, None, Some(keep), None) => Family::KeepLast(keep),
+        (None, None, None, Some(rent)) => Family::Rent(rent),
         _ => return Err(ProfileError::Families { name: page.name }),
     };
     let Prune { lasting, placeholder } = page.prune;

@@ -2,6 +2,8 @@
 //!
 //! The kernel reads no clock and knows no model; what it needs of either is handed in.
 
+use crate::cache::Cache;
+
 /// What is known about the request that is about to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Situation {
@@ -13,6 +15,8 @@ pub struct Situation {
     pub window: Option<f64>,
     /// What the provider reported as input of the last request, if it did.
     pub input_tokens: Option<u64>,
+    /// What the provider's prompt cache is worth.
+    pub cache: Cache,
     /// Whether new cuts may be made at all.
     pub pass: Pass,
     /// Whether thinking is sent back to the model.

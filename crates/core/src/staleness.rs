@@ -33,12 +33,12 @@ impl Outline {
         let mut stale = vec![None; self.part_count()];
         let mut reads: HashMap<&str, Vec<(Lines, PartIx)>> = HashMap::new();
         let mut edits: HashMap<&str, PartIx> = HashMap::new();
-        let mut outputs: HashMap<(u64, u64), PartIx> = HashMap::new();
+        let mut outputs: HashMap<u64, PartIx> = HashMap::new();
         for part in self.parts().rev().filter(|&part| self.kind(part) == Kind::Result) {
             let repeated = self
                 .source(part)
                 .filter(|_| self.units(part) > 0)
-                .and_then(|source| outputs.insert((source, self.units(part)), part));
+                .and_then(|source| outputs.insert(source, part));
             let mut found = repeated.map(Stale::Repeated);
             let subjects = self.subject(part).into_iter().flat_map(str::lines);
             match self.class(part) {

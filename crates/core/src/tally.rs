@@ -28,6 +28,7 @@ use crate::outline::{Kind, MessageIx, Outline, PartIx};
 use crate::plan::{Bounds, Floor, Idle, Plan};
 use crate::policy::{Family, Policy};
 use crate::ratio::{self, Ratio, Scope};
+use crate::rent::{self, Books};
 use crate::situation::{Situation, Thinking};
 use crate::watermark::{Crossing, Extent, Ground, Meaning, Obstacle, Sieve, Sums, Watermark};
 
@@ -55,6 +56,7 @@ pub struct Tally {
     total: u64,
     /// The same without thinking (ratio).
     without_thinking: u64,
+    books: Books,
 }
 
 impl Tally {
@@ -91,6 +93,7 @@ impl Tally {
                 fresh.for_each(|part| self.take_characters(outline, policy, ratio, memory, part));
             }
             Family::KeepLast(keep) => fresh.for_each(|part| self.take_tokens(outline, keep, part)),
+            Family::Rent(rent) => self.books.advance(outline, rent, memory),
         }
     }
 
@@ -167,6 +170,7 @@ impl Tally {
                     let count = Count { tokens: self.total, uses: self.results.len() as u64, kept_from };
                     keep_last::plan(outline, keep, situation, memory, &count)
                 }
+                Family::Rent(rent) => rent::plan(outline, rent, situation, memory, &self.books),
             },
         )
     }

@@ -16,8 +16,15 @@ pub struct Usage {
     pub cache_read: i64,
     /// Input written to the provider's cache.
     pub cache_write: i64,
+    /// How much of that was written to a cache that lives an hour, where the provider tells.
+    #[serde(skip_serializing_if = "is_none")]
+    pub cache_write_1h: i64,
     /// A total of the provider's own, if it gave one.
     pub total: Option<i64>,
+}
+
+fn is_none(tokens: &i64) -> bool {
+    *tokens == 0
 }
 
 impl Usage {

@@ -225,6 +225,7 @@ fn resolve(
         Family::Watermark(_) => "watermark",
         Family::Ratio(_) => "ratio",
         Family::KeepLast(_) => "keep-last",
+        Family::Rent(_) => "rent",
     };
     for layer in layers {
         let other = FAMILIES.into_iter().find(|key| *key != family && layer.values.contains_key(*key));

@@ -140,9 +140,14 @@ pub(crate) fn sizes(raw: &str, measures: &Measures) -> Sizes {
         sizes.tokens += own.tokens;
     }
     sizes::add_raw_measures(&mut sizes, raw, measures);
-    if let Some(trim) = measures.trimmed {
+    if measures.trimmed.is_some() || measures.digest {
         let text = text(raw);
-        sizes.trimmed = sizes::trimmed_weight(&text, utf16_len(&text), trim);
+        if let Some(trim) = measures.trimmed {
+            sizes.trimmed = sizes::trimmed_weight(&text, utf16_len(&text), trim);
+        }
+        if measures.digest {
+            sizes.digest = utf16_len(&secateur::digest(&text));
+        }
     }
     sizes
 }

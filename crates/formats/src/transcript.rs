@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use secateur::{Action, Memory, MessageIx, Outline, PartIx, Pick, Plan};
+use secateur::{Action, Memory, MessageIx, Outline, PartIx, Pick, Plan, fill_digest, fill_placeholder};
 
 use crate::format::Format;
 use crate::json::{Splice, SpliceError, decode};
@@ -37,7 +37,7 @@ pub struct Rendering<'a> {
     pub part: PartIx,
     /// What happens to it.
     pub action: Action,
-    /// What stands where content was.
+    /// What stands where content was, with names in braces for what is filled in.
     pub placeholder: &'a str,
 }
 
@@ -123,6 +123,14 @@ impl<'a> Transcript<'a> {
         }
     }
 
+    /// What stands in the place of a part that is cleared: the names in a profile's placeholder filled in.
+    pub fn placeholder<'p>(&self, part: PartIx, template: &'p str) -> Cow<'p, str> {
+        match fill_placeholder(template, &self.outline, part) {
+            Cow::Borrowed(plain) if !plain.contains('{') => Cow::Borrowed(plain),
+            filled => Cow::Owned(fill_digest(&filled, &self.text_of(part)).into_owned()),
+        }
+    }
+
     /// What the model is given when message `at` is asked for, or with the next request: the messages that are
     /// alive then, in the order in which it sees them.
     pub fn context(&self, at: Option<MessageIx>) -> Transcript<'a> {
@@ -142,7 +150,8 @@ impl<'a> Transcript<'a> {
     ) -> Result<Splice<'a>, ApplyError> {
         let mut splice = Splice::new(self.bytes);
         for cut in cuts {
-            for edit in self.format.edits(self, cut, now)? {
+            let placeholder = self.placeholder(cut.part, cut.placeholder);
+            for edit in self.format.edits(self, Rendering { placeholder: &placeholder, ..cut }, now)? {
                 splice.push(edit)?;
             }
         }

@@ -141,6 +141,7 @@ fn prune_2026_09(case: &Case) -> Result<Option<Value>> {
                 Some(Value::Bool(true)) => Thinking::Dropped,
                 _ => Thinking::Sent,
             },
+            ..Situation::default()
         };
         let text = serde_json::to_string(messages)?;
         let transcript = read_as(text.as_bytes(), Format::OpenClaw, &policy.measures())?;

@@ -67,6 +67,7 @@ pub(super) fn usage(tokens: &Value) -> Usage {
         cache_read: number(tokens, "/cache/read").unwrap_or(0),
         cache_write: number(tokens, "/cache/write").unwrap_or(0),
         total: number(tokens, "/total"),
+        ..Usage::default()
     }
 }
 

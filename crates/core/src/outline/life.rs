@@ -73,18 +73,33 @@ impl Outline {
         order
     }
 
-    /// An outline of some of the messages, in this order, and for each of its parts the part that it was here.
-    ///
-    /// Model calls come along with their message, and a late summary keeps its place if that is selected as well.
-    /// Lives are not taken over: in the new outline all is alive.
-    pub fn select(&self, picks: impl IntoIterator<Item = Pick>) -> (Outline, Vec<PartIx>) {
-        let mut selected = Outline {
+    /// An outline without messages that knows the same names, to be [grown](Outline::grow) from this one.
+    pub fn seedling(&self) -> Outline {
+        Outline {
             measures: self.measures.clone(),
             tools: Arc::clone(&self.tools),
             ids: Arc::clone(&self.ids),
             subjects: Arc::clone(&self.subjects),
             ..Outline::default()
-        };
+        }
+    }
+
+    /// Adds a message of the outline that this one is a [seedling](Outline::seedling) of, with its parts. So a recorded
+    /// session is played again: the outline holds at each request what was there then, and nothing of what came later.
+    pub fn grow(&mut self, from: &Outline, message: MessageIx) {
+        let Some(row) = from.messages.get(message.0 as usize) else { return };
+        self.push_row(Message { gone: u32::MAX, place: u32::MAX, ..*row });
+        for part in from.parts_of(message) {
+            self.copy_part(from, part as usize);
+        }
+    }
+
+    /// An outline of some of the messages, in this order, and for each of its parts the part that it was here.
+    ///
+    /// Model calls come along with their message, and a late summary keeps its place if that is selected as well.
+    /// Lives are not taken over: in the new outline all is alive.
+    pub fn select(&self, picks: impl IntoIterator<Item = Pick>) -> (Outline, Vec<PartIx>) {
+        let mut selected = self.seedling();
         let mut parts = Vec::new();
         let mut renamed = vec![None; self.messages.len()];
         for pick in picks {

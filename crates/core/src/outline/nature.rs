@@ -64,6 +64,10 @@ impl Nature {
         self.0 |= Self::CUT;
     }
 
+    pub(super) fn clear_cut(&mut self) {
+        self.0 &= !Self::CUT;
+    }
+
     /// Whether it is a result in one of these states, given as one bit each.
     #[inline]
     pub(crate) fn is_result_in(self, statuses: u32) -> bool {

@@ -109,6 +109,7 @@ impl Outline {
             py_json: at(&self.extra.py_json, part),
             weighted: at(&self.extra.weighted, part),
             trimmed: self.trimmed(part),
+            digest: self.digest(part),
             tokens: at(&self.extra.tokens, part),
             source: self.source(part).unwrap_or(0),
         }
@@ -151,6 +152,11 @@ impl Outline {
     /// The weighted length of what the trim of [`Measures::trimmed`](crate::Measures::trimmed) would keep.
     pub fn trimmed(&self, part: PartIx) -> u64 {
         at(&self.extra.trimmed, part)
+    }
+
+    /// The length of its [digest](crate::digest), if [`Measures::digest`](crate::Measures::digest) was asked for.
+    pub fn digest(&self, part: PartIx) -> u64 {
+        at(&self.extra.digest, part)
     }
 
     /// The hash of its text, if [`Measures::source`](crate::Measures::source) was asked for.

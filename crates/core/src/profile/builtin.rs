@@ -11,6 +11,8 @@ macro_rules! pages {
 pages![
     "anthropic",
     "balanced",
+    "careful",
+    "frugal",
     "openagentic",
     "openagentic@0.1.4",
     "openagentic@2026-01",

@@ -6,6 +6,7 @@ use crate::compaction::{Compaction, Occasion, ResumeWhen};
 use crate::measure::Unit;
 use crate::meter::Meter;
 use crate::ratio::{Mode, Ratio};
+use crate::rent::Rent;
 use crate::watermark::Watermark;
 
 /// The key that is wrong, and what is allowed there.
@@ -41,6 +42,21 @@ pub(super) fn page(page: &Page) -> Result<(), Complaint> {
     }
     if let Some(rule) = &page.keep_last {
         meter("keep-last.meter", &rule.meter)?;
+    }
+    if let Some(rule) = &page.rent {
+        rent(rule)?;
+    }
+    Ok(())
+}
+
+fn rent(rule: &Rent) -> Result<(), Complaint> {
+    demand(rule.margin >= 0.0, "rent.margin", "a number, 0 or more")?;
+    if let Some(pressure) = &rule.pressure {
+        demand((0.0..=1.0).contains(&pressure.fill), "rent.pressure.fill", "a share between 0 and 1")?;
+    }
+    if let Some(cap) = &rule.cap {
+        demand(cap.chars > 0, "rent.cap.chars", "a number of characters above 0")?;
+        demand((0.0..=1.0).contains(&cap.head), "rent.cap.head", "a share between 0 and 1")?;
     }
     Ok(())
 }

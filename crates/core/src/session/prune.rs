@@ -8,6 +8,7 @@ use super::{Session, Then};
 use crate::compaction::Occasion;
 use crate::measure::Pairs;
 use crate::outline::{Kind, PartIx};
+use crate::placeholder::fill_placeholder;
 use crate::plan::{Action, Plan};
 use crate::situation::Situation;
 
@@ -51,8 +52,9 @@ impl Session {
     }
 
     fn made(&self, part: PartIx, action: Action, after: u64) -> Option<(Seq, MadeCut)> {
+        let placeholder =
+            fill_placeholder(&self.policy.placeholder, self.window.outline(), part).into_owned();
         let (seq, part) = self.window.locate(part)?;
-        let placeholder = self.policy.placeholder.clone();
         Some((seq, MadeCut { part, action, after, placeholder, operation: 0, undone: false }))
     }
 
@@ -80,7 +82,7 @@ impl Session {
                     let action = Action::Trim { head: cap / 4 * 3, tail: cap / 4, pairs: Pairs::Whole };
                     let made = self.made(part, action, cap).filter(|(seq, _)| *seq == row.seq);
                     // A note on what is missing may be longer than what is.
-                    cuts.extend(made.filter(|(_, cut)| rendered(cut, units) < units));
+                    cuts.extend(made.filter(|(_, cut)| rendered(cut, outline, part) < units));
                 }
             }
         }
@@ -103,7 +105,7 @@ impl Session {
                 continue;
             }
             let Some((seq, cut)) = self.made(part, Action::Clear, 0) else { continue };
-            let left = rendered(&cut, outline.units(part));
+            let left = rendered(&cut, outline, part);
             if left < outline.units(part) {
                 chars = chars.saturating_sub(outline.units(part) - left);
                 cuts.push((seq, cut));
@@ -122,8 +124,8 @@ impl Session {
         let outline = self.window.outline();
         let saved = cuts.iter().filter_map(|(seq, cut)| {
             let message = crate::outline::MessageIx(self.window.position(*seq)? as u32);
-            let whole = outline.units(PartIx(outline.parts_of(message).start.checked_add(cut.part)?));
-            whole.checked_sub(rendered(cut, whole))
+            let part = PartIx(outline.parts_of(message).start.checked_add(cut.part)?);
+            outline.units(part).checked_sub(rendered(cut, outline, part))
         });
         self.window.chars().saturating_sub(saved.fold(0, u64::saturating_add))
     }

@@ -10,6 +10,7 @@ use super::entry::{Entry, MadeCut, Seq};
 use crate::measure::Measures;
 use crate::memory::Memory;
 use crate::outline::{Kind, MessageIx, Outline, PartIx, Role};
+use crate::placeholder::placeholder_units;
 use crate::plan::{Action, Plan};
 use crate::policy::Policy;
 use crate::ratio::trim_note;
@@ -80,7 +81,7 @@ impl Window {
         // Of several cuts of a part, what an undone one leaves is what an earlier one left.
         for cut in cuts.iter().filter(|cut| !cut.undone) {
             let (action, source) = ((cut.action, cut.after), self.outline.source(part(cut)));
-            self.memory.remember(part(cut), action, source, &cut.placeholder);
+            self.memory.remember(part(cut), action, source, "");
         }
         let mut living = Living { seq, entry, cuts, chars: 0 };
         living.chars = self.weigh(message, &living);
@@ -95,7 +96,7 @@ impl Window {
             let message = MessageIx(at as u32);
             let part = PartIx(self.outline.parts_of(message).start.saturating_add(made.part));
             let (action, source) = ((made.action, made.after), self.outline.source(part));
-            self.memory.remember(part, action, source, &made.placeholder);
+            self.memory.remember(part, action, source, "");
             let Some(row) = self.rows.get_mut(at) else { continue };
             row.cuts.push(made.clone());
             let (before, row) = (row.chars, row.clone());
@@ -124,7 +125,7 @@ impl Window {
         let images = images.max(u64::from(self.outline.kind(part) == Kind::Media)) * IMAGE_CHARS;
         match cut {
             None => whole.saturating_add(images),
-            Some(cut) => rendered(cut, whole),
+            Some(cut) => rendered(cut, &self.outline, part),
         }
     }
 
@@ -222,10 +223,11 @@ fn cut_of(row: &Living, part: u32) -> Option<&MadeCut> {
     row.cuts.iter().rfind(|cut| cut.part == part && !cut.undone)
 }
 
-/// The characters that a cut leaves of a text of `whole` characters.
-pub(super) fn rendered(cut: &MadeCut, whole: u64) -> u64 {
+/// The characters that a cut leaves of a part.
+pub(super) fn rendered(cut: &MadeCut, outline: &Outline, part: PartIx) -> u64 {
+    let whole = outline.units(part);
     match cut.action {
-        Action::Clear => cut.placeholder.encode_utf16().count() as u64,
+        Action::Clear => placeholder_units(&cut.placeholder, outline.digest(part)),
         Action::Trim { head, tail, .. } => {
             let kept = head.saturating_add(tail);
             if kept >= whole {

@@ -112,6 +112,7 @@ fn usage() -> impl Strategy<Value = Usage> {
             cache_read,
             cache_write,
             total,
+            ..Usage::default()
         },
     )
 }
@@ -255,6 +256,7 @@ proptest! {
             cache_read: usage.cache_read.saturating_add(more[3]),
             cache_write: usage.cache_write.saturating_add(more[4]),
             total,
+            ..usage
         };
         prop_assert!(!rule.judge(&usage, &limits).overflow || rule.judge(&larger, &limits).overflow);
     }

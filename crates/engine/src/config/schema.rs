@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use secateur::{
-    Budget, Compaction, KeepLast, Lasting, OverflowRule, PivotRule, Ratio, Watermark, WindowOrder,
+    Budget, Compaction, KeepLast, Lasting, OverflowRule, PivotRule, Ratio, Rent, Watermark, WindowOrder,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -80,6 +80,9 @@ struct File {
     /// Pruning all but the newest tool uses, for profiles of this family.
     #[schemars(schema_with = "shape::<KeepLast>")]
     keep_last: Option<KeepLast>,
+    /// Letting results pay rent until cutting them pays, for profiles of this family.
+    #[schemars(schema_with = "shape::<Rent>")]
+    rent: Option<Rent>,
     /// When a conversation overflows.
     #[schemars(schema_with = "shape::<OverflowRule>")]
     overflow: Option<OverflowRule>,

@@ -18,11 +18,21 @@ pub(super) const ENGINE_KEYS: [&str; 6] =
     ["store", "profile", "profiles", "summariser", "hooks", "redaction"];
 
 /// What goes over a profile.
-pub(super) const PROFILE_KEYS: [&str; 9] =
-    ["compaction", "prune", "watermark", "ratio", "keep-last", "overflow", "pivot", "window", "budget"];
+pub(super) const PROFILE_KEYS: [&str; 10] = [
+    "compaction",
+    "prune",
+    "watermark",
+    "ratio",
+    "keep-last",
+    "rent",
+    "overflow",
+    "pivot",
+    "window",
+    "budget",
+];
 
 /// Tables of which a profile has exactly one.
-pub(super) const FAMILIES: [&str; 3] = ["watermark", "ratio", "keep-last"];
+pub(super) const FAMILIES: [&str; 4] = ["watermark", "ratio", "keep-last", "rent"];
 
 /// The most hooks: each may take its time at each moment.
 const MOST_HOOKS: usize = 32;

@@ -44,8 +44,10 @@ pub fn gather(transcript: &Transcript<'_>, cuts: &[Rendering<'_>], redact: &Reda
             Voice::Assistant | Voice::Note => None,
         };
         let cut = cuts.get(&part).copied().or(outline.is_cut(part).then_some(PLACEHOLDER));
-        let text =
-            cut.map_or_else(|| text_of(transcript, part), |placeholder| Some(placeholder.to_owned()))?;
+        let text = match cut {
+            Some(cut) => transcript.placeholder(part, cut).into_owned(),
+            None => text_of(transcript, part)?,
+        };
         let piece = Piece::new(voice, &label, &text, outline.owner(part).0, redact);
         Some(match call {
             Some(call) => piece.of_call(call),

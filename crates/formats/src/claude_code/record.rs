@@ -12,11 +12,14 @@ use crate::time;
 pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = object::<Tokens<'_>>(raw.text()).ok()??;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
+    let kinds =
+        tokens.writes.and_then(|raw| object::<Writes<'_>>(raw.text()).ok().flatten()).unwrap_or_default();
     Some(Usage {
         input: number(tokens.input),
         output: number(tokens.output),
         cache_read: number(tokens.cache_read),
         cache_write: number(tokens.cache_write),
+        cache_write_1h: number(kinds.hour),
         ..Usage::default()
     })
 }
@@ -156,7 +159,11 @@ raw_fields!(
 raw_fields!(
     /// What the provider reported.
     Tokens { input: "input_tokens", output: "output_tokens", cache_read: "cache_read_input_tokens",
-             cache_write: "cache_creation_input_tokens" }
+             cache_write: "cache_creation_input_tokens", writes: "cache_creation" }
+);
+raw_fields!(
+    /// What was written to caches, by how long they live.
+    Writes { hour: "ephemeral_1h_input_tokens" }
 );
 raw_fields!(
     /// What a compaction left in the context.

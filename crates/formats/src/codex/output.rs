@@ -6,6 +6,7 @@
 
 use memchr::memmem;
 use secateur::{Measures, Sizes};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::content::{self, Piece};
 use crate::json::fields::{object, raw_fields};
@@ -35,11 +36,36 @@ pub(super) fn read(raw: &str, measures: &Measures) -> Reading {
     {
         return reading;
     }
+    let mut sizes = content::sizes(raw, measures);
     let failed = match *content::pieces(raw) {
-        [Piece::Text(literal), ..] => is_failure(literal),
+        [Piece::Text(literal), ..] => {
+            if let Some(said) = said(literal).filter(|_| measures.source) {
+                sizes.source = xxh3_64(said.as_bytes());
+            }
+            is_failure(literal)
+        }
         _ => false,
     };
-    Reading { sizes: content::sizes(raw, measures), failed }
+    Reading { sizes, failed }
+}
+
+/// What the tool itself said, behind the lines about the process, which differ each time. So one output that comes
+/// twice is known as one.
+fn said(literal: &str) -> Option<&str> {
+    const MARK: &str = r"\nOutput:\n";
+    let header = header(literal);
+    let is_process = ["Wall time: ", "Exit code: "]
+        .into_iter()
+        .any(|label| memmem::find(header, label.as_bytes()).is_some());
+    literal.get(header.len()..)?.strip_prefix(MARK).filter(|_| is_process)
+}
+
+/// The lines before the output proper.
+fn header(literal: &str) -> &[u8] {
+    const LONGEST: usize = 600;
+    let start = literal.as_bytes().get(..LONGEST).unwrap_or(literal.as_bytes());
+    let end = memmem::find(start, br"\nOutput:").unwrap_or(start.len());
+    start.get(..end).unwrap_or_default()
 }
 
 fn unwrap(raw: &str, measures: &Measures) -> Option<Reading> {
@@ -54,10 +80,7 @@ fn unwrap(raw: &str, measures: &Measures) -> Option<Reading> {
 /// Whether the lines before the output proper tell of an exit code other than 0. They contain nothing that JSON
 /// escapes but line ends, so the literal need not be decoded.
 fn is_failure(literal: &str) -> bool {
-    const HEADER: usize = 600;
-    let start = literal.as_bytes().get(..HEADER).unwrap_or(literal.as_bytes());
-    let end = memmem::find(start, br"\nOutput:").unwrap_or(start.len());
-    let header = start.get(..end).unwrap_or_default();
+    let header = header(literal);
     let code = ["Process exited with code ", "Exit code: "].into_iter().find_map(|label| {
         let at = memmem::find(header, label.as_bytes())? + label.len();
         header.get(at..)
@@ -85,6 +108,20 @@ mod tests {
         assert!(!failed(r#""Process exited with code 0\nOutput:\nProcess exited with code 1""#));
         assert!(!failed(r#""Wall time: 1\nOutput:\nExit code: 1""#));
         assert!(!failed("null"));
+    }
+
+    #[test]
+    fn an_output_that_comes_twice_is_known_as_one() {
+        let source = |raw: &str| read(raw, &Measures { source: true, ..Measures::default() }).sizes.source;
+        let one = source(
+            r#""Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nfn main()""#,
+        );
+        let two = source(
+            r#""Chunk ID: b\nWall time: 12.5 seconds\nProcess exited with code 0\nOutput:\nfn main()""#,
+        );
+        assert_eq!(one, two);
+        assert_ne!(one, source(r#""Wall time: 1 seconds\nOutput:\nfn other()""#));
+        assert_ne!(source(r#""a\nOutput:\nx""#), source(r#""b\nOutput:\nx""#));
     }
 
     #[test]

@@ -58,6 +58,7 @@ pub(crate) fn usage(raw: Raw<'_>) -> Option<Usage> {
         cache_read: number(cache.read).unwrap_or(0),
         cache_write: number(cache.write).unwrap_or(0),
         total: number(tokens.total),
+        ..Usage::default()
     })
 }
 

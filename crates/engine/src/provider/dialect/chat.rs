@@ -141,7 +141,7 @@ fn read_usage(usage: &Value) -> Usage {
         output: if beside { completion } else { completion.saturating_sub(reasoning).max(0) },
         reasoning,
         cache_read: cached,
-        cache_write: 0,
         total,
+        ..Usage::default()
     }
 }

@@ -135,7 +135,7 @@ fn read_usage(usage: &Value) -> Usage {
         output: output.saturating_sub(reasoning).max(0),
         reasoning,
         cache_read: cached,
-        cache_write: 0,
         total: count(usage, "/total_tokens"),
+        ..Usage::default()
     }
 }

@@ -269,6 +269,7 @@ fn add(one: Usage, other: Usage) -> Usage {
         reasoning: one.reasoning.saturating_add(other.reasoning),
         cache_read: one.cache_read.saturating_add(other.cache_read),
         cache_write: one.cache_write.saturating_add(other.cache_write),
+        cache_write_1h: one.cache_write_1h.saturating_add(other.cache_write_1h),
         total: one.total.zip(other.total).map(|(one, other)| one.saturating_add(other)),
     }
 }

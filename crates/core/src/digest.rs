@@ -1,0 +1,129 @@
+//! The digest of a result: the lines that name things, so that a model knows what it could ask for again.
+//!
+//! Of a file that was cut what is missed most is the names in it. Definitions and headings stand at the beginning of
+//! lines and can be told without knowing the language; a few hundred characters of them cost little to keep.
+
+use std::fmt::Write as _;
+
+/// Results of fewer characters have no digest: they are cut for little and say little.
+const LEAST: u64 = 1_000;
+
+/// The longest digest, in UTF-16 units.
+const MOST: usize = 400;
+
+/// The most that is taken of one line, in UTF-16 units.
+const LINE: usize = 80;
+
+/// How a line begins that names something.
+const STARTS: [&str; 26] = [
+    "fn ",
+    "pub ",
+    "func ",
+    "def ",
+    "class ",
+    "struct ",
+    "enum ",
+    "interface ",
+    "type ",
+    "export ",
+    "const ",
+    "impl ",
+    "trait ",
+    "function ",
+    "async ",
+    "public ",
+    "private ",
+    "var ",
+    "let ",
+    "# ",
+    "## ",
+    "### ",
+    "test(",
+    "test (",
+    "describe(",
+    "describe (",
+];
+
+/// The lines of a text that define or head something, one below the other; empty for a short text.
+///
+/// ```
+/// let text = format!("     1\tuse std::fmt;\n     2\tpub fn main() {{\n{}", "     3\t    work();\n".repeat(60));
+/// assert_eq!(secateur::digest(&text), "pub fn main() {");
+/// assert_eq!(secateur::digest("pub fn main() {}"), "");
+/// ```
+pub fn digest(text: &str) -> String {
+    let mut digest = String::new();
+    if (text.len() as u64) < LEAST || (units(text) as u64) < LEAST {
+        return digest;
+    }
+    let mut length = 0;
+    for line in text.lines() {
+        let line = named(line);
+        if !STARTS.iter().any(|start| line.starts_with(start)) {
+            continue;
+        }
+        let line = beginning(line, LINE);
+        let joint = usize::from(length > 0);
+        let room = MOST.saturating_sub(length + joint);
+        let line = beginning(line, room);
+        if line.is_empty() {
+            break;
+        }
+        // Writing to a string does not fail.
+        _ = write!(digest, "{}{line}", if joint == 1 { "\n" } else { "" });
+        length += joint + units(line);
+    }
+    digest
+}
+
+fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// A line without white space around it and without the number that tools put before it.
+fn named(line: &str) -> &str {
+    let line = line.trim();
+    let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    if rest.len() == line.len() {
+        return line;
+    }
+    let rest = rest.strip_prefix(['\t', ':', '|', '→', '-']).or_else(|| rest.strip_prefix("  "));
+    rest.map_or(line, str::trim)
+}
+
+/// As much of a line as fits.
+fn beginning(line: &str, most: usize) -> &str {
+    let mut length = 0;
+    let end = line.char_indices().find(|(_, sign)| {
+        length += sign.len_utf16();
+        length > most
+    });
+    end.map_or(line, |(at, _)| line.get(..at).unwrap_or_default()).trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn long(lines: &str) -> String {
+        format!("{lines}\n{}", "nothing to see here\n".repeat(60))
+    }
+
+    #[test]
+    fn line_numbers_of_all_tools_are_passed_over() {
+        for numbered in ["12\tdef a():", " 12→def a():", "12: def a():", "00012| def a():", "  12  def a():"]
+        {
+            assert_eq!(digest(&long(numbered)), "def a():", "{numbered}");
+        }
+        assert_eq!(digest(&long("12 def a():")), "");
+    }
+
+    #[test]
+    fn lines_and_the_whole_are_bounded() {
+        let text = long(&format!("class {}\n", "x".repeat(500)).repeat(20));
+        let digest = digest(&text);
+        assert!(digest.lines().all(|line| line.len() <= LINE), "{digest}");
+        assert!((300..=MOST).contains(&units(&digest)));
+        assert_eq!(super::digest(&long(&format!("# {}", "𝄞".repeat(100)))), format!("# {}", "𝄞".repeat(39)));
+    }
+}

@@ -1,0 +1,137 @@
+//! What stands where a result was: a line that says what it was, how large, and how to have it back.
+//!
+//! A profile writes it as a text with names in braces: `{tool}`, `{subject}`, `{size}`, `{handle}`, `{digest}`. All of
+//! them follow from the result itself, so the same cut reads the same for ever, and a provider's cache stays warm. The
+//! digest needs the text, which a plan never sees; it is filled in last, where the text is at hand.
+
+use std::borrow::Cow;
+
+use crate::digest::digest;
+use crate::outline::{Outline, PartIx};
+
+/// Where the digest goes.
+const DIGEST: &str = "{digest}";
+
+/// The most characters of a subject: a command may be a whole script.
+const SUBJECT: usize = 100;
+
+/// A placeholder with everything filled in that the outline knows.
+///
+/// ```
+/// use secateur::{Kind, Outline, PartFacts, Sizes};
+///
+/// let mut outline = Outline::default();
+/// let sizes = Sizes { units: 5_000, ..Default::default() };
+/// let part = outline.push_part(PartFacts {
+///     kind: Kind::Result,
+///     tool: Some("read"),
+///     call: Some("c7"),
+///     subject: Some("/src/main.rs"),
+///     sizes,
+///     ..Default::default()
+/// });
+/// let text = secateur::fill_placeholder("[{tool} {subject}: {size} characters, recall {handle}]", &outline, part);
+/// assert_eq!(text, "[read /src/main.rs: 5000 characters, recall c7]");
+/// ```
+pub fn fill_placeholder<'t>(template: &'t str, outline: &Outline, part: PartIx) -> Cow<'t, str> {
+    if !template.contains('{') {
+        return Cow::Borrowed(template);
+    }
+    let mut filled = String::with_capacity(template.len() + 64);
+    let mut rest = template;
+    while let Some(start) = rest.find('{') {
+        filled.push_str(rest.get(..start).unwrap_or_default());
+        rest = rest.get(start..).unwrap_or_default();
+        let name = rest.find('}').and_then(|end| rest.get(..=end)).unwrap_or_default();
+        match name {
+            "{tool}" => filled.push_str(&shown(outline.tool(part).unwrap_or("tool"))),
+            "{subject}" => filled.push_str(&shown(outline.subject(part).unwrap_or("result"))),
+            "{size}" => filled.push_str(&outline.units(part).to_string()),
+            "{handle}" => filled.push_str(&shown(outline.ids().text(outline.call(part)).unwrap_or("it"))),
+            _ => {
+                // Not a name of ours, or the digest, which comes later.
+                let length = name.len().max(1);
+                filled.push_str(rest.get(..length).unwrap_or_default());
+                rest = rest.get(length..).unwrap_or_default();
+                continue;
+            }
+        }
+        rest = rest.get(name.len()..).unwrap_or_default();
+    }
+    filled.push_str(rest);
+    Cow::Owned(filled)
+}
+
+/// A placeholder with the digest of the text that it stands for.
+///
+/// ```
+/// let text = "pub fn main() {}\n".repeat(100);
+/// assert!(secateur::fill_digest("[cut]{digest}", &text).starts_with("[cut]\npub fn main() {}\n"));
+/// assert_eq!(secateur::fill_digest("[cut]{digest}", "short"), "[cut]");
+/// ```
+pub fn fill_digest<'t>(placeholder: &'t str, text: &str) -> Cow<'t, str> {
+    if !placeholder.contains(DIGEST) {
+        return Cow::Borrowed(placeholder);
+    }
+    let digest = digest(text);
+    let digest = if digest.is_empty() { digest } else { format!("\n{digest}") };
+    Cow::Owned(placeholder.replace(DIGEST, &digest))
+}
+
+/// The UTF-16 units of a placeholder whose digest has so many.
+pub(crate) fn placeholder_units(placeholder: &str, digest: u64) -> u64 {
+    let units = |text: &str| text.encode_utf16().count() as u64;
+    match placeholder.split_once(DIGEST) {
+        None => units(placeholder),
+        Some((before, after)) => units(before) + units(after) + digest + u64::from(digest > 0),
+    }
+}
+
+/// A value on one line, of bounded length and without braces, which would be taken for names.
+fn shown(value: &str) -> String {
+    let mut chars = value.lines().next().unwrap_or_default().chars();
+    let mut shown: String = chars.by_ref().take(SUBJECT).filter(|sign| !matches!(sign, '{' | '}')).collect();
+    if chars.next().is_some() || value.lines().nth(1).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, PartFacts, Sizes};
+
+    fn outline(subject: &str) -> (Outline, PartIx) {
+        let mut outline = Outline::default();
+        let sizes = Sizes { units: 9, ..Sizes::default() };
+        let facts = PartFacts { kind: Kind::Result, subject: Some(subject), sizes, ..PartFacts::default() };
+        let part = outline.push_part(facts);
+        (outline, part)
+    }
+
+    #[test]
+    fn unknown_names_and_stray_braces_stay() {
+        let (outline, part) = outline("x");
+        let fill = |template| fill_placeholder(template, &outline, part).into_owned();
+        assert_eq!(fill("{a} {size} { {digest} }{"), "{a} 9 { {digest} }{");
+        assert_eq!(fill("no names"), "no names");
+    }
+
+    #[test]
+    fn a_subject_cannot_ask_for_a_digest_or_run_over() {
+        let (outline, part) = outline("echo {digest}\nmore");
+        assert_eq!(fill_placeholder("[{subject}]", &outline, part), "[echo digest…]");
+        let (outline, part) = self::outline(&"x".repeat(300));
+        assert_eq!(fill_placeholder("{subject}", &outline, part).chars().count(), SUBJECT + 1);
+    }
+
+    #[test]
+    fn its_length_is_known_without_the_text() {
+        let text = "def a():\n".repeat(200);
+        let length = crate::digest(&text).encode_utf16().count() as u64;
+        let filled = fill_digest("[cut]{digest}!", &text);
+        assert_eq!(placeholder_units("[cut]{digest}!", length), filled.encode_utf16().count() as u64);
+        assert_eq!(placeholder_units("[cut]{digest}", 0), 5);
+    }
+}

@@ -1,0 +1,74 @@
+//! The bill: what a request of a session costs.
+//!
+//! Policies are compared with each other and with what hindsight could have saved. Such a comparison is worth nothing
+//! unless all of them are charged by one rule, so the rule stands here, apart from whoever decides what is cut.
+
+use crate::replay::Terms;
+use crate::sheet::Sheet;
+use crate::trace::Trace;
+
+/// The rule by which requests are charged.
+#[derive(Clone, Copy, Debug)]
+pub struct Bill<'a> {
+    /// What tokens cost.
+    pub sheet: &'a Sheet,
+    /// Whether calls are cold as they were recorded; otherwise by the sheet's time-to-live.
+    pub as_billed: bool,
+}
+
+/// What one request was charged.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Billed {
+    /// Tokens of the request that the cache held.
+    pub cached: f64,
+    /// The cache had forgotten.
+    pub cold: bool,
+    /// Cost of the input, in tokens of plain input.
+    pub cost: f64,
+}
+
+impl<'a> Bill<'a> {
+    /// The rule under these terms.
+    pub fn new(terms: &Terms<'a>) -> Self {
+        Self { sheet: terms.sheet, as_billed: terms.as_billed }
+    }
+
+    /// Charges the request of a call that holds `context` tokens, of which the first `kept` are as they were sent
+    /// last. For the first call of a trace that is not known: what the cache held then was written before the trace
+    /// began.
+    pub fn input(&self, trace: &Trace, number: usize, context: f64, kept: f64) -> Billed {
+        let cache = &self.sheet.cache;
+        let cold = self.is_cold(trace, number);
+        let recorded = || trace.calls[number].usage.map_or(0.0, |usage| usage.cache_read.max(0) as f64);
+        let held = match (cold, self.as_billed) {
+            _ if !cache.exists() => 0.0,
+            (false, _) => kept,
+            (true, true) => recorded(),
+            (true, false) => 0.0,
+        };
+        let kept = if number == 0 { context } else { kept };
+        let cached = held.min(kept).min(context);
+        Billed { cached, cold, cost: cache.read * cached + cache.write * (context - cached) }
+    }
+
+    /// Charges the answer of a call.
+    pub fn output(&self, trace: &Trace, number: usize) -> f64 {
+        self.sheet.output * trace.calls[number].output
+    }
+
+    /// Whether the cache had forgotten the session when a call was made.
+    pub fn is_cold(&self, trace: &Trace, number: usize) -> bool {
+        let Some(before) = number.checked_sub(1).map(|last| trace.calls[last]) else { return true };
+        let call = trace.calls[number];
+        match (self.as_billed, call.usage) {
+            (true, Some(usage)) => {
+                let last = before.usage.map_or(i64::MAX, |usage| usage.context());
+                usage.cache_read.saturating_mul(2) < usage.context().min(last)
+            }
+            _ => {
+                let pause = call.time.zip(before.time).map(|(now, then)| now - then);
+                pause.is_some_and(|pause| pause > self.sheet.cache.ttl_ms)
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! An index: where the texts that actions use were shown, and whether anybody said them.
+//!
+//! Only texts that some action uses are asked about; the index is built from those, which are few, and everything else
+//! in a session is looked up and passed by.
+
+use foldhash::HashMap;
+
+/// What is known of one text up to some call.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// The results that showed it, oldest first.
+    shown: Vec<u32>,
+    /// A user or the model said it, or it is general knowledge.
+    is_said: bool,
+}
+
+/// The texts that were asked about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index<'a> {
+    ids: HashMap<&'a str, u32>,
+    entries: Vec<Entry>,
+}
+
+impl<'a> Index<'a> {
+    /// Asks about a text from now on, unless everybody knows it.
+    pub(super) fn ask(&mut self, text: &'a str, is_known: impl FnOnce(&str) -> bool) {
+        let next = self.entries.len() as u32;
+        if *self.ids.entry(text).or_insert(next) == next {
+            self.entries.push(Entry { shown: Vec::new(), is_said: is_known(text) });
+        }
+    }
+
+    /// A result showed it.
+    pub(super) fn show(&mut self, text: &str, part: u32) {
+        if let Some(entry) =
+            self.entry(text).filter(|entry| !entry.is_said && entry.shown.last() != Some(&part))
+        {
+            entry.shown.push(part);
+        }
+    }
+
+    /// A user or the model said it: from now on nobody needs a result for it.
+    pub(super) fn say(&mut self, text: &str) {
+        if let Some(entry) = self.entry(text) {
+            entry.is_said = true;
+        }
+    }
+
+    /// The results that showed it, if nothing but results did.
+    pub(super) fn sole(&self, text: &str) -> Option<&[u32]> {
+        let entry = self.ids.get(text).and_then(|&id| self.entries.get(id as usize))?;
+        (!entry.is_said && !entry.shown.is_empty()).then_some(&entry.shown)
+    }
+
+    fn entry(&mut self, text: &str) -> Option<&mut Entry> {
+        self.ids.get(text).and_then(|&id| self.entries.get_mut(id as usize))
+    }
+}

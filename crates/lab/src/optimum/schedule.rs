@@ -1,0 +1,144 @@
+//! A schedule: the calls before which everything that nobody needs any more is cut.
+//!
+//! Which results are cut between two flushes depends on the first of the two alone: those that were dead by then. So
+//! the last flush is all that the future has to know of the past, and the best schedule is found by trying, for every
+//! call, every flush that could have come before: some 100,000 steps for a session of 500 calls.
+
+use crate::bill::Bill;
+use crate::harm::Need;
+use crate::optimum::{PLACEHOLDER_TOKENS, is_worth_it, newest_uses};
+use crate::replay::Terms;
+use crate::trace::Trace;
+
+/// When to flush, and what the session costs then.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schedule {
+    /// The bill, input and output.
+    pub cost: f64,
+    /// The calls before whose requests everything dead is cut, oldest first.
+    pub flushes: Vec<u32>,
+}
+
+/// The best schedule of flushes that misses nothing.
+///
+/// A flush cuts every result of at least [`LEAST_TOKENS`](super::LEAST_TOKENS) that was seen before and that no later
+/// action needs, and leaves [`PLACEHOLDER_TOKENS`] of it. Where several results would do, the newest is kept.
+pub fn feasible(trace: &Trace, needs: &[Need], terms: &Terms<'_>) -> Schedule {
+    if trace.calls.is_empty() {
+        return Schedule::default();
+    }
+    let search = Search::new(trace, needs, Bill::new(terms));
+    let (input, flushes) = search.run();
+    let output: f64 = (0..trace.calls.len()).map(|number| search.bill.output(trace, number)).sum();
+    Schedule { cost: input + output, flushes }
+}
+
+struct Search<'a> {
+    trace: &'a Trace,
+    bill: Bill<'a>,
+    /// For each part, the first call at which a flush cuts it; none does if that is no call.
+    due: Vec<usize>,
+    /// For each call, the oldest part that is due from there on.
+    oldest: Vec<usize>,
+    /// For each call, what a flush there has taken off the requests in total.
+    saved: Vec<f64>,
+}
+
+/// The cheapest way to send the requests up to a call before which there is a flush.
+#[derive(Clone, Copy)]
+struct Way {
+    cost: f64,
+    /// The flush before; 0 stands for none.
+    from: usize,
+}
+
+const NEVER: usize = usize::MAX;
+
+impl<'a> Search<'a> {
+    fn new(trace: &'a Trace, needs: &[Need], bill: Bill<'a>) -> Self {
+        let last_use = newest_uses(trace, needs);
+        let mut due = vec![NEVER; trace.outline.part_count()];
+        let mut oldest = vec![NEVER; trace.calls.len()];
+        let mut saved = vec![0.0; trace.calls.len()];
+        for part in trace.results().filter(|&part| is_worth_it(trace, part)) {
+            let index = part.0 as usize;
+            let call = trace.born(part).max(last_use[index]) + 1;
+            if call < trace.calls.len() {
+                due[index] = call;
+                oldest[call] = oldest[call].min(index);
+                saved[call] += trace.tokens(part) - PLACEHOLDER_TOKENS;
+            }
+        }
+        let mut sum = 0.0;
+        for saved in &mut saved {
+            sum += *saved;
+            *saved = sum;
+        }
+        Self { trace, bill, due, oldest, saved }
+    }
+
+    /// The cost of input, and the flushes.
+    fn run(&self) -> (f64, Vec<u32>) {
+        let calls = self.trace.calls.len();
+        let mut ways = vec![Way { cost: f64::INFINITY, from: 0 }; calls];
+        let mut best = Way { cost: f64::INFINITY, from: 0 };
+        // Nothing has been seen at the first call, so that a flush there would cut nothing: it stands for the start.
+        let start = self.context(0, 0);
+        ways[0].cost = self.bill.input(self.trace, 0, start, start).cost;
+        for flush in 0..calls {
+            if ways[flush].cost < f64::INFINITY {
+                let cost = self.follow(flush, &mut ways);
+                if cost < best.cost {
+                    best = Way { cost, from: flush };
+                }
+            }
+        }
+        let earlier = |&flush: &usize| Some(ways[flush].from).filter(|&flush| flush > 0);
+        let last = Some(best.from).filter(|&flush| flush > 0);
+        let mut flushes: Vec<u32> = std::iter::successors(last, earlier).map(|flush| flush as u32).collect();
+        flushes.reverse();
+        (best.cost, flushes)
+    }
+
+    /// Goes on from a flush: offers what it costs to flush next at each later call, and gives what it costs never to
+    /// flush again.
+    fn follow(&self, flush: usize, ways: &mut [Way]) -> f64 {
+        let sent = self.sent(flush);
+        let mut cost = ways[flush].cost;
+        let mut last = self.context(flush, flush);
+        let mut first = NEVER;
+        for call in flush + 1..self.trace.calls.len() {
+            first = first.min(self.oldest[call]);
+            if first != NEVER {
+                let end = self.trace.calls[call - 1].parts as usize;
+                let kept = (last - (sent[end] - sent[first])).max(0.0);
+                let flushed = self.bill.input(self.trace, call, self.context(call, call), kept).cost;
+                if cost + flushed < ways[call].cost {
+                    ways[call] = Way { cost: cost + flushed, from: flush };
+                }
+            }
+            let context = self.context(call, flush);
+            cost += self.bill.input(self.trace, call, context, last).cost;
+            last = context;
+        }
+        cost
+    }
+
+    /// Tokens of a request when the last flush was at a call.
+    fn context(&self, call: usize, flush: usize) -> f64 {
+        (self.trace.calls[call].context - self.saved[flush]).max(1.0)
+    }
+
+    /// The tokens before each part, and before the end, as they are sent after a flush.
+    fn sent(&self, flush: usize) -> Vec<f64> {
+        let mut sum = 0.0;
+        let mut sums = Vec::with_capacity(self.due.len() + 1);
+        sums.push(sum);
+        for part in self.trace.outline.parts() {
+            let is_cut = self.due[part.0 as usize] <= flush;
+            sum += if is_cut { PLACEHOLDER_TOKENS } else { self.trace.tokens(part) };
+            sums.push(sum);
+        }
+        sums
+    }
+}

@@ -1,0 +1,124 @@
+//! The replay: what every request of a session would have held, and cost, under a policy.
+//!
+//! A policy is played from the first call on. What it sees at a call is what there was then; what it cuts stays cut if
+//! its cuts last, and is decided anew if they do not. The provider's cache holds what was sent last: a request costs a
+//! cached read up to the first part that differs from that, and a write from there on.
+//!
+//! The tokens of a request are those that the provider reported, less what was cut. So without a policy the replay
+//! gives what was recorded, and whatever a log does not show, such as instructions, is counted as it was.
+//!
+//! What an action needs and does not find is read again: one more call, and the result is in the context once more, at
+//! its end and to stay.
+
+mod context;
+mod player;
+
+use secateur::{PartIx, Profile, Reason};
+
+use crate::harm::Need;
+use crate::sheet::Sheet;
+use crate::trace::Trace;
+use player::Player;
+
+/// Under which terms a session is replayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// What tokens cost.
+    pub sheet: &'a Sheet,
+    /// Whether calls are cold as they were recorded; otherwise by the sheet's time-to-live.
+    pub as_billed: bool,
+    /// The window at which a session is compacted; none if it never is. Policies that look at the window plan for
+    /// this one, or for [`Terms::USUAL_WINDOW`].
+    pub window: Option<f64>,
+}
+
+impl Terms<'_> {
+    /// The window that policies plan for if none is named, in tokens.
+    pub const USUAL_WINDOW: f64 = 200_000.0;
+}
+
+/// One request of a replay.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Step {
+    /// Tokens of the request.
+    pub context: f64,
+    /// Tokens of it that the cache held.
+    pub cached: f64,
+    /// The cache had forgotten.
+    pub cold: bool,
+    /// What was cut changed the prefix while the cache was warm.
+    pub broke: bool,
+    /// Results that were cut, or shortened, before any call had seen them.
+    pub unseen: u32,
+    /// The session was compacted for this request.
+    pub compacted: bool,
+}
+
+/// Something that was needed when it was gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Miss {
+    /// The call whose answer needed it.
+    pub call: u32,
+    /// Which of the needs.
+    pub need: usize,
+    /// The result that has to be read again: the newest that held it.
+    pub source: PartIx,
+    /// Why that was cut; none if a compaction took it.
+    pub reason: Option<Reason>,
+    /// At which call it was cut.
+    pub cut_at: u32,
+}
+
+/// What came of a replay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// The requests, oldest first.
+    pub steps: Vec<Step>,
+    /// What was missed.
+    pub misses: Vec<Miss>,
+    /// Cost of input, in tokens of plain input.
+    pub input_cost: f64,
+    /// Cost of output.
+    pub output_cost: f64,
+    /// Cost of summaries.
+    pub summary_cost: f64,
+    /// Cost of the calls that read again what was missed.
+    pub reread_cost: f64,
+    /// How often the session was compacted.
+    pub compactions: u32,
+}
+
+impl Run {
+    /// The whole bill.
+    pub fn cost(&self) -> f64 {
+        self.input_cost + self.output_cost + self.summary_cost + self.reread_cost
+    }
+
+    /// Input tokens of all requests.
+    pub fn tokens(&self) -> f64 {
+        self.steps.iter().map(|step| step.context).sum()
+    }
+
+    /// How often a cut made a warm cache useless.
+    pub fn breaks(&self) -> usize {
+        self.steps.iter().filter(|step| step.broke).count()
+    }
+
+    /// Results that were cut, or shortened, before any call had seen them.
+    pub fn unseen(&self) -> u32 {
+        self.steps.iter().map(|step| step.unseen).sum()
+    }
+}
+
+/// Plays a session under a profile. `needs` are what its actions need, in the order of calls.
+pub fn replay(trace: &Trace, profile: &Profile, needs: &[Need], terms: &Terms<'_>) -> Run {
+    let mut player = Player::new(trace, profile, terms);
+    let mut needs = needs.iter().enumerate().peekable();
+    for call in 0..trace.calls.len() {
+        player.ask(call);
+        while let Some((index, need)) = needs.next_if(|(_, need)| need.call as usize <= call) {
+            player.act(index, need);
+        }
+    }
+    player.run
+}

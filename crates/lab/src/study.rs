@@ -1,0 +1,307 @@
+//! A study: many sessions under many policies, and what that says together.
+//!
+//! Sessions are replayed one by one and pooled: costs are added up before they are compared, so that long sessions
+//! count for what they cost. How much a result depends on the sessions at hand is said by an interval.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use secateur::{Profile, ProfileError};
+use serde::Serialize;
+
+use crate::bootstrap;
+use crate::harm::{General, Need, needs};
+use crate::optimum::{feasible, lower_bound};
+use crate::policies::none;
+use crate::replay::{Run, Terms, replay};
+use crate::sheet::{Sheet, SheetError, Sheets};
+use crate::trace::Trace;
+
+/// Sessions of fewer calls say nothing about pruning.
+pub const LEAST_CALLS: usize = 10;
+
+/// What all agents together are called.
+pub const ALL: &str = "all";
+
+/// Why a study could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// A price sheet is missing.
+    #[error(transparent)]
+    Sheet(#[from] SheetError),
+    /// A policy is missing.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+}
+
+/// How a study is made.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The price sheet for all sessions; none for the one that each was billed by.
+    pub sheet: Option<Sheet>,
+    /// The window at which sessions are compacted; none if they never are.
+    pub window: Option<f64>,
+    /// How many threads work; none for as many as there are cores.
+    pub threads: Option<usize>,
+}
+
+/// One session under one policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The whole bill, in tokens of plain input.
+    pub cost: f64,
+    /// Input tokens of all requests.
+    pub tokens: f64,
+    /// Actions that did not find what they needed.
+    pub misses: usize,
+    /// Those of them that were edits.
+    pub edit_misses: usize,
+    /// How often a cut made a warm cache useless.
+    pub breaks: usize,
+    /// Results that were cut, or shortened, before any call had seen them.
+    pub unseen: u32,
+    /// How often the session was compacted.
+    pub compactions: u32,
+    /// The largest request.
+    pub peak: f64,
+}
+
+/// One session under all policies.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The session.
+    pub trace: Trace,
+    /// What its actions need.
+    pub needs: Vec<Need>,
+    /// The sheet that it was charged by.
+    pub sheet: Sheet,
+    /// What happened without any policy.
+    pub none: Outcome,
+    /// What the provider charged for input, by the same sheet.
+    pub recorded: f64,
+    /// What the replay without a policy charges for input.
+    pub replayed: f64,
+    /// What no run without a miss can be cheaper than.
+    pub bound: f64,
+    /// The best schedule of flushes without a miss.
+    pub feasible: f64,
+    /// What happened under each policy, in their order.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// One agent, or all, under one policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The agent.
+    pub agent: String,
+    /// The policy.
+    pub policy: String,
+    /// Sessions that were replayed.
+    pub sessions: usize,
+    /// Model calls in them.
+    pub calls: usize,
+    /// The bill as a share of what it is without a policy, in percent.
+    pub cost_pct: f64,
+    /// Where that lies in 95 of 100 draws of sessions.
+    pub cost_interval: (f64, f64),
+    /// Input tokens as a share of what they are without a policy, in percent.
+    pub tokens_pct: f64,
+    /// Misses per 100 calls.
+    pub miss100: f64,
+    /// Misses of edits per 100 calls.
+    pub editmiss100: f64,
+    /// Warm caches that a cut made useless, per 100 calls.
+    pub breaks100: f64,
+    /// Results that were cut before any call had seen them, per 100 calls.
+    pub unseen100: f64,
+    /// How often sessions were compacted.
+    pub compactions: u32,
+    /// How much dearer than the best schedule in hindsight, in percent.
+    pub pct_over_optimum: f64,
+    /// How much dearer than the lower bound, in percent.
+    pub pct_over_bound: f64,
+}
+
+/// How near the replay without a policy comes to what was billed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Nearness {
+    /// The agent.
+    pub agent: String,
+    /// Replayed input cost as a share of the recorded one, in percent; none without recorded usage.
+    pub replayed_pct: Option<f64>,
+}
+
+/// Many sessions under many policies.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The sessions.
+    pub cases: Vec<Case>,
+    /// The names of the policies.
+    pub policies: Vec<String>,
+}
+
+impl Study {
+    /// Replays every trace of enough calls under every profile. `done` is told after each session how many are done
+    /// of how many.
+    pub fn of(
+        traces: Vec<Trace>,
+        profiles: &[Profile],
+        sheets: &Sheets,
+        options: &Options,
+        done: impl Fn(usize, usize) + Sync,
+    ) -> Result<Self, StudyError> {
+        let traces: Vec<Trace> =
+            traces.into_iter().filter(|trace| trace.calls.len() >= LEAST_CALLS).collect();
+        let mut billed = Vec::with_capacity(traces.len());
+        for trace in &traces {
+            billed.push(match &options.sheet {
+                Some(sheet) => sheet.clone(),
+                None => sheets.billed(trace)?.clone(),
+            });
+        }
+        let none = none()?;
+        let needs = needs(&traces, &General::of(&traces));
+        let work: Vec<_> = traces.into_iter().zip(needs).zip(billed).collect();
+        let (count, taken, finished) = (work.len(), AtomicUsize::new(0), AtomicUsize::new(0));
+        let work: Vec<_> = work.into_iter().map(|work| Mutex::new(Some(work))).collect();
+        let cases = Mutex::new(Vec::with_capacity(count));
+        let threads = options.threads.or_else(|| thread::available_parallelism().ok().map(Into::into));
+        thread::scope(|scope| {
+            for _ in 0..threads.unwrap_or(1).clamp(1, count.max(1)) {
+                scope.spawn(|| {
+                    loop {
+                        let index = taken.fetch_add(1, Ordering::Relaxed);
+                        let Some(slot) = work.get(index) else { return };
+                        let own = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                        let Some(((trace, needs), sheet)) = own else { continue };
+                        let case = Case::of(trace, needs, sheet, &none, profiles, options);
+                        cases.lock().unwrap_or_else(PoisonError::into_inner).push((index, case));
+                        done(finished.fetch_add(1, Ordering::Relaxed) + 1, count);
+                    }
+                });
+            }
+        });
+        let mut cases = cases.into_inner().unwrap_or_else(PoisonError::into_inner);
+        cases.sort_by_key(|(index, _)| *index);
+        let policies = profiles.iter().map(|profile| profile.name.clone()).collect();
+        Ok(Self { cases: cases.into_iter().map(|(_, case)| case).collect(), policies })
+    }
+
+    /// The agents, in order.
+    pub fn agents(&self) -> Vec<&str> {
+        let agents: BTreeSet<&str> = self.cases.iter().map(|case| &*case.trace.agent).collect();
+        agents.into_iter().collect()
+    }
+
+    /// The sessions of an agent, or of [`ALL`].
+    pub fn of_agent<'s>(&'s self, agent: &'s str) -> impl Iterator<Item = &'s Case> + Clone {
+        self.cases.iter().filter(move |case| agent == ALL || case.trace.agent == agent)
+    }
+
+    /// One row for each agent and policy; with several agents, also for all together.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut agents = self.agents();
+        if agents.len() > 1 {
+            agents.push(ALL);
+        }
+        let policies = || self.policies.iter().enumerate();
+        agents
+            .iter()
+            .flat_map(|agent| policies().map(|(index, policy)| self.row(agent, index, policy)))
+            .collect()
+    }
+
+    fn row(&self, agent: &str, index: usize, policy: &str) -> Row {
+        let cases = || self.of_agent(agent);
+        let outcomes = || cases().filter_map(|case| case.outcomes.get(index));
+        let sum = |of: fn(&Outcome) -> f64| outcomes().map(of).sum::<f64>();
+        let pairs: Vec<(f64, f64)> =
+            cases().zip(outcomes()).map(|(case, outcome)| (outcome.cost, case.none.cost)).collect();
+        let share = |part: f64, whole: f64| if whole > 0.0 { 100.0 * part / whole } else { 0.0 };
+        let calls: usize = cases().map(|case| case.trace.calls.len()).sum();
+        let per_100 = |count: f64| share(count, calls as f64);
+        let cost = sum(|outcome| outcome.cost);
+        Row {
+            agent: agent.to_owned(),
+            policy: policy.to_owned(),
+            sessions: pairs.len(),
+            calls,
+            cost_pct: share(cost, cases().map(|case| case.none.cost).sum()),
+            cost_interval: bootstrap::interval(&pairs, bootstrap::ROUNDS, bootstrap::SEED),
+            tokens_pct: share(sum(|outcome| outcome.tokens), cases().map(|case| case.none.tokens).sum()),
+            miss100: per_100(sum(|outcome| outcome.misses as f64)),
+            editmiss100: per_100(sum(|outcome| outcome.edit_misses as f64)),
+            breaks100: per_100(sum(|outcome| outcome.breaks as f64)),
+            unseen100: per_100(sum(|outcome| f64::from(outcome.unseen))),
+            compactions: outcomes().map(|outcome| outcome.compactions).sum(),
+            pct_over_optimum: share(cost, cases().map(|case| case.feasible).sum()) - 100.0,
+            pct_over_bound: share(cost, cases().map(|case| case.bound).sum()) - 100.0,
+        }
+    }
+
+    /// How near the replay without a policy comes to what was billed, for each agent and for all.
+    pub fn nearness(&self) -> Vec<Nearness> {
+        let mut agents = self.agents();
+        agents.push(ALL);
+        let near = |agent: &str| {
+            let recorded: f64 = self.of_agent(agent).map(|case| case.recorded).sum();
+            let known = self.of_agent(agent).filter(|case| case.recorded > 0.0);
+            let replayed: f64 = known.map(|case| case.replayed).sum();
+            let replayed_pct = (recorded > 0.0).then(|| 100.0 * replayed / recorded);
+            Nearness { agent: agent.to_owned(), replayed_pct }
+        };
+        agents.into_iter().map(near).collect()
+    }
+}
+
+impl Case {
+    /// Replays one session under all profiles.
+    fn of(
+        trace: Trace,
+        needs: Vec<Need>,
+        sheet: Sheet,
+        none: &Profile,
+        profiles: &[Profile],
+        options: &Options,
+    ) -> Self {
+        let terms = Terms { sheet: &sheet, as_billed: options.sheet.is_none(), window: options.window };
+        let outcome = |run: &Run| Outcome::of(run, &needs);
+        let unpruned = replay(&trace, none, &needs, &terms);
+        let outcomes =
+            profiles.iter().map(|profile| outcome(&replay(&trace, profile, &needs, &terms))).collect();
+        let cache = &sheet.cache;
+        let input = |usage: secateur::Usage| {
+            usage.input as f64 + cache.read * usage.cache_read as f64 + cache.write * usage.cache_write as f64
+        };
+        Self {
+            bound: lower_bound(&trace, &needs, &terms),
+            feasible: feasible(&trace, &needs, &terms).cost,
+            none: outcome(&unpruned),
+            recorded: trace.calls.iter().filter_map(|call| call.usage).map(input).sum(),
+            replayed: unpruned.input_cost,
+            outcomes,
+            needs,
+            sheet: sheet.clone(),
+            trace,
+        }
+    }
+}
+
+impl Outcome {
+    fn of(run: &Run, needs: &[Need]) -> Self {
+        let is_edit = |index: usize| needs.get(index).is_some_and(|need| need.is_edit);
+        Self {
+            cost: run.cost(),
+            tokens: run.tokens(),
+            misses: run.misses.len(),
+            edit_misses: run.misses.iter().filter(|miss| is_edit(miss.need)).count(),
+            breaks: run.breaks(),
+            unseen: run.unseen(),
+            compactions: run.compactions,
+            peak: run.steps.iter().map(|step| step.context).fold(0.0, f64::max),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! A trace: a recorded session as the sequence of its model calls.
+//!
+//! What a policy would have done to a session can be told because logs keep everything: which parts were in the
+//! context at each call, when the call was made and what the provider charged. A compaction starts a new trace, and so
+//! does a history that was rewound: from there on the provider is sent another conversation.
+//!
+//! Sizes in a log are characters, bills are tokens. The trace learns its own characters per token from the growth that
+//! the provider reported; instructions and tool definitions, which no log shows, are what is left over.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use secateur::{Kind, MessageIx, Outline, PartIx, Pick, Role, Status, Usage};
+use secateur_formats::Transcript;
+
+/// One model call of a trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Call {
+    /// Messages of the trace that were in its context: those before this one.
+    pub messages: u32,
+    /// Parts of the trace that were in its context: those before this one.
+    pub parts: u32,
+    /// When it was made, in milliseconds since 1970, if known.
+    pub time: Option<i64>,
+    /// Tokens of the context: as reported, or by estimate.
+    pub context: f64,
+    /// Tokens of the answer.
+    pub output: f64,
+    /// What the provider reported.
+    pub usage: Option<Usage>,
+}
+
+/// A stretch of a recorded session in which the context only grew.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The agent that wrote the log.
+    pub agent: String,
+    /// What the session worked on: the folder of the project, or what stands for it.
+    pub project: String,
+    /// What the session is called in reports.
+    pub name: String,
+    /// The model that was used, if known.
+    pub model: Option<String>,
+    /// The messages, in the order in which the model saw them. It holds no calls: a replay adds them one by one.
+    pub outline: Outline,
+    /// The text of each part.
+    pub texts: Vec<String>,
+    /// The model calls, oldest first.
+    pub calls: Vec<Call>,
+    /// Characters per token of what came from outside, as learned from all reports.
+    pub chars_per_token: f64,
+    tokens: Vec<f64>,
+}
+
+/// Characters per token that are believed of a single step.
+const LEAST_RATIO: f64 = 1.0;
+const MOST_RATIO: f64 = 12.0;
+
+/// Characters per token before anything is learned, and of what a model writes.
+const USUAL_RATIO: f64 = 3.5;
+
+/// A step with fewer characters from outside says little about their ratio.
+const TELLING: f64 = 1_000.0;
+
+/// What a log does not say about itself.
+#[derive(Clone, Debug, Default)]
+pub struct Label {
+    /// The agent.
+    pub agent: String,
+    /// The project.
+    pub project: String,
+    /// A name for reports.
+    pub name: String,
+}
+
+/// A call of the whole session with the messages that were in its context.
+struct Asked {
+    context: Vec<MessageIx>,
+    message: MessageIx,
+    time: Option<i64>,
+    usage: Option<Usage>,
+}
+
+/// Calls whose contexts only grew, and all messages that were in one of them, in the order in which they came.
+#[derive(Default)]
+struct Stretch {
+    asked: Vec<(Asked, u32)>,
+    order: Vec<MessageIx>,
+    known: HashSet<MessageIx>,
+}
+
+impl Stretch {
+    /// Whether a call goes on with this stretch: no summary came in, and no tool result went.
+    fn continues(&self, outline: &Outline, asked: &Asked) -> bool {
+        let Some((last, _)) = self.asked.last() else { return true };
+        if asked.context.starts_with(&last.context) {
+            return true;
+        }
+        let now: HashSet<_> = asked.context.iter().copied().collect();
+        let holds = |&message: &MessageIx| {
+            outline.parts_of(message).any(|part| outline.kind(PartIx(part)) == Kind::Result)
+        };
+        let came = |message: &&MessageIx| !self.known.contains(message);
+        !last.context.iter().any(|message| !now.contains(message) && holds(message))
+            && !asked.context.iter().filter(came).any(|&message| outline.is_summary(message))
+    }
+
+    fn push(&mut self, asked: Asked) {
+        for &message in &asked.context {
+            if self.known.insert(message) {
+                self.order.push(message);
+            }
+        }
+        let messages = self.order.len() as u32;
+        self.asked.push((asked, messages));
+    }
+}
+
+impl Trace {
+    /// The traces of a session.
+    pub fn of(transcript: &Transcript<'_>, label: &Label) -> Vec<Trace> {
+        let mut traces = Vec::new();
+        let mut stretch = Stretch::default();
+        for asked in asked(&transcript.outline) {
+            if !stretch.continues(&transcript.outline, &asked) {
+                let done = std::mem::take(&mut stretch);
+                traces.extend(Self::stretch(transcript, label, &done, traces.len()));
+            }
+            stretch.push(asked);
+        }
+        traces.extend(Self::stretch(transcript, label, &stretch, traces.len()));
+        traces
+    }
+
+    fn stretch(
+        transcript: &Transcript<'_>,
+        label: &Label,
+        stretch: &Stretch,
+        number: usize,
+    ) -> Option<Trace> {
+        let (last, _) = stretch.asked.last()?;
+        // The last answer comes along: its actions are the last that may need something.
+        let messages = stretch.order.iter().copied().chain([last.message]);
+        let (selected, parts) = transcript.outline.select(messages.map(Pick::Message));
+        let mut outline = selected.seedling();
+        selected.messages().for_each(|message| outline.grow(&selected, message));
+        // What the agent cut itself is there again: a policy is judged by what it does, not by what was done before.
+        let cut: u64 =
+            outline.parts().filter(|&part| outline.is_cut(part)).map(|part| outline.units(part)).sum();
+        outline.forget_cuts();
+        let texts = parts.iter().map(|&part| transcript.text_of(part).into_owned()).collect();
+        let mut trace = Trace {
+            agent: label.agent.clone(),
+            project: label.project.clone(),
+            name: if number == 0 { label.name.clone() } else { format!("{} ({})", label.name, number + 1) },
+            model: transcript.origin.model.clone(),
+            outline,
+            texts,
+            calls: Vec::with_capacity(stretch.asked.len()),
+            tokens: Vec::new(),
+            chars_per_token: 0.0,
+        };
+        trace.learn(&stretch.asked, cut as f64 / USUAL_RATIO);
+        Some(trace)
+    }
+
+    /// Takes in the calls and learns what a token is worth.
+    ///
+    /// Between two calls a context grows by the answer, whose tokens the provider counted, and by what came after it:
+    /// mostly results of tools. So those are known by the difference, also where the answer was thinking that no log
+    /// shows. What the agent itself had cut by then, at most `cut` tokens, is taken to be the reason where a context
+    /// shrank, and added again.
+    fn learn(&mut self, asked: &[(Asked, u32)], mut cut: f64) {
+        let count = self.outline.part_count();
+        self.tokens = vec![0.0; count];
+        let mut steps: Vec<(Range<u32>, Option<f64>)> = Vec::with_capacity(asked.len());
+        let (mut chars, mut tokens, mut restored) = (0.0, 0.0, 0.0);
+        let mut contexts = Vec::with_capacity(asked.len());
+        let mut last: Option<(u32, f64, f64)> = None;
+        for (call, messages) in asked {
+            let parts = self.outline.parts_of(MessageIx(*messages)).start;
+            let mut context = call.usage.map(|usage| usage.context().max(0) as f64 + restored);
+            if let (Some(now), Some((_, before, _))) = (&mut context, last)
+                && *now < before
+            {
+                let lost = (before - *now).min(cut);
+                (cut, restored, *now) = (cut - lost, restored + lost, *now + lost);
+            }
+            contexts.push(context);
+            let output = call.usage.map_or(0.0, |usage| (usage.output + usage.reasoning).max(0) as f64);
+            let (from, grown) = match (last, context) {
+                (Some((from, before, answer)), Some(now)) => (from, Some(now - before - answer)),
+                (Some((from, ..)), None) => (from, None),
+                (None, _) => (0, None),
+            };
+            let came: f64 = (from..parts).map(|part| self.came(PartIx(part))).sum();
+            let grown =
+                grown.filter(|&grown| grown > 0.0 && (LEAST_RATIO..=MOST_RATIO).contains(&(came / grown)));
+            if let Some(grown) = grown.filter(|_| came >= TELLING) {
+                chars += came;
+                tokens += grown;
+            }
+            steps.push((from..parts, grown.filter(|_| came > 0.0).map(|grown| came / grown)));
+            if let Some(context) = context {
+                // Some logs hold only the first count of a stream; then the answer's text says more.
+                let written = |part: u32| self.outline.sent(PartIx(part)) as f64 - self.came(PartIx(part));
+                let answer = self.outline.parts_of(MessageIx(*messages));
+                let answer: f64 = answer.map(written).sum();
+                last = Some((parts, context, output.max(answer / USUAL_RATIO)));
+            }
+        }
+        self.chars_per_token = if tokens >= 1_000.0 { chars / tokens } else { USUAL_RATIO };
+        for (parts, own) in &steps {
+            for part in parts.clone() {
+                let ratio = own.filter(|_| self.came(PartIx(part)) > 0.0).unwrap_or(self.chars_per_token);
+                self.tokens[part as usize] = self.outline.sent(PartIx(part)) as f64 / ratio;
+            }
+        }
+        let mut sent = 0.0;
+        let mut known: Option<(f64, f64)> = None;
+        for (((call, messages), (parts, _)), context) in asked.iter().zip(steps).zip(contexts) {
+            sent += parts.clone().map(|part| self.tokens[part as usize]).sum::<f64>();
+            let context =
+                context.unwrap_or_else(|| known.map_or(sent, |(from, tokens)| tokens + sent - from));
+            known = Some((sent, context));
+            let output = call.usage.map_or(0.0, |usage| (usage.output + usage.reasoning).max(0) as f64);
+            let answer = self.outline.parts_of(MessageIx(*messages));
+            let written = |part: u32| self.outline.sent(PartIx(part)) as f64 - self.came(PartIx(part));
+            let output = output.max(answer.map(written).sum::<f64>() / USUAL_RATIO);
+            let (time, usage) = (call.time, call.usage);
+            self.calls.push(Call { messages: *messages, parts: parts.end, time, context, output, usage });
+        }
+    }
+
+    /// Characters of a part that came from outside: not from the model.
+    fn came(&self, part: PartIx) -> f64 {
+        let is_own = self.outline.role(self.outline.owner(part)) == Role::Assistant
+            && self.outline.kind(part) != Kind::Result;
+        if is_own { 0.0 } else { self.outline.sent(part) as f64 }
+    }
+
+    /// The tokens of a part.
+    pub fn tokens(&self, part: PartIx) -> f64 {
+        self.tokens.get(part.0 as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The first call that had a part in its context.
+    pub fn born(&self, part: PartIx) -> usize {
+        self.calls.partition_point(|call| call.parts <= part.0)
+    }
+
+    /// The tool results that were whole in the log and finished, oldest first.
+    pub fn results(&self) -> impl Iterator<Item = PartIx> + '_ {
+        let is_result = |&part: &PartIx| {
+            self.outline.kind(part) == Kind::Result
+                && !self.outline.is_cut(part)
+                && !matches!(self.outline.status(part), Status::Pending | Status::Running)
+        };
+        self.outline.parts().filter(is_result)
+    }
+}
+
+/// The model calls of a session with their contexts: those that were recorded, or every message of the model.
+fn asked(outline: &Outline) -> Vec<Asked> {
+    let of = |message: MessageIx, time, usage| Asked {
+        context: outline.context(Some(message)),
+        message,
+        time,
+        usage,
+    };
+    if outline.calls().is_empty() {
+        return outline
+            .assistants()
+            .iter()
+            .map(|&message| of(message, outline.time(message), None))
+            .collect();
+    }
+    let told = outline.calls().iter().filter(|call| call.usage.context() > 0);
+    told.map(|call| of(call.message, call.time, Some(call.usage))).collect()
+}
