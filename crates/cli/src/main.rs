@@ -34,6 +34,7 @@ mod import;
 mod inspect;
 mod keeper;
 mod kept;
+mod lab;
 mod lint;
 mod logs;
 mod moment;
@@ -41,6 +42,7 @@ mod next;
 mod overflow;
 mod paint;
 mod profiles;
+mod progress;
 mod prune;
 mod report;
 mod savings;
@@ -78,6 +80,7 @@ enum Command {
     Inspect(inspect::Inspect),
     Scan(scan::Scan),
     Report(report::Report),
+    Lab(lab::Lab),
     Context(context::Context),
     Convert(convert::Convert),
     Lint(lint::Lint),
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
         Command::Inspect(command) => command.run(&mut out),
         Command::Scan(command) => command.run(&mut out),
         Command::Report(command) => command.run(&mut out),
+        Command::Lab(command) => command.run(&mut out),
         Command::Context(command) => command.run(&mut out),
         Command::Convert(command) => command.run(&mut out),
         Command::Lint(command) => command.run(&mut out),

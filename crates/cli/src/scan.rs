@@ -18,7 +18,6 @@ use crate::paint;
 use crate::table::Table;
 use row::Row;
 
-mod progress;
 mod row;
 mod work;
 

@@ -88,6 +88,22 @@ pub enum Vocabulary {
 }
 
 impl Measures {
+    /// Adds what others need, so that one reading serves several policies. Of two trims, or of two placeholders, the
+    /// first counts.
+    #[must_use]
+    pub fn and(self, other: Measures) -> Self {
+        Self {
+            js_json: self.js_json || other.js_json,
+            py_json: self.py_json || other.py_json,
+            weighted: self.weighted || other.weighted,
+            source: self.source || other.source,
+            digest: self.digest || other.digest,
+            tokens: self.tokens.or(other.tokens),
+            trimmed: self.trimmed.or(other.trimmed),
+            placeholder: self.placeholder.or(other.placeholder),
+        }
+    }
+
     /// Adds what a meter of this unit needs.
     pub fn with_unit(mut self, unit: Unit) -> Self {
         match unit {

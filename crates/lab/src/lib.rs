@@ -18,3 +18,5 @@ pub use replay::{Miss, Run, Step, Terms, replay};
 pub use sheet::{Sheet, SheetError, Sheets};
 pub use study::{ALL, Case, LEAST_CALLS, Nearness, Options, Outcome, Row, Study, StudyError};
 pub use trace::{Call, Label, Trace};
+mod page;
+pub use page::page;

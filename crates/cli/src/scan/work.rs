@@ -8,10 +8,10 @@ use anyhow::{Result, anyhow};
 use secateur::Profile;
 use secateur_sources::Source;
 
-use super::progress::Progress;
 use super::row::Row;
 use crate::logs;
 use crate::next::Next;
+use crate::progress::Progress;
 
 /// What came of reading many sources.
 #[derive(Default)]

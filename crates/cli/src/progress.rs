@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use secateur_sources::Source;
 
 /// A bar over the bytes of all sources, on a terminal only.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     start: Instant,
     all: u64,
     done: AtomicU64,
@@ -17,13 +17,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn over(sources: &[Source]) -> Self {
+    pub(crate) fn over(sources: &[Source]) -> Self {
         let all = sources.iter().map(|source| source.bytes.unwrap_or(0)).sum();
         Self { start: Instant::now(), all, done: AtomicU64::new(0), bar: OnceLock::new() }
     }
 
     /// Notes that a source is done.
-    pub(super) fn advance(&self, source: &Source) {
+    pub(crate) fn advance(&self, source: &Source) {
         let done =
             self.done.fetch_add(source.bytes.unwrap_or(0), Ordering::Relaxed) + source.bytes.unwrap_or(0);
         if self.start.elapsed() < Duration::from_secs(1) || !std::io::stderr().is_terminal() {
@@ -40,7 +40,7 @@ impl Progress {
         bar.set_position(done);
     }
 
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }

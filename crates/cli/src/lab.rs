@@ -1,0 +1,231 @@
+//! `secateur lab`: what policies would have cost on sessions that were recorded, and what they would have missed.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+use secateur::{Measures, Profile};
+use secateur_lab::{Options, Row, Sheet, Sheets, Study, USUAL, profiles};
+
+use crate::figures::{counted, grouped};
+use crate::logs;
+use crate::paint::{self, BOLD};
+use crate::table::Table;
+
+mod gather;
+mod tune;
+mod why;
+
+/// Replay recorded sessions under pruning policies: what each would have cost and what it would have missed.
+///
+/// Without a path, the sessions of the agents on this machine are taken. Every policy is played from the first call of
+/// each session on, and charged by the price sheet that the session was billed by. Nothing is written but what --html
+/// names.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Lab {
+    #[command(subcommand)]
+    other: Option<Other>,
+    #[command(flatten)]
+    terms: Terms,
+    /// A policy: a profile by name or by file, or one of the baselines. May be given more than once; without it, the
+    /// usual twenty are compared.
+    #[arg(long, value_name = "PROFILE")]
+    profile: Vec<String>,
+    /// Print a JSON array, one object an agent and policy.
+    #[arg(long)]
+    json: bool,
+    /// Write a page for a browser as well: cost against misses, contexts over time, the spread over sessions.
+    #[arg(long, value_name = "PAGE")]
+    html: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Other {
+    Why(why::Why),
+    Tune(tune::Tune),
+}
+
+/// Which sessions are replayed, and under which terms.
+#[derive(Debug, Args)]
+struct Terms {
+    /// Files, databases or folders; folders are searched to the bottom.
+    paths: Vec<PathBuf>,
+    /// The price sheet for all sessions, by name or as a TOML file, instead of the one that each was billed by:
+    /// anthropic-5m, anthropic-1h, openai, deepseek, gemini, none.
+    #[arg(long, value_name = "SHEET")]
+    sheet: Option<String>,
+    /// Compact sessions that reach a window of this many tokens, as their agents would.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(10_000..))]
+    window: Option<u64>,
+    /// Work on this many threads; one for each core by default.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+impl Terms {
+    fn options(&self) -> Result<Options> {
+        let sheet = self.sheet.as_deref().map(sheet).transpose()?;
+        Ok(Options { sheet, window: self.window.map(|tokens| tokens as f64), threads: self.threads })
+    }
+
+    /// Whose prices were taken, in words.
+    fn prices(&self) -> String {
+        match &self.sheet {
+            Some(sheet) => format!("the price sheet {sheet}"),
+            None => "the prices that each session was billed by".to_owned(),
+        }
+    }
+}
+
+/// A price sheet by name, or the first of a file.
+fn sheet(name: &str) -> Result<Sheet> {
+    if Path::new(name).extension().is_none_or(|extension| extension != "toml") {
+        return Ok(Sheets::builtin().get(name)?.clone());
+    }
+    let text = fs::read_to_string(name).with_context(|| format!("cannot read the price sheet {name}"))?;
+    let sheets = Sheets::parse(&text, name)?;
+    sheets
+        .iter()
+        .next()
+        .cloned()
+        .with_context(|| format!("{name} holds no price sheet; it begins with [[sheet]]"))
+}
+
+/// Profiles by name or by file.
+fn named(names: &[impl AsRef<str>]) -> Result<Vec<Profile>> {
+    let mut known = profiles();
+    let mut named = Vec::with_capacity(names.len());
+    for name in names {
+        let mut name = name.as_ref().to_owned();
+        if Path::new(&name).extension().is_some_and(|extension| extension == "toml") {
+            let text =
+                fs::read_to_string(&name).with_context(|| format!("cannot read the profile {name}"))?;
+            name = known.add(&name, &text)?;
+        }
+        named.push(known.get(&name)?);
+    }
+    Ok(named)
+}
+
+/// What has to be measured for all of these.
+fn measures(profiles: &[Profile]) -> Measures {
+    let wanted = profiles.iter().map(|profile| profile.policy.measures());
+    wanted.fold(Measures { source: true, digest: true, ..Measures::default() }, Measures::and)
+}
+
+impl Lab {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        match &self.other {
+            Some(Other::Why(why)) => return why.run(out),
+            Some(Other::Tune(tune)) => return tune.run(out),
+            None => {}
+        }
+        let profiles = if self.profile.is_empty() { named(&USUAL)? } else { named(&self.profile)? };
+        if let Some(page) = &self.html {
+            self.terms.paths.iter().try_for_each(|path| logs::keep_apart(page, path))?;
+        }
+        let options = self.terms.options()?;
+        let traces = gather::traces(&self.terms.paths, self.terms.threads, &measures(&profiles))?;
+        let study = Study::of(traces, &profiles, &Sheets::builtin(), &options, |_, _| ())?;
+        if study.cases.is_empty() {
+            bail!(
+                "no session of {} calls or more was found{}; shorter ones say nothing about pruning",
+                secateur_lab::LEAST_CALLS,
+                if self.terms.paths.is_empty() {
+                    " in the usual folders of the known agents"
+                } else {
+                    " there"
+                }
+            );
+        }
+        if let Some(page) = &self.html {
+            let text = secateur_lab::page(&study, &self.terms.prices());
+            fs::write(page, text).with_context(|| format!("cannot write {}", page.display()))?;
+        }
+        if self.json {
+            serde_json::to_writer(&mut *out, &study.rows())?;
+            writeln!(out)?;
+        } else {
+            self.print(out, &study)?;
+        }
+        if let Some(page) = &self.html {
+            paint::note(format_args!("the page is {}", page.display()));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn print(&self, out: &mut dyn Write, study: &Study) -> Result<()> {
+        let rows = study.rows();
+        let mut agents: Vec<&str> = rows.iter().map(|row| &*row.agent).collect();
+        agents.dedup();
+        for agent in agents {
+            let mut own: Vec<&Row> = rows.iter().filter(|row| row.agent == agent).collect();
+            own.sort_by(|one, other| one.cost_pct.total_cmp(&other.cost_pct));
+            let Some(first) = own.first() else { continue };
+            writeln!(
+                out,
+                "{BOLD}{agent}{BOLD:#}: {}, {}",
+                counted(first.sessions as u64, "session"),
+                counted(first.calls as u64, "call")
+            )?;
+            writeln!(out, "{}", table(&own, self.terms.window.is_some()))?;
+        }
+        let near: Vec<String> = study
+            .nearness()
+            .into_iter()
+            .filter_map(|near| Some(format!("{} {:.1} %", near.agent, near.replayed_pct?)))
+            .collect();
+        writeln!(
+            out,
+            "Cost: the whole bill in % of no pruning, by {}; in brackets where it lies in 95 of",
+            self.terms.prices()
+        )?;
+        writeln!(
+            out,
+            "100 draws of sessions. Misses, breaks of a warm cache and results cut unseen: per 100 calls."
+        )?;
+        writeln!(out, "Over best: above the best schedule of cuts in hindsight that misses nothing.")?;
+        if !near.is_empty() && self.terms.sheet.is_none() {
+            writeln!(
+                out,
+                "Replayed without pruning, input costs this share of what was billed: {}.",
+                near.join(", ")
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn table(rows: &[&Row], compacts: bool) -> Table {
+    let mut table = Table::new([
+        "policy",
+        "cost",
+        "",
+        "tokens",
+        "misses",
+        "breaks",
+        "unseen",
+        if compacts { "compactions" } else { "" },
+        "over best",
+    ])
+    .right([1, 3, 4, 5, 6, 7, 8]);
+    for row in rows {
+        let (low, high) = row.cost_interval;
+        table.row([
+            row.policy.clone(),
+            format!("{:.1} %", row.cost_pct),
+            format!("[{low:.1}, {high:.1}]"),
+            format!("{:.1} %", row.tokens_pct),
+            format!("{:.2}", row.miss100),
+            format!("{:.2}", row.breaks100),
+            format!("{:.2}", row.unseen100),
+            if compacts { grouped(row.compactions.into()) } else { String::new() },
+            format!("{:+.1} %", row.pct_over_optimum),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,138 @@
+//! `secateur lab why`: every miss of a policy in one session, with the cut that took what was needed.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use secateur_lab::{General, Need, Sheets, Terms, Trace, needs, replay};
+use serde::Serialize;
+
+use super::{gather, measures, named, sheet};
+use crate::figures::{counted, shortened};
+use crate::logs;
+use crate::paint::BOLD;
+use crate::wording;
+
+/// List each miss: the action, the text that it needed, the cut that took it, and the reason of the cut.
+#[derive(Debug, Args)]
+pub(crate) struct Why {
+    /// A session: a file, or a database of sessions.
+    file: PathBuf,
+    /// The policy: a profile by name or by file, or one of the baselines.
+    #[arg(long, value_name = "PROFILE", default_value = "balanced")]
+    profile: String,
+    /// The price sheet, by name or as a TOML file, instead of the one that the session was billed by.
+    #[arg(long, value_name = "SHEET")]
+    sheet: Option<String>,
+    /// Print a JSON array, one object a miss.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One miss, as it is told.
+#[derive(Serialize)]
+struct Told {
+    session: String,
+    call: u32,
+    action: String,
+    about: Option<String>,
+    needed: String,
+    is_edit: bool,
+    result: u32,
+    result_of: String,
+    result_about: Option<String>,
+    result_chars: u64,
+    cut_before_call: u32,
+    reason: Option<secateur::Reason>,
+}
+
+impl Why {
+    pub(super) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let profiles = named(&[&self.profile])?;
+        let Some(profile) = profiles.first() else { bail!("there is no profile {}", self.profile) };
+        let mut traces = Vec::new();
+        for source in logs::sessions_at(&self.file)? {
+            traces.extend(gather::of(&source, &measures(&profiles))?);
+        }
+        let sheets = Sheets::builtin();
+        let own = self.sheet.as_deref().map(sheet).transpose()?;
+        let needs = needs(&traces, &General::of(&traces));
+        let mut told = Vec::new();
+        let mut calls = 0;
+        for (trace, needs) in traces.iter().zip(&needs) {
+            calls += trace.calls.len();
+            let sheet = match &own {
+                Some(sheet) => sheet,
+                None => sheets.billed(trace)?,
+            };
+            let terms = Terms { sheet, as_billed: own.is_none(), window: None };
+            let run = replay(trace, profile, needs, &terms);
+            let of = |miss: &secateur_lab::Miss| Some(tell(trace, needs.get(miss.need)?, miss));
+            told.extend(run.misses.iter().filter_map(of));
+        }
+        if self.json {
+            serde_json::to_writer(&mut *out, &told)?;
+            writeln!(out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        for miss in &told {
+            print(out, miss)?;
+        }
+        writeln!(
+            out,
+            "{} in {} under {}.",
+            counted(told.len() as u64, "miss").replace("misss", "misses"),
+            counted(calls as u64, "call"),
+            profile.name
+        )?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn tell(trace: &Trace, need: &Need, miss: &secateur_lab::Miss) -> Told {
+    let outline = &trace.outline;
+    let tool = |part| outline.tool(part).unwrap_or("a tool").to_owned();
+    let about = |part| outline.subject(part).map(|subject| shortened(subject, 100));
+    Told {
+        session: trace.name.clone(),
+        call: miss.call,
+        action: tool(need.action),
+        about: about(need.action),
+        needed: shortened(&need.text, 200),
+        is_edit: need.is_edit,
+        result: miss.source.0,
+        result_of: tool(miss.source),
+        result_about: about(miss.source),
+        result_chars: outline.units(miss.source),
+        cut_before_call: miss.cut_at,
+        reason: miss.reason,
+    }
+}
+
+fn print(out: &mut dyn Write, miss: &Told) -> Result<()> {
+    let about = |about: &Option<String>| about.as_ref().map_or(String::new(), |about| format!(" {about}"));
+    let what = if miss.is_edit { "replaces the line" } else { "names" };
+    writeln!(
+        out,
+        "{BOLD}call {}{BOLD:#} of {}: {}{}",
+        miss.call,
+        miss.session,
+        miss.action,
+        about(&miss.about)
+    )?;
+    writeln!(out, "  {what}  {}", miss.needed)?;
+    let reason = miss.reason.map_or("a compaction took it", wording::reason);
+    writeln!(
+        out,
+        "  which only part {} held, {}{}, {} characters, cut before call {} because {reason}",
+        miss.result,
+        miss.result_of,
+        about(&miss.result_about),
+        miss.result_chars,
+        miss.cut_before_call
+    )?;
+    writeln!(out)?;
+    Ok(())
+}

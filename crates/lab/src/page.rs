@@ -1,0 +1,4 @@
+//! page
+pub fn page(_study: &crate::Study, _prices: &str) -> String {
+    String::new()
+}
