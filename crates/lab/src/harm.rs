@@ -1,11 +1,12 @@
 //! Harm: what later actions needed of results that were cut.
 //!
-//! A log shows what the model did with everything in view. If an action quotes a text that stood in one tool result
-//! and nowhere else, that result had to be there: cut it before, and the model would have had to read it again. So
-//! every verbatim use of a sole source is a need, and a policy does harm where it leaves a need without a source.
+//! A log shows what the model did with everything in view. If an action quotes a text that stood in tool results and
+//! nowhere else, one of them had to be there: had all been cut before, the model would have had to read again. So every
+//! verbatim use of what only results showed is a need, and a policy does harm where it leaves a need without a source.
 //!
 //! What the model could have had from elsewhere is no need: what a user said, what the model itself had written
-//! before, and what any programmer knows.
+//! before, and what any programmer knows. Only verbatim use is seen; what an action owes to having understood a result
+//! is not.
 
 mod general;
 mod index;
@@ -15,7 +16,7 @@ mod words;
 pub use general::General;
 
 use foldhash::HashSet;
-use secateur::{Class, Kind, PartIx};
+use secateur::{Kind, MessageIx, PartIx};
 
 use crate::trace::Trace;
 use index::Index;
@@ -38,81 +39,80 @@ pub struct Need {
 
 /// What the actions of each trace need, in the order in which they act; of one action, lines before names.
 pub fn needs(traces: &[Trace], general: &General) -> Vec<Vec<Need>> {
-    traces.iter().map(|trace| of_trace(trace, general)).collect()
+    traces.iter().map(|trace| Reading::of(trace, general)).collect()
 }
 
-/// The tool calls of a trace with what they say; nothing for other parts.
-fn inputs(trace: &Trace) -> Vec<Option<Input<'_>>> {
-    let read = |(part, text)| {
-        let is_edit = trace.outline.class(part) == Class::Edit;
-        (trace.outline.kind(part) == Kind::Call).then(|| Input::of(text, is_edit))
-    };
-    trace.outline.parts().zip(trace.texts.iter().map(String::as_str)).map(read).collect()
+/// A trace as it is read from call to call.
+struct Reading<'a> {
+    trace: &'a Trace,
+    inputs: &'a [Option<Input<'a>>],
+    /// The results that are whole.
+    results: HashSet<PartIx>,
+    names: Index<'a>,
+    lines: Index<'a>,
 }
 
-fn of_trace(trace: &Trace, general: &General) -> Vec<Need> {
-    let inputs = inputs(trace);
-    let (mut names, mut lines) = (Index::default(), Index::default());
-    for input in inputs.iter().flatten() {
-        input.words().chain(input.file_names()).for_each(|word| names.ask(word, |word| general.knows(word)));
-        input.old_lines().for_each(|line| lines.ask(line, |_| false));
-    }
-    let is_source = sources(trace);
-    let mut needs = Vec::new();
-    let mut seen = 0;
-    for (number, call) in trace.calls.iter().enumerate() {
-        for part in seen..call.parts {
-            let (ix, kind) = (part as usize, trace.outline.kind(PartIx(part)));
-            let text = &*trace.texts[ix];
-            match (&inputs[ix], kind) {
-                (Some(input), _) => {
-                    input.words().chain(input.hyphened()).for_each(|word| names.say(word));
-                    input.lines().for_each(|line| lines.say(line));
-                }
-                (None, Kind::Result) if is_source.contains(&part) => {
-                    words::words(text).for_each(|word| names.show(word, part));
-                    words::hyphened(text).for_each(|(name, _)| names.show(name, part));
-                    words::shown_lines(text, |line| lines.show(line, part));
-                }
-                (None, Kind::Text | Kind::Reasoning) => {
-                    words::words(text).for_each(|word| names.say(word));
-                    words::hyphened(text).for_each(|(name, _)| names.say(name));
-                    words::lines(text).for_each(|line| lines.say(line));
-                }
-                _ => {}
+impl<'a> Reading<'a> {
+    fn of(trace: &Trace, general: &General) -> Vec<Need> {
+        let inputs = input::all(trace);
+        let results = trace.results().collect();
+        let mut reading =
+            Reading { trace, inputs: &inputs, results, names: Index::default(), lines: Index::default() };
+        for input in inputs.iter().flatten() {
+            input.used_names().for_each(|name| reading.names.ask(name, |name| general.knows(name)));
+            input.old_lines().for_each(|line| reading.lines.ask(line, |_| false));
+        }
+        let mut needs = Vec::new();
+        let mut seen = 0;
+        for (number, call) in trace.calls.iter().enumerate() {
+            (seen..call.parts).for_each(|part| reading.see(PartIx(part)));
+            seen = call.parts.max(seen);
+            for action in trace.outline.parts_of(MessageIx(call.messages)).map(PartIx) {
+                reading.act(number as u32, action, &mut needs);
             }
         }
-        seen = call.parts.max(seen);
-        let end = trace.calls.get(number + 1).map_or(trace.outline.part_count() as u32, |next| next.parts);
-        for action in seen..end {
-            let Some(input) = &inputs[action as usize] else { continue };
-            let need = |text: &str, is_edit, sources: &[u32]| Need {
-                call: number as u32,
-                action: PartIx(action),
-                text: text.to_owned(),
-                is_edit,
-                sources: sources.iter().copied().map(PartIx).collect(),
-            };
-            let mut told = HashSet::default();
-            needs.extend(
-                input
-                    .old_lines()
-                    .filter(|&line| told.insert(line))
-                    .filter_map(|line| lines.sole(line).map(|sources| need(line, true, sources))),
-            );
-            told.clear();
-            needs.extend(
-                input
-                    .words()
-                    .chain(input.file_names())
-                    .filter(|&word| told.insert(word))
-                    .filter_map(|word| names.sole(word).map(|sources| need(word, false, sources))),
-            );
+        needs
+    }
+
+    /// Takes in a part that is in the context from now on.
+    fn see(&mut self, part: PartIx) {
+        let ix = part.0 as usize;
+        let (Some(text), Some(input)) = (self.trace.texts.get(ix), self.inputs.get(ix)) else { return };
+        match (input, self.trace.outline.kind(part)) {
+            (Some(input), _) => {
+                input.names().for_each(|name| self.names.say(name));
+                input.lines().for_each(|line| self.lines.say(line));
+            }
+            (None, Kind::Result) if self.results.contains(&part) => {
+                words::names(text).for_each(|name| self.names.show(name, part));
+                words::shown_lines(text).for_each(|line| self.lines.show(line, part));
+            }
+            (None, Kind::Text | Kind::Reasoning) => {
+                words::names(text).for_each(|name| self.names.say(name));
+                words::lines(text).for_each(|line| self.lines.say(line));
+            }
+            _ => {}
         }
     }
-    needs
-}
 
-fn sources(trace: &Trace) -> HashSet<u32> {
-    trace.results().map(|part| part.0).collect()
+    /// Tells what an action needs of what was seen so far. What the same answer says before it acts was not in the
+    /// context: it has it from there, too.
+    fn act(&self, call: u32, action: PartIx, needs: &mut Vec<Need>) {
+        let Some(Some(input)) = self.inputs.get(action.0 as usize) else { return };
+        let mut need = |text: &str, is_edit, sources: &[PartIx]| {
+            needs.push(Need { call, action, text: text.to_owned(), is_edit, sources: sources.to_vec() });
+        };
+        let mut told = HashSet::default();
+        for line in input.old_lines().filter(|&line| told.insert(line)) {
+            if let Some(sources) = self.lines.sole(line) {
+                need(line, true, sources);
+            }
+        }
+        told.clear();
+        for name in input.used_names().filter(|&name| told.insert(name)) {
+            if let Some(sources) = self.names.sole(name) {
+                need(name, false, sources);
+            }
+        }
+    }
 }

@@ -7,31 +7,11 @@
 use foldhash::{HashMap, HashSet};
 use secateur::Kind;
 
-use super::{inputs, words};
+use super::{input, words};
 use crate::trace::Trace;
 
 /// In how many projects a word is seen if it is general.
 const PROJECTS: usize = 3;
-
-/// Endings of a listed word, and what they stand for in it.
-const ENDINGS: [(&str, &str); 16] = [
-    ("s", ""),
-    ("es", ""),
-    ("ies", "y"),
-    ("ied", "y"),
-    ("d", ""),
-    ("ed", ""),
-    ("r", ""),
-    ("er", ""),
-    ("rs", ""),
-    ("ers", ""),
-    ("ing", ""),
-    ("ing", "e"),
-    ("ings", ""),
-    ("ings", "e"),
-    ("ly", ""),
-    ("ally", ""),
-];
 
 /// Words of general knowledge, in small letters.
 #[derive(Clone, Debug)]
@@ -51,15 +31,12 @@ impl General {
     pub fn of(traces: &[Trace]) -> Self {
         let mut projects: HashMap<&str, HashSet<String>> = HashMap::default();
         for trace in traces {
-            let inputs = inputs(trace);
+            let inputs = input::all(trace);
             let mut seen: HashSet<&str> = HashSet::default();
-            for (part, input) in trace.outline.parts().zip(&inputs) {
+            for ((part, text), input) in trace.outline.parts().zip(&trace.texts).zip(&inputs) {
                 match (input, trace.outline.kind(part)) {
-                    (Some(input), _) => seen.extend(input.words().chain(input.hyphened())),
-                    (None, Kind::Text | Kind::Reasoning | Kind::Result) => {
-                        let text = &trace.texts[part.0 as usize];
-                        seen.extend(words::words(text).chain(words::hyphened(text).map(|(name, _)| name)));
-                    }
+                    (Some(input), _) => seen.extend(input.names()),
+                    (None, Kind::Text | Kind::Reasoning | Kind::Result) => seen.extend(words::names(text)),
                     _ => {}
                 }
             }
@@ -73,43 +50,32 @@ impl General {
         Self { shared: shared.collect(), ..Self::builtin() }
     }
 
-    /// Whether a word is one of them, in whatever case, or a listed one with an ending.
+    /// Whether a word is one of them, in whatever case.
     ///
     /// ```
     /// let general = secateur_lab::General::builtin();
-    /// assert!(general.knows("Unsubscribed") && general.knows("unwrap_or_else"));
+    /// assert!(general.knows("Unsubscribe") && general.knows("unwrap_or_else"));
     /// assert!(!general.knows("morphVariants"));
     /// ```
     pub fn knows(&self, word: &str) -> bool {
-        let v = std::env::var("VAR").unwrap_or_default();
-        if v == "nofold" {
-            return self.shared.contains(word) || self.listed.contains(word) || self.inflects(word);
-        }
-        if v == "noinfl" {
-            let word = word.to_ascii_lowercase();
-            return self.shared.contains(&word) || self.listed.contains(&*word);
-        }
-        if v == "nofoldinfl" {
-            return self.shared.contains(word) || self.listed.contains(&*word);
-        }
-        if v == "nolist" {
-            let word = word.to_ascii_lowercase();
-            return self.shared.contains(&word);
-        }
         let word = word.to_ascii_lowercase();
-        self.shared.contains(&word) || self.listed.contains(&*word) || self.inflects(&word)
+        self.listed.contains(&*word) || self.shared.contains(&word)
     }
+}
 
-    fn inflects(&self, word: &str) -> bool {
-        ENDINGS.iter().any(|(ending, instead)| {
-            let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() > 2) else { return false };
-            let is_listed = |stem: &str| self.listed.contains(stem);
-            if !instead.is_empty() {
-                return is_listed(&format!("{stem}{instead}"));
-            }
-            // The last letter is doubled: `planned`.
-            let doubled = stem.as_bytes().last_chunk().is_some_and(|[a, b]| a == b);
-            is_listed(stem) || doubled && stem.get(..stem.len() - 1).is_some_and(is_listed)
-        })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_holds_words_that_can_be_asked_about_each_once() {
+        let text = include_str!("../../data/general.txt");
+        let listed: Vec<&str> =
+            text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
+        for word in &listed {
+            assert_eq!(words::words(word).collect::<Vec<_>>(), [*word]);
+            assert_eq!(word.to_ascii_lowercase(), *word);
+        }
+        assert_eq!(General::builtin().listed.len(), listed.len());
     }
 }

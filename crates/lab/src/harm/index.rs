@@ -4,12 +4,13 @@
 //! in a session is looked up and passed by.
 
 use foldhash::HashMap;
+use secateur::PartIx;
 
 /// What is known of one text up to some call.
 #[derive(Clone, Debug)]
 struct Entry {
     /// The results that showed it, oldest first.
-    shown: Vec<u32>,
+    shown: Vec<PartIx>,
     /// A user or the model said it, or it is general knowledge.
     is_said: bool,
 }
@@ -31,7 +32,7 @@ impl<'a> Index<'a> {
     }
 
     /// A result showed it.
-    pub(super) fn show(&mut self, text: &str, part: u32) {
+    pub(super) fn show(&mut self, text: &str, part: PartIx) {
         if let Some(entry) =
             self.entry(text).filter(|entry| !entry.is_said && entry.shown.last() != Some(&part))
         {
@@ -47,7 +48,7 @@ impl<'a> Index<'a> {
     }
 
     /// The results that showed it, if nothing but results did.
-    pub(super) fn sole(&self, text: &str) -> Option<&[u32]> {
+    pub(super) fn sole(&self, text: &str) -> Option<&[PartIx]> {
         let entry = self.ids.get(text).and_then(|&id| self.entries.get(id as usize))?;
         (!entry.is_said && !entry.shown.is_empty()).then_some(&entry.shown)
     }

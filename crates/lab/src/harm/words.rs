@@ -1,15 +1,26 @@
-//! Words and lines: the two sizes in which texts are compared.
+//! Names and lines: the two sizes in which texts are compared.
 //!
 //! A name is told by its whole, so names are compared as whole words, and only if they are long enough to be telling.
 //! Lines are compared without their indentation, which tools change, and without what tools write before them.
 
-/// The shortest word that tells something.
-const WORD: usize = 6;
+/// The shortest name that tells something.
+const NAME: usize = 6;
 
 /// The shortest line that tells something.
 const LINE: usize = 12;
 
-/// The identifiers of a text that are long enough, as whole words.
+/// All names in a text: its words, and those that are made of several words with hyphens.
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+    words(text).chain(hyphened(text).map(|(name, _)| name))
+}
+
+/// The names that a tool input uses: words, and names with hyphens where they stand in a path. Elsewhere hyphens are
+/// options of commands, or English.
+pub(super) fn used_names(text: &str) -> impl Iterator<Item = &str> {
+    words(text).chain(hyphened(text).filter_map(|(name, is_path)| is_path.then_some(name)))
+}
+
+/// The identifiers of a text that are long enough.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -18,7 +29,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
             let start = at + bytes.get(at..)?.iter().position(|&byte| is_word(byte))?;
             let rest = bytes.get(start..)?;
             at = start + rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len());
-            if at - start >= WORD && !rest.first().is_some_and(u8::is_ascii_digit) {
+            if at - start >= NAME && !rest.first().is_some_and(u8::is_ascii_digit) {
                 return text.get(start..at);
             }
         }
@@ -27,28 +38,25 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Names of several words with hyphens between them, as files are called, and whether each stands in a path: after a
 /// slash or before an extension.
-pub(super) fn hyphened(text: &str) -> impl Iterator<Item = (&str, bool)> {
+fn hyphened(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
             let hyphen = at + bytes.get(at..)?.iter().position(|&byte| byte == b'-')?;
-            let is_part = |byte: &u8| is_word(*byte) || *byte == b'-';
-            let before = bytes.get(at..hyphen)?.iter().rev().take_while(|byte| is_word(**byte)).count();
-            let length = bytes.get(hyphen..)?.iter().take_while(|byte| is_part(byte)).count();
+            let before = bytes.get(at..hyphen)?.iter().rev().take_while(|&&byte| is_word(byte)).count();
+            let after =
+                bytes.get(hyphen..)?.iter().take_while(|&&byte| is_word(byte) || byte == b'-').count();
             let start = hyphen - before;
-            at = hyphen + length;
+            at = if before == 0 { hyphen + 1 } else { hyphen + after };
             let name = text.get(start..at)?.trim_end_matches('-');
-            if before == 0
-                || name.len() < WORD
-                || start + name.len() <= hyphen
-                || bytes.get(start)?.is_ascii_digit()
-            {
+            let is_name = before > 0 && name.len() > before && name.len() >= NAME;
+            if !is_name || name.starts_with(|first: char| first.is_ascii_digit()) {
                 continue;
             }
-            let is_after_slash = start > 0 && matches!(bytes.get(start - 1), Some(b'/' | b'\\'));
+            let is_after_slash = matches!(text.get(..start)?.as_bytes(), [.., b'/' | b'\\']);
             let is_before_extension =
-                bytes.get(at) == Some(&b'.') && bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic);
+                matches!(bytes.get(at..)?, [b'.', next, ..] if next.is_ascii_alphabetic());
             return Some((name, is_after_slash || is_before_extension));
         }
     })
@@ -71,29 +79,20 @@ pub(super) fn telling(line: &str) -> Option<&str> {
 
 /// The lines of a result, each as it is and without what tools write before lines: a number, the file with the number,
 /// the sign of a diff.
-pub(super) fn shown_lines<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
-    for line in lines(text) {
-        each(line);
-        if let Some(bare) = numbered(line).and_then(telling) {
-            each(bare);
-        }
-        if let Some(bare) = line.strip_prefix(['+', '-']).and_then(telling) {
-            each(bare);
-        }
-    }
+pub(super) fn shown_lines(text: &str) -> impl Iterator<Item = &str> {
+    lines(text).flat_map(|line| {
+        let bare = numbered(line).or_else(|| line.strip_prefix(['+', '-'])).and_then(telling);
+        std::iter::once(line).chain(bare)
+    })
 }
 
 /// What follows a line's number: `12→`, `12:`, `12|`, `12-`, `12` and a tab, or `path:12:`.
 fn numbered(line: &str) -> Option<&str> {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let after = |text: &'_ str| -> Option<usize> {
-        let count = digits(text);
-        let sign = text
-            .get(count..)?
-            .chars()
-            .next()
-            .filter(|sign| ['→', ':', '|', '-', '\t', '#'].contains(sign))?;
-        (count > 0).then_some(count + sign.len_utf8())
+    let after = |text: &str| {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let sign =
+            text.get(digits..)?.chars().next().filter(|sign| ['→', ':', '|', '-', '\t'].contains(sign))?;
+        (digits > 0).then_some(digits + sign.len_utf8())
     };
     if let Some(start) = after(line) {
         return line.get(start..);
@@ -101,4 +100,47 @@ fn numbered(line: &str) -> Option<&str> {
     let (path, rest) = line.split_once([':', '-'])?;
     let start = after(rest).filter(|_| !path.contains(char::is_whitespace))?;
     rest.get(start..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_whole_and_long_enough() {
+        let found: Vec<_> = words("let x9 = self.count_of(12345678, 9abcdefg) + Überlauf_ab;").collect();
+        assert_eq!(found, ["count_of", "berlauf_ab"]);
+    }
+
+    #[test]
+    fn names_with_hyphens_are_used_in_paths() {
+        let text =
+            "cat --dry-run demo/link-demo.tsx well-known src/new-york -- 2026-01-02 tail- \\a-long-name";
+        let all: Vec<_> = hyphened(text).collect();
+        let expected = [
+            ("dry-run", false),
+            ("link-demo", true),
+            ("well-known", false),
+            ("new-york", true),
+            ("a-long-name", true),
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(used_names("x/link-demo.tsx a-b-c-d").collect::<Vec<_>>(), ["link-demo"]);
+    }
+
+    #[test]
+    fn lines_are_shown_with_and_without_what_tools_add() {
+        let bare = "let total = 1;";
+        let shown = [
+            "let total = 1;",
+            "  12→    let total = 1;",
+            "src/a.rs:7:let total = 1;",
+            "+ let total = 1;",
+            "7\tlet total = 1;",
+        ];
+        for line in shown {
+            assert!(shown_lines(line).any(|shown| shown == bare), "{line}");
+        }
+        assert_eq!(shown_lines("}\n  ----------------\n  short").count(), 0);
+    }
 }
