@@ -117,6 +117,28 @@ impl Stretch {
 }
 
 impl Trace {
+    /// A trace of what is known otherwise: every part weighs its characters by one ratio.
+    pub fn new(
+        label: &Label,
+        outline: Outline,
+        texts: Vec<String>,
+        calls: Vec<Call>,
+        chars_per_token: f64,
+    ) -> Self {
+        let tokens = outline.parts().map(|part| outline.sent(part) as f64 / chars_per_token).collect();
+        Self {
+            agent: label.agent.clone(),
+            project: label.project.clone(),
+            name: label.name.clone(),
+            model: None,
+            outline,
+            texts,
+            calls,
+            chars_per_token,
+            tokens,
+        }
+    }
+
     /// The traces of a session.
     pub fn of(transcript: &Transcript<'_>, label: &Label) -> Vec<Trace> {
         let mut traces = Vec::new();

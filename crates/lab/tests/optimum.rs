@@ -13,7 +13,7 @@ use secateur::{
     Cache, Kind, MessageFacts, Outline, PartFacts, PartIx, Profile, Profiles, Role, Sizes, Status, Usage,
 };
 use secateur_lab::optimum::{LEAST_TOKENS, PLACEHOLDER_TOKENS, feasible, lower_bound};
-use secateur_lab::{Call, Need, Sheet, Terms, Trace, replay};
+use secateur_lab::{Call, Label, Need, Sheet, Terms, Trace, replay};
 
 /// A session with what it needs, under a price sheet.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ struct World {
 
 impl World {
     fn terms(&self) -> Terms<'_> {
-        Terms { sheet: &self.sheet, as_billed: self.as_billed, planned_window: 200_000.0, window: None }
+        Terms { sheet: &self.sheet, as_billed: self.as_billed, window: None }
     }
 
     fn sent(&self, call: usize) -> usize {
@@ -177,16 +177,8 @@ fn trace(beats: &[Beat]) -> Trace {
         }
         tokens += 2 * said + results.iter().sum::<u64>();
     }
-    Trace {
-        agent: String::new(),
-        project: String::new(),
-        name: String::new(),
-        model: None,
-        texts: outline.parts().map(|part| format!("what is needed, {}", part.0)).collect(),
-        outline,
-        calls,
-        chars_per_token: 4.0,
-    }
+    let texts = outline.parts().map(|part| format!("what is needed, {}", part.0)).collect();
+    Trace::new(&Label::default(), outline, texts, calls, 4.0)
 }
 
 fn profile(text: &str) -> Profile {

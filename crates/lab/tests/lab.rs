@@ -1,0 +1,13 @@
+//! The lab on sessions of a few lines: how a log becomes a trace, what its actions need, and what holds for every
+//! replay.
+
+#[path = "lab/harm.rs"]
+mod harm;
+#[path = "lab/invariants.rs"]
+mod invariants;
+#[path = "lab/reference.rs"]
+mod reference;
+#[path = "lab/support.rs"]
+mod support;
+#[path = "lab/traces.rs"]
+mod traces;
