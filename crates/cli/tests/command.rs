@@ -22,6 +22,8 @@ mod demo;
 mod help;
 #[path = "command/inspect.rs"]
 mod inspect;
+#[path = "command/lab.rs"]
+mod lab;
 #[path = "command/lint.rs"]
 mod lint;
 #[path = "command/prune.rs"]

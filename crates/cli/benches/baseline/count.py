@@ -17,7 +17,7 @@ def add(category, text):
 
 for line in open(sys.argv[1], encoding="utf-8"):
     record = json.loads(line)
-    kind = record["type"]
+    kind = record.get("type")
     if kind == "system" and record.get("subtype") == "compact_boundary":
         counts["compactions"] += 1
     if kind not in ("user", "assistant"):
@@ -43,7 +43,10 @@ for line in open(sys.argv[1], encoding="utf-8"):
             counts["tool_results"] += 1
             counts["errors"] += bool(block.get("is_error"))
             results.add(block["tool_use_id"])
-            add("tool_result", block["content"])
+            content = block.get("content") or ""
+            if not isinstance(content, str):
+                content = "\n".join(piece["text"] for piece in content if piece["type"] == "text")
+            add("tool_result", content)
 
 context = [u["input_tokens"] + u["cache_read_input_tokens"] + u["cache_creation_input_tokens"] for u in usage.values()]
 counts.update(
