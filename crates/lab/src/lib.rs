@@ -42,6 +42,7 @@ mod replay;
 mod sheet;
 mod study;
 mod trace;
+mod tune;
 
 pub use bill::{Bill, Billed};
 pub use harm::{General, Need, needs};
@@ -51,3 +52,4 @@ pub use replay::{Miss, Run, Step, Terms, replay};
 pub use sheet::{Sheet, SheetError, Sheets};
 pub use study::{ALL, Case, LEAST_CALLS, Nearness, Options, Outcome, Row, Study, StudyError};
 pub use trace::{Call, Label, Trace};
+pub use tune::{Change, Claim, Compared, Comparison, Together, TuneError, TuneOptions, Tuned, tune};

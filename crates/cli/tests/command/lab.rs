@@ -138,3 +138,28 @@ fn what_cannot_be_is_said() {
         assert!(run.err.contains(told), "{words:?}: {}", run.err);
     }
 }
+
+#[test]
+fn tuning_writes_a_profile_that_says_what_was_measured() {
+    let desk = Desk::new();
+    let folder = desk.path("logs");
+    fs::create_dir(&folder).unwrap();
+    for number in 0..12 {
+        let log = session(24 + number).replace("/src/garden", &format!("/src/garden{number}"));
+        fs::write(folder.join(format!("{number}.jsonl")), log).unwrap();
+    }
+    let (folder, out) = (folder.to_str().unwrap(), desk.path("my.toml"));
+    let page = out.to_str().unwrap();
+    let run = secateur(&["lab", "tune", folder, "-o", page]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("left for the verdict: "), "{}", run.out);
+    let text = fs::read_to_string(&out).unwrap();
+    assert!(text.contains("extends = \"balanced\"") && text.starts_with('#'), "{text}");
+    // It can be used at once.
+    let row = secateur(&["lab", folder, "--json", "--profile", page]).json();
+    assert_eq!(row[0]["policy"], "tuned");
+    let few = desk.put("few.jsonl", session(12));
+    let run = secateur(&["lab", "tune", &few, "-o", page]);
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert!(run.err.contains("session"), "{}", run.err);
+}

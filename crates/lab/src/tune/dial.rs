@@ -1,0 +1,230 @@
+//! The dials: what a search may turn of the family `rent`, and how far.
+//!
+//! Every setting is a whole number here, so that a point of the search can be compared, remembered and written down
+//! without rounding. Steps are coarse: a few dozen sessions cannot tell an age of 24 calls from one of 25.
+//!
+//! Inputs of tools are no dial. A replay looks for what is missed in results only, so cutting inputs would look free.
+
+use secateur::{Cap, Profile, Rent};
+
+/// An age that is never reached, or a text that is never too long.
+const NEVER: u32 = u32::MAX;
+
+/// Something that can be turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dial {
+    Other,
+    Read,
+    Edited,
+    Agent,
+    /// Both reasons for which a result is overtaken by a later one: the same text again, or more of it.
+    Overtaken,
+    Cold,
+    Margin,
+    LeastChars,
+    Cap,
+}
+
+/// All dials, those first that decide about most of the bill.
+pub(super) const DIALS: [Dial; 9] = [
+    Dial::Other,
+    Dial::Margin,
+    Dial::Read,
+    Dial::Cap,
+    Dial::Cold,
+    Dial::Edited,
+    Dial::LeastChars,
+    Dial::Overtaken,
+    Dial::Agent,
+];
+
+/// How a text is shortened if the profile below does not say: mostly its head, and never a file.
+const USUAL_CAP: Cap = Cap { chars: 8_000, head: 0.6, reads: false };
+
+impl Dial {
+    /// Where it can be put.
+    pub(super) fn grid(self) -> &'static [u32] {
+        match self {
+            Self::Other => &[1, 2, 3, 4, 6, 10, 20],
+            Self::Margin => &[0, 50, 100, 150, 200, 300, 400, 600],
+            Self::Read => &[5, 10, 15, 20, 25, 40, 60, 100],
+            Self::Cap => &[8_000, 16_000, 32_000, NEVER],
+            Self::Cold => &[1, 2, 3, 5, 10, 15, 25],
+            Self::Edited => &[2, 4, 6, 10, 15, 25],
+            Self::LeastChars => &[400, 800, 1_600, 3_200],
+            Self::Overtaken => &[1, 2, 3, 5, 10],
+            Self::Agent => &[10, 20, 25, 50, 100],
+        }
+    }
+
+    /// Where it stands in a rule.
+    fn read(self, rent: &Rent) -> u32 {
+        let ages = &rent.ages;
+        let age = |age: Option<u32>| age.unwrap_or(NEVER);
+        let count = |count: u64| u32::try_from(count).unwrap_or(NEVER);
+        match self {
+            Self::Other => age(ages.other),
+            Self::Margin => (rent.margin * 100.0).round() as u32,
+            Self::Read => age(ages.read),
+            Self::Cap => rent.cap.map_or(NEVER, |cap| count(cap.chars)),
+            Self::Cold => age(ages.cold),
+            Self::Edited => age(ages.edited),
+            Self::LeastChars => count(rent.least_chars),
+            Self::Overtaken => age(ages.covered),
+            Self::Agent => age(ages.agent),
+        }
+    }
+
+    /// Turns it.
+    fn write(self, rent: &mut Rent, value: u32) {
+        let ages = &mut rent.ages;
+        let age = (value != NEVER).then_some(value);
+        match self {
+            Self::Other => ages.other = age,
+            Self::Margin => rent.margin = f64::from(value) / 100.0,
+            Self::Read => ages.read = age,
+            // A page can set a cap and cannot take one away, so none is one that nothing exceeds.
+            Self::Cap => {
+                let below = rent.cap.unwrap_or(USUAL_CAP);
+                rent.cap = Some(Cap { chars: value.into(), ..below });
+            }
+            Self::Cold => ages.cold = age,
+            Self::Edited => ages.edited = age,
+            Self::LeastChars => rent.least_chars = value.into(),
+            Self::Overtaken => (ages.covered, ages.repeated) = (age, age),
+            Self::Agent => ages.agent = age,
+        }
+    }
+
+    /// The keys of the table `rent` that it sets, and their value as it is written.
+    fn keys(self, rent: &Rent) -> (&'static [&'static str], String) {
+        let age = |age: Option<u32>| age.map_or_else(|| "\"never\"".to_owned(), |age| age.to_string());
+        let ages = &rent.ages;
+        match self {
+            Self::Other => (&["ages.other"], age(ages.other)),
+            Self::Margin => (&["margin"], format!("{:?}", rent.margin)),
+            Self::Read => (&["ages.read"], age(ages.read)),
+            Self::Cap => (
+                &["cap"],
+                rent.cap.map_or_else(
+                    || "none".to_owned(),
+                    |Cap { chars, head, reads }| {
+                        format!("{{ chars = {chars}, head = {head:?}, reads = {reads} }}")
+                    },
+                ),
+            ),
+            Self::Cold => (&["ages.cold"], age(ages.cold)),
+            Self::Edited => (&["ages.edited"], age(ages.edited)),
+            Self::LeastChars => (&["least_chars"], rent.least_chars.to_string()),
+            Self::Overtaken => (&["ages.covered", "ages.repeated"], age(ages.covered)),
+            Self::Agent => (&["ages.agent"], age(ages.agent)),
+        }
+    }
+}
+
+/// Where all dials stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Point([u32; DIALS.len()]);
+
+impl Point {
+    /// Where they stand in a rule.
+    pub(super) fn of(rent: &Rent) -> Self {
+        Self(DIALS.map(|dial| dial.read(rent)))
+    }
+
+    /// The same with the dial of this number put elsewhere.
+    pub(super) fn with(mut self, dial: usize, value: u32) -> Self {
+        if let Some(slot) = self.0.get_mut(dial) {
+            *slot = value;
+        }
+        self
+    }
+
+    /// Where the dial of this number stands.
+    pub(super) fn at(&self, dial: usize) -> u32 {
+        self.0.get(dial).copied().unwrap_or(NEVER)
+    }
+
+    /// A rule with its dials put here. What no dial turns stays as it is.
+    pub(super) fn rent(&self, base: &Rent) -> Rent {
+        let mut rent = base.clone();
+        for (dial, value) in DIALS.into_iter().zip(self.0) {
+            if dial.read(base) != value {
+                dial.write(&mut rent, value);
+            }
+        }
+        rent
+    }
+
+    /// A profile with its dials put here.
+    pub(super) fn profile(&self, base: &Profile, rent: &Rent) -> Profile {
+        let mut profile = base.clone();
+        profile.policy.family = secateur::Family::Rent(self.rent(rent));
+        profile
+    }
+
+    /// What has to be written to come here from a rule: key, value there, value here.
+    pub(super) fn changes(&self, base: &Rent) -> Vec<(&'static str, String, String)> {
+        let rent = self.rent(base);
+        let turned = DIALS.into_iter().filter(|dial| dial.read(base) != dial.read(&rent));
+        turned
+            .flat_map(|dial| {
+                let (before, (keys, after)) = (dial.keys(base).1, dial.keys(&rent));
+                keys.iter().map(move |&key| (key, before.clone(), after.clone()))
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secateur::{Family, Profiles};
+
+    fn rent(name: &str) -> Rent {
+        match Profiles::builtin().get(name).unwrap().policy.family {
+            Family::Rent(rent) => rent,
+            other => panic!("{name} is not of the family: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_preset_is_a_point_of_the_grid_and_comes_back() {
+        let base = rent("balanced");
+        for name in ["careful", "balanced", "frugal"] {
+            let preset = rent(name);
+            let point = Point::of(&preset);
+            for (number, dial) in DIALS.into_iter().enumerate() {
+                assert!(dial.grid().contains(&point.at(number)), "{name}: {dial:?} {}", point.at(number));
+            }
+            let without_inputs = Rent { inputs: None, ..preset };
+            assert_eq!(point.rent(&base), without_inputs, "{name}");
+        }
+        assert!(Point::of(&base).changes(&base).is_empty());
+    }
+
+    #[test]
+    fn only_what_was_turned_is_written() {
+        let base = rent("balanced");
+        let point = Point::of(&base).with(0, 2).with(1, 150).with(3, 16_000).with(7, 1);
+        let changes = point.changes(&base);
+        let text = |(key, before, after): &(&str, String, String)| format!("{key}: {before} -> {after}");
+        assert_eq!(
+            changes.iter().map(text).collect::<Vec<_>>(),
+            [
+                "ages.other: 3 -> 2",
+                "margin: 3.0 -> 1.5",
+                "cap: none -> { chars = 16000, head = 0.6, reads = false }",
+                "ages.covered: 3 -> 1",
+                "ages.repeated: 3 -> 1",
+            ]
+        );
+    }
+
+    #[test]
+    fn grids_rise() {
+        for dial in DIALS {
+            assert!(dial.grid().is_sorted_by(|a, b| a < b), "{dial:?}");
+        }
+    }
+}
