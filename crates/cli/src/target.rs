@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use secateur::Limits;
+use secateur::{Cache, Lifetime, Limits};
 use secateur_engine::Target;
 use secateur_formats::Wire;
 use serde_json::Value;
@@ -27,13 +27,16 @@ impl TargetArgs {
     /// The target, as far as it is known; `recorded` is the model that the session itself names.
     pub(crate) fn known(&self, recorded: Option<&str>, wire: Option<Wire>) -> Result<Option<Target>> {
         let model = self.model.as_deref().or(recorded).unwrap_or_default().to_owned();
-        let limits = catalogue()?.find(&model).map(secateur::Model::limits);
+        let catalogue = catalogue()?;
+        let found = catalogue.find(&model);
+        let limits = found.map(secateur::Model::limits);
         let Some(context) = self.window.or(limits.map(|limits| limits.context)) else { return Ok(None) };
         let known = limits.unwrap_or_default();
         // A window that the user names goes before a limit of the input that belongs to another one.
         let input = if self.window.is_some() { None } else { known.input };
         let limits = Limits { context, input, output: self.output.or(known.output) };
-        Ok(Some(Target { model, limits, wire }))
+        let cache = found.and_then(|model| Cache::of(model, &Lifetime::default()));
+        Ok(Some(Target { model, limits, cache, wire }))
     }
 
     /// The target; an error if the window is not known.

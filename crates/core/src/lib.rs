@@ -100,7 +100,7 @@ pub use amount::Amount;
 #[cfg(feature = "bpe")]
 pub use bpe::count_tokens;
 pub use budget::Budget;
-pub use cache::Cache;
+pub use cache::{Cache, Lifetime};
 pub use calibration::Calibration;
 pub use catalogue::{Catalogue, CatalogueError, Model, Price};
 pub use class::Class;
@@ -123,7 +123,7 @@ pub use policy::{Family, Lasting, PLACEHOLDER, Policy};
 pub use profile::{Layer, Profile, ProfileError, Profiles, Reproduces};
 pub use ratio::{Characters, IMAGE_REMOVED, Images, Mode, Ratio, TRIM_GAP, trim_note};
 pub use rent::{Ages, Cap, Inputs, Pressure, Rent};
-pub use situation::{Pass, Situation, Thinking};
+pub use situation::{Need, Pass, Situation, Thinking};
 pub use staleness::Stale;
 pub use tally::Tally;
 pub use timeline::Moment;

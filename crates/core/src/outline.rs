@@ -26,6 +26,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+mod answers;
 mod category;
 mod facts;
 mod life;
@@ -85,6 +86,8 @@ pub struct Outline {
     messages: Vec<Message>,
     users: Vec<MessageIx>,
     assistants: Vec<MessageIx>,
+    /// The first message of each answer of the model.
+    answers: Vec<MessageIx>,
     summaries: Vec<MessageIx>,
     natures: Vec<Nature>,
     manners: Vec<Manner>,
@@ -150,7 +153,12 @@ impl Outline {
         let index = MessageIx(narrow(self.messages.len() as u64));
         match row.role {
             Role::User => self.users.push(index),
-            Role::Assistant => self.assistants.push(index),
+            Role::Assistant => {
+                self.assistants.push(index);
+                if self.is_answered() {
+                    self.answers.push(index);
+                }
+            }
             _ => {}
         }
         if row.summary {
@@ -261,7 +269,7 @@ impl Outline {
         self.natures.iter_mut().for_each(Nature::clear_cut);
     }
 
-    /// Adds a model call.
+    /// Adds a model call. Calls come in the order of the messages that they produced.
     pub fn push_call(&mut self, call: Call) {
         self.calls.push(call);
     }

@@ -10,7 +10,7 @@ use crate::digest::digest;
 use crate::outline::{Outline, PartIx};
 
 /// Where the digest goes.
-const DIGEST: &str = "{digest}";
+pub(crate) const DIGEST: &str = "{digest}";
 
 /// The most characters of a subject: a command may be a whole script.
 const SUBJECT: usize = 100;
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn its_length_is_known_without_the_text() {
         let text = "def a():\n".repeat(200);
-        let length = crate::digest(&text).encode_utf16().count() as u64;
+        let length = digest(&text).encode_utf16().count() as u64;
         let filled = fill_digest("[cut]{digest}!", &text);
         assert_eq!(placeholder_units("[cut]{digest}!", length), filled.encode_utf16().count() as u64);
         assert_eq!(placeholder_units("[cut]{digest}", 0), 5);

@@ -10,6 +10,7 @@ use crate::keep_last::{self, KeepLast};
 use crate::measure::{Measures, Unit};
 use crate::memory::Memory;
 use crate::outline::{Outline, PartIx};
+use crate::placeholder::DIGEST;
 use crate::plan::{Action, Cut, Idle, Keep, Plan, Verdict};
 use crate::ratio::{self, Mode, Ratio};
 use crate::rent::{self, Books, Rent};
@@ -187,7 +188,7 @@ impl Policy {
             Family::Watermark(watermark) => watermark.keep(outline, memory, plan, part),
             Family::Ratio(ratio) => ratio.keep(outline, memory, plan, part),
             Family::KeepLast(keep) => keep.keep(outline, memory, plan, part),
-            Family::Rent(rent) => rent::keep(outline, rent, memory, plan, part),
+            Family::Rent(rent) => rent::keep(outline, rent, memory, part),
         })
     }
 
@@ -197,7 +198,10 @@ impl Policy {
         match &self.family {
             Family::Watermark(watermark) => measures = measures.with_unit(watermark.meter.unit),
             Family::KeepLast(keep) => measures = measures.with_unit(keep.meter.unit),
-            Family::Rent(_) => measures.digest = true,
+            Family::Rent(rent) => {
+                measures.digest = self.placeholder.contains(DIGEST);
+                measures.source = rent.ages.repeated.is_some();
+            }
             Family::Ratio(ratio) => {
                 measures = measures.with_unit(ratio.characters.unit).with_unit(Unit::JsJson);
                 measures.trimmed = (ratio.characters.unit == Unit::Weighted).then_some(ratio.trim);

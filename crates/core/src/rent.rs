@@ -6,7 +6,8 @@
 //! what they are, because files are quoted for a long time and outputs of commands hardly ever. From then on each
 //! accrues rent, the price of its cached read. When the rent of all that are eligible reaches a multiple of the cost of
 //! writing again what lies behind the oldest of them, all are cut together: one break of the cache for many cuts. When
-//! the cache has gone cold anyway, cutting is free.
+//! the cache has gone cold anyway, cutting is free. And when the request would not fit, nobody asks what it costs:
+//! whatever may go while the cache is cold goes, because a compaction would cost more and lose more.
 //!
 //! No tail of recent tokens is protected and no minimum is set: ages and prices do both. With a cache that is nearly
 //! free the rule hardly ever cuts, without a cache it cuts at once.
@@ -46,7 +47,7 @@ pub struct Rent {
     /// Results that are shortened when they arrive; none if none is.
     #[serde(default)]
     pub cap: Option<Cap>,
-    /// Inputs of tools that are cut as well; none if none is.
+    /// Inputs of tools that are cut as well, with the results; none if none is.
     #[serde(default)]
     pub inputs: Option<Inputs>,
     /// Tools that may be touched.
@@ -76,7 +77,7 @@ pub struct Cap {
     pub reads: bool,
 }
 
-/// When the input of a tool is cut.
+/// When the input of a tool is cut. A cold cache does not shorten this age: what a model wrote itself it takes for known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inputs {
@@ -85,3 +86,6 @@ pub struct Inputs {
     /// Inputs of fewer characters stay.
     pub least_chars: u64,
 }
+
+#[cfg(test)]
+mod tests;

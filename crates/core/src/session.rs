@@ -56,6 +56,7 @@ pub use event::{Event, Failure, Means, NoRoom, Trigger};
 pub use state::{Breaker, Pivot, State};
 pub use window::{Living, Window};
 
+use crate::cache::Lifetime;
 use crate::compaction::{Compaction, ForModel};
 use crate::limits::{Comparison, OverflowRule};
 use crate::pivot::PivotStart;
@@ -113,6 +114,10 @@ impl Session {
             Input::Appended { messages } => self.append(messages),
             Input::Asked(request) => {
                 self.errand = Some(Errand::new(Purpose::Request, request.now));
+                if request.model != self.state.request.model {
+                    // Another model has another cache.
+                    self.state.lifetime = Lifetime::default();
+                }
                 self.state.request = request;
             }
             Input::Answered { usage, turn, now } => self.learn(&usage, turn, now),
@@ -196,6 +201,7 @@ impl Session {
             && tokens > 0
         {
             self.state.calibration.observe(chars, tokens);
+            self.state.lifetime.observe(self.state.last_request, usage);
         }
         let mut errand = Errand::new(Purpose::Rest(turn), now);
         let tokens = self.overflow.count(usage);

@@ -17,10 +17,23 @@ pub struct Situation {
     pub input_tokens: Option<u64>,
     /// What the provider's prompt cache is worth.
     pub cache: Cache,
+    /// What cuts are wanted for.
+    pub need: Need,
     /// Whether new cuts may be made at all.
     pub pass: Pass,
     /// Whether thinking is sent back to the model.
     pub thinking: Thinking,
+}
+
+/// What cuts are wanted for. Only the family *rent* asks: the others weigh sizes, not prices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Need {
+    /// A request that costs less: what pays is cut.
+    #[default]
+    Thrift,
+    /// A request that fits: whatever may go goes, whether it pays or not. A compaction would cost more and would lose
+    /// more.
+    Room,
 }
 
 /// Whether a pass may make new cuts.

@@ -74,6 +74,10 @@ impl Tally {
             self.total = self.total.saturating_add(chars);
             self.without_thinking = self.without_thinking.saturating_add(chars);
         }
+        if let Family::Rent(rent) = &policy.family {
+            // Calls may come without parts.
+            self.books.advance(outline, rent, memory);
+        }
         let fresh = self.parts..outline.part_count() as u32;
         self.messages = outline.message_count() as u32;
         self.parts = outline.part_count() as u32;
@@ -93,7 +97,7 @@ impl Tally {
                 fresh.for_each(|part| self.take_characters(outline, policy, ratio, memory, part));
             }
             Family::KeepLast(keep) => fresh.for_each(|part| self.take_tokens(outline, keep, part)),
-            Family::Rent(rent) => self.books.advance(outline, rent, memory),
+            Family::Rent(_) => {}
         }
     }
 

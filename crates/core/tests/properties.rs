@@ -24,6 +24,8 @@ mod pivot_and_limits;
 mod plans;
 #[path = "properties/policies.rs"]
 mod policies;
+#[path = "properties/rent.rs"]
+mod rent;
 #[path = "properties/scene.rs"]
 mod scene;
 #[path = "properties/tally.rs"]

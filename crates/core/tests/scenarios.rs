@@ -13,6 +13,8 @@ mod failures;
 mod overflows;
 #[path = "scenarios/prunings.rs"]
 mod prunings;
+#[path = "scenarios/rents.rs"]
+mod rents;
 #[path = "scenarios/systems.rs"]
 mod systems;
 #[path = "scenarios/telling.rs"]

@@ -1,9 +1,9 @@
 //! The engine: a store, a profile, and who may be asked.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use secateur::{Layer, Limits, Profile, Profiles};
+use secateur::{Cache, Catalogue, Layer, Lifetime, Limits, Profile, Profiles};
 use secateur_formats::Wire;
 use secateur_store::{NewSession, SessionRow, Store};
 use uuid::Uuid;
@@ -86,12 +86,14 @@ impl Default for Opening {
 }
 
 /// The model that a request is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// Its name.
     pub model: String,
     /// What it can take.
     pub limits: Limits,
+    /// What its provider's prompt cache is worth; what the builtin catalogue says of the model if none is given.
+    pub cache: Option<Cache>,
     /// The form of the request; that of the session if none is given.
     pub wire: Option<Wire>,
 }
@@ -99,7 +101,14 @@ pub struct Target {
 impl Target {
     /// A model with a window of so many tokens.
     pub fn new(model: &str, context: i64) -> Self {
-        Self { model: model.to_owned(), limits: Limits { context, ..Limits::default() }, wire: None }
+        let limits = Limits { context, ..Limits::default() };
+        Self { model: model.to_owned(), limits, cache: None, wire: None }
+    }
+
+    /// What the cache is worth to a session that has shown how long it lives; none if nobody knows.
+    pub(crate) fn cache(&self, lifetime: &Lifetime) -> Option<Cache> {
+        static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
+        self.cache.or_else(|| Cache::of(CATALOGUE.find(&self.model)?, lifetime))
     }
 }
 

@@ -163,6 +163,7 @@ impl Session {
             let asked = Asked {
                 model: target.model.clone(),
                 limits: target.limits,
+                cache: target.cache(&self.machine.state().lifetime),
                 frame: frame_chars(&self.row.frame),
                 now: self.now(),
             };

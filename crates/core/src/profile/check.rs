@@ -50,7 +50,7 @@ pub(super) fn page(page: &Page) -> Result<(), Complaint> {
 }
 
 fn rent(rule: &Rent) -> Result<(), Complaint> {
-    demand(rule.margin >= 0.0, "rent.margin", "a number, 0 or more")?;
+    demand(rule.margin.is_finite() && rule.margin >= 0.0, "rent.margin", "a number, 0 or more")?;
     if let Some(pressure) = &rule.pressure {
         demand((0.0..=1.0).contains(&pressure.fill), "rent.pressure.fill", "a share between 0 and 1")?;
     }

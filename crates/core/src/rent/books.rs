@@ -1,12 +1,13 @@
-//! The books of the landlord: every result that may go one day, since when, and what it would save.
+//! The books of the landlord: every part that may go one day, since when, and what it would save.
 //!
 //! They are kept up as parts arrive and never look back further than one lookup: a read is entered under its file, an
 //! output under its hash, and what comes later and overtakes it finds it there. So a turn costs what came new, and
 //! planning costs what is in the books, which cut results leave.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::Rent;
+use crate::cache::Lifetime;
 use crate::class::Class;
 use crate::lines::Lines;
 use crate::memory::Memory;
@@ -17,30 +18,44 @@ use crate::plan::Action;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tenant {
     pub(super) part: PartIx,
-    /// The first call whose context held it.
-    pub(super) born: u32,
-    /// The first call at which it may go while the cache is warm.
+    /// The first call at which it may go while the cache is warm; none reaches the last.
     pub(super) from: u32,
+    /// The same while the cache is cold, or while room is wanted.
+    pub(super) cold: u32,
     /// Characters as they are sent now.
     pub(super) chars: u64,
     /// Characters of its digest.
     pub(super) digest: u64,
 }
 
-/// What is known about all results so far.
+/// What was sent up to a part, itself included.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    chars: u64,
+    /// Placeholders, whose length a plan knows.
+    placeholders: u64,
+}
+
+/// What is known about all parts so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Books {
     parts: u32,
+    /// The message of the newest part.
+    newest: Option<MessageIx>,
+    calls: usize,
+    /// What the calls show about the life of the cache.
+    pub(super) lifetime: Lifetime,
     pub(super) tenants: Vec<Tenant>,
-    /// Characters of all parts before each one, as they are sent.
-    sums: Vec<u64>,
+    sum: Sum,
+    /// The sum before each part from the first tenant on.
+    sums: Vec<Sum>,
     /// Where the reads of a file stand among the tenants, with their lines.
-    reads: HashMap<String, Vec<(usize, Lines)>>,
+    reads: HashMap<String, VecDeque<(usize, Lines)>>,
     /// Where an output stands among the tenants.
     outputs: HashMap<u64, usize>,
 }
 
-/// How many reads of one file are looked through when it is read again.
+/// How many reads of one file are remembered for what overtakes them.
 const MOST_READS: usize = 64;
 
 impl Books {
@@ -53,140 +68,224 @@ impl Books {
 
     /// Enters what came new.
     pub(crate) fn advance(&mut self, outline: &Outline, rent: &Rent, memory: &Memory) {
+        if self.is_outdated(outline) {
+            *self = Self::default();
+        }
+        for call in outline.calls().iter().skip(self.calls) {
+            self.lifetime.observe(call.time, &call.usage);
+        }
+        self.calls = outline.calls().len();
         for part in (self.parts..outline.part_count() as u32).map(PartIx) {
             self.enter(outline, rent, memory, part);
+            self.newest = Some(outline.owner(part));
         }
         self.parts = outline.part_count() as u32;
     }
 
-    fn enter(&mut self, outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx) {
-        let cut = memory.cut(outline, part).map(|cut| cut.action);
-        let whole = outline.sent(part);
-        let chars = match cut {
-            None | Some(Action::DropMedia) => whole,
-            Some(Action::Trim { head, tail, .. }) => whole.min(head.saturating_add(tail)),
-            Some(Action::Clear) => outline.digest(part),
-        };
-        self.sums.push(self.sums.last().copied().unwrap_or(0).saturating_add(chars));
-        let born = outline.first_call(outline.owner(part));
-        let class = outline.class(part);
-        match outline.kind(part) {
-            Kind::Result => {}
-            Kind::Call => {
-                let age = rent.inputs.filter(|inputs| chars >= inputs.least_chars).map(|inputs| inputs.age);
-                if let Some(age) = age.filter(|_| cut.is_none() && rent.may_touch(outline, memory, part)) {
-                    let from = born.saturating_add(age);
-                    self.tenants.push(Tenant { part, born, from, chars, digest: 0 });
-                }
-                return;
-            }
-            _ => return,
-        }
-        let done = !matches!(outline.status(part), Status::Pending | Status::Running);
-        if done && !outline.is_failure(part) {
-            self.overtake(outline, rent, part, born);
-        }
-        let is_open = cut.is_none_or(|cut| matches!(cut, Action::Trim { .. }));
-        if !is_open || !done || !rent.may_cut(outline, memory, part, chars) {
-            return;
-        }
-        let from = rent.ages.of(class).map_or(u32::MAX, |age| born.saturating_add(age));
-        let index = self.tenants.len();
-        self.tenants.push(Tenant { part, born, from, chars, digest: outline.digest(part) });
-        if let Some(source) = outline.source(part) {
-            self.outputs.insert(source, index);
-        }
-        if class == Class::Read {
-            for subject in outline.subject(part).into_iter().flat_map(str::lines) {
-                let known = self.reads.entry(subject.to_owned()).or_default();
-                known.push((index, outline.lines(part)));
-            }
-        }
+    /// Whether calls were told late, so that parts are older than they were entered.
+    fn is_outdated(&self, outline: &Outline) -> bool {
+        let Some(newest) = self.newest else { return false };
+        let mut told = outline.calls().iter().skip(self.calls);
+        outline.calls().len() < self.calls || told.any(|call| self.calls == 0 || call.message <= newest)
     }
 
-    /// Lets a new result overtake what it makes old.
-    fn overtake(&mut self, outline: &Outline, rent: &Rent, part: PartIx, now: u32) {
-        let shorten = |tenant: &mut Tenant, age: Option<u32>| {
-            if let Some(age) = age {
-                tenant.from = tenant.from.min(tenant.born.saturating_add(age).max(now));
-            }
+    fn enter(&mut self, outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx) {
+        let cut = memory.cut(outline, part).map(|cut| cut.action);
+        let is_cleared = outline.is_cut(part) || cut == Some(Action::Clear);
+        let chars = match cut {
+            _ if is_cleared => outline.digest(part),
+            Some(Action::Trim { head, tail, .. }) => outline.sent(part).min(head.saturating_add(tail)),
+            _ => outline.sent(part),
         };
-        if let Some(source) = outline.source(part)
-            && let Some(&earlier) = self.outputs.get(&source)
-            && let Some(tenant) = self.tenants.get_mut(earlier)
-        {
-            shorten(tenant, rent.ages.repeated);
+        let kind = outline.kind(part);
+        if !is_cleared && cut != Some(Action::DropMedia) && rent.may_cut(outline, memory, part, chars) {
+            self.admit(outline, rent, part, chars);
         }
-        let class = outline.class(part);
-        let lines = outline.lines(part);
-        if !matches!(class, Class::Read | Class::Edit) {
+        if kind == Kind::Result {
+            self.overtake(outline, rent, part);
+            self.list(outline, part);
+        }
+        if !self.tenants.is_empty() {
+            self.sums.push(self.sum);
+        }
+        self.sum.chars = self.sum.chars.saturating_add(chars);
+        self.sum.placeholders += u64::from(is_cleared);
+    }
+
+    /// Takes in a new tenant.
+    fn admit(&mut self, outline: &Outline, rent: &Rent, part: PartIx, chars: u64) {
+        let born = outline.first_call(outline.owner(part));
+        let after = |age: Option<u32>| age.map_or(u32::MAX, |age| born.saturating_add(age));
+        let (from, cold) = match (outline.kind(part), rent.inputs) {
+            (Kind::Call, inputs) => {
+                let from = after(inputs.map(|inputs| inputs.age));
+                (from, from)
+            }
+            _ => match after(rent.ages.of(outline.class(part))) {
+                u32::MAX => (u32::MAX, u32::MAX),
+                from => (from, from.min(after(rent.ages.cold))),
+            },
+        };
+        self.tenants.push(Tenant { part, from, cold, chars, digest: outline.digest(part) });
+    }
+
+    /// Lets a new result overtake what it makes old: an output that is the same, a read of lines that it shows, a read
+    /// of a file that it changed.
+    fn overtake(&mut self, outline: &Outline, rent: &Rent, part: PartIx) {
+        let now = outline.first_call(outline.owner(part));
+        let shorten = |tenants: &mut Vec<Tenant>, index: usize, age: Option<u32>| {
+            let (Some(age), Some(tenant)) = (age, tenants.get_mut(index)) else { return };
+            let born = outline.first_call(outline.owner(tenant.part));
+            tenant.from = tenant.from.min(born.saturating_add(age).max(now));
+            tenant.cold = tenant.cold.min(tenant.from);
+        };
+        if let Some(&index) = source(outline, part).and_then(|source| self.outputs.get(&source)) {
+            shorten(&mut self.tenants, index, rent.ages.repeated);
+        }
+        let is_done = !matches!(outline.status(part), Status::Pending | Status::Running);
+        if !is_done || outline.is_failure(part) {
             return;
         }
-        for subject in outline.subject(part).into_iter().flat_map(str::lines) {
-            let Some(reads) = self.reads.get(subject) else { continue };
-            for (index, shown) in reads.iter().rev().take(MOST_READS) {
-                let Some(tenant) = self.tenants.get_mut(*index) else { continue };
+        let class = outline.class(part);
+        let shown = outline.lines(part);
+        for subject in subjects(outline, part).filter(|_| matches!(class, Class::Read | Class::Edit)) {
+            for &(index, lines) in self.reads.get(subject).into_iter().flatten() {
                 match class {
-                    Class::Edit => shorten(tenant, rent.ages.edited),
-                    _ if lines.covers(*shown) => shorten(tenant, rent.ages.covered),
+                    Class::Edit => shorten(&mut self.tenants, index, rent.ages.edited),
+                    _ if shown.covers(lines) => shorten(&mut self.tenants, index, rent.ages.covered),
                     _ => {}
                 }
             }
         }
     }
 
-    /// Characters that are sent from a part on up to another.
-    pub(super) fn sent(&self, from: PartIx, to: u32) -> u64 {
+    /// Lists a result that was admitted just now where what overtakes it will look.
+    fn list(&mut self, outline: &Outline, part: PartIx) {
+        let Some(index) = self.tenants.len().checked_sub(1) else { return };
+        if self.tenants.get(index).is_none_or(|tenant| tenant.part != part) {
+            return;
+        }
+        if let Some(source) = source(outline, part) {
+            self.outputs.insert(source, index);
+        }
+        if outline.class(part) == Class::Read {
+            for subject in subjects(outline, part) {
+                let known = self.reads.entry(subject.to_owned()).or_default();
+                if known.len() >= MOST_READS {
+                    known.pop_front();
+                }
+                known.push_back((index, outline.lines(part)));
+            }
+        }
+    }
+
+    /// Characters that are sent from a tenant on up to another part, if a placeholder has so many.
+    pub(super) fn sent(&self, from: PartIx, to: u32, placeholder: u64) -> u64 {
+        let first = self.tenants.first().map_or(self.parts, |tenant| tenant.part.0);
         let at = |part: u32| {
-            part.checked_sub(1).and_then(|last| self.sums.get(last as usize)).copied().unwrap_or(0)
+            let index = part.saturating_sub(first) as usize;
+            weigh(self.sums.get(index).unwrap_or(&self.sum), placeholder)
         };
-        at(to.min(self.parts)).saturating_sub(at(from.0))
+        at(to.max(from.0)).saturating_sub(at(from.0))
+    }
+
+    /// Characters of everything that is sent.
+    pub(super) fn whole(&self, placeholder: u64) -> u64 {
+        weigh(&self.sum, placeholder)
     }
 }
 
+fn weigh(sum: &Sum, placeholder: u64) -> u64 {
+    sum.chars.saturating_add(sum.placeholders.saturating_mul(placeholder))
+}
+
+/// The hash of a text; one that was never taken says nothing.
+fn source(outline: &Outline, part: PartIx) -> Option<u64> {
+    outline.source(part).filter(|&source| source != 0)
+}
+
+fn subjects(outline: &Outline, part: PartIx) -> impl Iterator<Item = &str> {
+    outline.subject(part).into_iter().flat_map(str::lines)
+}
+
 impl Rent {
-    /// Whether a part may be touched at all.
-    pub(super) fn may_touch(&self, outline: &Outline, memory: &Memory, part: PartIx) -> bool {
-        !outline.is_cut(part)
+    /// Whether a part of so many characters may be cut one day.
+    pub(super) fn may_cut(&self, outline: &Outline, memory: &Memory, part: PartIx, chars: u64) -> bool {
+        let least = match outline.kind(part) {
+            Kind::Result => Some(self.least_chars),
+            Kind::Call => self.inputs.map(|inputs| inputs.least_chars),
+            _ => None,
+        };
+        let is_open = matches!(outline.status(part), Status::Error | Status::Pending | Status::Running);
+        least.is_some_and(|least| chars >= least)
+            && (outline.kind(part) == Kind::Call || !is_open)
+            && outline.images(part) == 0
+            && !outline.is_cut(part)
             && !memory.is_pinned(part)
             && !outline.is_summary(outline.owner(part))
             && self.tools.allows(outline.tool(part).unwrap_or_default())
     }
-
-    /// Whether a result may be cut one day.
-    pub(super) fn may_cut(&self, outline: &Outline, memory: &Memory, part: PartIx, chars: u64) -> bool {
-        outline.status(part) != Status::Error
-            && outline.images(part) == 0
-            && chars >= self.least_chars
-            && self.may_touch(outline, memory, part)
-    }
 }
 
-impl Outline {
-    /// The number of the first model call that has a message in its context. Without recorded calls every message of
-    /// the model counts as one.
-    pub(crate) fn first_call(&self, message: MessageIx) -> u32 {
-        let count = if self.calls().is_empty() {
-            self.assistants().partition_point(|&answer| answer <= message)
-        } else {
-            self.calls().partition_point(|call| call.message <= message)
-        };
-        u32::try_from(count).unwrap_or(u32::MAX)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Call, Family, MessageFacts, PartFacts, Profiles, Role, Sizes, Usage};
+
+    fn balanced() -> Rent {
+        match Profiles::builtin().get("balanced").unwrap().policy.family {
+            Family::Rent(rent) => rent,
+            other => panic!("{other:?}"),
+        }
     }
 
-    /// The number of the next model call.
-    pub(crate) fn next_call(&self) -> u32 {
-        let count = if self.calls().is_empty() { self.assistants().len() } else { self.calls().len() };
-        u32::try_from(count).unwrap_or(u32::MAX)
+    fn read(outline: &mut Outline) {
+        let sizes = Sizes { units: 1_000, ..Sizes::default() };
+        let (kind, status, subject) = (Kind::Result, Status::Completed, Some("/a"));
+        outline.push_message(MessageFacts { role: Role::Assistant, ..MessageFacts::default() });
+        outline.push_part(PartFacts {
+            kind,
+            status,
+            class: Class::Read,
+            subject,
+            sizes,
+            ..PartFacts::default()
+        });
     }
 
-    /// The first part that no model call has seen yet.
-    pub(crate) fn unseen(&self) -> u32 {
-        let newest = if self.calls().is_empty() {
-            self.assistants().last().copied()
-        } else {
-            self.calls().last().map(|call| call.message)
-        };
-        newest.map_or(0, |message| self.first_part(message))
+    #[test]
+    fn of_a_file_that_is_read_for_ever_only_the_newest_reads_are_listed() {
+        let (rent, memory) = (balanced(), Memory::default());
+        let (mut outline, mut books) = (Outline::default(), Books::default());
+        for _ in 0..1_000 {
+            read(&mut outline);
+            books.advance(&outline, &rent, &memory);
+        }
+        assert_eq!(books.reads["/a"].len(), MOST_READS);
+        assert_eq!(books.tenants.len(), 1_000);
+    }
+
+    #[test]
+    fn a_call_that_is_told_late_makes_the_books_new() {
+        let (rent, memory) = (balanced(), Memory::default());
+        let mut outline = Outline::default();
+        (0..4).for_each(|_| read(&mut outline));
+        let mut books = Books::of(&outline, &rent, &memory);
+        for message in [0, 1, 3, 4] {
+            let (message, usage) = (MessageIx(message), Usage::default());
+            outline.push_call(Call { message, time: None, usage });
+            books.advance(&outline, &rent, &memory);
+            assert_eq!(books.tenants, Books::of(&outline, &rent, &memory).tenants);
+        }
+    }
+
+    #[test]
+    fn nothing_is_kept_of_parts_before_the_first_tenant() {
+        let mut outline = Outline::default();
+        for _ in 0..100 {
+            outline.push_part(PartFacts { kind: Kind::Text, ..PartFacts::default() });
+        }
+        let books = Books::of(&outline, &balanced(), &Memory::default());
+        assert_eq!(books.sums.capacity(), 0);
     }
 }

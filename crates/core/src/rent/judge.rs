@@ -2,12 +2,13 @@
 
 use super::books::Tenant;
 use super::{Books, Rent};
+use crate::calibration::Calibration;
 use crate::class::Class;
 use crate::measure::Pairs;
 use crate::memory::Memory;
-use crate::outline::{Kind, Outline, PartIx};
+use crate::outline::{Kind, Outline, PartIx, Status};
 use crate::plan::{Action, Bounds, Cut, Idle, Keep, Plan, Reason, Scale, Totals};
-use crate::situation::Situation;
+use crate::situation::{Need, Situation};
 
 /// Plans with the books kept so far.
 pub(crate) fn plan(
@@ -17,85 +18,147 @@ pub(crate) fn plan(
     memory: &Memory,
     books: &Books,
 ) -> Plan {
-    let now = outline.next_call();
-    let calibration = &memory.calibration;
-    let cache = situation.cache.learned(outline.calls());
-    let pause = situation.last_request.map(|last| situation.now.saturating_sub(last));
-    let is_cold = cache.exists() && pause.is_some_and(|pause| pause > cache.ttl_ms);
-    let least = rent.least_chars.max(calibration.chars(rent.least_tokens));
-    let gain = |tenant: &Tenant| {
-        tenant.chars.saturating_sub(calibration.chars(rent.placeholder_tokens)).saturating_sub(tenant.digest)
-    };
-    let is_due = |tenant: &&Tenant| {
-        let cold = rent.ages.cold.filter(|_| is_cold && tenant.from != u32::MAX);
-        let from = cold.map_or(tenant.from, |age| tenant.from.min(tenant.born.saturating_add(age)));
-        from <= now && tenant.chars >= least && gain(tenant) > 0
-    };
-    let due: Vec<Tenant> = books.tenants.iter().filter(is_due).copied().collect();
-    let capped = capped(outline, rent, memory);
-    let total: u64 = due.iter().map(gain).sum();
-    let totals = Totals {
-        scale: Scale::Tokens,
-        before: calibration.scale(books.sent(PartIx(0), u32::MAX)),
-        after: 0,
-        candidates: calibration.scale(total),
-    };
-    let idle = |why: Idle| Plan {
-        idle: Some(why),
-        totals: Totals { after: totals.before, ..totals },
-        ..Plan::default()
-    };
-    let (reason, verdict) = match due.first() {
-        None => (Reason::Rent, Some(Idle::NothingEligible)),
-        Some(oldest) => {
-            let sent_to = outline.unseen();
-            let inside = due.iter().filter(|tenant| tenant.part.0 < sent_to).map(gain).sum::<u64>();
-            let rewritten = books.sent(oldest.part, sent_to).saturating_sub(inside);
-            let owed = |tenant: &Tenant| {
-                gain(tenant) as f64
-                    * f64::from(now.saturating_sub(tenant.from).saturating_add(1).min(now + 1))
-            };
-            let paid: f64 =
-                cache.read * due.iter().filter(|tenant| tenant.from <= now).map(owed).sum::<f64>();
-            let cost = rent.margin * (cache.write - cache.read) * rewritten as f64;
-            let tokens = calibration.scale(total);
-            let is_full = rent.pressure.is_some_and(|pressure| {
-                let fill = situation.window.zip(situation.input_tokens);
-                fill.is_some_and(|(window, tokens)| tokens as f64 > pressure.fill * window)
-                    && tokens >= pressure.gain
-            });
-            if is_cold && tokens >= rent.cold_gain {
-                (Reason::CacheCold, None)
-            } else if paid > 0.0 && paid >= cost {
-                (Reason::Rent, None)
-            } else if is_full {
-                (Reason::Pressure, None)
-            } else {
-                let per_token = calibration.chars_per_token();
-                (Reason::Rent, Some(Idle::RentBelowCost { rent: paid / per_token, cost: cost / per_token }))
-            }
-        }
-    };
-    if let (Some(why), true) = (verdict, capped.is_empty()) {
-        return idle(why);
+    let court = Court::new(outline, rent, situation, memory, books);
+    let sentence = court.sentence();
+    let mut cuts = capped(outline, rent, memory);
+    if let Ok(reason) = sentence {
+        cuts.retain(|cut| court.due().all(|tenant| tenant.part != cut.part));
+        cuts.extend(court.due().map(|tenant| court.cut(tenant, reason)));
+        cuts.sort_unstable_by_key(|cut| cut.part);
     }
-    let mut cuts = capped;
-    if verdict.is_none() {
-        let flushed = |tenant: &Tenant| Cut {
+    let saved = cuts.iter().map(|cut| cut.before.saturating_sub(cut.after)).fold(0, u64::saturating_add);
+    let before = memory.calibration.scale(books.whole(court.placeholder));
+    let after = before.saturating_sub(saved);
+    let totals = Totals { scale: Scale::Tokens, before, after, candidates: court.tokens() };
+    let end = outline.part_count() as u32;
+    let bounds = Bounds { protected: end, active: end, ..Bounds::default() };
+    Plan { idle: sentence.err().filter(|_| cuts.is_empty()), cuts, totals, bounds }
+}
+
+/// Everything that a judgement rests on.
+struct Court<'a> {
+    outline: &'a Outline,
+    rent: &'a Rent,
+    situation: &'a Situation,
+    calibration: &'a Calibration,
+    books: &'a Books,
+    /// The number of the call that is about to be made.
+    now: u32,
+    is_cold: bool,
+    /// Characters of a placeholder, without its digest.
+    placeholder: u64,
+    /// Results of fewer characters stay.
+    least: u64,
+}
+
+impl<'a> Court<'a> {
+    fn new(
+        outline: &'a Outline,
+        rent: &'a Rent,
+        situation: &'a Situation,
+        memory: &'a Memory,
+        books: &'a Books,
+    ) -> Self {
+        let calibration = &memory.calibration;
+        let cache = situation.cache.lasting(&books.lifetime);
+        let pause = situation.last_request.map(|last| situation.now.saturating_sub(last));
+        Self {
+            outline,
+            rent,
+            situation,
+            calibration,
+            books,
+            now: outline.next_call(),
+            is_cold: cache.exists() && pause.is_some_and(|pause| pause > cache.ttl_ms),
+            placeholder: calibration.chars(rent.placeholder_tokens),
+            least: least(rent, calibration),
+        }
+    }
+
+    /// What may go now, oldest first.
+    fn due(&self) -> impl Iterator<Item = &'a Tenant> {
+        let is_free = self.is_cold || self.situation.need == Need::Room;
+        self.books.tenants.iter().filter(move |tenant| {
+            let from = if is_free { tenant.cold } else { tenant.from };
+            from <= self.now && from != u32::MAX && tenant.chars >= self.least && self.gain(tenant) > 0
+        })
+    }
+
+    /// Characters that a cut saves.
+    fn gain(&self, tenant: &Tenant) -> u64 {
+        tenant.chars.saturating_sub(self.placeholder).saturating_sub(tenant.digest)
+    }
+
+    /// Characters that all cuts of what is due before this part save.
+    fn gains(&self, end: u32) -> u64 {
+        let before = |tenant: &&Tenant| tenant.part.0 < end;
+        self.due().filter(before).map(|tenant| self.gain(tenant)).fold(0, u64::saturating_add)
+    }
+
+    /// Tokens that all cuts save.
+    fn tokens(&self) -> u64 {
+        self.calibration.scale(self.gains(u32::MAX))
+    }
+
+    /// Why all that is due goes now, or why nothing does.
+    fn sentence(&self) -> Result<Reason, Idle> {
+        let Some(oldest) = self.due().next() else { return Err(Idle::NothingEligible) };
+        let tokens = self.tokens();
+        let (paid, cost) = (self.paid(), self.cost(oldest));
+        if self.situation.need == Need::Room {
+            Ok(Reason::Pressure)
+        } else if self.is_cold && tokens >= self.rent.cold_gain {
+            Ok(Reason::CacheCold)
+        } else if paid > 0.0 && paid >= cost {
+            Ok(Reason::Rent)
+        } else if self.is_full(tokens) {
+            Ok(Reason::Pressure)
+        } else {
+            let per_token = self.calibration.chars_per_token();
+            Err(Idle::RentBelowCost { rent: paid / per_token, cost: cost / per_token })
+        }
+    }
+
+    /// The rent that is paid for what is due: a cached read at each call since it may go.
+    fn paid(&self) -> f64 {
+        let calls = |tenant: &Tenant| f64::from(self.now - tenant.from) + 1.0;
+        let pays = self.due().filter(|tenant| tenant.from <= self.now);
+        self.situation.cache.read * pays.map(|tenant| self.gain(tenant) as f64 * calls(tenant)).sum::<f64>()
+    }
+
+    /// What has to be reached: a multiple of what it costs to write to the cache again what was sent already from the
+    /// oldest cut on and stays.
+    fn cost(&self, oldest: &Tenant) -> f64 {
+        let end = self.outline.unseen();
+        let sent = self.books.sent(oldest.part, end, self.placeholder);
+        let rewritten = sent.saturating_sub(self.gains(end)) as f64;
+        let cache = &self.situation.cache;
+        self.rent.margin * ((cache.write - cache.read) * rewritten)
+    }
+
+    /// Whether the window is so full that cutting keeps out of a compaction.
+    fn is_full(&self, tokens: u64) -> bool {
+        let Some(pressure) = self.rent.pressure else { return false };
+        let fill = self.situation.window.zip(self.situation.input_tokens);
+        let is_near = fill.is_some_and(|(window, tokens)| tokens as f64 > pressure.fill * window);
+        is_near && tokens >= pressure.gain
+    }
+
+    fn cut(&self, tenant: &Tenant, reason: Reason) -> Cut {
+        let scale = |chars: u64| self.calibration.scale(chars);
+        Cut {
             part: tenant.part,
             action: Action::Clear,
             reason,
-            before: calibration.scale(tenant.chars),
-            after: calibration.scale(tenant.chars - gain(tenant)),
-        };
-        cuts.retain(|cut| due.iter().all(|tenant| tenant.part != cut.part));
-        cuts.extend(due.iter().map(flushed));
-        cuts.sort_unstable_by_key(|cut| cut.part);
+            before: scale(tenant.chars),
+            after: scale(tenant.chars - self.gain(tenant)),
+        }
     }
-    let saved: u64 = cuts.iter().map(|cut| cut.before - cut.after).sum();
-    let end = outline.part_count() as u32;
-    let bounds = Bounds { protected: end, active: end, ..Bounds::default() };
-    Plan { cuts, idle: None, totals: Totals { after: totals.before.saturating_sub(saved), ..totals }, bounds }
+}
+
+/// Results of fewer characters stay, whether they are counted in characters or in tokens.
+fn least(rent: &Rent, calibration: &Calibration) -> u64 {
+    rent.least_chars.max(calibration.chars(rent.least_tokens))
 }
 
 /// New results that are too long to be let in whole.
@@ -112,25 +175,27 @@ fn capped(outline: &Outline, rent: &Rent, memory: &Memory) -> Vec<Cut> {
     let head = (cap.chars as f64 * cap.head) as u64;
     let action = Action::Trim { head, tail: cap.chars.saturating_sub(head), pairs: Pairs::Whole };
     let scale = |chars: u64| memory.calibration.scale(chars);
-    fresh
-        .filter(is_too_long)
-        .map(|part| Cut {
-            part,
-            action,
-            reason: Reason::TooLong,
-            before: scale(outline.units(part)),
-            after: scale(cap.chars),
-        })
-        .collect()
+    let trim = |part: PartIx| Cut {
+        part,
+        action,
+        reason: Reason::TooLong,
+        before: scale(outline.units(part)),
+        after: scale(cap.chars),
+    };
+    fresh.filter(is_too_long).map(trim).collect()
 }
 
-/// Why a part that the plan does not cut is kept.
-pub(crate) fn keep(outline: &Outline, rent: &Rent, memory: &Memory, plan: &Plan, part: PartIx) -> Keep {
-    let is_input = outline.kind(part) == Kind::Call && rent.inputs.is_some();
-    if outline.kind(part) != Kind::Result && !is_input {
-        return Keep::NotResult;
-    }
-    if outline.is_cut(part) || memory.cut(outline, part).is_some_and(|cut| cut.action == Action::Clear) {
+/// Why a part that the plan does not cut is kept. Of a part that something overtook this says that it is too young as
+/// long as it would be by what it is: a plan keeps no books.
+pub(crate) fn keep(outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx) -> Keep {
+    let kind = outline.kind(part);
+    let age = match (kind, rent.inputs) {
+        (Kind::Result, _) => rent.ages.of(outline.class(part)),
+        (Kind::Call, Some(inputs)) => Some(inputs.age),
+        _ => return Keep::NotResult,
+    };
+    let cut = memory.cut(outline, part).map(|cut| cut.action);
+    if outline.is_cut(part) || matches!(cut, Some(Action::Clear | Action::DropMedia)) {
         return Keep::AlreadyCut;
     }
     if outline.is_summary(outline.owner(part)) {
@@ -143,15 +208,17 @@ pub(crate) fn keep(outline: &Outline, rent: &Rent, memory: &Memory, plan: &Plan,
         return Keep::HasImage;
     }
     let status = outline.status(part);
-    if matches!(status, crate::Status::Error | crate::Status::Pending | crate::Status::Running) {
+    if kind == Kind::Result && matches!(status, Status::Error | Status::Pending | Status::Running) {
         return Keep::Unfinished(status);
     }
-    let least = rent.least_chars.max(memory.calibration.chars(rent.least_tokens));
-    if outline.units(part) < least {
+    if !rent.may_cut(outline, memory, part, outline.units(part))
+        || outline.units(part) < least(rent, &memory.calibration)
+    {
         return Keep::ShortEnough;
     }
-    match plan.idle {
-        Some(Idle::RentBelowCost { .. }) => Keep::RentBelowCost,
+    let born = outline.first_call(outline.owner(part));
+    match age {
+        Some(age) if born.saturating_add(age) <= outline.next_call() => Keep::RentBelowCost,
         _ => Keep::TooYoung,
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::{Entry, MadeCut, Nature, Seq};
 use super::event::{Event, Failure, Means, NoRoom, Trigger};
 use super::state::{Pivot, State};
+use crate::cache::Cache;
 use crate::compaction::Occasion;
 use crate::limits::Limits;
 use crate::usage::Usage;
@@ -89,13 +90,16 @@ pub enum Input {
 }
 
 /// A request that the application wants to make.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
     /// The model's name.
     pub model: String,
     /// What the model can take.
     pub limits: Limits,
+    /// What the provider's prompt cache is worth; the usual one if nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cache>,
     /// Characters of what is sent beside the messages: instructions, tools.
     pub frame: u64,
     /// When.

@@ -6,6 +6,7 @@ use super::event::{Event, Failure, NoRoom, Trigger};
 use super::{Session, Then};
 use crate::compaction::{Occasion, Order, ResumeWhen};
 use crate::policy::Lasting;
+use crate::situation::Need;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +118,9 @@ impl Session {
             && let Some(occasion) = errand.occasion()
         {
             let cuts = match occasion {
-                occasion if self.settings.prune_at.contains(&occasion) => self.planned(errand.now),
+                occasion if self.settings.prune_at.contains(&occasion) => {
+                    self.planned(errand.now, Need::Thrift)
+                }
                 Occasion::BeforeRequest => self.over_budget(errand.now),
                 _ => Vec::new(),
             };
@@ -153,7 +156,7 @@ impl Session {
     fn make_room(&mut self, errand: &mut Errand, effects: &mut Vec<Effect>) -> Step {
         let prunes = self.settings.order == Order::PruneFirst && errand.purpose != Purpose::Compact;
         if prunes && !std::mem::replace(&mut errand.emptied, true) {
-            let cuts = self.planned(errand.now);
+            let cuts = self.planned(errand.now, Need::Room);
             if !cuts.is_empty() && self.policy.lasting != Lasting::OneRequest {
                 return self.propose(errand, effects, Occasion::Overflow, cuts);
             }

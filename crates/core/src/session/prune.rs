@@ -10,15 +10,16 @@ use crate::measure::Pairs;
 use crate::outline::{Kind, PartIx};
 use crate::placeholder::fill_placeholder;
 use crate::plan::{Action, Plan};
-use crate::situation::Situation;
+use crate::situation::{Need, Situation};
 
 /// No cap is so tight that nothing can be seen of a result.
 const LEAST_CAP: u64 = 400;
 
 impl Session {
-    /// What the policy would cut now.
-    pub(super) fn planned(&mut self, now: i64) -> Vec<(Seq, MadeCut)> {
-        let situation = self.situation(now);
+    /// What the policy would cut now, to save or to make room.
+    pub(super) fn planned(&mut self, now: i64, need: Need) -> Vec<(Seq, MadeCut)> {
+        let situation = Situation { need, ..self.situation(now) };
+        self.window.calibrate(self.state.calibration);
         let plan = self.window.plan(&self.policy, &situation);
         self.cuts_of(&plan)
     }
@@ -40,6 +41,7 @@ impl Session {
             last_request: self.state.last_request,
             window: (context > 0).then_some(context as f64),
             input_tokens: u64::try_from(self.tokens()).ok(),
+            cache: self.state.request.cache.unwrap_or_default().lasting(&self.state.lifetime),
             ..Situation::default()
         }
     }

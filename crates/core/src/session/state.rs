@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::Request;
 use super::entry::{Entry, Seq};
+use crate::cache::Lifetime;
 use crate::calibration::Calibration;
 use crate::compaction::Compaction;
 
 /// What a session remembers beside its messages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
     /// The compaction that holds; none if the session was never compacted.
@@ -20,6 +21,9 @@ pub struct State {
     pub breaker: Breaker,
     /// What was learned about characters and tokens.
     pub calibration: Calibration,
+    /// What was learned about the life of the provider's cache. It is kept here and not as calls in the window, because
+    /// a window is made anew at each compaction and in each process.
+    pub lifetime: Lifetime,
     /// The last request that was wanted: how full a window is depends on the model.
     pub request: Request,
     /// When the last request was made.

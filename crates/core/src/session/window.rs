@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::entry::{Entry, MadeCut, Seq};
+use crate::calibration::Calibration;
 use crate::measure::Measures;
 use crate::memory::Memory;
 use crate::outline::{Kind, MessageIx, Outline, PartIx, Role};
@@ -165,6 +166,11 @@ impl Window {
         let step = self.rows.iter().take(last).rposition(|row| row.entry.role != Role::Assistant);
         let step = step.map_or(0, |before| before + 1);
         if spoke { None } else { open.filter(|&at| at >= step).min() }
+    }
+
+    /// Takes over what was learned about characters and tokens, for policies that ask.
+    pub fn calibrate(&mut self, calibration: Calibration) {
+        self.memory.calibration = calibration;
     }
 
     /// What the policy would cut now, as cuts of messages.

@@ -16,7 +16,7 @@ use secateur::{
 use crate::config;
 use crate::outlines::{all_measures, append, build, changed, marked};
 use crate::policies::{
-    BUILTIN, any_policy, keep_last_policy, ratio_policy, unbudgeted_policy, watermark_policy,
+    BUILTIN, any_policy, keep_last_policy, ratio_policy, rent_policy, unbudgeted_policy, watermark_policy,
 };
 use crate::scene::{Scene, foreign_memory, scenes};
 
@@ -53,13 +53,14 @@ fn marking_policy() -> impl Strategy<Value = Policy> {
 /// It must without a budget, for every family. *Watermark*: what the first plan left are parts that fit
 /// into the protected window or are too little together; the walk meets no others. *Keep-last*: everything
 /// older than the newest uses is cut. *Ratio*: the total is below the limit that was aimed for, or nothing
-/// eligible is left.
+/// eligible is left. *Rent*: all that was due went together.
 ///
-/// With a budget there are two exceptions, because the budget cuts what the family had decided to keep:
+/// With a budget there are three exceptions, because the budget cuts what the family had decided to keep:
 ///
 /// * *Watermark* with `crossing = "keep"` and `unreached = "everything"` (the dated Qwery profiles with a
 ///   budget of the user's own): the budget may cut results out of the protected window, which is then no
 ///   longer reached, and where it is not reached everything goes.
+/// * *Rent*: what the budget cut need not be written to the cache again, so that letting the rest go may pay now.
 /// * *Ratio*: a result that is shorter than what the budget puts in its place grows, which may lift the total
 ///   over a limit.
 fn must_rest(policy: &Policy) -> bool {
@@ -69,6 +70,7 @@ fn must_rest(policy: &Policy) -> bool {
             Family::Watermark(rule) => rule.crossing == Crossing::Cut || rule.unreached == Extent::Nothing,
             Family::Ratio(_) => false,
             Family::KeepLast(_) => true,
+            Family::Rent(_) => false,
         }
 }
 
@@ -155,6 +157,11 @@ proptest! {
 
     #[test]
     fn keep_last_rests_after_a_commit(scene in scenes(keep_last_policy())) {
+        check_rest_after_commit(&scene, Memory::default())?;
+    }
+
+    #[test]
+    fn rent_rests_after_a_commit(scene in scenes(rent_policy())) {
         check_rest_after_commit(&scene, Memory::default())?;
     }
 

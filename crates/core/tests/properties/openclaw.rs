@@ -87,7 +87,7 @@ fn aggressive(outline: &Outline) -> Vec<(PartIx, Action)> {
 /// assistant messages for something older to be touched.
 fn histories() -> impl Strategy<Value = Vec<Message>> {
     let answer = MessageFacts { role: Role::Assistant, ..MessageFacts::default() };
-    let answer = Message { facts: answer, parts: Vec::new() };
+    let answer = Message { facts: answer, parts: Vec::new(), report: None };
     (messages(), 0..4usize).prop_map(move |(mut messages, answers)| {
         messages.extend(std::iter::repeat_n(answer.clone(), answers));
         for message in messages.iter_mut().filter(|message| message.facts.role == Role::Other) {

@@ -6,8 +6,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use secateur::{
-    Cut, Kind, Measures, MessageFacts, Outline, PLACEHOLDER, Pairs, PartFacts, Role, Sizes, Status, Trim,
-    Vocabulary,
+    Call, Class, Cut, Kind, Lines, Measures, MessageFacts, MessageIx, Outline, PLACEHOLDER, Pairs, PartFacts,
+    Role, Sizes, Status, Trim, Usage, Vocabulary,
 };
 
 /// A message with its parts.
@@ -15,6 +15,8 @@ use secateur::{
 pub(crate) struct Message {
     pub(crate) facts: MessageFacts<'static>,
     pub(crate) parts: Vec<PartFacts<'static>>,
+    /// What was reported about the call that produced it, and when it was made.
+    pub(crate) report: Option<(i64, Usage)>,
 }
 
 /// Few enough that ids of messages, of parents and of tails collide.
@@ -38,6 +40,27 @@ const TOOLS: [Option<&str>; 12] = [
     Some("Skill"),
     Some(" skill "),
     None,
+];
+
+const CLASSES: [Class; 8] = [
+    Class::Read,
+    Class::Read,
+    Class::Read,
+    Class::Edit,
+    Class::Edit,
+    Class::Shell,
+    Class::Agent,
+    Class::Other,
+];
+
+/// Few enough that reads and edits meet; one names two files.
+const SUBJECTS: [Option<&str>; 4] = [Some("/a"), Some("/b"), Some("/a\n/b"), None];
+
+const LINES: [Lines; 4] = [
+    Lines::ALL,
+    Lines { first: 1, last: 50 },
+    Lines { first: 10, last: 20 },
+    Lines { first: 30, last: Lines::END },
 ];
 
 const ROLES: [Role; 11] = [
@@ -93,6 +116,7 @@ pub(crate) fn all_measures() -> Measures {
         py_json: true,
         weighted: true,
         source: true,
+        digest: true,
         tokens: Some(Vocabulary::O200k),
         trimmed: Some(Trim { max: 4_000, head: 1_500, tail: 1_500, pairs: Pairs::Whole }),
         placeholder: Some(PLACEHOLDER.into()),
@@ -113,6 +137,15 @@ pub(crate) fn append(outline: &mut Outline, message: &Message) {
     outline.push_message(message.facts);
     for &part in &message.parts {
         outline.push_part(part);
+    }
+    report(outline, message);
+}
+
+/// Adds the call that produced the newest message, if it was recorded.
+pub(crate) fn report(outline: &mut Outline, message: &Message) {
+    if let Some((time, usage)) = message.report {
+        let message = MessageIx(outline.message_count() as u32 - 1);
+        outline.push_call(Call { message, time: Some(time).filter(|&time| time > 0), usage });
     }
 }
 
@@ -137,7 +170,15 @@ pub(crate) fn marked(messages: &[Message], cuts: &[Cut]) -> Vec<Message> {
 
 /// Up to a dozen messages of any kind.
 pub(crate) fn messages() -> impl Strategy<Value = Vec<Message>> {
-    prop_oneof![prop::collection::vec(message(part(size())), 0..13), heavy_messages()]
+    prop_oneof![some(part(size())), heavy_messages()]
+}
+
+/// Some messages with such parts. In half of all histories calls were recorded.
+fn some(part: impl Strategy<Value = PartFacts<'static>> + 'static) -> impl Strategy<Value = Vec<Message>> {
+    (prop::collection::vec(message(part), 0..13), any::<bool>()).prop_map(|(mut messages, recorded)| {
+        messages.iter_mut().filter(|_| !recorded).for_each(|message| message.report = None);
+        messages
+    })
 }
 
 /// Messages whose results are large enough for the thresholds of the builtin profiles, and often sum up to
@@ -153,7 +194,7 @@ pub(crate) fn heavy_messages() -> impl Strategy<Value = Vec<Message>> {
         1 => near(200_000),
         6 => 1_000..200_000u64,
     ];
-    prop::collection::vec(message(part(size)), 0..13)
+    some(part(size))
 }
 
 fn message(part: impl Strategy<Value = PartFacts<'static>> + 'static) -> BoxedStrategy<Message> {
@@ -173,9 +214,19 @@ fn message(part: impl Strategy<Value = PartFacts<'static>> + 'static) -> BoxedSt
                 time: Some(digits.next(1_000_000).into()).filter(|&time| time > 0),
                 ..MessageFacts::default()
             };
-            Message { facts, parts }
+            let report = Some(report_of(detail)).filter(|_| role == Role::Assistant && detail % 7 > 0);
+            Message { facts, parts, report }
         })
         .boxed()
+}
+
+/// What a provider may have reported: pauses around the life of a cache, and most, half or nothing from it.
+fn report_of(detail: u32) -> (i64, Usage) {
+    let mut digits = Digits(detail);
+    let time = 200_000 * i64::from(digits.next(40));
+    let cache_read = 50 * i64::from(digits.next(3));
+    let cache_write_1h = 10 * i64::from(digits.next(2));
+    (time, Usage { input: 50, cache_read, cache_write: 15, cache_write_1h, ..Usage::default() })
 }
 
 /// An id, or none: of five draws this many give one.
@@ -184,12 +235,26 @@ fn id(often: usize) -> impl Strategy<Value = Option<&'static str>> {
 }
 
 fn part(size: impl Strategy<Value = u64> + 'static) -> BoxedStrategy<PartFacts<'static>> {
-    (select(&KINDS), select(&STATUSES), select(&TOOLS), select(&CALLS), any::<u32>(), size)
-        .prop_map(|(kind, status, tool, call, detail, units)| {
+    let about = (select(&CLASSES), select(&SUBJECTS), select(&LINES), prop::bool::weighted(0.1));
+    (select(&KINDS), select(&STATUSES), select(&TOOLS), select(&CALLS), any::<u32>(), size, about)
+        .prop_map(|(kind, status, tool, call, detail, units, (class, subject, lines, failed))| {
             let mut digits = Digits(detail);
             let (cut, placeholder) = (digits.next(20) == 19, digits.next(12) == 11);
             let sizes = sizes(units, digits);
-            PartFacts { kind, status, tool, call, cut, placeholder, sizes, ..PartFacts::default() }
+            PartFacts {
+                kind,
+                status,
+                tool,
+                call,
+                cut,
+                placeholder,
+                failed,
+                class,
+                subject,
+                lines,
+                sizes,
+                ..PartFacts::default()
+            }
         })
         .boxed()
 }
@@ -224,7 +289,9 @@ fn sizes(units: u64, mut digits: Digits) -> Sizes {
         weighted,
         trimmed: weighted.min(3_000),
         tokens: units / 4 + spread,
-        source: digits.next(u32::MAX).into(),
+        digest: if units < 1_000 { 0 } else { spread },
+        // Few enough that some outputs come twice.
+        source: 1 + u64::from(digits.next(200)),
     }
 }
 

@@ -43,6 +43,7 @@ fn compactions() -> impl Strategy<Value = Vec<Message>> {
             ..MessageFacts::default()
         },
         parts: Vec::new(),
+        report: None,
     });
     prop_oneof![1 => messages(), 3 => prop::collection::vec(message, 0..12)]
 }

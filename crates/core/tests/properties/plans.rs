@@ -12,7 +12,7 @@ use secateur::{
 
 use crate::config;
 use crate::outlines::messages;
-use crate::policies::{any_policy, builtin, keep_last_policy, ratio_policy, watermark_policy};
+use crate::policies::{any_policy, builtin, keep_last_policy, ratio_policy, rent_policy, watermark_policy};
 use crate::scene::{Scene, foreign_memory, scenes, scenes_of, scenes_of_any_pass};
 
 /// What holds for any plan whatever.
@@ -173,6 +173,7 @@ fn check_protection(scene: &Scene) -> Result<(), TestCaseError> {
             Family::Watermark(rule) => check_watermark(rule, &outline, cut)?,
             Family::Ratio(rule) => check_ratio(rule, &outline, cut)?,
             Family::KeepLast(rule) => check_keep_last(rule, &outline, &plan, cut)?,
+            Family::Rent(rule) => crate::rent::check(rule, &outline, scene, cut)?,
         }
     }
     Ok(())
@@ -248,6 +249,11 @@ proptest! {
 
     #[test]
     fn keep_last_spares_what_is_protected(scene in scenes(keep_last_policy())) {
+        check_protection(&scene)?;
+    }
+
+    #[test]
+    fn rent_spares_what_is_protected(scene in scenes(rent_policy())) {
         check_protection(&scene)?;
     }
 

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use secateur::{
-    AtSummary, Budget, Characters, Crossing, Extent, Family, FirstCheck, Fold, Images, KeepLast, Lasting,
-    Meter, Mode, Obstacle, PLACEHOLDER, Pairs, Policy, Profile, Profiles, Ratio, Rounding, Status, Tools,
-    Trigger, Trim, TurnMessage, Unit, Watermark,
+    Ages, AtSummary, Budget, Cap, Characters, Crossing, Extent, Family, FirstCheck, Fold, Images, Inputs,
+    KeepLast, Lasting, Meter, Mode, Obstacle, PLACEHOLDER, Pairs, Policy, Pressure, Profile, Profiles, Ratio,
+    Rent, Rounding, Status, Tools, Trigger, Trim, TurnMessage, Unit, Watermark,
 };
 
 /// Every profile that comes with the crate.
@@ -35,6 +35,7 @@ pub(crate) fn any_policy() -> impl Strategy<Value = Policy> {
         4 => watermark_policy(),
         3 => ratio_policy(),
         2 => keep_last_policy(),
+        3 => rent_policy(),
     ]
 }
 
@@ -53,6 +54,7 @@ pub(crate) fn extreme_policy() -> impl Strategy<Value = Policy> {
             Family::Watermark(rule) => rule.meter = Meter { divisor, image, ..rule.meter },
             Family::KeepLast(rule) => rule.meter = Meter { divisor, image, ..rule.meter },
             Family::Ratio(rule) => rule.characters = Characters { image, ..rule.characters },
+            Family::Rent(rule) => (rule.margin, rule.placeholder_tokens) = (divisor, image),
         }
         policy
     })
@@ -71,6 +73,11 @@ pub(crate) fn ratio_policy() -> impl Strategy<Value = Policy> {
 /// Any policy of the family *keep-last*.
 pub(crate) fn keep_last_policy() -> impl Strategy<Value = Policy> {
     policy(keep_last().prop_map(Family::KeepLast))
+}
+
+/// Any policy of the family *rent*.
+pub(crate) fn rent_policy() -> impl Strategy<Value = Policy> {
+    policy(rent().prop_map(Family::Rent))
 }
 
 /// Boxed: an unboxed tree of all choices is larger than the stack of a test.
@@ -260,6 +267,49 @@ fn keep_last() -> impl Strategy<Value = KeepLast> {
             clear_inputs,
             meter,
             tools,
+        },
+    )
+}
+
+fn rent() -> impl Strategy<Value = Rent> {
+    let least = (prop_oneof![Just(0), Just(400), 0..5_000u64], prop_oneof![Just(0), Just(100)]);
+    let margin = prop_oneof![1 => Just(0.0), 3 => 0.0..4.0, 1 => Just(f64::MAX)];
+    let gains = (prop_oneof![Just(0), Just(500), Just(50_000)], prop_oneof![Just(0), Just(20), Just(2_000)]);
+    let pressure = (select(vec![0.0, 0.8, 1.0]), select(vec![0, 5_000]));
+    let pressure = prop::option::weighted(0.3, pressure.prop_map(|(fill, gain)| Pressure { fill, gain }));
+    let cap = (select(vec![1, 500, 8_000]), select(vec![0.0, 0.6, 1.0]), any::<bool>());
+    let cap = prop::option::weighted(0.3, cap.prop_map(|(chars, head, reads)| Cap { chars, head, reads }));
+    let inputs = (0..4u32, select(vec![0, 400]));
+    let inputs =
+        prop::option::weighted(0.4, inputs.prop_map(|(age, least_chars)| Inputs { age, least_chars }));
+    (ages(), least, margin, gains, (pressure, cap, inputs), tools()).prop_map(
+        |(ages, least, margin, gains, (pressure, cap, inputs), tools)| Rent {
+            ages,
+            least_chars: least.0,
+            least_tokens: least.1,
+            margin,
+            cold_gain: gains.0,
+            placeholder_tokens: gains.1,
+            pressure,
+            cap,
+            inputs,
+            tools,
+        },
+    )
+}
+
+/// Ages that a dozen messages can reach, and some that nothing reaches.
+fn ages() -> impl Strategy<Value = Ages> {
+    let age = || prop_oneof![6 => (0..5u32).prop_map(Some), 1 => Just(None), 1 => Just(Some(u32::MAX))];
+    (age(), age(), age(), age(), age(), age(), age()).prop_map(
+        |(repeated, covered, edited, read, agent, other, cold)| Ages {
+            repeated,
+            covered,
+            edited,
+            read,
+            agent,
+            other,
+            cold,
         },
     )
 }

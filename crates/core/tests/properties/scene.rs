@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use secateur::{Action, Memory, Outline, Pairs, Pass, Plan, Policy, Situation, Thinking};
+use secateur::{Action, Cache, Memory, Need, Outline, Pairs, Pass, Plan, Policy, Situation, Thinking};
 use serde_json::{Map, Value, json};
 
 use crate::outlines::{Message, build, messages};
-use crate::policies::{builtin, keep_last_policy, ratio_policy, watermark_policy};
+use crate::policies::{builtin, keep_last_policy, ratio_policy, rent_policy, watermark_policy};
 
 /// When every scene plays, in milliseconds since 1970.
 const NOW: i64 = 1_700_000_000_000;
@@ -84,16 +84,29 @@ fn situation() -> impl Strategy<Value = Situation> {
     ];
     let input_tokens = prop_oneof![4 => Just(None), 1 => Just(Some(0)), 3 => Just(Some(150_000))];
     let thinking = prop_oneof![Just(Thinking::Sent), Just(Thinking::Dropped)];
-    (last_request, window, input_tokens, thinking).prop_map(
-        |(last_request, window, input_tokens, thinking)| Situation {
+    let need = prop_oneof![3 => Just(Need::Thrift), 1 => Just(Need::Room)];
+    (last_request, window, input_tokens, thinking, cache(), need).prop_map(
+        |(last_request, window, input_tokens, thinking, cache, need)| Situation {
             now: NOW,
             last_request,
             window,
             input_tokens,
+            cache,
+            need,
             pass: Pass::Full,
             thinking,
         },
     )
+}
+
+/// Caches of the usual prices, and of any.
+pub(crate) fn cache() -> impl Strategy<Value = Cache> {
+    let ttl_ms = || select(vec![0, 300_000, 3_600_000, i64::MAX]);
+    prop_oneof![
+        2 => Just(Cache::default()),
+        1 => Just(Cache::NONE),
+        2 => (0.0..1.0, 0.0..2.0, ttl_ms()).prop_map(|(read, write, ttl_ms)| Cache { read, write, ttl_ms }),
+    ]
 }
 
 /// A memory that somebody else wrote: about parts that may not exist or may be of any kind, with or without a
@@ -132,11 +145,12 @@ fn scenes_are_worth_planning() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
-    let kinds: [(&str, BoxedStrategy<Policy>); 4] = [
+    let kinds: [(&str, BoxedStrategy<Policy>); 5] = [
         ("builtin", builtin().boxed()),
         ("watermark", watermark_policy().boxed()),
         ("ratio", ratio_policy().boxed()),
         ("keep-last", keep_last_policy().boxed()),
+        ("rent", rent_policy().boxed()),
     ];
     for (kind, policies) in kinds {
         let mut runner = TestRunner::deterministic();

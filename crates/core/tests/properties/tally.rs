@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use secateur::{Memory, MessageFacts, Outline, PartIx, Tally};
 
 use crate::config;
-use crate::outlines::{all_measures, build, messages};
+use crate::outlines::{all_measures, build, messages, report};
 use crate::policies::{
-    any_policy, builtin, extreme_policy, keep_last_policy, ratio_policy, watermark_policy,
+    any_policy, builtin, extreme_policy, keep_last_policy, ratio_policy, rent_policy, watermark_policy,
 };
 use crate::scene::{Scene, foreign_memory, scenes, scenes_of_any_pass};
 
@@ -74,6 +74,9 @@ fn check_step_by_step(scene: &Scene, thens: &[Then], mut memory: Memory) -> Resu
             apply(thens.next().unwrap_or(Then::Nothing), scene, &outline, &mut memory);
             check(&mut tally, scene, &outline, &memory)?;
         }
+        // A report may come before the next message, or when its message was counted long ago.
+        report(&mut outline, message);
+        check(&mut tally, scene, &outline, &memory)?;
     }
     Ok(())
 }
@@ -108,6 +111,11 @@ proptest! {
 
     #[test]
     fn step_by_step_under_keep_last(scene in scenes(keep_last_policy()), thens in thens()) {
+        check_step_by_step(&scene, &thens, Memory::default())?;
+    }
+
+    #[test]
+    fn step_by_step_under_rent(scene in scenes(rent_policy()), thens in thens()) {
         check_step_by_step(&scene, &thens, Memory::default())?;
     }
 

@@ -6,7 +6,7 @@ use secateur::session::{
     Consent, Effect, Entry, EntryPart, Failure, Input, Living, Matter, Means, Nature, Operation, Record,
     Request, Session, State, Task, Turn,
 };
-use secateur::{Kind, Limits, Profile, Profiles, Role, Sizes, Status, Usage};
+use secateur::{Cache, Class, Kind, Limits, Profile, Profiles, Role, Sizes, Status, Usage};
 
 use crate::telling::{name, tell, tell_message};
 
@@ -15,6 +15,8 @@ pub(crate) struct Scene {
     pub(crate) machine: Session,
     pub(crate) limits: Limits,
     pub(crate) now: i64,
+    /// What the provider charges for cached input, if that is known.
+    pub(crate) cache: Option<Cache>,
     /// What the model makes of the next tasks: a summary of so many characters, or nothing. Later ones succeed.
     pub(crate) summaries: VecDeque<Result<u64, Failure>>,
     /// What the hooks object to.
@@ -40,11 +42,13 @@ impl Scene {
         let limits = Limits { context: 200_000, output: Some(16_000), ..Limits::default() };
         let mut machine = Session::new(profile, State::default(), []);
         // From its first request on a session knows its model.
-        machine.handle(Input::Asked(Request { limits, ..Request::default() }));
+        let now = 1_700_000_000_000;
+        machine.handle(Input::Asked(Request { limits, now, ..Request::default() }));
         Self {
             machine,
             limits,
-            now: 1_700_000_000_000,
+            now,
+            cache: None,
             summaries: VecDeque::new(),
             refuses: |_| false,
             titles: BTreeMap::new(),
@@ -81,8 +85,18 @@ impl Scene {
     pub(crate) fn work(&mut self, tool: &str, chars: u64) {
         self.calls += 1;
         let call = Some(format!("call-{}", self.calls));
-        let of =
-            |kind, chars| EntryPart { tool: Some(tool.to_owned()), call: call.clone(), ..part(kind, chars) };
+        let class = match tool {
+            "read" => Class::Read,
+            "edit" => Class::Edit,
+            "bash" => Class::Shell,
+            _ => Class::Other,
+        };
+        let of = |kind, chars| EntryPart {
+            tool: Some(tool.to_owned()),
+            call: call.clone(),
+            class,
+            ..part(kind, chars)
+        };
         let parts = vec![part(Kind::Text, 100), of(Kind::Call, 60)];
         self.append("", Entry { role: Role::Assistant, parts, ..Entry::default() });
         self.append("", Entry { role: Role::Tool, parts: vec![of(Kind::Result, chars)], ..Entry::default() });
@@ -102,8 +116,8 @@ impl Scene {
 
     /// The application wants to ask the model.
     pub(crate) fn ask(&mut self) {
-        let (limits, now) = (self.limits, self.now);
-        self.drive(Input::Asked(Request { model: "model".into(), limits, frame: 0, now }));
+        let (limits, cache, now) = (self.limits, self.cache, self.now);
+        self.drive(Input::Asked(Request { model: "model".into(), limits, cache, frame: 0, now }));
     }
 
     /// It asked, and the provider reports so many tokens of input.

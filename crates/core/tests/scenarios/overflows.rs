@@ -116,10 +116,10 @@ fn a_request_that_would_not_fit_is_compacted_before_it_is_sent() {
     --
     send 169096 of 184000 tokens
     overflow by estimate: 325418 of 184000 tokens
-    pruned at overflow: 3 results, 325418 to 194199 tokens
+    pruned at overflow: 1 results, 325418 to 281685 tokens
     compaction by estimate of 13 messages, model
     summarise 13 messages by model
-    compacted by model: 194199 to 418 tokens
+    compacted by model: 281685 to 418 tokens
     send 428 of 184000 tokens
     "#);
 }
@@ -153,29 +153,32 @@ fn balanced_prunes_after_a_refusal_and_asks_again() {
     let mut scene = Scene::named("balanced");
     two_turns(&mut scene);
     scene.say(Role::User, "and the tests", 70);
+    scene.work("bash", 1_000);
     scene.ask();
     scene.drive(Input::Refused { tokens: Some(205_000), now: scene.now });
     scene.ask();
     assert_snapshot!(scene.show(), @r#"
     00 user      "look at the tree" 200 chars
     01 assistant call-1 calls read
-    02 tool      call-1 result of read, cleared
+    02 tool      call-1 result of read, 140000 chars
     03 assistant call-2 calls read
     04 tool      call-2 result of read, 140000 chars
     05 assistant "it is large" 150 chars
     06 user      "fix the build" 120 chars
     07 assistant call-3 calls bash
-    08 tool      call-3 result of bash, 140000 chars
+    08 tool      call-3 result of bash, cleared
     09 assistant call-4 calls bash
     10 tool      call-4 result of bash, 120000 chars
     11 assistant "it builds" 90 chars
     12 user      "and the tests" 70 chars
+    13 assistant call-5 calls bash
+    14 tool      call-5 result of bash, 1000 chars
     --
     send 169096 of 184000 tokens
-    send 169146 of 184000 tokens
+    send 169509 of 184000 tokens
     overflow by refusal: 205000 of 184000 tokens
-    pruned at overflow: 1 results, 205000 to 151989 tokens
-    send 151989 of 184000 tokens
+    pruned at overflow: 1 results, 205000 to 152109 tokens
+    send 152109 of 184000 tokens
     "#);
 }
 
@@ -218,10 +221,9 @@ fn a_smaller_window_is_made_to_fit_before_the_first_request() {
     send 169096 of 184000 tokens
     send 169146 of 184000 tokens
     overflow by estimate: 169146 of 84000 tokens
-    pruned at overflow: 1 results, 169146 to 125407 tokens
     compaction by estimate of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 125407 to 425 tokens
+    compacted by model: 169146 to 425 tokens
     send 434 of 84000 tokens
     "#);
 }

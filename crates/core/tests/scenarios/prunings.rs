@@ -31,15 +31,15 @@ fn where_pruning_is_enough_nothing_is_compacted() {
     assert_snapshot!(scene.show(), @r#"
     00 user      "read all of it" 100 chars
     01 assistant call-1 calls read
-    02 tool      call-1 result of read, cleared
+    02 tool      call-1 result of read, 140000 chars
     03 assistant call-2 calls read
-    04 tool      call-2 result of read, cleared
+    04 tool      call-2 result of read, 140000 chars
     05 assistant call-3 calls read
     06 tool      call-3 result of read, 140000 chars
     07 assistant "done" 100 chars
     08 user      "translate" 50 chars
     09 assistant call-4 calls bash
-    10 tool      call-4 result of bash, 40000 chars
+    10 tool      call-4 result of bash, cleared
     11 assistant "done" 100 chars
     12 user      "print" 50 chars
     13 assistant call-5 calls bash
@@ -48,7 +48,7 @@ fn where_pruning_is_enough_nothing_is_compacted() {
     --
     send 156625 of 184000 tokens
     overflow by usage: 190500 of 184000 tokens
-    pruned at overflow: 2 results, 190031 to 83917 tokens
+    pruned at overflow: 1 results, 190031 to 174893 tokens
     "#);
 }
 
@@ -251,19 +251,21 @@ fn a_session_is_pruned_when_it_is_opened_if_a_profile_says_so() {
     opened.compaction.prune_at = vec![Occasion::SessionStart];
     let mut scene = Scene::of(&opened);
     three_turns(&mut scene);
+    // After an hour the provider's cache is cold.
+    scene.now += 3_600_000;
     scene.drive(Input::Opened { now: scene.now });
     assert_snapshot!(scene.show(), @r#"
     00 user      "read all of it" 100 chars
     01 assistant call-1 calls read
-    02 tool      call-1 result of read, cleared
+    02 tool      call-1 result of read, 140000 chars
     03 assistant call-2 calls read
-    04 tool      call-2 result of read, cleared
+    04 tool      call-2 result of read, 140000 chars
     05 assistant call-3 calls read
     06 tool      call-3 result of read, 140000 chars
     07 assistant "done" 100 chars
     08 user      "translate" 50 chars
     09 assistant call-4 calls bash
-    10 tool      call-4 result of bash, 40000 chars
+    10 tool      call-4 result of bash, cleared
     11 assistant "done" 100 chars
     12 user      "print" 50 chars
     13 assistant call-5 calls bash
@@ -271,7 +273,7 @@ fn a_session_is_pruned_when_it_is_opened_if_a_profile_says_so() {
     15 assistant "done" 100 chars
     --
     send 156625 of 184000 tokens
-    pruned at session-start: 2 results, 156656 to 69176 tokens
+    pruned at session-start: 1 results, 156656 to 144172 tokens
     "#);
 }
 

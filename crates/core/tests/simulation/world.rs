@@ -211,7 +211,8 @@ impl World {
         if self.chance.happens(10) {
             self.limits.context = *self.chance.pick(&[1_500i64, 2_000, 4_000, 8_000]);
         }
-        let request = Request { model: "model".into(), limits: self.limits, frame: 300, now: self.now };
+        let request =
+            Request { model: "model".into(), limits: self.limits, cache: None, frame: 300, now: self.now };
         let outcome = self.drive(Input::Asked(request));
         self.seen.extend(matches!(outcome, Some(Effect::Reject(_))).then_some("a rejected request"));
         let Some(Effect::Send { tokens, usable, .. }) = outcome else { return };

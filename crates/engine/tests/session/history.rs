@@ -6,14 +6,16 @@ use secateur_formats::Wire;
 use serde_json::json;
 
 use crate::speech::{assistant, message, results, shape, turn, user};
-use crate::stage::{Author, answered, ask, engine, made, open, set, target};
+use crate::stage::{Author, UNPRUNED, answered, ask, engine, made, open, set, target};
 
 const WIRE: Wire = Wire::OpenAiChat;
 
 #[tokio::test]
 async fn pins_and_instructions_survive_two_compactions_word_for_word() {
     for wire in Wire::ALL {
-        let engine = engine().await.with_model(Author::new(&["## Done\nOne.", "## Done\nOne and two."]));
+        // Pruning would put the second compaction off.
+        let engine = set(engine().await, UNPRUNED);
+        let engine = engine.with_model(Author::new(&["## Done\nOne.", "## Done\nOne and two."]));
         let mut session = open(&engine, "balanced", wire).await;
         session.append([user(wire, "Look at all files.")]).await.unwrap();
         let rule = NewMessage { pinned: true, ..user(wire, "Never push to the release branch.  ") };

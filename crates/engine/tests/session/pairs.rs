@@ -5,14 +5,14 @@ use secateur_formats::Wire;
 use serde_json::json;
 
 use crate::speech::{assistant, calls, results, shape, text_of, turn, user};
-use crate::stage::{Author, answered, ask, engine, made, open, target};
+use crate::stage::{Author, UNPRUNED, answered, ask, engine, made, open, set, target};
 
 #[tokio::test]
 async fn parallel_calls_stay_one_batch_wherever_the_line_is_drawn() {
     for wire in Wire::ALL {
         let mut compactions = 0;
         for window in [2_500, 3_000, 3_700, 4_500, 6_000] {
-            let engine = engine().await.with_model(Author::new(&[]));
+            let engine = set(engine().await, UNPRUNED).with_model(Author::new(&[]));
             let mut session = open(&engine, "balanced", wire).await;
             for step in 0..24 {
                 if step % 4 == 0 {

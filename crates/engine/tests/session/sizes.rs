@@ -7,7 +7,7 @@ use secateur_formats::Wire;
 use serde_json::json;
 
 use crate::speech::{calls, message, results, shape, text_of, turn, user};
-use crate::stage::{Author, answered, ask, engine, made, open, refused, target};
+use crate::stage::{Author, UNPRUNED, answered, ask, engine, made, open, refused, set, target};
 
 const WIRE: Wire = Wire::OpenAiChat;
 
@@ -32,7 +32,7 @@ async fn estimates_follow_what_the_provider_reports() {
 #[tokio::test]
 async fn a_request_that_was_refused_is_not_sent_again_as_it_is() {
     for tokens in [None, Some(90_000)] {
-        let engine = engine().await.with_model(Author::new(&[]));
+        let engine = set(engine().await, UNPRUNED).with_model(Author::new(&[]));
         let mut session = open(&engine, "balanced", WIRE).await;
         for number in 0..6 {
             session.append(turn(WIRE, number, 6_000)).await.unwrap();

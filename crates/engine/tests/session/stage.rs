@@ -103,6 +103,9 @@ pub(crate) async fn engine() -> Engine {
     Engine::new(store).with_clock(Clock::at(1_700_000_000_000))
 }
 
+/// Values for sessions that only compact.
+pub(crate) const UNPRUNED: &str = "compaction = { prune = false }";
+
 /// The same with other values for every profile.
 pub(crate) fn set(engine: Engine, values: &str) -> Engine {
     let layer = Layer { origin: "the test".to_owned(), values: toml::from_str(values).unwrap() };

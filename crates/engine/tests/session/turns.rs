@@ -46,7 +46,13 @@ async fn operations(engine: &Engine, session: &Session, undone: bool) -> Vec<u64
 }
 
 async fn play(profile: &str, steps: Vec<Step>, order: Vec<u32>) {
-    let values = "watermark = { protect = 300, minimum = 100 }";
+    // Requests that only look must not cut.
+    let values = match profile {
+        "balanced" => {
+            "compaction.prune_at = [\"overflow\"]\nrent.least_chars = 100\nrent.ages = { other = 1, read = 1 }"
+        }
+        _ => "watermark = { protect = 300, minimum = 100 }",
+    };
     let engine = set(engine().await, values).with_model(Author::new(&[]));
     let mut session = open(&engine, profile, WIRE).await;
     let mut said = vec![r#"{"role":"system","content":"Be brief."}"#.to_owned()];

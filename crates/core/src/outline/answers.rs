@@ -1,0 +1,90 @@
+//! Which model calls saw what: the age of a part in calls.
+//!
+//! Where calls were recorded, they are counted. A session that is opened again, or a log without usage, has none; then
+//! answers are counted. An answer is a message of the model, or several in a row: some systems keep each tool call of an
+//! answer in a message of its own. A result ends an answer also where it lies in the model's own message.
+
+use super::{Kind, MessageIx, Outline, PartIx, Role};
+
+impl Outline {
+    /// Whether a message of the model that came now would begin an answer.
+    pub(super) fn is_answered(&self) -> bool {
+        let Some(last) = self.messages.last() else { return true };
+        let own = MessageIx(self.messages.len() as u32 - 1);
+        let is_result = |part: u32| self.kind(PartIx(part)) == Kind::Result;
+        last.role != Role::Assistant || self.parts_of(own).any(is_result)
+    }
+
+    /// The number of the first model call that has a message in its context.
+    pub(crate) fn first_call(&self, message: MessageIx) -> u32 {
+        let count = if self.calls.is_empty() {
+            self.answers.partition_point(|&answer| answer <= message)
+        } else {
+            self.calls.partition_point(|call| call.message <= message)
+        };
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// The number of the next model call.
+    pub(crate) fn next_call(&self) -> u32 {
+        let count = if self.calls.is_empty() { self.answers.len() } else { self.calls.len() };
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// The first part that no model call has seen yet.
+    pub(crate) fn unseen(&self) -> u32 {
+        let newest = match self.calls.last() {
+            Some(call) => Some(call.message),
+            None => self.answers.last().copied(),
+        };
+        newest.map_or(0, |message| self.first_part(message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Call, MessageFacts, PartFacts, Usage};
+
+    fn say(outline: &mut Outline, role: Role, kinds: &[Kind]) -> MessageIx {
+        let message = outline.push_message(MessageFacts { role, ..MessageFacts::default() });
+        for &kind in kinds {
+            outline.push_part(PartFacts { kind, ..PartFacts::default() });
+        }
+        message
+    }
+
+    #[test]
+    fn messages_of_the_model_in_a_row_are_one_answer() {
+        let mut outline = Outline::default();
+        let user = say(&mut outline, Role::User, &[Kind::Text]);
+        say(&mut outline, Role::Assistant, &[Kind::Reasoning]);
+        let call = say(&mut outline, Role::Assistant, &[Kind::Call]);
+        let result = say(&mut outline, Role::Tool, &[Kind::Result]);
+        assert_eq!((outline.first_call(user), outline.first_call(call)), (0, 1));
+        assert_eq!((outline.first_call(result), outline.next_call(), outline.unseen()), (1, 1, 1));
+        say(&mut outline, Role::Assistant, &[Kind::Text]);
+        assert_eq!((outline.first_call(result), outline.next_call(), outline.unseen()), (1, 2, 4));
+    }
+
+    #[test]
+    fn a_result_in_the_models_own_message_ends_an_answer() {
+        let mut outline = Outline::default();
+        let first = say(&mut outline, Role::Assistant, &[Kind::Call, Kind::Result]);
+        say(&mut outline, Role::Assistant, &[Kind::Call, Kind::Result]);
+        assert_eq!((outline.first_call(first), outline.next_call()), (1, 2));
+    }
+
+    #[test]
+    fn recorded_calls_go_before_answers() {
+        let mut outline = Outline::default();
+        for _ in 0..5 {
+            say(&mut outline, Role::User, &[Kind::Text]);
+            say(&mut outline, Role::Assistant, &[Kind::Text]);
+        }
+        assert_eq!(outline.next_call(), 5);
+        outline.push_call(Call { message: MessageIx(3), time: None, usage: Usage::default() });
+        assert_eq!((outline.next_call(), outline.unseen()), (1, 3));
+        assert_eq!((outline.first_call(MessageIx(2)), outline.first_call(MessageIx(3))), (0, 1));
+    }
+}
