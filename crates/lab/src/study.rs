@@ -15,7 +15,7 @@ use crate::bootstrap;
 use crate::harm::{General, Need, needs};
 use crate::optimum::{feasible, lower_bound};
 use crate::policies::none;
-use crate::replay::{Run, Terms, replay};
+use crate::replay::{Run, Step, Terms, replay};
 use crate::sheet::{Sheet, SheetError, Sheets};
 use crate::trace::Trace;
 
@@ -67,6 +67,10 @@ pub struct Outcome {
     pub compactions: u32,
     /// The largest request.
     pub peak: f64,
+    /// Tokens of each request.
+    pub contexts: Vec<f32>,
+    /// The calls at which a cut made a warm cache useless.
+    pub broke: Vec<u32>,
 }
 
 /// One session under all policies.
@@ -90,6 +94,8 @@ pub struct Case {
     pub feasible: f64,
     /// What happened under each policy, in their order.
     pub outcomes: Vec<Outcome>,
+    /// The calls that found the cache cold.
+    pub cold: Vec<u32>,
 }
 
 /// One agent, or all, under one policy.
@@ -282,6 +288,7 @@ impl Case {
             none: outcome(&unpruned),
             recorded: trace.calls.iter().filter_map(|call| call.usage).map(input).sum(),
             replayed: unpruned.input_cost,
+            cold: calls(&unpruned, |step| step.cold),
             outcomes,
             needs,
             sheet: sheet.clone(),
@@ -302,6 +309,13 @@ impl Outcome {
             unseen: run.unseen(),
             compactions: run.compactions,
             peak: run.steps.iter().map(|step| step.context).fold(0.0, f64::max),
+            contexts: run.steps.iter().map(|step| step.context as f32).collect(),
+            broke: calls(run, |step| step.broke),
         }
     }
+}
+
+/// The calls whose requests are such, by number.
+fn calls(run: &Run, is_such: fn(&Step) -> bool) -> Vec<u32> {
+    (0..).zip(&run.steps).filter(|(_, step)| is_such(step)).map(|(call, _)| call).collect()
 }
