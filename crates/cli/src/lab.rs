@@ -13,6 +13,7 @@ use secateur_lab::{Options, Row, Sheet, Sheets, Study, USUAL, profiles};
 use crate::figures::{counted, grouped};
 use crate::logs;
 use crate::paint::{self, BOLD};
+use crate::progress::Steps;
 use crate::table::Table;
 
 mod gather;
@@ -130,7 +131,12 @@ impl Lab {
         }
         let options = self.terms.options()?;
         let traces = gather::traces(&self.terms.paths, self.terms.threads, &measures(&profiles))?;
-        let study = Study::of(traces, &profiles, &Sheets::builtin(), &options, |_, _| ())?;
+        let progress = Steps::new();
+        let study = Study::of(traces, &profiles, &Sheets::builtin(), &options, |done, all| {
+            progress.advance(done, all);
+        });
+        progress.finish();
+        let study = study?;
         if study.cases.is_empty() {
             bail!(
                 "no session of {} calls or more was found{}; shorter ones say nothing about pruning",
@@ -143,7 +149,7 @@ impl Lab {
             );
         }
         if let Some(page) = &self.html {
-            let text = secateur_lab::page(&study, &self.terms.prices());
+            let text = secateur_lab::page(&study, "What pruning would have cost");
             fs::write(page, text).with_context(|| format!("cannot write {}", page.display()))?;
         }
         if self.json {

@@ -8,6 +8,31 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use secateur_sources::Source;
 
+/// A bar over steps of work, on a terminal only.
+pub(crate) struct Steps {
+    start: Instant,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Steps {
+    pub(crate) fn new() -> Self {
+        Self { start: Instant::now(), bar: OnceLock::new() }
+    }
+
+    /// Notes how many steps are done.
+    pub(crate) fn advance(&self, done: usize, all: usize) {
+        if self.start.elapsed() >= Duration::from_secs(1) && std::io::stderr().is_terminal() {
+            self.bar.get_or_init(|| ProgressBar::new(all as u64)).set_position(done as u64);
+        }
+    }
+
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// A bar over the bytes of all sources, on a terminal only.
 pub(crate) struct Progress {
     start: Instant,

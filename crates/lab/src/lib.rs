@@ -34,6 +34,7 @@
 
 mod bill;
 pub mod bootstrap;
+mod case;
 mod harm;
 pub mod optimum;
 mod page;
@@ -45,11 +46,12 @@ mod trace;
 mod tune;
 
 pub use bill::{Bill, Billed};
+pub use case::{Case, Outcome};
 pub use harm::{General, Need, needs};
 pub use page::page;
 pub use policies::{USUAL, profiles};
 pub use replay::{Miss, Run, Step, Terms, replay};
 pub use sheet::{Sheet, SheetError, Sheets};
-pub use study::{ALL, Case, LEAST_CALLS, Nearness, Options, Outcome, Row, Study, StudyError};
+pub use study::{ALL, LEAST_CALLS, Nearness, Options, Row, Study, StudyError};
 pub use trace::{Call, Label, Trace};
 pub use tune::{Change, Claim, Compared, Comparison, Together, TuneError, TuneOptions, Tuned, tune};

@@ -48,6 +48,8 @@ pub struct Step {
     pub cold: bool,
     /// What was cut changed the prefix while the cache was warm.
     pub broke: bool,
+    /// Why the part that changed first was cut, if cuts changed the prefix.
+    pub cause: Option<Reason>,
     /// Results that were cut, or shortened, before any call had seen them.
     pub unseen: u32,
     /// The session was compacted for this request.

@@ -3,7 +3,7 @@
 //! Sessions are replayed one by one and pooled: costs are added up before they are compared, so that long sessions
 //! count for what they cost. How much a result depends on the sessions at hand is said by an interval.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -12,10 +12,9 @@ use secateur::{Profile, ProfileError};
 use serde::Serialize;
 
 use crate::bootstrap;
-use crate::harm::{General, Need, needs};
-use crate::optimum::{feasible, lower_bound};
+use crate::case::{Case, Outcome};
+use crate::harm::{General, needs};
 use crate::policies::none;
-use crate::replay::{Run, Step, Terms, replay};
 use crate::sheet::{Sheet, SheetError, Sheets};
 use crate::trace::Trace;
 
@@ -48,56 +47,6 @@ pub struct Options {
     pub threads: Option<usize>,
 }
 
-/// One session under one policy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The whole bill, in tokens of plain input.
-    pub cost: f64,
-    /// Input tokens of all requests.
-    pub tokens: f64,
-    /// Actions that did not find what they needed.
-    pub misses: usize,
-    /// Those of them that were edits.
-    pub edit_misses: usize,
-    /// How often a cut made a warm cache useless.
-    pub breaks: usize,
-    /// Results that were cut, or shortened, before any call had seen them.
-    pub unseen: u32,
-    /// How often the session was compacted.
-    pub compactions: u32,
-    /// The largest request.
-    pub peak: f64,
-    /// Tokens of each request.
-    pub contexts: Vec<f32>,
-    /// The calls at which a cut made a warm cache useless.
-    pub broke: Vec<u32>,
-}
-
-/// One session under all policies.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// The session.
-    pub trace: Trace,
-    /// What its actions need.
-    pub needs: Vec<Need>,
-    /// The sheet that it was charged by.
-    pub sheet: Sheet,
-    /// What happened without any policy.
-    pub none: Outcome,
-    /// What the provider charged for input, by the same sheet.
-    pub recorded: f64,
-    /// What the replay without a policy charges for input.
-    pub replayed: f64,
-    /// What no run without a miss can be cheaper than.
-    pub bound: f64,
-    /// The best schedule of flushes without a miss.
-    pub feasible: f64,
-    /// What happened under each policy, in their order.
-    pub outcomes: Vec<Outcome>,
-    /// The calls that found the cache cold.
-    pub cold: Vec<u32>,
-}
-
 /// One agent, or all, under one policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
@@ -123,6 +72,12 @@ pub struct Row {
     pub breaks100: f64,
     /// Results that were cut before any call had seen them, per 100 calls.
     pub unseen100: f64,
+    /// Those breaks by the reason of the cut that came first; `taken-back` where a policy sent again what it had cut.
+    pub break_causes: BTreeMap<String, usize>,
+    /// The share of input tokens that a cache served, in percent.
+    pub cached_pct: f64,
+    /// The largest request of all, in tokens.
+    pub peak_tokens: f64,
     /// How often sessions were compacted.
     pub compactions: u32,
     /// How much dearer than the best schedule in hindsight, in percent.
@@ -183,7 +138,7 @@ impl Study {
                         let Some(slot) = work.get(index) else { return };
                         let own = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
                         let Some(((trace, needs), sheet)) = own else { continue };
-                        let case = Case::of(trace, needs, sheet, &none, profiles, options);
+                        let case = Case::of(trace, needs, &sheet, &none, profiles, options);
                         cases.lock().unwrap_or_else(PoisonError::into_inner).push((index, case));
                         done(finished.fetch_add(1, Ordering::Relaxed) + 1, count);
                     }
@@ -230,6 +185,10 @@ impl Study {
         let calls: usize = cases().map(|case| case.trace.calls.len()).sum();
         let per_100 = |count: f64| share(count, calls as f64);
         let cost = sum(|outcome| outcome.cost);
+        let mut causes = BTreeMap::new();
+        for (cause, count) in outcomes().flat_map(|outcome| &outcome.causes) {
+            *causes.entry(cause.clone()).or_default() += count;
+        }
         Row {
             agent: agent.to_owned(),
             policy: policy.to_owned(),
@@ -242,6 +201,9 @@ impl Study {
             editmiss100: per_100(sum(|outcome| outcome.edit_misses as f64)),
             breaks100: per_100(sum(|outcome| outcome.breaks as f64)),
             unseen100: per_100(sum(|outcome| f64::from(outcome.unseen))),
+            break_causes: causes,
+            cached_pct: share(sum(|outcome| outcome.cached), sum(|outcome| outcome.tokens)),
+            peak_tokens: outcomes().map(|outcome| outcome.peak).fold(0.0, f64::max),
             compactions: outcomes().map(|outcome| outcome.compactions).sum(),
             pct_over_optimum: share(cost, cases().map(|case| case.feasible).sum()) - 100.0,
             pct_over_bound: share(cost, cases().map(|case| case.bound).sum()) - 100.0,
@@ -261,61 +223,4 @@ impl Study {
         };
         agents.into_iter().map(near).collect()
     }
-}
-
-impl Case {
-    /// Replays one session under all profiles.
-    fn of(
-        trace: Trace,
-        needs: Vec<Need>,
-        sheet: Sheet,
-        none: &Profile,
-        profiles: &[Profile],
-        options: &Options,
-    ) -> Self {
-        let terms = Terms { sheet: &sheet, as_billed: options.sheet.is_none(), window: options.window };
-        let outcome = |run: &Run| Outcome::of(run, &needs);
-        let unpruned = replay(&trace, none, &needs, &terms);
-        let outcomes =
-            profiles.iter().map(|profile| outcome(&replay(&trace, profile, &needs, &terms))).collect();
-        let cache = &sheet.cache;
-        let input = |usage: secateur::Usage| {
-            usage.input as f64 + cache.read * usage.cache_read as f64 + cache.write * usage.cache_write as f64
-        };
-        Self {
-            bound: lower_bound(&trace, &needs, &terms),
-            feasible: feasible(&trace, &needs, &terms).cost,
-            none: outcome(&unpruned),
-            recorded: trace.calls.iter().filter_map(|call| call.usage).map(input).sum(),
-            replayed: unpruned.input_cost,
-            cold: calls(&unpruned, |step| step.cold),
-            outcomes,
-            needs,
-            sheet: sheet.clone(),
-            trace,
-        }
-    }
-}
-
-impl Outcome {
-    fn of(run: &Run, needs: &[Need]) -> Self {
-        let is_edit = |index: usize| needs.get(index).is_some_and(|need| need.is_edit);
-        Self {
-            cost: run.cost(),
-            tokens: run.tokens(),
-            misses: run.misses.len(),
-            edit_misses: run.misses.iter().filter(|miss| is_edit(miss.need)).count(),
-            breaks: run.breaks(),
-            unseen: run.unseen(),
-            compactions: run.compactions,
-            peak: run.steps.iter().map(|step| step.context).fold(0.0, f64::max),
-            contexts: run.steps.iter().map(|step| step.context as f32).collect(),
-            broke: calls(run, |step| step.broke),
-        }
-    }
-}
-
-/// The calls whose requests are such, by number.
-fn calls(run: &Run, is_such: fn(&Step) -> bool) -> Vec<u32> {
-    (0..).zip(&run.steps).filter(|(_, step)| is_such(step)).map(|(call, _)| call).collect()
 }

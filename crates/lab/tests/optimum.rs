@@ -72,7 +72,10 @@ impl World {
             };
             let before = number.checked_sub(1).map(|before| calls[before]);
             let is_cold = before.is_none_or(|before| match call.usage.filter(|_| self.as_billed) {
-                Some(_) => recorded < 0.5 * before.context.min(call.context),
+                Some(usage) => {
+                    let last = before.usage.map_or(i64::MAX, |usage| usage.context());
+                    usage.cache_read * 2 < usage.context().min(last)
+                }
                 None => call.time.zip(before.time).is_some_and(|(a, b)| a - b > self.sheet.cache.ttl_ms),
             });
             if is_cold {
@@ -183,9 +186,9 @@ fn trace(beats: &[Beat]) -> Trace {
 
 fn profile(text: &str) -> Profile {
     let mut profiles = Profiles::builtin();
-    profiles.add("a test", text).unwrap();
-    let name = text.lines().next().unwrap().trim_start_matches("name = ").trim_matches('"');
-    profiles.get(name).unwrap()
+    profiles.add("a test", text).expect("a profile");
+    let name = text.lines().next().expect("a line").trim_start_matches("name = ").trim_matches('"');
+    profiles.get(name).expect("the profile")
 }
 
 fn none() -> Profile {

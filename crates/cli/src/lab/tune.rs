@@ -1,20 +1,18 @@
 //! `secateur lab tune`: parameters that fit one's own sessions, if that can be shown.
 
 use std::fs;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use indicatif::ProgressBar;
 use secateur_lab::{Claim, Comparison, LEAST_CALLS, Sheets, TuneOptions, Tuned};
 
 use super::{Terms, gather, measures, named};
 use crate::figures::counted;
 use crate::logs;
+use crate::progress::Steps;
 
 /// Search the presets' parameters on recorded sessions and write them as a profile.
 ///
@@ -60,16 +58,12 @@ impl Tune {
         let presets = named(&["careful", "balanced", "frugal"])?;
         let mut traces = gather::traces(&self.terms.paths, self.terms.threads, &measures(&presets))?;
         traces.retain(|trace| trace.calls.len() >= LEAST_CALLS);
-        let (start, bar) = (Instant::now(), OnceLock::<ProgressBar>::new());
-        let progress = |done: usize, all: usize| {
-            if start.elapsed() >= Duration::from_secs(1) && std::io::stderr().is_terminal() {
-                bar.get_or_init(|| ProgressBar::new(all as u64)).set_position(done as u64);
-            }
-        };
-        let tuned = secateur_lab::tune(&traces, &Sheets::builtin(), &options, progress)?;
-        if let Some(bar) = bar.get() {
-            bar.finish_and_clear();
-        }
+        let progress = Steps::new();
+        let tuned = secateur_lab::tune(&traces, &Sheets::builtin(), &options, |done, all| {
+            progress.advance(done, all);
+        });
+        progress.finish();
+        let tuned = tuned?;
         fs::write(&self.out, &tuned.profile)
             .with_context(|| format!("cannot write {}", self.out.display()))?;
         if self.json {

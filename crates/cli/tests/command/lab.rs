@@ -44,7 +44,7 @@ fn session(calls: usize) -> String {
 #[test]
 fn policies_are_compared_in_a_table_and_in_json() {
     let desk = Desk::new();
-    let log = desk.put("a.jsonl", &session(60));
+    let log = desk.put("a.jsonl", session(60));
     let run = secateur(&["lab", &log]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.contains("claude: 1 session, 60 calls"), "{}", run.out);
@@ -74,7 +74,7 @@ fn policies_are_compared_in_a_table_and_in_json() {
 #[test]
 fn windows_and_sheets_are_terms() {
     let desk = Desk::new();
-    let log = desk.put("a.jsonl", &session(60));
+    let log = desk.put("a.jsonl", session(60));
     let of = |words: &[&str]| {
         let words = [&["lab", &log, "--json", "--profile", "none"], words].concat();
         secateur(&words).json()[0].clone()
@@ -90,7 +90,7 @@ fn windows_and_sheets_are_terms() {
 #[test]
 fn why_names_the_action_the_text_and_the_cut() {
     let desk = Desk::new();
-    let log = desk.put("a.jsonl", &session(60));
+    let log = desk.put("a.jsonl", session(60));
     let run = secateur(&["lab", "why", &log]);
     assert_eq!(run.code, 0, "{}", run.err);
     for words in [
@@ -111,7 +111,7 @@ fn why_names_the_action_the_text_and_the_cut() {
 #[test]
 fn a_page_is_written_and_never_over_a_session() {
     let desk = Desk::new();
-    let log = desk.put("a.jsonl", &session(20));
+    let log = desk.put("a.jsonl", session(20));
     let page = desk.path("lab.html").to_str().unwrap().to_owned();
     let run = secateur(&["lab", &log, "--html", &page]);
     assert_eq!(run.code, 0, "{}", run.err);
@@ -125,8 +125,8 @@ fn a_page_is_written_and_never_over_a_session() {
 #[test]
 fn what_cannot_be_is_said() {
     let desk = Desk::new();
-    let short = desk.put("short.jsonl", &session(5));
-    let log = desk.put("a.jsonl", &session(12));
+    let short = desk.put("short.jsonl", session(5));
+    let log = desk.put("a.jsonl", session(12));
     for (words, told) in [
         (vec!["lab", &short], "no session of 10 calls or more"),
         (vec!["lab", &log, "--sheet", "free"], "no price sheet `free`"),

@@ -107,14 +107,14 @@ impl<'a> Search<'a> {
         let mut cost = ways[flush].cost;
         let mut last = self.context(flush, flush);
         let mut first = NEVER;
-        for call in flush + 1..self.trace.calls.len() {
+        for (call, way) in ways.iter_mut().enumerate().skip(flush + 1) {
             first = first.min(self.oldest[call]);
             if first != NEVER {
                 let end = self.trace.calls[call - 1].parts as usize;
                 let kept = (last - (sent[end] - sent[first])).max(0.0);
                 let flushed = self.bill.input(self.trace, call, self.context(call, call), kept).cost;
-                if cost + flushed < ways[call].cost {
-                    ways[call] = Way { cost: cost + flushed, from: flush };
+                if cost + flushed < way.cost {
+                    *way = Way { cost: cost + flushed, from: flush };
                 }
             }
             let context = self.context(call, flush);

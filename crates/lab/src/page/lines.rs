@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::views::{NONE, is_own};
 use super::words::shown;
-use crate::study::{Case, Outcome, Study};
+use crate::case::{Case, Outcome};
+use crate::study::Study;
 
 /// So many sessions have lines.
 const SESSIONS: usize = 12;

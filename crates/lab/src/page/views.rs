@@ -6,7 +6,8 @@
 use std::fmt::Write;
 
 use super::words::escaped;
-use crate::study::{ALL, Case, Row, Study};
+use crate::case::Case;
+use crate::study::{ALL, Row, Study};
 
 /// Secateur's own policies; all others are what somebody else does, or a rule of thumb.
 pub(super) const OWN: [&str; 3] = ["careful", "balanced", "frugal"];

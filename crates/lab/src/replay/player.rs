@@ -1,7 +1,8 @@
 //! The player of a replay: goes through the calls, lets the policy cut, pays the bill and sees what is missed.
 
 use secateur::{
-    Action, Call, Lasting, Memory, MessageIx, Occasion, Outline, PartIx, Profile, Role, Situation, Tally,
+    Action, Call, Lasting, Memory, MessageIx, Occasion, Outline, PartIx, Profile, Reason, Role, Situation,
+    Tally,
 };
 
 use super::context::{Context, Left};
@@ -54,7 +55,8 @@ impl<'a> Player<'a> {
         let before = number.checked_sub(1).map(|last| self.trace.calls[last]);
         let is_new_turn = self.listen(number);
         let sent = before.map_or(0, |before| before.parts);
-        let kept = self.prune(number, is_new_turn, sent);
+        let changed = self.prune(number, is_new_turn, sent);
+        let kept = changed.map(|(kept, _)| kept);
         let mut step = Step { compacted: self.compact(number), ..Step::default() };
         step.context = self.context.tokens(number);
         if before.is_some() {
@@ -69,6 +71,7 @@ impl<'a> Player<'a> {
         );
         (step.cached, step.cold) = (billed.cached, billed.cold);
         step.broke = kept.is_some() && !step.cold;
+        step.cause = changed.and_then(|(_, cause)| cause);
         self.run.input_cost += billed.cost;
         self.run.output_cost += Bill::new(self.terms).output(self.trace, number);
         self.run.steps.push(step);
@@ -93,9 +96,9 @@ impl<'a> Player<'a> {
         is_new_turn
     }
 
-    /// Lets the policy cut. If that changes what was sent before, the tokens of the last request up to there: all
-    /// that the cache can still serve.
-    fn prune(&mut self, number: usize, is_new_turn: bool, sent: u32) -> Option<f64> {
+    /// Lets the policy cut. If that changes what was sent before, the tokens of the last request up to there, all
+    /// that the cache can still serve, and the reason of the first cut; none if a cut was taken back.
+    fn prune(&mut self, number: usize, is_new_turn: bool, sent: u32) -> Option<(f64, Option<Reason>)> {
         let call = self.trace.calls[number];
         let policy = &self.profile.policy;
         let occasions = &self.profile.compaction.prune_at;
@@ -136,7 +139,7 @@ impl<'a> Player<'a> {
     }
 
     /// Makes cuts; what the cache can still serve if they change what was sent.
-    fn make(&mut self, cuts: &[(PartIx, Left)], lasts: bool, sent: u32) -> Option<f64> {
+    fn make(&mut self, cuts: &[(PartIx, Left)], lasts: bool, sent: u32) -> Option<(f64, Option<Reason>)> {
         let last = self.run.steps.last().map_or(0.0, |step| step.context);
         let is_new = |(part, left): &&(PartIx, Left)| {
             self.context.left(*part).is_none_or(|old| old.action != left.action)
@@ -149,7 +152,9 @@ impl<'a> Player<'a> {
         // What lies behind is counted as it was sent, before the cuts are made.
         let before = self.run.steps.len().saturating_sub(1);
         let behind = |first| self.context.between(first, sent, before);
-        let kept = first.filter(|&first| first < sent).map(|first| (last - behind(first)).max(0.0));
+        let cause = |first| cuts.iter().find(|(part, _)| part.0 == first).map(|(_, left)| left.reason);
+        let kept = first.filter(|&first| first < sent);
+        let kept = kept.map(|first| ((last - behind(first)).max(0.0), cause(first)));
         if lasts {
             self.context.cut(cuts);
         } else {

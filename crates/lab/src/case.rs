@@ -1,0 +1,142 @@
+//! One session of a study: what happened to it under each policy.
+
+use std::collections::BTreeMap;
+
+use secateur::{Profile, Reason};
+
+use crate::harm::Need;
+use crate::optimum::{feasible, lower_bound};
+use crate::replay::{Run, Step, Terms, replay};
+use crate::sheet::Sheet;
+use crate::study::Options;
+use crate::trace::Trace;
+
+/// One session under one policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The whole bill, in tokens of plain input.
+    pub cost: f64,
+    /// Input tokens of all requests.
+    pub tokens: f64,
+    /// Actions that did not find what they needed.
+    pub misses: usize,
+    /// Those of them that were edits.
+    pub edit_misses: usize,
+    /// How often a cut made a warm cache useless.
+    pub breaks: usize,
+    /// Results that were cut, or shortened, before any call had seen them.
+    pub unseen: u32,
+    /// How often the session was compacted.
+    pub compactions: u32,
+    /// The largest request.
+    pub peak: f64,
+    /// Input tokens that a cache served.
+    pub cached: f64,
+    /// How often cuts broke a warm cache, by the reason of the first of them.
+    pub causes: BTreeMap<String, usize>,
+    /// Tokens of each request.
+    pub contexts: Vec<f32>,
+    /// The calls at which a cut made a warm cache useless.
+    pub broke: Vec<u32>,
+}
+
+/// One session under all policies.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The session.
+    pub trace: Trace,
+    /// What its actions need.
+    pub needs: Vec<Need>,
+    /// The sheet that it was charged by.
+    pub sheet: Sheet,
+    /// What happened without any policy.
+    pub none: Outcome,
+    /// What the provider charged for input, by the same sheet.
+    pub recorded: f64,
+    /// What the replay without a policy charges for input.
+    pub replayed: f64,
+    /// What no run without a miss can be cheaper than.
+    pub bound: f64,
+    /// The best schedule of flushes without a miss.
+    pub feasible: f64,
+    /// What happened under each policy, in their order.
+    pub outcomes: Vec<Outcome>,
+    /// The calls that found the cache cold.
+    pub cold: Vec<u32>,
+}
+
+impl Case {
+    /// Replays one session under all profiles.
+    pub(crate) fn of(
+        trace: Trace,
+        needs: Vec<Need>,
+        sheet: &Sheet,
+        none: &Profile,
+        profiles: &[Profile],
+        options: &Options,
+    ) -> Self {
+        let terms = Terms { sheet, as_billed: options.sheet.is_none(), window: options.window };
+        let outcome = |run: &Run| Outcome::of(run, &needs);
+        let unpruned = replay(&trace, none, &needs, &terms);
+        let outcomes =
+            profiles.iter().map(|profile| outcome(&replay(&trace, profile, &needs, &terms))).collect();
+        let cache = &sheet.cache;
+        let input = |usage: secateur::Usage| {
+            usage.input as f64 + cache.read * usage.cache_read as f64 + cache.write * usage.cache_write as f64
+        };
+        Self {
+            bound: lower_bound(&trace, &needs, &terms),
+            feasible: feasible(&trace, &needs, &terms).cost,
+            none: outcome(&unpruned),
+            recorded: trace.calls.iter().filter_map(|call| call.usage).map(input).sum(),
+            replayed: unpruned.input_cost,
+            cold: calls(&unpruned, |step| step.cold),
+            outcomes,
+            needs,
+            sheet: sheet.clone(),
+            trace,
+        }
+    }
+}
+
+impl Outcome {
+    fn of(run: &Run, needs: &[Need]) -> Self {
+        let is_edit = |index: usize| needs.get(index).is_some_and(|need| need.is_edit);
+        Self {
+            cost: run.cost(),
+            tokens: run.tokens(),
+            misses: run.misses.len(),
+            edit_misses: run.misses.iter().filter(|miss| is_edit(miss.need)).count(),
+            breaks: run.breaks(),
+            unseen: run.unseen(),
+            compactions: run.compactions,
+            peak: run.steps.iter().map(|step| step.context).fold(0.0, f64::max),
+            cached: run.steps.iter().map(|step| step.cached).sum(),
+            causes: causes(run),
+            contexts: run.steps.iter().map(|step| step.context as f32).collect(),
+            broke: calls(run, |step| step.broke),
+        }
+    }
+}
+
+/// The calls whose requests are such, by number.
+fn calls(run: &Run, is_such: fn(&Step) -> bool) -> Vec<u32> {
+    (0..).zip(&run.steps).filter(|(_, step)| is_such(step)).map(|(call, _)| call).collect()
+}
+
+/// What a break is put down to if no cut stands where the prefix changed: one was taken back.
+const TAKEN_BACK: &str = "taken-back";
+
+fn causes(run: &Run) -> BTreeMap<String, usize> {
+    let mut causes = BTreeMap::new();
+    for step in run.steps.iter().filter(|step| step.broke) {
+        *causes.entry(name(step.cause)).or_default() += 1;
+    }
+    causes
+}
+
+/// A reason as it is written.
+fn name(reason: Option<Reason>) -> String {
+    let written = reason.and_then(|reason| serde_json::to_value(reason).ok());
+    written.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_else(|| TAKEN_BACK.to_owned())
+}
