@@ -194,6 +194,21 @@ pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>) -> Result<V
     Ok(vec![Edit { range, text: replaced(raw, cut) }])
 }
 
+/// The edit that puts a placeholder in the place of a tool's input. Providers want an object back where there was one,
+/// also inside a string; the input of a tool that takes any text becomes another text.
+pub(crate) fn input_edit(transcript: &Transcript<'_>, cut: Rendering<'_>) -> Option<Edit> {
+    let range = transcript.spot(cut.part)?.content.clone()?;
+    let raw = transcript.raw(range.clone())?;
+    let object = || format!("{{\"cut\":{}}}", encode(cut.placeholder));
+    let text = match raw.as_bytes() {
+        [b'{', ..] => object(),
+        [b'"', ..] if decode(raw).trim_start().starts_with('{') => encode(&object()),
+        [b'"', ..] => encode(cut.placeholder),
+        _ => return None,
+    };
+    (cut.action == Action::Clear && text.len() < raw.len()).then_some(Edit { range, text })
+}
+
 /// What is left of a content after a cut, in the dialect that it had.
 pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
     let text = match cut.action {

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use secateur::{Measures, PartIx};
+use secateur::{Kind, Measures, PartIx};
 use serde::Serialize;
 
 use crate::json::Edit;
@@ -178,6 +178,15 @@ impl Format {
         cut: Rendering<'_>,
         now: i64,
     ) -> Result<Vec<Edit>, ApplyError> {
+        if transcript.outline.kind(cut.part) == Kind::Call {
+            return Ok(match self {
+                // Their marks say that a result was cut; an input has no mark, so it stays whole.
+                Format::OpenCode | Format::OpenClaw | Format::OpenAgentic | Format::Qwery | Format::Aider => {
+                    Vec::new()
+                }
+                _ => content::input_edit(transcript, cut).into_iter().collect(),
+            });
+        }
         match self {
             Format::OpenCode => opencode::edits(transcript, cut, now),
             Format::OpenClaw => openclaw::edits(transcript, cut),

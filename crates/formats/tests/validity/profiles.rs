@@ -20,6 +20,11 @@ pub(crate) fn all() -> &'static [Profile] {
                     "[ratio]\nkeep_last_assistants = 1\nmin_prunable = 1\ntrim = { max = 60, head = 20, tail = 15 }"
                 }
                 Family::KeepLast(_) => "[keep-last]\nthreshold = 20\nkeep = 1",
+                Family::Rent(_) => {
+                    "[rent]\nleast_chars = 20\nleast_tokens = 1\nmargin = 0.0\nplaceholder_tokens = 1\n\
+                     inputs = { age = 0, least_chars = 20 }\ncap = { chars = 60, head = 0.6, reads = true }\n\
+                     ages = { repeated = 0, covered = 0, edited = 0, read = 1, agent = 1, other = 1 }"
+                }
             };
             let page =
                 format!("name = 'small-{name}'\nextends = '{name}'\n[compaction]\nprune = true\n{limits}");
