@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use secateur::{Layer, Profile, Profiles};
-use secateur_formats::Format;
+use secateur::{Family, Layer, Profile, Profiles};
+use secateur_engine::DEFAULT_PROFILE;
 use toml::Value;
 
 /// Variables of the environment that OpenCode knows, and what they set here.
@@ -16,11 +16,10 @@ const DISABLE_PRUNE: &str = "OPENCODE_DISABLE_PRUNE";
 /// Which profile, and what goes over it.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Chosen {
-    /// The profile: a name (see `secateur profiles`) or a file. Without it, that of the system that wrote the
-    /// session, or `opencode` if there is none; for a scan, always `opencode`.
+    /// The profile: a name (see `secateur profiles`) or a file [default: balanced]
     #[arg(long, short, value_name = "NAME|FILE")]
     profile: Option<String>,
-    /// Set a value of the profile, e.g. `watermark.protect=60000`; may be given several times.
+    /// Set a value of the profile, e.g. `rent.margin=2.0`; may be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
@@ -36,20 +35,9 @@ impl Chosen {
         Self { profile: None, set: Vec::new() }.resolve(name)
     }
 
-    /// The profile for a session of this format.
-    pub(crate) fn for_format(&self, format: Format) -> Result<Profile> {
-        let native = match format {
-            Format::OpenClaw => "openclaw",
-            Format::OpenAgentic => "openagentic",
-            Format::Qwery => "qwery",
-            _ => "opencode",
-        };
-        self.resolve(self.profile.as_deref().unwrap_or(native))
-    }
-
-    /// The profile, where there is no session to tell what is meant.
-    pub(crate) fn or(&self, fallback: &str) -> Result<Profile> {
-        self.resolve(self.profile.as_deref().unwrap_or(fallback))
+    /// The profile that is meant: the default if none is named, whatever system wrote the session.
+    pub(crate) fn or_default(&self) -> Result<Profile> {
+        self.resolve(self.profile.as_deref().unwrap_or(DEFAULT_PROFILE))
     }
 
     fn resolve(&self, name: &str) -> Result<Profile> {
@@ -73,19 +61,39 @@ impl Chosen {
         } else {
             name.to_owned()
         };
-        let mut layers = environment(&profiles.get(&name)?, |key| std::env::var(key).ok())?;
+        let profile = profiles.get(&name)?;
+        let mut layers = environment(&profile, |key| std::env::var(key).ok())?;
         for pair in &self.set {
+            refuse_other_family(pair, &profile)?;
             layers.push(flag(pair)?);
         }
         Ok((name, profiles, layers))
     }
 }
 
+/// A profile prunes in one way; a value for another way would be heard by nobody.
+fn refuse_other_family(pair: &str, profile: &Profile) -> Result<()> {
+    let own = match &profile.policy.family {
+        Family::Watermark(_) => "watermark",
+        Family::Ratio(_) => "ratio",
+        Family::KeepLast(_) => "keep-last",
+        Family::Rent(_) => "rent",
+    };
+    let asked = pair.split(['.', '=']).next().unwrap_or_default().trim();
+    if asked != own && ["watermark", "ratio", "keep-last", "rent"].contains(&asked) {
+        bail!(
+            "--set {pair:?}: the profile {:?} prunes by [{own}]; name one that prunes by [{asked}] with --profile",
+            profile.name
+        );
+    }
+    Ok(())
+}
+
 /// A `KEY=VALUE` as a layer; the value is TOML, or a text if it is not.
 fn flag(pair: &str) -> Result<Layer> {
-    let (key, value) = pair.split_once('=').ok_or_else(|| {
-        anyhow!("--set {pair:?} has no `=`; it is written KEY=VALUE, e.g. watermark.protect=60000")
-    })?;
+    let (key, value) = pair
+        .split_once('=')
+        .ok_or_else(|| anyhow!("--set {pair:?} has no `=`; it is written KEY=VALUE, e.g. rent.margin=2.0"))?;
     let parsed =
         format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
     let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
@@ -162,5 +170,14 @@ mod tests {
             Layer::set("--set", "a", Value::String("keep going".into()))
         );
         assert!(flag("a").is_err());
+    }
+
+    #[test]
+    fn a_value_of_another_family_is_refused_by_name() {
+        let balanced = Profiles::builtin().get("balanced").unwrap();
+        assert!(refuse_other_family("rent.margin=1", &balanced).is_ok());
+        assert!(refuse_other_family("compaction.auto=false", &balanced).is_ok());
+        let told = refuse_other_family("watermark.protect=1", &balanced).unwrap_err().to_string();
+        assert!(told.contains("prunes by [rent]") && told.contains("[watermark] with --profile"), "{told}");
     }
 }

@@ -106,7 +106,9 @@ impl Compact {
         let chosen = Chosen::new(self.profile.clone(), self.set.clone());
         let (name, profiles, mut layers) = chosen.parts("balanced")?;
         // Here one compaction is made, the one that was asked for; nothing happens by itself.
-        layers.push(Layer::set("secateur compact", "compaction.auto", Value::Boolean(false)));
+        let own = |key: &str, value: Value| Layer::set("secateur compact", key, value);
+        layers.push(own("compaction.auto", Value::Boolean(false)));
+        layers.push(own("compaction.prune_at", Value::Array(Vec::new())));
         let engine =
             Engine::new(secateur_store::open("sqlite::memory:").await?).with_profiles(profiles, layers);
         let engine = self.summariser.join(engine)?;

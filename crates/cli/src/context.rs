@@ -7,12 +7,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use secateur::{Memory, MessageIx};
+use secateur::MessageIx;
 use secateur_formats::{Format, RenderOptions, Rendered, Transcript, Wire, lint, render, renderings};
 use serde::Serialize;
 
 use crate::figures::{counted, grouped};
 use crate::logs;
+use crate::next::{Next, memory};
 use crate::session::SessionArgs;
 
 /// Print the exact request body that a model would get at some point of a session.
@@ -69,9 +70,11 @@ impl Context {
         let own = context.origin.model.clone();
         let model = self.session.next.model.clone().or(own).unwrap_or_else(|| "MODEL".to_owned());
         // A model that the catalogue does not know can still be asked.
-        let next = crate::next::Next { model: None, window: self.session.next.window };
-        let situation = next.situation(profile, &context.outline, Some(&model), &mut Vec::new())?;
-        let memory = Memory::default();
+        let next = Next { model: None, window: self.session.next.window };
+        let mut situation = next.situation(profile, &context.outline, Some(&model), &mut Vec::new())?;
+        // A request of the past was made then, with the cache as warm as it was then.
+        situation.now = at.and_then(|at| whole.outline.time(at)).unwrap_or(situation.now);
+        let memory = memory(&context.outline);
         let plan = profile.policy.plan(&context.outline, &situation, &memory);
         let cuts = renderings(&plan, &context.outline, &memory, &profile.policy.placeholder);
         let options = RenderOptions { model: &model, max_tokens: self.max_tokens };

@@ -61,7 +61,7 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let profile = self.chosen.or("opencode")?;
+        let profile = self.chosen.or_default()?;
         let limits = self.limits()?;
         let usage = self.usage()?;
         let judged = profile.overflow.judge(&usage, &limits);

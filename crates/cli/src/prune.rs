@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use secateur::{Action, Cut, Lasting, Verdict};
+use secateur::{Action, Cut, Kind, Lasting, Outline, Profile, Verdict};
 use secateur_formats::Rendering;
 use serde::Serialize;
 
@@ -72,11 +72,11 @@ impl Prune {
             refuse_to_write(&session)?;
         }
         let planned = self.session.plan(&session)?;
-        let survivors: Vec<&Cut> = match session.profile.policy.lasting {
-            lasting if lasting.is_marked() => {
-                session.profile.policy.surviving(&planned.transcript.outline, &planned.plan).collect()
-            }
-            _ => Vec::new(),
+        let survivors: Vec<&Cut> = if is_marking(&session.profile) {
+            let cuts = session.profile.policy.surviving(&planned.transcript.outline, &planned.plan);
+            cuts.filter(|cut| is_markable(&planned.transcript.outline, cut)).collect()
+        } else {
+            Vec::new()
         };
         let backup = if self.write && !survivors.is_empty() {
             Some(self.mark(&session, &planned, &survivors)?)
@@ -167,7 +167,7 @@ impl Prune {
                 }
                 writeln!(out, "The file as it was: {}", backup.display())?;
             }
-            None if planned.profile.policy.lasting.is_marked() => writeln!(
+            None if is_marking(planned.profile) => writeln!(
                 out,
                 "\nNothing was changed. --write marks these results in the file. Pruning is not deletion: the text stays."
             )?,
@@ -210,6 +210,7 @@ impl Prune {
 fn refuse_to_write(session: &Session) -> Result<()> {
     let Session { profile, format, .. } = session;
     match profile.policy.lasting {
+        _ if is_marking(profile) => {}
         Lasting::Marked | Lasting::MarkedOncePerMessage => {}
         Lasting::OneRequest => bail!(
             "--write is refused: the profile {:?} decides anew for every request and never touches the file",
@@ -231,6 +232,18 @@ fn refuse_to_write(session: &Session) -> Result<()> {
         bail!("--write is refused: a session of {format} has no place for the mark of a cut");
     }
     Ok(())
+}
+
+/// Whether the profile's cuts may be marked in a file. A system that remembers its cuts beside the session never marks
+/// any; Secateur's own profiles remember them in its store, and mark a file that somebody asks them to.
+fn is_marking(profile: &Profile) -> bool {
+    let lasting = profile.policy.lasting;
+    lasting.is_marked() || lasting == Lasting::Remembered && profile.reproduces.is_none()
+}
+
+/// A mark says that a whole result was cleared; other cuts have no mark.
+fn is_markable(outline: &Outline, cut: &Cut) -> bool {
+    cut.action == Action::Clear && outline.kind(cut.part) == Kind::Result
 }
 
 /// Gives the file a second name, `FILE.bak` or with a number behind it, without copying its content if the
@@ -268,7 +281,7 @@ fn by_tool(out: &mut dyn Write, planned: &Planned<'_>) -> Result<()> {
     }
     let outline = &planned.transcript.outline;
     let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
-    for part in outline.parts().filter(|&part| outline.kind(part) == secateur::Kind::Result) {
+    for part in outline.parts().filter(|&part| outline.kind(part) == Kind::Result) {
         let row = rows.entry(outline.tool(part).unwrap_or("(no name)")).or_default();
         row.results += 1;
         match planned.profile.policy.verdict(outline, &planned.memory, &planned.plan, part) {

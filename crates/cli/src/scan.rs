@@ -90,7 +90,7 @@ impl Scan {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let now = SystemTime::now();
         let sources = self.sources(now)?;
-        let profile = self.chosen.or("opencode")?;
+        let profile = self.chosen.or_default()?;
         let work::Outcome { mut rows, failures } = work::read(&sources, self.threads, &profile, &self.next)?;
         self.report_failures(&sources, &failures)?;
         rows.retain(|row| self.wants(row));

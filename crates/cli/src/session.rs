@@ -14,7 +14,7 @@ use secateur_sources::Source;
 use crate::chosen::Chosen;
 use crate::figures::counted;
 use crate::logs::{self, FormatArg};
-use crate::next::Next;
+use crate::next::{Next, memory};
 use crate::paint;
 
 /// The session to look at, and what is known about the next request.
@@ -75,7 +75,7 @@ impl SessionArgs {
             Some(format) => format,
             None => Format::detect(&bytes).with_context(|| format!("cannot read {file}"))?,
         };
-        let profile = self.chosen.for_format(format)?;
+        let profile = self.chosen.or_default()?;
         Ok(Session { bytes, is_file, path: source.path, modified, format, profile })
     }
 
@@ -141,7 +141,7 @@ impl SessionArgs {
         let model = transcript.origin.model.clone();
         let situation =
             self.next.situation(profile, &transcript.outline, model.as_deref(), &mut assumptions)?;
-        let memory = Memory::default();
+        let memory = memory(&transcript.outline);
         let plan = profile.policy.plan(&transcript.outline, &situation, &memory);
         Ok(Planned { transcript, places, profile, plan, memory, assumptions })
     }

@@ -49,6 +49,11 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// A memory of no cuts that knows how many characters a token has.
+    pub fn new(calibration: Calibration) -> Self {
+        Self { calibration, ..Self::default() }
+    }
+
     /// Takes in the cuts of a plan, with the placeholder that its renderer used.
     pub fn commit(&mut self, plan: &Plan, outline: &Outline, placeholder: &str) {
         if plan.cuts.is_empty() {

@@ -67,7 +67,7 @@ impl Session {
         let mut draft = Draft {
             session: self,
             commit,
-            state: record.state.clone(),
+            state: (*record.state).clone(),
             made: Vec::new(),
             bodies: Vec::new(),
         };

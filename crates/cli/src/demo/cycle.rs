@@ -15,7 +15,7 @@ use crate::paint::{BOLD, GREEN, RED, YELLOW};
 use crate::telling::{number, sentences};
 
 /// The model's whole window in tokens.
-const WINDOW: i64 = 128_000;
+const WINDOW: i64 = 80_000;
 
 /// How many blocks the usable part of the window is drawn with.
 const BLOCKS: i64 = 20;
@@ -71,6 +71,11 @@ pub(super) async fn show(out: &mut dyn Write, story: &Story) -> Result<()> {
         for sentence in sentences(&events) {
             writeln!(out, "       {YELLOW}{sentence}{YELLOW:#}")?;
         }
+    }
+    // Pruning was enough so far; who wants more asks for it.
+    writeln!(out, "     and then: secateur session compact")?;
+    for sentence in sentences(&kept.compact(None).await.map_err(told)?) {
+        writeln!(out, "       {YELLOW}{sentence}{YELLOW:#}")?;
     }
     let all = unkept.machine().tokens();
     writeln!(

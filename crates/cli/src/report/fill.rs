@@ -10,7 +10,7 @@ use super::page::{self, Data, Verdict};
 use super::replay::{Weighed, contexts};
 use crate::explain::zone;
 use crate::inspect::facts::{self, about};
-use crate::next::Next;
+use crate::next::{Next, memory};
 use crate::savings::savings;
 use crate::wording;
 
@@ -36,7 +36,7 @@ pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file:
         outline.select(outline.context(None).into_iter().map(Pick::Message))
     };
     let situation = next.situation(profile, &context, model, &mut Vec::new())?;
-    let memory = Memory::default();
+    let memory = memory(&context);
     let plan = profile.policy.plan(&context, &situation, &memory);
     let left = savings(&context, profile, &plan, &memory).collect();
     let place = parts.iter().enumerate().map(|(new, &old)| (old, PartIx(new as u32))).collect();

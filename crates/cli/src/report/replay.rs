@@ -3,7 +3,7 @@
 //! The profile plans before every request on what was in the context then, and its cuts last as they do in the
 //! system that it reproduces. What the agent would have done otherwise is not known; its recorded steps stand.
 
-use secateur::{Lasting, Memory, MessageIx, Moment, Outline, Pick, Profile, Situation};
+use secateur::{Calibration, Lasting, Memory, MessageIx, Moment, Outline, Pick, Profile, Situation};
 
 use crate::savings::savings;
 
@@ -24,7 +24,9 @@ pub(super) fn contexts(
     moments: &[Moment],
     next: &Situation,
 ) -> Vec<Weighed> {
-    let mut memory = Memory::default();
+    // What the reports teach is taken as known from the beginning.
+    let unpruned = Memory::new(Calibration::of(moments));
+    let mut memory = unpruned.clone();
     let mut known: Vec<MessageIx> = Vec::new();
     let mut weighed = Vec::with_capacity(moments.len());
     let stride = (moments.len() * outline.part_count() / EFFORT).max(1);
@@ -38,7 +40,7 @@ pub(super) fn contexts(
         let live = outline.context(Some(moment.message));
         if !live.starts_with(&known) {
             // History was rewritten: what was remembered about it does not hold any more.
-            memory = Memory::default();
+            memory = unpruned.clone();
         }
         let (context, _) = outline.select(live.iter().copied().map(Pick::Message));
         known = live;

@@ -49,7 +49,7 @@ impl Row {
         let (context, _) = outline.select(outline.context(None).into_iter().map(Pick::Message));
         let live: u64 = context.parts().map(|part| context.sent(part)).sum();
         let situation = next.situation(profile, &context, skim.origin.model.as_deref(), &mut Vec::new())?;
-        let memory = Memory::default();
+        let memory = Memory::new(calibration);
         let plan = profile.policy.plan(&context, &situation, &memory);
         let saved =
             savings(&context, profile, &plan, &memory).map(|(part, left)| context.sent(part) - left).sum();

@@ -65,7 +65,7 @@ fn without_files_the_defaults_are_shown_with_their_profiles() {
 #[test]
 fn the_nearest_project_and_the_users_file_are_found() {
     let house = House::new();
-    house.user("[watermark]\nprotect = 1\nminimum = 1\n");
+    house.user("profile = \"opencode\"\n[watermark]\nprotect = 1\nminimum = 1\n");
     house.project("[watermark]\nprotect = 2\n");
     let value = |key: &str| house.value(key, &[], &[]);
     assert_eq!(value("watermark.protect"), "2 from HOUSE/work/project/secateur.toml");
@@ -93,12 +93,12 @@ fn a_file_that_is_named_is_the_only_one() {
     let house = House::new();
     house.user("profile = \"qwery\"\n");
     house.project("profile = \"opencode\"\n");
-    let file = house.desk.put("own.toml", "[watermark]\nprotect = 3\n");
+    let file = house.desk.put("own.toml", "[rent]\nleast_chars = 3\n");
     for (arguments, variables) in
         [(vec!["--config", &file], vec![]), (vec![], vec![("SECATEUR_CONFIG", file.as_str())])]
     {
         assert_eq!(house.value("profile", &arguments, &variables), "\"balanced\" from default");
-        assert_eq!(house.value("watermark.protect", &arguments, &variables), "3 from HOUSE/own.toml");
+        assert_eq!(house.value("rent.least_chars", &arguments, &variables), "3 from HOUSE/own.toml");
         assert_eq!(house.config(&[&arguments[..], &["--path"]].concat(), &variables).out.lines().count(), 2);
     }
     let run = house.config(&["--config", "gone.toml"], &[]);

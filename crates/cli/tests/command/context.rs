@@ -157,7 +157,7 @@ fn what_a_profile_cuts_is_a_placeholder_in_the_request() {
     let desk = Desk::new();
     let file = desk.demo();
     for wire in WIRES {
-        let run = secateur(&["context", &file, "--to", wire, "--json"]);
+        let run = secateur(&["context", &file, "--to", wire, "--json", "--profile", "opencode"]);
         assert_eq!(run.code, 0, "{}", run.err);
         let report = run.json();
         let cuts = report["cuts"].as_u64().unwrap();
@@ -168,7 +168,9 @@ fn what_a_profile_cuts_is_a_placeholder_in_the_request() {
         assert!(run.err.is_empty(), "{}", run.err);
     }
     let told = secateur(&["context", &file, "--to", "gemini"]);
-    assert!(told.err.contains(" cuts by the profile opencode"), "{}", told.err);
+    assert!(told.err.contains(" cuts by the profile balanced"), "{}", told.err);
+    let cut = told.out.matches("[cut: ").count();
+    assert!(cut > 20 && told.out.contains(" characters; recall "), "{cut}");
 }
 
 #[test]
@@ -188,7 +190,16 @@ fn a_cut_in_a_request_changes_nothing_else_in_it() {
         )
     };
     let file = desk.put("request.json", request(&long));
-    let said = body(&["context", &file, "--to", "anthropic", "--set", "watermark.protect=0"]);
+    let said = body(&[
+        "context",
+        &file,
+        "--to",
+        "anthropic",
+        "--profile",
+        "opencode",
+        "--set",
+        "watermark.protect=0",
+    ]);
     assert_eq!(said, format!("{}\n", request("[Old tool result content cleared]")));
 }
 

@@ -23,7 +23,7 @@ fn a_dry_run_changes_nothing_and_says_what_would_go() {
     assert!(run.out.contains("Pruning is not deletion: the text stays."), "{}", run.out);
     let json = secateur(&["prune", &file, "--json"]).json();
     assert_eq!(json["format"], "opencode");
-    assert_eq!(json["profile"], "opencode");
+    assert_eq!(json["profile"], "balanced");
     assert_eq!(json["written"], false);
     assert!(json["cuts"].as_array().unwrap().len() > 20);
     assert_eq!(bytes(&file), before);
@@ -54,7 +54,9 @@ fn writing_marks_the_results_and_keeps_everything_else_and_a_backup() {
     assert_eq!(after.matches(mark).count(), planned["cuts"].as_array().unwrap().len());
 
     let ids: Vec<Value> = planned["cuts"].as_array().unwrap().iter().map(|cut| cut["id"].clone()).collect();
-    assert_eq!(cut_before(&file, "opencode"), ids, "exactly the planned results are marked");
+    for profile in ["balanced", "opencode"] {
+        assert_eq!(cut_before(&file, profile), ids, "exactly the planned results are marked");
+    }
 }
 
 #[test]
@@ -134,7 +136,7 @@ fn events_are_marked_by_appending() {
     let desk = Desk::new();
     let events = events();
     let file = desk.put("events.jsonl", &events);
-    let run = secateur(&["prune", &file, "--write", "--json"]);
+    let run = secateur(&["prune", &file, "--write", "--json", "--profile", "openagentic"]);
     assert_eq!(run.json()["marked"], 3, "{}", run.err);
     let after = String::from_utf8(bytes(&file)).unwrap();
     let appended = after.strip_prefix(&events).expect("what was written is untouched");
@@ -143,7 +145,8 @@ fn events_are_marked_by_appending() {
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["tool_use_id"].clone())
         .collect();
     assert_eq!(ids, ["t3", "t2", "t1"], "newest first, as the system does");
-    assert_eq!(secateur(&["prune", &file, "--json"]).json()["cuts"], json!([]));
+    let again = secateur(&["prune", &file, "--json", "--profile", "openagentic"]);
+    assert_eq!(again.json()["cuts"], json!([]));
 }
 
 /// Two big results in one message of Qwery, one in another, one that is protected.
@@ -181,12 +184,17 @@ fn qwery_overwrites_the_output_and_its_shipped_versions_lose_marks() {
 fn opencodes_variables_are_heard() {
     let desk = Desk::new();
     let file = desk.demo();
-    let run = secateur_with(&["prune", &file], &[("OPENCODE_DISABLE_PRUNE", "true")]);
+    let run =
+        secateur_with(&["prune", &file, "--profile", "opencode"], &[("OPENCODE_DISABLE_PRUNE", "true")]);
     assert!(run.out.contains("Nothing to cut: pruning is off"), "{}", run.out);
     let variables = [("OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX", "1000")];
-    let run = secateur_with(&["overflow", "--context", "200000", "--json"], &variables);
+    let run =
+        secateur_with(&["overflow", "--context", "200000", "--json", "--profile", "opencode"], &variables);
     assert_eq!(run.json()["usable"], 199_000);
-    let run = secateur_with(&["prune", &file], &[("OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX", "lots")]);
+    let run = secateur_with(
+        &["prune", &file, "--profile", "opencode"],
+        &[("OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX", "lots")],
+    );
     assert_eq!(run.code, 2);
     assert!(run.err.contains("lots") && run.err.contains("above 0"), "{}", run.err);
 }
@@ -199,9 +207,9 @@ fn a_users_own_profile_and_single_values_are_heard() {
         desk.put("own.toml", "name = \"own\"\nextends = \"opencode\"\n[watermark]\nprotect = 1000000\n");
     let run = secateur(&["prune", &file, "--profile", &own]);
     assert!(run.out.contains("fit into the 1,000,000 that are protected"), "{}", run.out);
-    let run = secateur(&["prune", &file, "--set", "watermark.protect=0", "--json"]);
+    let run = secateur(&["prune", &file, "--profile", "opencode", "--set", "watermark.protect=0", "--json"]);
     assert!(run.json()["cuts"].as_array().unwrap().len() > 40);
-    let run = secateur(&["prune", &file, "--set", "watermark.protekt=0"]);
+    let run = secateur(&["prune", &file, "--profile", "opencode", "--set", "watermark.protekt=0"]);
     assert_eq!(run.code, 2);
     assert!(run.err.contains("watermark.protekt") && run.err.contains("--set"), "{}", run.err);
 }

@@ -46,7 +46,7 @@ fn the_page_needs_no_network_and_takes_text_for_text() {
     let run = secateur(&["report", &file, "--out", out.to_str().unwrap()]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     assert!(run.out.starts_with(&format!("{}: ", out.display())), "{}", run.out);
-    assert!(run.out.contains("with the profile opencode about"), "{}", run.out);
+    assert!(run.out.contains("with the profile balanced about"), "{}", run.out);
     let page = fs::read_to_string(&out).unwrap();
     assert!(page.contains("default-src 'none'"));
     assert!(!page.contains("<script>alert") && !page.contains(" src=") && !page.contains("<link"));

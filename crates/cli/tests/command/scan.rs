@@ -131,7 +131,7 @@ fn the_list_for_people_names_every_session_once_and_is_not_coloured() {
             run.out
         );
     }
-    assert!(run.out.contains("9 sessions; the profile opencode would take 0 tokens (0.0 %)"), "{}", run.out);
+    assert!(run.out.contains("9 sessions; the profile balanced would take 0 tokens (0.0 %)"), "{}", run.out);
     assert!(!run.out.contains('\u{1b}'));
 }
 

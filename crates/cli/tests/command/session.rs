@@ -10,19 +10,23 @@ use super::{Desk, Run, command, masked, secateur_given};
 pub(super) struct Shelf {
     pub(super) desk: Desk,
     store: String,
+    config: String,
 }
 
 impl Shelf {
     pub(super) fn new() -> Self {
         let desk = Desk::new();
         let store = desk.path("sessions.db").to_str().unwrap().to_owned();
-        Self { desk, store }
+        // Nothing is cut before a request that fits: what happens is what a test asks for.
+        let config = desk.put("config.toml", "[compaction]\nprune_at = [\"overflow\"]\n");
+        Self { desk, store, config }
     }
 
     /// Runs `secateur session` and gives whatever came of it.
     pub(super) fn try_run(&self, arguments: &[&str], input: &str) -> Run {
         let arguments = [&["session"], arguments].concat();
-        secateur_given(&arguments, &[("SECATEUR_STORE", &self.store)], input)
+        let variables = [("SECATEUR_STORE", self.store.as_str()), ("SECATEUR_CONFIG", &self.config)];
+        secateur_given(&arguments, &variables, input)
     }
 
     /// Runs `secateur session`, which must succeed.
@@ -61,12 +65,12 @@ fn a_session_overflows_is_pruned_and_compacted_and_all_is_undone() {
     let shelf = Shelf::new();
     shelf.demo();
     let whole = shelf.run(&["context", "s", "--window", "400000", "--json"]).json();
-    let fitted = shelf.run(&["context", "s", "--window", "60000"]);
+    let fitted = shelf.run(&["context", "s", "--window", "28000"]);
     insta::assert_snapshot!(masked(&fitted.err), @r"
     overflow: the next request would have about N tokens; N are usable
     pruned N tool results: about N → N tokens
     compacted N messages into a digest: about N → N tokens
-    OpenAI Chat Completions request of N bytes: N messages, about N of N usable tokens
+    OpenAI Chat Completions request of N bytes: 5 messages, about N of N usable tokens
     ");
     assert!(fitted.out.contains("Uploads over 1 GB fail."), "the summary tells what was asked for");
     assert_eq!(shelf.events(), ["overflow", "pruned", "compaction-started", "compaction-completed"]);

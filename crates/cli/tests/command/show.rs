@@ -6,7 +6,7 @@ use super::{Desk, secateur, secateur_with};
 fn every_part_has_a_verdict_with_a_reason() {
     let desk = Desk::new();
     let file = desk.demo();
-    let parts = secateur(&["explain", &file, "--json"]).json();
+    let parts = secateur(&["explain", &file, "--json", "--profile", "opencode"]).json();
     let parts = parts.as_array().unwrap();
     let cuts = parts.iter().filter(|part| part["verdict"]["cut"].is_object()).count();
     let kept = parts.iter().filter(|part| part["verdict"]["kept"].is_string()).count();
@@ -15,16 +15,33 @@ fn every_part_has_a_verdict_with_a_reason() {
     assert!(parts.iter().any(|part| part["zone"] == "active" && part["verdict"]["kept"] == "active-turn"));
 
     let cut = parts.iter().find(|part| part["verdict"]["cut"].is_object()).unwrap();
-    let run = secateur(&["explain", &file, cut["id"].as_str().unwrap()]);
+    let run = secateur(&["explain", &file, cut["id"].as_str().unwrap(), "--profile", "opencode"]);
     assert!(run.out.contains("cleared: it is older than the protected tool output"), "{}", run.out);
-    let run = secateur(&["explain", &file]);
+    let run = secateur(&["explain", &file, "--profile", "opencode"]);
     assert!(run.out.contains("watermark.protect") && run.out.contains("opencode@2026-01"), "{}", run.out);
+}
+
+#[test]
+fn the_default_profile_says_what_it_assumed_and_why_it_cuts() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    let parts = secateur(&["explain", &file, "--json"]).json();
+    let parts = parts.as_array().unwrap();
+    assert!(parts.iter().any(|part| part["tool"] == "skill" && part["verdict"]["kept"] == "protected-tool"));
+    let cut = parts.iter().find(|part| part["verdict"]["cut"]["reason"] == "cache-cold").unwrap();
+    let run = secateur(&["explain", &file, cut["id"].as_str().unwrap()]);
+    assert!(run.out.contains("cold"), "{}", run.out);
+    let run = secateur(&["explain", &file]);
+    assert!(run.out.contains("assuming a cache that reads at 10 % and writes at 125 %"), "{}", run.out);
+    assert!(run.out.contains("assuming the last request at the time of the newest message"), "{}", run.out);
+    let unknown = secateur(&["prune", &file, "--model", "claude-sonnet-4-5", "--set", "watermark.protect=1"]);
+    assert!(unknown.err.contains("prunes by [rent]"), "{}", unknown.err);
 }
 
 #[test]
 fn profiles_are_listed_with_every_value_and_its_origin() {
     let names = secateur(&["profiles", "--json"]).json();
-    assert_eq!(names.as_array().unwrap().len(), 15);
+    assert_eq!(names.as_array().unwrap().len(), 17);
     let one = secateur(&["profiles", "opencode", "--json"]).json();
     let protect =
         one["settings"].as_array().unwrap().iter().find(|row| row["key"] == "watermark.protect").unwrap();

@@ -1,6 +1,8 @@
 //! From which age on a result may go, by what it is.
 
-use serde::de::Error as _;
+use std::fmt;
+
+use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::class::Class;
@@ -41,20 +43,38 @@ pub struct Ages {
     pub cold: Age,
 }
 
-/// A number of calls, or `"never"`, which takes back the age of a profile below.
+/// A number of calls, or `"never"`, which takes back the age of a profile below. It is read under a name of its own, so
+/// that whoever describes profiles knows what it is.
 fn age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Age, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Calls(u32),
-        Word(String),
+    deserializer.deserialize_newtype_struct("Age", Written)
+}
+
+/// Reads an age.
+struct Written;
+
+impl<'de> Visitor<'de> for Written {
+    type Value = Age;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a number of calls, or \"never\"")
     }
-    match Written::deserialize(deserializer)? {
-        Written::Calls(calls) => Ok(Some(calls)),
-        Written::Word(word) if word == "never" => Ok(None),
-        Written::Word(word) => {
-            Err(D::Error::custom(format!("`{word}` is no age: a number of calls, or `never`")))
-        }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Age, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_u64<E: Error>(self, calls: u64) -> Result<Age, E> {
+        let wrong = |_| E::invalid_value(Unexpected::Unsigned(calls), &self);
+        u32::try_from(calls).map(Some).map_err(wrong)
+    }
+
+    fn visit_i64<E: Error>(self, calls: i64) -> Result<Age, E> {
+        let wrong = |_| E::invalid_value(Unexpected::Signed(calls), &self);
+        u32::try_from(calls).map(Some).map_err(wrong)
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<Age, E> {
+        if word == "never" { Ok(None) } else { Err(E::invalid_value(Unexpected::Str(word), &self)) }
     }
 }
 
@@ -65,6 +85,22 @@ impl Ages {
             Class::Read => self.read,
             Class::Agent => self.agent,
             _ => self.other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_a_number_of_calls_or_never() {
+        let read = |text: &str| toml::from_str::<Ages>(text).map(|ages| ages.read);
+        assert_eq!(read("read = 7").unwrap(), Some(7));
+        assert_eq!(read("read = \"never\"").unwrap(), None);
+        for wrong in ["read = -1", "read = 99999999999", "read = \"soon\"", "read = 1.5"] {
+            let told = read(wrong).unwrap_err().to_string();
+            assert!(told.contains("a number of calls, or \"never\""), "{told}");
         }
     }
 }

@@ -171,7 +171,7 @@ pub struct Record {
     /// What happened.
     pub events: Vec<Event>,
     /// The state from now on, if no operation changes it further.
-    pub state: State,
+    pub state: Box<State>,
 }
 
 /// A change of a session. Each can be undone.

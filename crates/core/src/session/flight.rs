@@ -59,7 +59,7 @@ impl Session {
 
     /// Asks the store to keep operations and everything that happened so far.
     pub(super) fn store(&mut self, effects: &mut Vec<Effect>, operations: Vec<Operation>, then: Then) {
-        let (events, state) = (std::mem::take(&mut self.events), self.state.clone());
+        let (events, state) = (std::mem::take(&mut self.events), Box::new(self.state.clone()));
         self.launch(effects, then, |ticket| Effect::Store(Record { ticket, operations, events, state }));
     }
 

@@ -350,7 +350,7 @@ impl World {
         }
         self.note(record);
         let mut messages = Vec::new();
-        let mut state = record.state.clone();
+        let mut state = (*record.state).clone();
         let first = self.operations + 1;
         for operation in &record.operations {
             self.operations += 1;

@@ -15,16 +15,28 @@ pub(super) fn shape<T: DeserializeOwned>(generator: &mut SchemaGenerator) -> Sch
     // What the simplest value lacks does not matter; what was asked for until then is noted.
     let _ = T::deserialize(Probe(&mut noted));
     generator.definitions_mut().entry("Amount").or_insert_with(amount);
+    generator.definitions_mut().entry("Age").or_insert_with(age);
     Schema::try_from(noted).unwrap_or_default()
 }
 
-/// The schema of [`Amount`](secateur::Amount), the only one of the kernel's types that takes what it gets.
+/// The schema of [`Amount`](secateur::Amount), the only one of the kernel's types that takes what it gets without a name.
 fn amount() -> Value {
     json!({
         "description": "A number of tokens such as 40000, or a share such as \"25%\".",
         "anyOf": [
             { "type": "integer", "minimum": 0, "maximum": u32::MAX },
             { "type": "string", "pattern": r"^\s*([0-9]+|[0-9]+(\.[0-9]+)?\s*%)\s*$" },
+        ],
+    })
+}
+
+/// The schema of an age of a result, which is read under its name.
+fn age() -> Value {
+    json!({
+        "description": "A number of model calls such as 25, or \"never\".",
+        "anyOf": [
+            { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+            { "type": "string", "enum": ["never"] },
         ],
     })
 }
@@ -100,8 +112,17 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         visitor.visit_u64(0)
     }
 
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        *self.0 = json!({ "$ref": format!("#/$defs/{name}") });
+        visitor.visit_u64(0)
+    }
+
     forward_to_deserialize_any! {
-        i8 i16 i128 u8 u16 u128 f32 char bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct
+        i8 i16 i128 u8 u16 u128 f32 char bytes byte_buf unit unit_struct tuple tuple_struct
         identifier ignored_any
     }
 }

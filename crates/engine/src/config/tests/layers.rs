@@ -113,8 +113,8 @@ fn a_summariser_is_put_together_from_several_places_and_can_be_taken_away() {
 fn every_place_adds_its_profiles_relative_to_itself() {
     let load = |path: &Path| -> io::Result<String> {
         let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        let protect = if path.starts_with("/srv/project") { 1 } else { 2 };
-        Ok(format!("name = \"{name}\"\nextends = \"balanced\"\n[watermark]\nprotect = {protect}\n"))
+        let least = if path.starts_with("/srv/project") { 1 } else { 2 };
+        Ok(format!("name = \"{name}\"\nextends = \"balanced\"\n[rent]\nleast_chars = {least}\n"))
     };
     let sources = [
         user("profile = \"mine\"\nprofiles = [\"pages/mine.toml\"]"),
@@ -123,11 +123,11 @@ fn every_place_adds_its_profiles_relative_to_itself() {
     let config = Config::read(&sources, &load).unwrap();
     assert_eq!(config.profile().name, "mine");
     assert_eq!(
-        config.profile().origin("watermark.protect"),
+        config.profile().origin("rent.least_chars"),
         Some("/home/me/.config/secateur/pages/mine.toml")
     );
     let pages: Vec<_> = config.settings().into_iter().filter(|row| row.key == "profiles").collect();
     assert_eq!(pages.len(), 2);
     let config = Config::read(&[&sources[..], &[flag("profile=theirs")]].concat(), &load).unwrap();
-    assert_eq!(config.profile().origin("watermark.protect"), Some("/srv/project/./theirs.toml"));
+    assert_eq!(config.profile().origin("rent.least_chars"), Some("/srv/project/./theirs.toml"));
 }

@@ -113,7 +113,7 @@ async fn a_missing_key_stops_questions_and_nothing_else() {
 #[tokio::test]
 async fn the_engine_works_as_configured() {
     let text = format!(
-        "{SUMMARISER}[redaction.patterns]\nbadge = 'badge no\\. (?<secret>\\d{{6}})'\n\
+        "profile = \"opencode\"\n{SUMMARISER}[redaction.patterns]\nbadge = 'badge no\\. (?<secret>\\d{{6}})'\n\
          [[hooks]]\nname = \"h\"\nprogram = [\"true\"]\nmoments = [\"before_prune\"]\n\
          [watermark]\nprotect = 7\n[compaction]\nattempts = 5"
     );

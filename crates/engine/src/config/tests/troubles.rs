@@ -18,7 +18,7 @@ fn what_is_no_toml_is_told_with_its_place() {
 
 #[test]
 fn unknown_keys_are_named() {
-    insta::assert_snapshot!(file("profil = \"opencode\""), @"config.toml: key `profil`: there is no such key; there are store, profile, profiles, summariser, hooks, redaction, compaction, prune, watermark, ratio, keep-last, overflow, pivot, window, budget");
+    insta::assert_snapshot!(file("profil = \"opencode\""), @"config.toml: key `profil`: there is no such key; there are store, profile, profiles, summariser, hooks, redaction, compaction, prune, watermark, ratio, keep-last, rent, overflow, pivot, window, budget");
     insta::assert_snapshot!(file("[compaction]\nthreshhold = 5"), @"config.toml: key `compaction.threshhold` = 5: unknown field `threshhold`, expected one of `auto`, `prune`, `prune_at`, `order`, `marker`, `marker_at`, `resume`, `resume_when`, `replay`, `tail`, `threshold`, `summary`, `low_water`, `least_gain`, `background`, `attempts`, `breaker`, `cooldown_ms`, `fallback`, `caps`, `models`");
     insta::assert_snapshot!(file("[compaction.models.\"claude-*\"]\nthreshhold = 5"), @"config.toml: key `compaction.models.claude-*.threshhold` = 5: unknown field `threshhold`, expected one of `threshold`, `background`, `summary`");
     insta::assert_snapshot!(file("[summariser]\nwire = \"anthropic\"\nkey = 5"), @"config.toml: key `summariser.key` = 5: unknown field `key`, expected one of `wire`, `url`, `model`, `key_env`, `key_header`, `headers`, `context`, `input`, `output`, `tokens_field`, `include_usage`, `timeout_ms`, `patience_ms`, `retries`, `first_wait_ms`, `longest_wait_ms`, `most_bytes`");
@@ -38,20 +38,20 @@ fn wrong_types_are_named() {
     insta::assert_snapshot!(file("[[hooks]]\nname = 5"), @"config.toml: key `hooks[0].name` = 5: invalid type: integer `5`, expected a string");
     insta::assert_snapshot!(file("[redaction.patterns]\nbadge = 5"), @"config.toml: key `redaction.patterns.badge` = 5: invalid type: integer `5`, expected a string");
     insta::assert_snapshot!(file("compaction = 5"), @"config.toml: key `compaction` = 5: invalid type: integer `5`, expected struct Compaction");
-    insta::assert_snapshot!(file("[watermark]\nprotect = \"lots\""), @r#"config.toml: key `watermark.protect` = "lots": invalid type: string "lots", expected i64"#);
+    insta::assert_snapshot!(file("profile = \"opencode\"\n[watermark]\nprotect = \"lots\""), @r#"config.toml: key `watermark.protect` = "lots": invalid type: string "lots", expected i64"#);
 }
 
 #[test]
 fn impossible_values_are_named() {
     insta::assert_snapshot!(file("store = \"\""), @"config.toml: key `store`: a path, sqlite:PATH or postgres://…, as a text");
-    insta::assert_snapshot!(file("profile = \"nobody\""), @r#"config.toml: key `profile` = "nobody": there is no profile of this name; there are anthropic, balanced, openagentic, openagentic@0.1.4, openagentic@2026-01, openclaw, openclaw@2026-01, openclaw@2026-01-aggressive, openclaw@2026-09, opencode, opencode@2026-01, opencode@2026-08, qwery, qwery@2026-02, qwery@2026-04"#);
+    insta::assert_snapshot!(file("profile = \"nobody\""), @r#"config.toml: key `profile` = "nobody": there is no profile of this name; there are anthropic, balanced, careful, frugal, openagentic, openagentic@0.1.4, openagentic@2026-01, openclaw, openclaw@2026-01, openclaw@2026-01-aggressive, openclaw@2026-09, opencode, opencode@2026-01, opencode@2026-08, qwery, qwery@2026-02, qwery@2026-04"#);
     insta::assert_snapshot!(file("profile = \"gone.toml\""), @"config.toml: key `profile`: cannot read the profile gone.toml: entity not found");
     insta::assert_snapshot!(file("[compaction]\nthreshold = \"120%\""), @r#"config.toml: key `compaction.threshold` = "120%": invalid value: string "120%", expected a number of tokens such as 40000, or a share such as "25%""#);
     insta::assert_snapshot!(file("[compaction]\nthreshold = -5"), @r#"config.toml: key `compaction.threshold` = -5: invalid value: integer `-5`, expected a number of tokens such as 40000, or a share such as "25%""#);
     insta::assert_snapshot!(file("[compaction]\ncaps = { bash = \"a lot\" }"), @r#"config.toml: key `compaction.caps.bash` = "a lot": invalid value: string "a lot", expected a number of tokens such as 40000, or a share such as "25%""#);
     insta::assert_snapshot!(file("[compaction]\norder = \"any\""), @r#"config.toml: key `compaction.order` = "any": unknown variant `any`, expected `prune-first` or `compact`"#);
-    insta::assert_snapshot!(file("[watermark]\nprotect = -1"), @"config.toml: key `watermark.protect` = -1: a number of tokens, 0 or more");
-    insta::assert_snapshot!(file("[ratio]\nsoft_ratio = 0.5"), @r#"config.toml: key `ratio`: the profile "balanced" prunes by [watermark]; choose one that prunes by [ratio]"#);
+    insta::assert_snapshot!(file("profile = \"opencode\"\n[watermark]\nprotect = -1"), @"config.toml: key `watermark.protect` = -1: a number of tokens, 0 or more");
+    insta::assert_snapshot!(file("[ratio]\nsoft_ratio = 0.5"), @r#"config.toml: key `ratio`: the profile "balanced" prunes by [rent]; choose one that prunes by [ratio]"#);
     insta::assert_snapshot!(file("[redaction.patterns]\nbadge = '('"), @r#"config.toml: key `redaction.patterns.badge` = "(": not a regular expression that can be used: unclosed group"#);
     insta::assert_snapshot!(file("[redaction.patterns]\nBadge = 'x'"), @r#"config.toml: key `redaction.patterns.Badge` = "x": the pattern's name "Badge" cannot stand in a marker; use 1 to 48 small letters, digits and hyphens"#);
 }
@@ -81,7 +81,7 @@ fn a_hook_that_cannot_be_built_is_refused() {
 fn a_flag_and_a_variable_are_blamed_like_a_file() {
     insta::assert_snapshot!(Source::flag("profile").unwrap_err(), @r#"--set "profile" has no `=`; it is written KEY=VALUE, e.g. compaction.threshold=80%"#);
     insta::assert_snapshot!(wrong(&[flag("compaction.threshold=much")]), @r#"--set: key `compaction.threshold` = "much": invalid value: string "much", expected a number of tokens such as 40000, or a share such as "25%""#);
-    insta::assert_snapshot!(wrong(&[flag("profile=nobody")]), @r#"--set: key `profile` = "nobody": there is no profile of this name; there are anthropic, balanced, openagentic, openagentic@0.1.4, openagentic@2026-01, openclaw, openclaw@2026-01, openclaw@2026-01-aggressive, openclaw@2026-09, opencode, opencode@2026-01, opencode@2026-08, qwery, qwery@2026-02, qwery@2026-04"#);
+    insta::assert_snapshot!(wrong(&[flag("profile=nobody")]), @r#"--set: key `profile` = "nobody": there is no profile of this name; there are anthropic, balanced, careful, frugal, openagentic, openagentic@0.1.4, openagentic@2026-01, openclaw, openclaw@2026-01, openclaw@2026-01-aggressive, openclaw@2026-09, opencode, opencode@2026-01, opencode@2026-08, qwery, qwery@2026-02, qwery@2026-04"#);
     let variable = |name: &str| (name == "SECATEUR_COMPACTION_AUTO").then(|| "perhaps".to_owned());
     insta::assert_snapshot!(wrong(&Source::environment(variable)), @r#"environment SECATEUR_COMPACTION_AUTO: key `compaction.auto` = "perhaps": invalid type: string "perhaps", expected a boolean"#);
     let variable = |name: &str| (name == "SECATEUR_SUMMARISER_MODEL").then(|| "small".to_owned());
