@@ -60,6 +60,7 @@ fn outline(size: u64) -> Outline {
         py_json: size,
         weighted: size,
         trimmed: size,
+        digest: size,
         tokens: size,
         source: size,
     };

@@ -47,6 +47,7 @@ pub fn measures() -> &'static Measures {
         py_json: true,
         weighted: true,
         source: true,
+        digest: true,
         tokens: None,
         trimmed: Some(TRIM),
         placeholder: Some(PLACEHOLDER.into()),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Result, anyhow};
-use secateur::Profile;
+use secateur::{Measures, Profile};
 use secateur_sources::Source;
 
 use super::row::Row;
@@ -61,6 +61,8 @@ pub(super) fn read(
 }
 
 fn read_one(source: &Source, profile: &Profile, next: &Next) -> Result<Vec<Row>> {
-    let skims = logs::facts(source, None, &profile.policy.measures())?;
+    // What could be saved is told well enough without digests, for which every result would have to be decoded.
+    let measures = Measures { digest: false, ..profile.policy.measures() };
+    let skims = logs::facts(source, None, &measures)?;
     skims.iter().map(|skim| Row::of(source, skim, profile, next)).collect()
 }

@@ -129,10 +129,6 @@ pub enum Consent {
 }
 
 /// What to do.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "effects are few and short-lived, and most of them are records"
-)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Keep all of this, or nothing, and once: the same ticket may come again. Answered by [`Input::Stored`].
