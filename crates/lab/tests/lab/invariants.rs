@@ -187,6 +187,31 @@ fn from_scratch(trace: &Trace, profile: &Profile, terms: &Terms<'_>) -> Vec<f64>
     contexts
 }
 
+/// OpenClaw's adaptive mode decides anew at each request. Past 30 % of the window it shortens every long result before
+/// the newest three answers: once everything from the oldest of them on is new to the cache, and after that, at each
+/// call, what the three answers have just left behind.
+#[test]
+fn shortening_anew_at_each_call_breaks_the_cache_at_each_call() {
+    let mut log = Log::of("p", "Please mend the build.");
+    for number in 0..50 {
+        log = log.bash(&format!("make step{number}"), &output(number, 6_000));
+    }
+    let trace = log.trace();
+    let sheets = Sheets::builtin();
+    let terms = Terms { sheet: sheets.get("anthropic-5m").expect("a sheet"), as_billed: false, window: None };
+    let run = replay(&trace, &profiles().get("openclaw@2026-01").expect("a policy"), &[], &terms);
+    let first = run.steps.iter().position(|step| step.broke).expect("a break");
+    let units: u64 = (0..trace.calls[first].parts).map(|part| trace.outline.sent(PartIx(part))).sum();
+    assert!((240_000..255_000).contains(&units), "30 % of 200,000 tokens of four characters: {units}");
+    let share = |number: usize| run.steps[number].cached / run.steps[number].context;
+    let before = run.steps[first - 1].context;
+    // Instructions and the first question stay cached; half of every result but the newest ones is gone.
+    assert!(run.steps[first].cached < 0.1 * before && run.steps[first].context < 0.6 * before);
+    for number in first + 1..run.steps.len() {
+        assert!(run.steps[number].broke && share(number) > 0.8, "call {number}: {}", share(number));
+    }
+}
+
 #[test]
 fn a_study_pools_costs_and_says_how_sure_it_is() {
     let beats: Vec<Beat> = (0..40).map(|number| Beat::Run(2_000 + 100 * number)).collect();

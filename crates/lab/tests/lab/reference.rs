@@ -40,7 +40,8 @@ const NAMES: [(&str, &str); 18] = [
 ///   had been compacted and lets policies save what is long gone; `traces::a_compaction_by_index_starts_another_trace`
 ///   shows a minimal session.
 /// * OpenClaw's adaptive mode: its plans follow the recorded cases of that system, which are replayed by `conform`; the
-///   table's simulator has its own reading of them.
+///   table's simulator has its own reading of them. What such a plan does to the cache is shown call by call in
+///   `invariants::shortening_anew_at_each_call_breaks_the_cache_at_each_call`.
 fn is_explained(row: &Row) -> bool {
     row.agent == "pi" || row.policy == "openclaw@2026-01"
 }
