@@ -17,6 +17,9 @@ use crate::telling::{number, sentences};
 /// The model's whole window in tokens.
 const WINDOW: i64 = 80_000;
 
+/// After this request somebody asks for a compaction.
+const ASKED: usize = 8;
+
 /// How many blocks the usable part of the window is drawn with.
 const BLOCKS: i64 = 20;
 
@@ -71,11 +74,13 @@ pub(super) async fn show(out: &mut dyn Write, story: &Story) -> Result<()> {
         for sentence in sentences(&events) {
             writeln!(out, "       {YELLOW}{sentence}{YELLOW:#}")?;
         }
-    }
-    // Pruning was enough so far; who wants more asks for it.
-    writeln!(out, "     and then: secateur session compact")?;
-    for sentence in sentences(&kept.compact(None).await.map_err(told)?) {
-        writeln!(out, "       {YELLOW}{sentence}{YELLOW:#}")?;
+        if ordinal + 1 == ASKED {
+            // Pruning was enough so far; who wants more asks for it, and the work goes on behind the summary.
+            writeln!(out, "     secateur session compact")?;
+            for sentence in sentences(&kept.compact(None).await.map_err(told)?) {
+                writeln!(out, "       {YELLOW}{sentence}{YELLOW:#}")?;
+            }
+        }
     }
     let all = unkept.machine().tokens();
     writeln!(
