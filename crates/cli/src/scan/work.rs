@@ -61,8 +61,9 @@ pub(super) fn read(
 }
 
 fn read_one(source: &Source, profile: &Profile, next: &Next) -> Result<Vec<Row>> {
-    // What could be saved is told well enough without digests, for which every result would have to be decoded.
-    let measures = Measures { digest: false, ..profile.policy.measures() };
+    // What could be saved is told well enough without digests and hashes, for which every result would have to be
+    // decoded and gone through once more.
+    let measures = Measures { digest: false, source: false, ..profile.policy.measures() };
     let skims = logs::facts(source, None, &measures)?;
     skims.iter().map(|skim| Row::of(source, skim, profile, next)).collect()
 }
