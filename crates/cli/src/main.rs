@@ -37,6 +37,7 @@ mod kept;
 mod lab;
 mod lint;
 mod logs;
+mod many;
 mod moment;
 mod next;
 mod overflow;

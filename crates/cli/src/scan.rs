@@ -6,20 +6,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
-use secateur_sources::{Found, Homes, Source, at, find};
+use secateur_sources::Source;
 
 use crate::chosen::Chosen;
 use crate::figures::{counted, grouped, percent, shortened};
-use crate::logs;
+use crate::many;
 use crate::next::Next;
-use crate::paint;
 use crate::table::Table;
 use row::Row;
 
 mod row;
-mod work;
 
 /// List sessions: how full each one is and what a profile would save.
 ///
@@ -91,8 +89,8 @@ impl Scan {
         let now = SystemTime::now();
         let sources = self.sources(now)?;
         let profile = self.chosen.or_default()?;
-        let work::Outcome { mut rows, failures } = work::read(&sources, self.threads, &profile, &self.next)?;
-        self.report_failures(&sources, &failures)?;
+        let mut rows =
+            many::read(&sources, &self.paths, self.threads, |source| Row::all(source, &profile, &self.next))?;
         rows.retain(|row| self.wants(row));
         rows.sort_by(|one, other| {
             self.key(one).cmp(&self.key(other)).then_with(|| one.file.cmp(&other.file))
@@ -126,45 +124,16 @@ impl Scan {
     }
 
     fn sources(&self, now: SystemTime) -> Result<Vec<Source>> {
-        let mut found = Found::default();
-        if self.paths.is_empty() {
-            found = find(&Homes::from_env());
-        }
-        for path in &self.paths {
-            let here = at(path).map_err(|error| logs::told(&error))?;
-            found.sources.extend(here.sources);
-            found.warnings.extend(here.warnings);
-        }
-        for warning in &found.warnings {
-            paint::warn(warning);
-        }
+        let mut sources = many::sources(&self.paths)?;
         if let Some(since) = self.since {
             let is_recent = |source: &Source| {
                 source
                     .modified
                     .is_none_or(|modified| now.duration_since(modified).unwrap_or_default() <= since)
             };
-            found.sources.retain(is_recent);
+            sources.retain(is_recent);
         }
-        Ok(found.sources)
-    }
-
-    /// A file that was named is expected to be a session; one that lay in a folder is not.
-    fn report_failures(&self, sources: &[Source], failures: &[(usize, anyhow::Error)]) -> Result<()> {
-        for (index, error) in failures {
-            let path = sources.get(*index).map(|source| &source.path);
-            if path.is_some_and(|path| self.paths.contains(path)) {
-                return Err(anyhow!("{error:#}"));
-            }
-        }
-        if !failures.is_empty() {
-            let count = counted(failures.len() as u64, "file");
-            paint::note(format_args!(
-                "{count} could not be read as a session, the first: {:#}",
-                failures[0].1
-            ));
-        }
-        Ok(())
+        Ok(sources)
     }
 
     fn wants(&self, row: &Row) -> bool {

@@ -8,7 +8,6 @@ use crate::harm::Need;
 use crate::optimum::{feasible, lower_bound};
 use crate::replay::{Run, Step, Terms, replay};
 use crate::sheet::Sheet;
-use crate::study::Options;
 use crate::trace::Trace;
 
 /// One session under one policy.
@@ -70,23 +69,22 @@ impl Case {
     pub(crate) fn of(
         trace: Trace,
         needs: Vec<Need>,
-        sheet: &Sheet,
+        terms: &Terms<'_>,
         none: &Profile,
         profiles: &[Profile],
-        options: &Options,
     ) -> Self {
-        let terms = Terms { sheet, as_billed: options.sheet.is_none(), window: options.window };
+        let sheet = terms.sheet;
         let outcome = |run: &Run| Outcome::of(run, &needs);
-        let unpruned = replay(&trace, none, &needs, &terms);
+        let unpruned = replay(&trace, none, &needs, terms);
         let outcomes =
-            profiles.iter().map(|profile| outcome(&replay(&trace, profile, &needs, &terms))).collect();
+            profiles.iter().map(|profile| outcome(&replay(&trace, profile, &needs, terms))).collect();
         let cache = &sheet.cache;
         let input = |usage: secateur::Usage| {
             usage.input as f64 + cache.read * usage.cache_read as f64 + cache.write * usage.cache_write as f64
         };
         Self {
-            bound: lower_bound(&trace, &needs, &terms),
-            feasible: feasible(&trace, &needs, &terms).cost,
+            bound: lower_bound(&trace, &needs, terms),
+            feasible: feasible(&trace, &needs, terms).cost,
             none: outcome(&unpruned),
             recorded: trace.calls.iter().filter_map(|call| call.usage).map(input).sum(),
             replayed: unpruned.input_cost,

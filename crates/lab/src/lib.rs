@@ -35,6 +35,7 @@
 mod bill;
 pub mod bootstrap;
 mod case;
+mod crew;
 mod harm;
 pub mod optimum;
 mod page;
@@ -47,6 +48,7 @@ mod tune;
 
 pub use bill::{Bill, Billed};
 pub use case::{Case, Outcome};
+pub use crew::each;
 pub use harm::{General, Need, needs};
 pub use page::page;
 pub use policies::{USUAL, profiles};

@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use secateur::{Profile, ProfileError};
 use serde::Serialize;
 
 use crate::bootstrap;
 use crate::case::{Case, Outcome};
+use crate::crew::each;
 use crate::harm::{General, needs};
 use crate::policies::none;
+use crate::replay::Terms;
 use crate::sheet::{Sheet, SheetError, Sheets};
 use crate::trace::Trace;
 
@@ -45,6 +45,17 @@ pub struct Options {
     pub window: Option<f64>,
     /// How many threads work; none for as many as there are cores.
     pub threads: Option<usize>,
+}
+
+impl Options {
+    /// The terms under which a session is replayed.
+    pub fn terms<'s>(&'s self, sheets: &'s Sheets, trace: &Trace) -> Result<Terms<'s>, SheetError> {
+        let sheet = match &self.sheet {
+            Some(sheet) => sheet,
+            None => sheets.billed(trace)?,
+        };
+        Ok(Terms { sheet, as_billed: self.sheet.is_none(), window: self.window })
+    }
 }
 
 /// One agent, or all, under one policy.
@@ -116,39 +127,20 @@ impl Study {
     ) -> Result<Self, StudyError> {
         let traces: Vec<Trace> =
             traces.into_iter().filter(|trace| trace.calls.len() >= LEAST_CALLS).collect();
-        let mut billed = Vec::with_capacity(traces.len());
-        for trace in &traces {
-            billed.push(match &options.sheet {
-                Some(sheet) => sheet.clone(),
-                None => sheets.billed(trace)?.clone(),
-            });
-        }
         let none = none()?;
         let needs = needs(&traces, &General::of(&traces));
-        let work: Vec<_> = traces.into_iter().zip(needs).zip(billed).collect();
-        let (count, taken, finished) = (work.len(), AtomicUsize::new(0), AtomicUsize::new(0));
-        let work: Vec<_> = work.into_iter().map(|work| Mutex::new(Some(work))).collect();
-        let cases = Mutex::new(Vec::with_capacity(count));
-        let threads = options.threads.or_else(|| thread::available_parallelism().ok().map(Into::into));
-        thread::scope(|scope| {
-            for _ in 0..threads.unwrap_or(1).clamp(1, count.max(1)) {
-                scope.spawn(|| {
-                    loop {
-                        let index = taken.fetch_add(1, Ordering::Relaxed);
-                        let Some(slot) = work.get(index) else { return };
-                        let own = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-                        let Some(((trace, needs), sheet)) = own else { continue };
-                        let case = Case::of(trace, needs, &sheet, &none, profiles, options);
-                        cases.lock().unwrap_or_else(PoisonError::into_inner).push((index, case));
-                        done(finished.fetch_add(1, Ordering::Relaxed) + 1, count);
-                    }
-                });
-            }
+        let mut work = Vec::with_capacity(traces.len());
+        for (trace, needs) in traces.into_iter().zip(needs) {
+            work.push((options.terms(sheets, &trace)?, trace, needs));
+        }
+        let (count, finished) = (work.len(), AtomicUsize::new(0));
+        let cases = each(work, options.threads, |(terms, trace, needs)| {
+            let case = Case::of(trace, needs, &terms, &none, profiles);
+            done(finished.fetch_add(1, Ordering::Relaxed) + 1, count);
+            case
         });
-        let mut cases = cases.into_inner().unwrap_or_else(PoisonError::into_inner);
-        cases.sort_by_key(|(index, _)| *index);
         let policies = profiles.iter().map(|profile| profile.name.clone()).collect();
-        Ok(Self { cases: cases.into_iter().map(|(_, case)| case).collect(), policies })
+        Ok(Self { cases, policies })
     }
 
     /// The agents, in order.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use secateur_lab::{General, Need, Sheets, Terms, Trace, needs, replay};
+use secateur_lab::{General, Need, Options, Sheets, Trace, needs, replay};
 use serde::Serialize;
 
 use super::{gather, measures, named, sheet};
@@ -58,17 +58,13 @@ impl Why {
         }
         let sheets = Sheets::builtin();
         let own = self.sheet.as_deref().map(sheet).transpose()?;
+        let options = Options { sheet: own, ..Options::default() };
         let needs = needs(&traces, &General::of(&traces));
         let mut told = Vec::new();
         let mut calls = 0;
         for (trace, needs) in traces.iter().zip(&needs) {
             calls += trace.calls.len();
-            let sheet = match &own {
-                Some(sheet) => sheet,
-                None => sheets.billed(trace)?,
-            };
-            let terms = Terms { sheet, as_billed: own.is_none(), window: None };
-            let run = replay(trace, profile, needs, &terms);
+            let run = replay(trace, profile, needs, &options.terms(&sheets, trace)?);
             let of = |miss: &secateur_lab::Miss| Some(tell(trace, needs.get(miss.need)?, miss));
             told.extend(run.misses.iter().filter_map(of));
         }
@@ -80,10 +76,11 @@ impl Why {
         for miss in &told {
             print(out, miss)?;
         }
+        let misses = if told.len() == 1 { "miss" } else { "misses" };
         writeln!(
             out,
-            "{} in {} under {}.",
-            counted(told.len() as u64, "miss").replace("misss", "misses"),
+            "{} {misses} in {} under {}.",
+            told.len(),
             counted(calls as u64, "call"),
             profile.name
         )?;

@@ -3,11 +3,12 @@
 use std::time::UNIX_EPOCH;
 
 use anyhow::Result;
-use secateur::{Calibration, Category, Memory, Pick, Profile};
+use secateur::{Calibration, Category, Measures, Memory, Pick, Profile};
 use secateur_formats::{Census, Format, Skim};
 use secateur_sources::Source;
 use serde::Serialize;
 
+use crate::logs;
 use crate::next::Next;
 use crate::savings::savings;
 
@@ -41,7 +42,16 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn of(source: &Source, skim: &Skim, profile: &Profile, next: &Next) -> Result<Self> {
+    /// The sessions of a source.
+    pub(super) fn all(source: &Source, profile: &Profile, next: &Next) -> Result<Vec<Self>> {
+        // What could be saved is told well enough without digests and hashes, for which every result would have to be
+        // decoded and gone through once more.
+        let measures = Measures { digest: false, source: false, ..profile.policy.measures() };
+        let skims = logs::facts(source, None, &measures)?;
+        skims.iter().map(|skim| Self::of(source, skim, profile, next)).collect()
+    }
+
+    fn of(source: &Source, skim: &Skim, profile: &Profile, next: &Next) -> Result<Self> {
         let outline = &skim.outline;
         let census = Census::of(outline, skim.format);
         let timeline = outline.timeline();

@@ -1,0 +1,57 @@
+//! Many sessions at once: those that a user names or that lie on the machine, read on all cores.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use secateur_sources::{Found, Homes, Source, at, find};
+
+use crate::figures::counted;
+use crate::progress::Progress;
+use crate::{logs, paint};
+
+/// The sessions at these paths, or, without a path, those of the agents on this machine.
+pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
+    let mut found = Found::default();
+    if paths.is_empty() {
+        found = find(&Homes::from_env());
+    }
+    for path in paths {
+        let here = at(path).map_err(|error| logs::told(&error))?;
+        found.sources.extend(here.sources);
+        found.warnings.extend(here.warnings);
+    }
+    for warning in &found.warnings {
+        paint::warn(warning);
+    }
+    Ok(found.sources)
+}
+
+/// What is read from all sources, in their order. A file that was named is expected to be a session; one that lay in a
+/// folder is not, so it is only mentioned.
+pub(crate) fn read<T: Send>(
+    sources: &[Source],
+    paths: &[PathBuf],
+    threads: Option<usize>,
+    of: impl Fn(&Source) -> Result<Vec<T>> + Sync,
+) -> Result<Vec<T>> {
+    let progress = Progress::over(sources);
+    let outcomes = secateur_lab::each(sources, threads, |source| {
+        let outcome = of(source);
+        progress.advance(source);
+        outcome
+    });
+    progress.finish();
+    let (mut all, mut failures) = (Vec::new(), Vec::new());
+    for (source, outcome) in sources.iter().zip(outcomes) {
+        match outcome {
+            Ok(own) => all.extend(own),
+            Err(error) if paths.contains(&source.path) => return Err(error),
+            Err(error) => failures.push(error),
+        }
+    }
+    if let Some(first) = failures.first() {
+        let count = counted(failures.len() as u64, "file");
+        paint::note(format_args!("{count} could not be read as a session, the first: {first:#}"));
+    }
+    Ok(all)
+}
