@@ -12,7 +12,7 @@ struct House {
 impl House {
     fn new() -> Self {
         let house = Self { desk: Desk::new() };
-        for folder in ["home/.config/secateur", "work/project/below"] {
+        for folder in ["home/.config/secateur", "code/project/below"] {
             std::fs::create_dir_all(house.desk.path(folder)).unwrap();
         }
         house
@@ -23,7 +23,7 @@ impl House {
     }
 
     fn project(&self, text: &str) {
-        self.desk.put("work/project/secateur.toml", text);
+        self.desk.put("code/project/secateur.toml", text);
     }
 
     /// Runs `secateur config` below the project. What is printed names the house `HOUSE`.
@@ -31,7 +31,7 @@ impl House {
         let output = Command::new(env!("CARGO_BIN_EXE_secateur"))
             .arg("config")
             .args(arguments)
-            .current_dir(self.desk.path("work/project/below"))
+            .current_dir(self.desk.path("code/project/below"))
             .env_clear()
             .env("HOME", self.desk.path("home"))
             .env("COLUMNS", "200")
@@ -68,11 +68,11 @@ fn the_nearest_project_and_the_users_file_are_found() {
     house.user("profile = \"opencode\"\n[watermark]\nprotect = 1\nminimum = 1\n");
     house.project("[watermark]\nprotect = 2\n");
     let value = |key: &str| house.value(key, &[], &[]);
-    assert_eq!(value("watermark.protect"), "2 from HOUSE/work/project/secateur.toml");
+    assert_eq!(value("watermark.protect"), "2 from HOUSE/code/project/secateur.toml");
     assert_eq!(value("watermark.minimum"), "1 from HOUSE/home/.config/secateur/config.toml");
     assert_eq!(value("store"), "\"sqlite:HOUSE/home/.local/share/secateur/sessions.db\" from default");
     let files = house.config(&["--path", "--json"], &[]).json();
-    insta::assert_snapshot!(files, @r#"[{"from":"user","path":"HOUSE/home/.config/secateur/config.toml","found":true},{"from":"project","path":"HOUSE/work/project/secateur.toml","found":true}]"#);
+    insta::assert_snapshot!(files, @r#"[{"from":"user","path":"HOUSE/home/.config/secateur/config.toml","found":true},{"from":"project","path":"HOUSE/code/project/secateur.toml","found":true}]"#);
     let table = house.config(&["--path"], &[]).out;
     assert_eq!(table.lines().count(), 3, "{table}");
 }
@@ -112,7 +112,7 @@ fn a_project_cannot_bring_hooks() {
     house.project("[[hooks]]\nname = \"x\"\nprogram = [\"/bin/sh\"]\nmoments = [\"before_prune\"]\n");
     let run = house.config(&[], &[]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
-    insta::assert_snapshot!(run.err, @"error: HOUSE/work/project/secateur.toml: key `hooks` is not taken from a project's file, because hooks run programs and send parts of the conversation on; put it into your own file, ~/.config/secateur/config.toml, if you want it");
+    insta::assert_snapshot!(run.err, @"error: HOUSE/code/project/secateur.toml: key `hooks` is not taken from a project's file, because hooks run programs and send parts of the conversation on; put it into your own file, ~/.config/secateur/config.toml, if you want it");
 }
 
 #[test]
