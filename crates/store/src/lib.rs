@@ -45,12 +45,15 @@ use sqlite::Sqlite;
 
 pub use error::StoreError;
 pub use record::{
-    Change, Commit, Committed, EventRow, Forget, Forgotten, Lease, Loaded, Message, NewMessage, NewOperation,
-    NewSession, OperationRow, SessionRow,
+    Change, Commit, Committed, EventRow, Forget, Forgotten, Found, Lease, Loaded, Message, NewMessage,
+    NewOperation, NewSession, OperationRow, SessionRow,
 };
 
 /// No lease is longer than a hundred years, so that no clock overflows.
 const LONGEST_LEASE: u64 = 100 * 366 * 24 * 3600 * 1000;
+
+/// The most messages that are found at once.
+const MOST_FOUND: usize = 1000;
 
 /// Opens a store, and makes it if there is none:
 ///
@@ -107,6 +110,14 @@ pub trait Store: Send + Sync {
 
     /// All sessions, the one changed last first, at most `limit` of them.
     async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError>;
+
+    /// Where messages with these ids were appended, in whichever sessions: those of the session changed last first, at
+    /// most 1,000. Sessions changed at the same time come in the order of their ids, messages of one session in that
+    /// of their numbers. Messages that are hidden or no longer alive count, too; those that an operation made do not.
+    ///
+    /// Messages are looked up in an index. The cost is that of all which have one of these ids, also of those beyond
+    /// the first 1,000.
+    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError>;
 
     /// The session with everything that is alive: messages from `live_from` on and pinned ones before it, in the
     /// order of their numbers, without hidden ones, each with the body that is shown.

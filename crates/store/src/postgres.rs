@@ -7,6 +7,7 @@
 
 mod body;
 mod commit;
+mod find;
 mod forget;
 mod lease;
 mod load;
@@ -25,10 +26,10 @@ use tokio_postgres::{Config, NoTls};
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
-    Commit, Committed, EventRow, Forget, Forgotten, Lease, Loaded, Message, NewSession, OperationRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Found, Lease, Loaded, Message, NewSession, OperationRow,
     SessionRow,
 };
-use crate::text::{check_id, check_session};
+use crate::text::{check_id, check_session, findable};
 use crate::{Store, failure};
 use problem::Problem;
 
@@ -109,6 +110,13 @@ impl Store for Postgres {
         let doing = "cannot list sessions";
         let client = self.connect(doing).await?;
         let result = session::list(&client, limit).await;
+        finish(client, doing, result)
+    }
+
+    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        let doing = "cannot find messages";
+        let client = self.connect(doing).await?;
+        let result = find::find(&client, &findable(ids)).await;
         finish(client, doing, result)
     }
 

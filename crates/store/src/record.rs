@@ -97,6 +97,21 @@ pub struct Message {
     pub body: Vec<u8>,
 }
 
+/// A message that was found by its id, and the session that it was appended to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The message's id.
+    pub id: String,
+    /// The session's id.
+    pub session: String,
+    /// The message's number in the session.
+    pub seq: u64,
+    /// The number of the session's newest message.
+    pub head: u64,
+    /// When the session was last changed.
+    pub updated: i64,
+}
+
 /// A change of a message that is there. What is none stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {

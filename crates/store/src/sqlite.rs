@@ -7,6 +7,7 @@
 mod body;
 mod commit;
 mod connection;
+mod find;
 mod forget;
 mod lease;
 mod load;
@@ -25,10 +26,10 @@ use tokio::task::spawn_blocking;
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
-    Commit, Committed, EventRow, Forget, Forgotten, Lease, Loaded, Message, NewSession, OperationRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Found, Lease, Loaded, Message, NewSession, OperationRow,
     SessionRow,
 };
-use crate::text::{check_id, check_session};
+use crate::text::{check_id, check_session, findable};
 use crate::{Store, failure};
 use readers::Readers;
 use writer::Writer;
@@ -90,6 +91,12 @@ impl Store for Sqlite {
 
     async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
         self.read("cannot list sessions", move |c| session::list(c, limit)).await
+    }
+
+    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        let doing = "cannot find messages";
+        let ids = serde_json::to_string(&findable(ids)).map_err(StoreError::database(doing))?;
+        self.read(doing, move |c| find::find(c, &ids)).await
     }
 
     async fn load(&self, id: &str) -> Result<Loaded, StoreError> {

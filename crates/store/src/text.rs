@@ -32,6 +32,12 @@ pub(crate) fn check_id(what: &'static str, id: &str) -> Result<(), StoreError> {
     check_text(what, id)
 }
 
+/// Those of these ids that a store can hold. There is nothing to look for under the others.
+pub(crate) fn findable(ids: &[String]) -> Vec<&str> {
+    let fits = |id: &&str| check_id("the id of a message", id).is_ok();
+    ids.iter().map(String::as_str).filter(fits).collect()
+}
+
 /// Refuses a session that cannot be kept.
 pub(crate) fn check_session(session: &NewSession) -> Result<(), StoreError> {
     check_id("the id of a session", &session.id)?;

@@ -13,6 +13,8 @@ mod commit;
 mod content;
 #[path = "store/crash.rs"]
 mod crash;
+#[path = "store/find.rs"]
+mod find;
 #[path = "store/forget.rs"]
 mod forget;
 #[path = "store/home.rs"]

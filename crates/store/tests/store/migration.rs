@@ -7,13 +7,19 @@ use crate::rows::{loaded_texts, new_session, says, session_of};
 
 on_each_home!(
     a_database_of_schema_1_is_brought_up_to_date,
+    a_database_of_schema_2_is_brought_up_to_date,
     a_step_that_fails_changes_nothing,
     a_newer_database_is_refused,
     many_may_open_a_new_store_at_once,
 );
 
+/// The schema of this version.
+const NEWEST: i64 = 3;
+
 const SQLITE_1: &str = include_str!("../../src/sqlite/schema/1.sql");
+const SQLITE_2: &str = include_str!("../../src/sqlite/schema/2.sql");
 const POSTGRES_1: &str = include_str!("../../src/postgres/schema/1.sql");
+const POSTGRES_2: &str = include_str!("../../src/postgres/schema/2.sql");
 
 /// Makes the database that the first version would have made, with a session of one message in it.
 async fn make_schema_1(home: &Home) {
@@ -41,6 +47,15 @@ async fn make_schema_1(home: &Home) {
     home.run_sql(&sql).await;
 }
 
+/// Makes the database that the second version would have made, whose session is leased.
+async fn make_schema_2(home: &Home) {
+    make_schema_1(home).await;
+    let step = if home.backend == Backend::Postgres { POSTGRES_2 } else { SQLITE_2 };
+    let far = i64::MAX / 2;
+    home.run_sql(&format!("{step} INSERT INTO leases VALUES (1, 'me', 7, {far})")).await;
+    set_schema(home, 2).await;
+}
+
 async fn schema(home: &Home) -> i64 {
     match home.backend {
         Backend::Postgres => home.ask("SELECT version::bigint FROM secateur_schema").await,
@@ -59,14 +74,27 @@ async fn a_database_of_schema_1_is_brought_up_to_date(home: Home) {
     make_schema_1(&home).await;
     assert_eq!(schema(&home).await, 1);
     let store = home.open().await;
-    assert_eq!(schema(&home).await, 2);
+    assert_eq!(schema(&home).await, NEWEST);
     assert_eq!(loaded_texts(&store, "s").await, ["hello"]);
     // What schema 2 brought.
     let lease = store.lease("s", "me", 1_000).await.unwrap().unwrap();
     store.commit("s", Commit { lease: Some(lease.token), ..says(1, vec![]) }).await.unwrap();
     // Opening it once more changes nothing.
     assert_eq!(loaded_texts(&home.open().await, "s").await, ["hello"]);
+    assert_eq!(schema(&home).await, NEWEST);
+}
+
+async fn a_database_of_schema_2_is_brought_up_to_date(home: Home) {
+    make_schema_2(&home).await;
     assert_eq!(schema(&home).await, 2);
+    let store = home.open().await;
+    assert_eq!(schema(&home).await, NEWEST);
+    assert_eq!(loaded_texts(&store, "s").await, ["hello"]);
+    assert_eq!(store.lease("s", "me", 1_000).await.unwrap().unwrap().token, 7);
+    // What schema 3 brought: messages of before are found, too.
+    let found = store.find(&["a".to_owned()]).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].session.as_str(), found[0].seq, found[0].updated), ("s", 1, 6));
 }
 
 async fn a_step_that_fails_changes_nothing(home: Home) {
@@ -81,11 +109,11 @@ async fn a_step_that_fails_changes_nothing(home: Home) {
 
 async fn a_newer_database_is_refused(home: Home) {
     session_of(&home.open().await, "s", &["a"]).await;
-    set_schema(&home, 3).await;
+    set_schema(&home, 4).await;
     let refused = open(&home.url).await.err().unwrap();
-    assert!(matches!(refused, StoreError::Newer { found: 3, known: 2 }), "{refused}");
-    assert_eq!(schema(&home).await, 3);
-    set_schema(&home, 2).await;
+    assert!(matches!(refused, StoreError::Newer { found: 4, known: 3 }), "{refused}");
+    assert_eq!(schema(&home).await, 4);
+    set_schema(&home, 3).await;
     assert_eq!(loaded_texts(&home.open().await, "s").await, ["a"]);
 }
 
@@ -101,7 +129,7 @@ async fn many_may_open_a_new_store_at_once(home: Home) {
         task.await.unwrap();
     }
     assert_eq!(home.open().await.sessions(9).await.unwrap().len(), 8);
-    assert_eq!(schema(&home).await, 2);
+    assert_eq!(schema(&home).await, NEWEST);
 }
 
 #[test]
