@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::body::{Bodies, Digest, pack};
 use crate::error::StoreError;
-use crate::record::{Change, Commit, Committed, NewMessage, NewOperation};
-use crate::text::{check_id, check_size, check_text};
+use crate::record::{Change, Commit, Committed, Fork, NewMessage, NewOperation};
+use crate::text::{check_id, check_size, check_text, to_column};
 
 /// A commit that is ready to be carried out.
 pub(crate) struct Draft {
@@ -83,7 +83,7 @@ impl Draft {
     }
 
     /// Decides whether the commit fits the session as it is, and what the session's numbers are after it. Whether an
-    /// id is known already, only the database can say.
+    /// id is known already, and whether a number below the head names a message, only the database can say.
     pub(crate) fn fit(&self, id: &str, head: &Head) -> Result<Committed, StoreError> {
         check_revision(id, self.revision, head.revision)?;
         if self.lease.is_some() && self.lease != head.lease {
@@ -101,10 +101,10 @@ impl Draft {
         };
         let messages = 1..=committed.head;
         if let Some(&seq) = self.change.keys().find(|seq| !messages.contains(seq)) {
-            return Err(StoreError::NoMessage { id: id.to_owned(), seq });
+            return Err(StoreError::no_message(id, seq));
         }
         if let Some(seq) = self.live_from.filter(|&seq| seq > committed.head + 1) {
-            return Err(StoreError::NoMessage { id: id.to_owned(), seq });
+            return Err(StoreError::no_message(id, seq));
         }
         let operations = 1..=committed.last_operation;
         let made_by = self.append.iter().filter_map(|message| message.row.operation);
@@ -113,6 +113,11 @@ impl Draft {
             Some(number) => Err(StoreError::NoOperation { id: id.to_owned(), number }),
             None => Ok(committed),
         }
+    }
+
+    /// The numbers of messages that are changed and must be there before the commit.
+    pub(crate) fn changed_before(&self, head: &Head) -> Vec<i64> {
+        self.change.range(..=head.head).map(|(&seq, _)| to_column(seq)).collect()
     }
 }
 
@@ -130,6 +135,12 @@ pub(crate) fn check_revision(id: &str, expected: u64, found: u64) -> Result<(), 
         return Ok(());
     }
     Err(StoreError::Stale { id: id.to_owned(), expected, found })
+}
+
+/// Decides whether a session can branch off from another one as that is.
+pub(crate) fn check_branch(from: &str, fork: &Fork, head: &Head) -> Result<(), StoreError> {
+    check_revision(from, fork.revision, head.revision)?;
+    if fork.at > head.head { Err(StoreError::no_message(from, fork.at)) } else { Ok(()) }
 }
 
 /// The refusal of a message that was appended before.

@@ -47,9 +47,9 @@ impl Erasure {
         candidates: Vec<Candidate>,
     ) -> Result<Self, StoreError> {
         check_revision(id, forget.revision, head.revision)?;
-        let messages = 1..=head.head;
-        if let Some(&seq) = forget.gone.iter().chain(&forget.cut).find(|seq| !messages.contains(seq)) {
-            return Err(StoreError::NoMessage { id: id.to_owned(), seq });
+        let there: BTreeSet<u64> = candidates.iter().map(|candidate| from_column(candidate.seq)).collect();
+        if let Some(&seq) = forget.gone.iter().chain(&forget.cut).find(|seq| !there.contains(seq)) {
+            return Err(StoreError::no_message(id, seq));
         }
         let gone: BTreeSet<u64> = forget.gone.iter().copied().collect();
         let mut erasure = Self::default();

@@ -132,4 +132,9 @@ impl StoreError {
     pub(crate) fn no_session(id: &str) -> Self {
         Self::NoSession { id: id.to_owned() }
     }
+
+    /// There is no message of that number.
+    pub(crate) fn no_message(id: &str, seq: u64) -> Self {
+        Self::NoMessage { id: id.to_owned(), seq }
+    }
 }

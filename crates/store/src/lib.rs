@@ -45,7 +45,7 @@ use sqlite::Sqlite;
 
 pub use error::StoreError;
 pub use record::{
-    Change, Commit, Committed, EventRow, Forget, Forgotten, Found, Lease, Loaded, Message, NewMessage,
+    Change, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewMessage,
     NewOperation, NewSession, OperationRow, SessionRow,
 };
 
@@ -132,6 +132,18 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NoOperation`]), if one of its messages was appended before ([`StoreError::Known`]), or if it
     /// shows an original again that was forgotten ([`StoreError::OriginalForgotten`]).
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError>;
+
+    /// Branches off: creates a session that is a copy of `from` up to and including message `at`. The copy has what was
+    /// done to those messages, all operations, the messages that operations made wherever they lie, and the session's
+    /// other values, `head` and `live_from` as they are; so messages that are appended to either get the same numbers,
+    /// and numbers between `at` and the head may name no message of the copy. It has no events, no lease and revision
+    /// 0. From then on the two know nothing of each other, except that they share bodies: what one
+    /// [forgets](Self::forget), the other still has.
+    ///
+    /// It is refused, in this order, if `from` is not there ([`StoreError::NoSession`]) or has changed since
+    /// ([`StoreError::Stale`]), if `at` is above its head ([`StoreError::NoMessage`]), or if the id is taken
+    /// ([`StoreError::SessionExists`]).
+    async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError>;
 
     /// The original bodies of these messages, in the order asked for; none where there is no such message or its
     /// original was forgotten.

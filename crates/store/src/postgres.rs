@@ -9,6 +9,7 @@ mod body;
 mod commit;
 mod find;
 mod forget;
+mod fork;
 mod lease;
 mod load;
 mod log;
@@ -26,10 +27,10 @@ use tokio_postgres::{Config, NoTls};
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
-    Commit, Committed, EventRow, Forget, Forgotten, Found, Lease, Loaded, Message, NewSession, OperationRow,
-    SessionRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    OperationRow, SessionRow,
 };
-use crate::text::{check_id, check_session, findable};
+use crate::text::{check_fork, check_id, check_session, findable};
 use crate::{Store, failure};
 use problem::Problem;
 
@@ -135,6 +136,19 @@ impl Store for Postgres {
         let mut attempt = 1;
         loop {
             match commit::carry_out(&mut client, id, &draft).await {
+                Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
+                result => return finish(client, doing, result),
+            }
+        }
+    }
+
+    async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError> {
+        let doing = "cannot branch off from a session";
+        check_fork(&fork)?;
+        let mut client = self.connect(doing).await?;
+        let mut attempt = 1;
+        loop {
+            match fork::carry_out(&mut client, from, &fork).await {
                 Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
                 result => return finish(client, doing, result),
             }

@@ -39,7 +39,8 @@ pub struct SessionRow {
     pub state: String,
     /// Grows by one with every commit, and whenever originals are forgotten.
     pub revision: u64,
-    /// The number of the newest message; 0 without any. The first message has number 1.
+    /// The number that was given to a message last; 0 without any. The first message has number 1. In a session that
+    /// branched off it may be the number of a message that was left behind.
     pub head: u64,
     /// From this message on all are loaded; earlier ones only if they are pinned. 1 in a new session.
     pub live_from: u64,
@@ -77,7 +78,8 @@ pub struct NewMessage {
 /// A message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
-    /// Its number in the session, from 1 on without gaps.
+    /// Its number in the session, from 1 on. Numbers grow, but a session that [branched off](crate::Store::fork)
+    /// lacks those of messages that it left behind.
     pub seq: u64,
     /// Its id.
     pub id: String,
@@ -106,7 +108,7 @@ pub struct Found {
     pub session: String,
     /// The message's number in the session.
     pub seq: u64,
-    /// The number of the session's newest message.
+    /// The number that the session gave to a message last.
     pub head: u64,
     /// When the session was last changed.
     pub updated: i64,
@@ -188,7 +190,7 @@ pub struct Commit {
     pub events: Vec<String>,
     /// The machine's state from now on.
     pub state: Option<String>,
-    /// Where the living part begins from now on: at most one after the newest message.
+    /// Where the living part begins from now on: at most one after the head.
     pub live_from: Option<u64>,
     /// The rest of the requests from now on.
     pub frame: Option<String>,
@@ -199,12 +201,27 @@ pub struct Commit {
 pub struct Committed {
     /// The revision now.
     pub revision: u64,
-    /// The number of the newest message now.
+    /// The number that was given to a message last.
     pub head: u64,
     /// The number of the newest operation now.
     pub last_operation: u64,
     /// The number of the newest event now.
     pub last_event: u64,
+}
+
+/// A session that is to branch off from another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fork {
+    /// The revision of the other session that was looked at.
+    pub revision: u64,
+    /// The newest message that both have; 0 for none.
+    pub at: u64,
+    /// The new session's id, unique in the store.
+    pub id: String,
+    /// What people call the new session.
+    pub title: Option<String>,
+    /// Now.
+    pub time: i64,
 }
 
 /// A session with its living messages.

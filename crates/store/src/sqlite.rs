@@ -9,6 +9,7 @@ mod commit;
 mod connection;
 mod find;
 mod forget;
+mod fork;
 mod lease;
 mod load;
 mod log;
@@ -26,10 +27,10 @@ use tokio::task::spawn_blocking;
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
-    Commit, Committed, EventRow, Forget, Forgotten, Found, Lease, Loaded, Message, NewSession, OperationRow,
-    SessionRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    OperationRow, SessionRow,
 };
-use crate::text::{check_id, check_session, findable};
+use crate::text::{check_fork, check_id, check_session, findable};
 use crate::{Store, failure};
 use readers::Readers;
 use writer::Writer;
@@ -110,6 +111,12 @@ impl Store for Sqlite {
         let draft =
             spawn_blocking(move || Draft::new(commit)).await.map_err(StoreError::database(doing))??;
         self.writer.write(doing, move |c| commit::carry_out(c, &id, &draft)).await
+    }
+
+    async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError> {
+        check_fork(&fork)?;
+        let from = from.to_owned();
+        self.writer.write("cannot branch off from a session", move |c| fork::carry_out(c, &from, fork)).await
     }
 
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {

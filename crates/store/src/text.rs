@@ -3,7 +3,7 @@
 
 use crate::body::LARGEST;
 use crate::error::StoreError;
-use crate::record::NewSession;
+use crate::record::{Fork, NewSession};
 
 /// Ids are indexed, and an index of PostgreSQL's takes 2,704 bytes.
 const LONGEST_ID: usize = 1024;
@@ -46,6 +46,12 @@ pub(crate) fn check_session(session: &NewSession) -> Result<(), StoreError> {
     check_text("the title of a session", session.title.as_deref().unwrap_or_default())?;
     check_text("the frame of a session", &session.frame)?;
     check_text("the state of a session", &session.state)
+}
+
+/// Refuses a branch that cannot be kept.
+pub(crate) fn check_fork(fork: &Fork) -> Result<(), StoreError> {
+    check_id("the id of a session", &fork.id)?;
+    check_text("the title of a session", fork.title.as_deref().unwrap_or_default())
 }
 
 /// A number as a column keeps it. What is too large for a column names nothing that could be there.

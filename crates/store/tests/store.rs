@@ -17,6 +17,8 @@ mod crash;
 mod find;
 #[path = "store/forget.rs"]
 mod forget;
+#[path = "store/fork.rs"]
+mod fork;
 #[path = "store/home.rs"]
 mod home;
 #[path = "store/lease.rs"]

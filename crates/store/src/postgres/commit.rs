@@ -19,6 +19,7 @@ pub(super) async fn carry_out(client: &mut Object, id: &str, draft: &Draft) -> R
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, id).await?;
     let committed = draft.fit(id, &head)?;
+    check_changed(&transaction, id, &head, draft).await?;
     check_ids(&transaction, id, &head, draft).await?;
     body::insert(&transaction, &draft.bodies).await?;
     record_operations(&transaction, &head, draft).await?;
@@ -34,6 +35,22 @@ pub(super) async fn carry_out(client: &mut Object, id: &str, draft: &Draft) -> R
     body::sweep(&transaction, &released).await?;
     transaction.commit().await?;
     Ok(committed)
+}
+
+/// Refuses changes of messages that are not there: numbers below the head may be missing.
+async fn check_changed(tx: &Transaction<'_>, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
+    let seqs = draft.changed_before(head);
+    if seqs.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT n.seq FROM UNNEST($2::bigint[]) AS n (seq) \
+               WHERE NOT EXISTS (SELECT * FROM messages m WHERE m.session = $1 AND m.seq = n.seq) \
+               ORDER BY n.seq LIMIT 1";
+    let statement = tx.prepare_cached(sql).await?;
+    match tx.query_opt(&statement, &[&head.key, &seqs]).await? {
+        Some(row) => Err(StoreError::no_message(id, from_column(row.try_get(0)?)).into()),
+        None => Ok(()),
+    }
 }
 
 /// Refuses messages that are there already. The session is locked, so nobody can add them afterwards.

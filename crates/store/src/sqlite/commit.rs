@@ -7,12 +7,13 @@ use crate::body::Digest;
 use crate::draft::{Changed, Draft, Head, known};
 use crate::error::StoreError;
 use crate::record::Committed;
-use crate::text::to_column;
+use crate::text::{from_column, to_column};
 
 /// Carries out a commit inside of a transaction.
 pub(super) fn carry_out(connection: &Connection, id: &str, draft: &Draft) -> Result<Committed, Failure> {
     let head = session::find_head(connection, id)?;
     let committed = draft.fit(id, &head)?;
+    check_changed(connection, id, &head, draft)?;
     body::insert(connection, &draft.bodies)?;
     record_operations(connection, &head, draft)?;
     append(connection, id, &head, draft)?;
@@ -25,6 +26,17 @@ pub(super) fn carry_out(connection: &Connection, id: &str, draft: &Draft) -> Res
     update_session(connection, &head, draft, &committed)?;
     body::sweep(connection, &released)?;
     Ok(committed)
+}
+
+/// Refuses changes of messages that are not there: numbers below the head may be missing.
+fn check_changed(connection: &Connection, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
+    let mut there = connection.prepare_cached("SELECT 1 FROM messages WHERE session = ?1 AND seq = ?2")?;
+    for seq in draft.changed_before(head) {
+        if !there.exists((head.key, seq))? {
+            return Err(StoreError::no_message(id, from_column(seq)).into());
+        }
+    }
+    Ok(())
 }
 
 fn append(connection: &Connection, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {

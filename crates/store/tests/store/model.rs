@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use secateur_store::{Commit, EventRow, Forget, Message, OperationRow, SessionRow};
+use secateur_store::{Commit, EventRow, Forget, Fork, Message, OperationRow, SessionRow};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model {
@@ -123,6 +123,27 @@ impl Model {
         self.session.revision += 1;
         self.session.updated = forget.time;
         Ok((messages, bytes))
+    }
+
+    /// Branches off.
+    pub(crate) fn fork(&self, fork: &Fork) -> Result<Self, Refused> {
+        if fork.revision != self.session.revision || fork.at > self.session.head {
+            return Err(Refused);
+        }
+        let mut copy = self.clone();
+        copy.events.clear();
+        copy.messages.retain(|&seq, said| seq <= fork.at || said.row.operation.is_some());
+        let Fork { id, title, time, .. } = fork.clone();
+        copy.session = SessionRow {
+            id,
+            title,
+            revision: 0,
+            last_event: 0,
+            created: time,
+            updated: time,
+            ..copy.session
+        };
+        Ok(copy)
     }
 
     pub(crate) fn load(&self) -> Vec<Message> {

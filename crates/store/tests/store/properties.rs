@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::option::{of, weighted};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use secateur_store::{Change, Commit, Forget, NewMessage, NewOperation, Store};
+use secateur_store::{Change, Commit, Forget, Fork, NewMessage, NewOperation, Store};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use uuid::Uuid;
@@ -21,6 +21,8 @@ use crate::rows::new_session;
 enum Step {
     Commit(Commit),
     Forget(Forget),
+    /// Goes on in the branch.
+    Fork(Fork),
 }
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -106,18 +108,33 @@ fn forget() -> impl Strategy<Value = Forget> {
         .prop_map(|(revision, time, gone, cut)| Forget { revision, time, gone, cut })
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    vec(prop_oneof![4 => commit().prop_map(Step::Commit), 1 => forget().prop_map(Step::Forget)], 1..14)
+fn fork() -> impl Strategy<Value = Fork> {
+    (offset(), any::<i64>(), 0..AIMS, of(text())).prop_map(|(revision, time, at, title)| Fork {
+        revision,
+        at,
+        id: String::new(),
+        title,
+        time,
+    })
 }
 
-/// Takes the steps in a session of its own. Says how many were not refused.
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        8 => commit().prop_map(Step::Commit),
+        2 => forget().prop_map(Step::Forget),
+        1 => fork().prop_map(Step::Fork),
+    ];
+    vec(step, 1..14)
+}
+
+/// Takes the steps in a session of its own and in branches of it. Says how many were not refused.
 async fn follow(store: &Arc<dyn Store>, steps: Vec<Step>) -> usize {
-    let id = &Uuid::now_v7().to_string();
-    let session = store.create(new_session(id)).await.unwrap();
+    let session = store.create(new_session(&Uuid::now_v7().to_string())).await.unwrap();
     let mut model = Model { session, ..Model::default() };
+    let mut left = vec![];
     let mut taken = 0;
     for step in steps {
-        let now = model.session.revision;
+        let (id, now) = (&model.session.id.clone(), model.session.revision);
         match step {
             Step::Commit(mut commit) => {
                 commit.revision = commit.revision.wrapping_add(now);
@@ -141,13 +158,32 @@ async fn follow(store: &Arc<dyn Store>, steps: Vec<Step>) -> usize {
                 assert_eq!(found.as_ref().ok(), expected.as_ref().ok(), "{found:?}");
                 taken += usize::from(found.is_ok());
             }
+            Step::Fork(mut fork) => {
+                // A sequence that fails is followed again, so the id is not part of it.
+                fork.id = Uuid::now_v7().to_string();
+                fork.revision = fork.revision.wrapping_add(now);
+                aim(&mut fork.at, model.session.head);
+                let expected = model.fork(&fork);
+                let found = store.fork(id, fork).await;
+                let session = expected.as_ref().ok().map(|model| &model.session);
+                assert_eq!(found.as_ref().ok(), session, "{found:?}");
+                if let Ok(branch) = expected {
+                    left.push(std::mem::replace(&mut model, branch));
+                    taken += 1;
+                }
+            }
         }
-        compare(store, id, &model).await;
+        compare(store, &model).await;
+    }
+    // What was done in a branch is not seen where it came from.
+    for model in left {
+        compare(store, &model).await;
     }
     taken
 }
 
-async fn compare(store: &Arc<dyn Store>, id: &str, model: &Model) {
+async fn compare(store: &Arc<dyn Store>, model: &Model) {
+    let id = model.session.id.as_str();
     let loaded = store.load(id).await.unwrap();
     assert_eq!(loaded.session, model.session);
     assert_eq!(loaded.messages, model.load());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Commit, Forget, NewSession, SessionRow, Store, StoreError};
+use secateur_store::{Commit, Forget, Fork, NewSession, SessionRow, Store, StoreError};
 
 use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{message, new_session, says, session_of};
@@ -60,6 +60,7 @@ async fn a_session_that_is_not_there_is_refused_everywhere(store: Arc<dyn Store>
             store.events(id, 0, 9).await.err(),
             store.lease(id, "me", 1000).await.err(),
             store.forget(id, Forget::default()).await.err(),
+            store.fork(id, Fork::default()).await.err(),
         ];
         for (at, refusal) in refusals.into_iter().enumerate() {
             assert!(
