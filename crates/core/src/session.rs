@@ -112,6 +112,7 @@ impl Session {
         match input {
             Input::Opened { now } => self.errand = Some(Errand::new(Purpose::Open, now)),
             Input::Appended { messages } => self.append(messages),
+            Input::Retracted { from } => self.retract(from),
             Input::Asked(request) => {
                 self.errand = Some(Errand::new(Purpose::Request, request.now));
                 if request.model != self.state.request.model {
@@ -192,6 +193,28 @@ impl Session {
             if self.window.position(seq).is_none() {
                 self.window.push(seq, entry, Vec::new());
             }
+        }
+    }
+
+    /// Takes messages out that were taken back. A compaction that counts on one of them is left.
+    fn retract(&mut self, from: Seq) {
+        let rows: Vec<Living> = self
+            .window
+            .rows()
+            .iter()
+            .filter(|row| row.seq < from || row.entry.nature != Nature::Plain)
+            .cloned()
+            .collect();
+        if rows.len() == self.window.rows().len() {
+            return;
+        }
+        self.window = Window::of(self.window.outline().measures().clone(), rows);
+        self.state.sent_to = self.state.sent_to.min(from.saturating_sub(1));
+        let counts_on = |task: &Task| {
+            task.head.iter().chain(&task.kept).chain(&task.tail).chain(&task.replay).any(|&seq| seq >= from)
+        };
+        if self.job.as_ref().is_some_and(|job| counts_on(&job.task)) {
+            self.job = None;
         }
     }
 

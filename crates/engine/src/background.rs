@@ -5,7 +5,7 @@ use tokio::task::JoinHandle;
 
 use crate::error::EngineError;
 use crate::prepare::Prepared;
-use crate::session::{Session, is_collision};
+use crate::session::Session;
 
 /// A summary on its way. Dropping it calls it off.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Session {
         let input = self.outcome(task, outcome);
         match self.drive(input).await {
             // Others undid or compacted something: there is nothing left that this summary could replace.
-            Err(error) if is_collision(&error) => self.reload().await,
+            Err(error) if error.is_collision() => self.reload().await,
             outcome => outcome.map(drop),
         }
     }

@@ -120,3 +120,20 @@ pub(crate) fn text(transcript: &Transcript<'_>, part: Option<u32>) -> Vec<String
     let wanted = parts.filter(|ix| part.is_none_or(|part| part == ix.0));
     wanted.map(|ix| transcript.text_of(ix).into_owned()).collect()
 }
+
+/// A message of a request with cuts made in it: of each part the newest that is not undone. Every other byte stays.
+///
+/// ```
+/// use secateur::{Action, session::MadeCut};
+/// use secateur_engine::cut_message;
+/// use secateur_formats::Wire;
+///
+/// let message = r#"{"role":"tool","tool_call_id":"c1","content":"a long result"}"#;
+/// let cut = MadeCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), operation: 1, undone: false };
+/// let shorter = cut_message(Wire::OpenAiChat, message, &[cut])?;
+/// assert_eq!(shorter, r#"{"role":"tool","tool_call_id":"c1","content":"[cut]"}"#);
+/// # Ok::<(), secateur_engine::EngineError>(())
+/// ```
+pub fn cut_message(wire: Wire, message: &str, cuts: &[MadeCut]) -> Result<String, EngineError> {
+    Dialect(wire).cut(message, cuts)
+}

@@ -108,11 +108,11 @@ impl Session {
             Matter::Prune(cuts) => self.consult_cuts(&cuts).await,
             Matter::Compaction(task) => {
                 self.take_lease().await?;
-                self.consult_compaction(&task).await
+                self.consult_compaction(&task).await?
             }
             Matter::Resume => {
                 let message = self.profile.compaction.resume.clone().unwrap_or_default();
-                self.ask(self.stretch.trigger, Facts::Autocontinue { message }).await.0
+                self.ask_hooks(self.stretch.trigger, Facts::Autocontinue { message }).await.0
             }
         })
     }
@@ -134,7 +134,7 @@ impl Session {
         let after = parts.iter().map(|part| part.tokens).fold(self.sizes().before, u64::saturating_sub);
         let tokens = Tokens { after: Some(after), ..self.sizes() };
         let facts = Facts::BeforePrune { tokens, parts };
-        let (consent, Reply { keep, .. }) = self.ask(Trigger::Usage, facts).await;
+        let (consent, Reply { keep, .. }) = self.ask_hooks(Trigger::Usage, facts).await;
         let kept = |(seq, cut): &&(Seq, MadeCut)| keep.contains(&format!("{seq}.{}", cut.part));
         match consent {
             Consent::Given if !keep.is_empty() => {
@@ -144,26 +144,30 @@ impl Session {
         }
     }
 
-    async fn consult_compaction(&mut self, task: &Task) -> Consent {
+    async fn consult_compaction(&mut self, task: &Task) -> Result<Consent, EngineError> {
         self.stretch = Stretch { trigger: task.trigger, messages: span(&task.head) };
         self.notes.clear();
         if !self.engine.parts.hooks.wants(Moment::BeforeCompaction) {
-            return Consent::Given;
+            return Ok(Consent::Given);
         }
-        let conversation = self.conversation(&task.head);
+        let conversation = self.conversation(&task.head).await?;
+        let previous_summary = match task.previous {
+            Some(seq) => Some(self.conversation(&[seq]).await?),
+            None => None,
+        };
         let facts = Facts::BeforeCompaction {
             tokens: self.sizes(),
             messages: span(&task.head),
             conversation,
-            previous_summary: task.previous.map(|seq| self.conversation(&[seq])),
+            previous_summary,
         };
-        let (consent, reply) = self.ask(task.trigger, facts).await;
+        let (consent, reply) = self.ask_hooks(task.trigger, facts).await;
         self.notes = reply.context;
-        consent
+        Ok(consent)
     }
 
     /// Asks the hooks. Gives their verdict and what else they said.
-    pub(crate) async fn ask(&mut self, trigger: Trigger, facts: Facts) -> (Consent, Reply) {
+    pub(crate) async fn ask_hooks(&mut self, trigger: Trigger, facts: Facts) -> (Consent, Reply) {
         let reason = match trigger {
             Trigger::Refusal => Reason::Overflow,
             Trigger::Manual => Reason::Manual,
@@ -194,7 +198,7 @@ impl Session {
             _ => return,
         };
         let Stretch { trigger, messages } = self.stretch;
-        self.ask(trigger, Facts::AfterCompaction { tokens, messages, ending }).await;
+        self.ask_hooks(trigger, Facts::AfterCompaction { tokens, messages, ending }).await;
     }
 
     pub(crate) fn sizes(&self) -> Tokens {
@@ -208,6 +212,7 @@ impl Session {
     /// Takes the right to compact. If somebody else has it, waits until they are done; then everything has changed.
     async fn take_lease(&mut self) -> Result<(), EngineError> {
         let store = self.engine.parts.store.clone();
+        self.be_born().await?;
         loop {
             self.lease = store.lease(&self.row.id, &self.owner, self.engine.parts.lease_ms()).await?;
             if self.lease.is_some() {

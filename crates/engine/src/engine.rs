@@ -55,6 +55,7 @@ pub(crate) struct Parts {
     pub clock: Clock,
     pub live: Channel,
     pub lease: Duration,
+    pub lends: bool,
 }
 
 impl Parts {
@@ -127,6 +128,7 @@ impl Engine {
             clock,
             live: Channel::default(),
             lease: LEASE,
+            lends: false,
         };
         Self { parts: Arc::new(parts) }
     }
@@ -162,6 +164,11 @@ impl Engine {
         self.with(|parts| parts.lease = lease)
     }
 
+    /// The same engine for sessions that are [lent](Session::lend) a model if none is configured.
+    pub fn with_lent_models(self) -> Self {
+        self.with(|parts| parts.lends = true)
+    }
+
     fn with(self, change: impl FnOnce(&mut Parts)) -> Self {
         let old = &self.parts;
         let mut parts = Parts {
@@ -174,6 +181,7 @@ impl Engine {
             clock: old.clock.clone(),
             live: old.live.clone(),
             lease: old.lease,
+            lends: old.lends,
         };
         change(&mut parts);
         Self { parts: Arc::new(parts) }
@@ -192,7 +200,7 @@ impl Engine {
     /// The profile of this name as sessions use it.
     pub fn profile(&self, name: &str) -> Result<Profile, EngineError> {
         let mut profile = self.parts.profiles.get_with(name, &self.parts.layers)?;
-        if self.parts.model.is_none() {
+        if self.parts.model.is_none() && !self.parts.lends {
             // Nobody can be asked, so nobody is.
             profile.compaction.attempts = 0;
         }
@@ -219,7 +227,7 @@ impl Engine {
 
     /// Opens a session.
     pub async fn open(&self, id: &str) -> Result<Session, EngineError> {
-        Session::load(self.clone(), id).await
+        Session::load(self.clone(), id, None).await
     }
 
     /// The sessions, the one changed last first.

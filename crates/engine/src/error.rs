@@ -102,3 +102,10 @@ pub enum EngineError {
         reason: &'static str,
     },
 }
+
+impl EngineError {
+    /// Whether somebody else changed the session first; whoever catches up may try again.
+    pub fn is_collision(&self) -> bool {
+        matches!(self, EngineError::Store(StoreError::Stale { .. } | StoreError::LeaseLost { .. }))
+    }
+}

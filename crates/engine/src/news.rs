@@ -25,7 +25,7 @@ pub(crate) enum News {
 
 impl Session {
     /// Takes in what others did, and what was finished in the background.
-    pub(crate) async fn refresh(&mut self) -> Result<(), EngineError> {
+    pub async fn refresh(&mut self) -> Result<(), EngineError> {
         self.catch_up().await?;
         self.told.clear();
         if self.background.as_ref().is_some_and(crate::background::Background::is_finished) {
@@ -57,6 +57,9 @@ impl Session {
 
     /// Looks what others did. The machine has still to be told of their messages; everything else knows them then.
     pub(crate) async fn look(&mut self) -> Result<News, EngineError> {
+        if self.is_unborn() {
+            return Ok(News::Nothing);
+        }
         let store = &self.engine.parts.store;
         let (row, known) = (store.session(&self.row.id).await?, &self.row);
         if row.revision == known.revision {
@@ -68,7 +71,7 @@ impl Session {
             && row.last_event == known.last_event
             && row.live_from == known.live_from
             && row.frame == known.frame;
-        if is_learned || !is_same {
+        if is_learned || !is_same || self.following.is_some() {
             return Ok(News::Changes { revision: row.revision });
         }
         let found = store.messages(&row.id, known.head + 1, row.head + 1).await?;

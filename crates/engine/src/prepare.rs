@@ -38,6 +38,7 @@ pub(crate) struct Prepared {
 /// All that is needed to prepare a summary, so that it can be done apart from the session.
 struct Material {
     parts: Arc<Parts>,
+    model: Option<Arc<dyn Model>>,
     session: String,
     owner: String,
     dialect: Dialect,
@@ -86,11 +87,11 @@ impl Session {
         // An attempt after a failed one knows them as well.
         let (mut context, mut prompt) = (self.notes.clone(), None);
         if task.means == Means::Model && self.engine.parts.hooks.wants(Moment::SessionCompacting) {
-            let model = self.engine.parts.model.as_ref().map(|model| model.name().to_owned());
+            let model = self.summariser().map(|model| model.name().to_owned());
             let (tokens, messages) = (self.sizes(), span(&task.head));
             let prompt_text = crate::summary::TASK.to_owned();
             let facts = Facts::SessionCompacting { tokens, messages, model, prompt: prompt_text };
-            let (consent, reply) = self.ask(task.trigger, facts).await;
+            let (consent, reply) = self.ask_hooks(task.trigger, facts).await;
             if consent == Consent::Refused {
                 return Ok(Err(Failure::Vetoed));
             }
@@ -100,18 +101,22 @@ impl Session {
         // What compactions said themselves is nobody's history.
         let rows = self.machine.window().rows().iter();
         let said = rows.filter(|row| row.entry.nature == Nature::Plain && task.head.contains(&row.seq));
-        let bodies = said.filter_map(|row| self.bodies.get(&row.seq));
-        let body = self.dialect.body("{}", bodies.map(Vec::as_slice));
+        let said: Vec<Seq> = said.map(|row| row.seq).collect();
+        let body = self.told_as_request(&said).await?;
         let (ledger, words) = match task.previous {
             Some(seq) => self.earlier(seq).await?,
             None => (Ledger::default(), String::new()),
         };
-        let previous = task.previous.map(|seq| {
-            let text = if words.is_empty() { self.conversation(&[seq]) } else { words.clone() };
-            text.strip_prefix(HEADER).unwrap_or(&text).trim().to_owned()
-        });
+        let previous = match task.previous {
+            Some(seq) => {
+                let text = if words.is_empty() { self.conversation(&[seq]).await? } else { words.clone() };
+                Some(text.strip_prefix(HEADER).unwrap_or(&text).trim().to_owned())
+            }
+            None => None,
+        };
         Ok(Ok(Material {
             parts: self.engine.parts.clone(),
+            model: self.summariser(),
             session: self.row.id.clone(),
             owner: self.owner.clone(),
             dialect: self.dialect,
@@ -149,12 +154,20 @@ impl Session {
     }
 
     /// Messages as text without credentials, for hooks and for the summariser.
-    pub(crate) fn conversation(&self, seqs: &[Seq]) -> String {
-        let bodies = seqs.iter().filter_map(|seq| self.bodies.get(seq));
-        let body = self.dialect.body("{}", bodies.map(Vec::as_slice));
-        let Ok(transcript) = self.dialect.read(&body, &Measures::default()) else { return String::new() };
+    pub(crate) async fn conversation(&self, seqs: &[Seq]) -> Result<String, EngineError> {
+        let body = self.told_as_request(seqs).await?;
+        let Ok(transcript) = self.dialect.read(&body, &Measures::default()) else {
+            return Ok(String::new());
+        };
         let text = text(&transcript, None).join("\n");
-        self.engine.parts.redactor.redact(&text).text.into_owned()
+        Ok(self.engine.parts.redactor.redact(&text).text.into_owned())
+    }
+
+    /// Messages as they are shown, as one request.
+    async fn told_as_request(&self, seqs: &[Seq]) -> Result<String, EngineError> {
+        let fetched = self.fetch(seqs).await?;
+        let body = |seq: &Seq| self.bodies.get(seq).or_else(|| fetched.get(seq)).map(Vec::as_slice);
+        Ok(self.dialect.body("{}", seqs.iter().filter_map(body)))
     }
 }
 
@@ -170,7 +183,7 @@ impl Material {
             (ledger, pieces, ruler.tokens(&self.body))
         };
         let budget = usize::try_from(self.task.budget_chars).unwrap_or(usize::MAX);
-        let model = self.parts.model.clone();
+        let model = self.model.clone();
         let words = match (self.task.means, model) {
             // What a model wrote earlier is better than nothing, if it leaves room for what is certain.
             (Means::Digest, _) => first_lines(&redact(&self.words), budget / 2),

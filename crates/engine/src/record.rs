@@ -63,7 +63,8 @@ impl Session {
         let revision = self.row.revision;
         let is_pivot = record.operations.iter().any(|operation| matches!(operation, Operation::Compact(_)));
         let lease = self.lease.as_ref().filter(|_| is_pivot).map(|lease| lease.token);
-        let commit = Commit { revision, lease, time, ..Commit::default() };
+        self.be_born().await?;
+        let commit = Commit { revision, lease, time, append: self.pending(), ..Commit::default() };
         let mut draft = Draft {
             session: self,
             commit,
@@ -81,13 +82,14 @@ impl Session {
         let live_from = commit.live_from;
         let first = self.row.last_operation + 1;
         let committed = self.engine.parts.store.commit(&self.row.id, commit).await?;
-        self.row.revision = committed.revision;
-        self.row.head = committed.head;
+        self.note_kept(&committed);
         self.row.last_operation = committed.last_operation;
         self.row.last_event = committed.last_event;
         self.row.live_from = live_from.unwrap_or(self.row.live_from);
         self.row.state = state;
-        self.bodies.extend(bodies);
+        let is_made = |seq: &Seq| made.iter().any(|(made, _)| made == seq);
+        let is_following = self.following.is_some();
+        self.bodies.extend(bodies.into_iter().filter(|(seq, _)| !is_following || is_made(seq)));
         self.tell(&record.events);
         Ok(Input::Stored { ticket: record.ticket, messages: made, operation: first })
     }

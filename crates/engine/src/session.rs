@@ -16,6 +16,7 @@ use crate::dialect::{Dialect, frame_chars};
 use crate::drive::{Outcome, Stretch};
 use crate::engine::{Engine, Target};
 use crate::error::EngineError;
+use crate::follow::Following;
 use crate::live::Live;
 use crate::prepare::Prepared;
 use crate::record::to_json;
@@ -61,19 +62,44 @@ pub struct Session {
     pub(crate) notes: Vec<String>,
     pub(crate) stretch: Stretch,
     pub(crate) told: Vec<Event>,
+    /// What is in memory only, for a session that follows somebody else's history.
+    pub(crate) following: Option<Following>,
     /// Something failed halfway: what is in memory is not to be relied on.
     pub(crate) is_dirty: bool,
 }
 
 impl Session {
-    pub(crate) async fn load(engine: Engine, id: &str) -> Result<Self, EngineError> {
+    pub(crate) async fn load(
+        engine: Engine,
+        id: &str,
+        following: Option<Following>,
+    ) -> Result<Self, EngineError> {
         let row = engine.parts.store.session(id).await?;
+        let mut session = Self::of(engine, row, following)?;
+        session.reload().await?;
+        for attempt in 0..TRIES {
+            let now = session.now();
+            match session.drive(Input::Opened { now }).await {
+                Ok(_) => return Ok(session),
+                Err(error) if error.is_collision() => session.pause(attempt).await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(EngineError::Busy { session: id.to_owned() })
+    }
+
+    /// A session without its messages.
+    pub(crate) fn of(
+        engine: Engine,
+        row: SessionRow,
+        following: Option<Following>,
+    ) -> Result<Self, EngineError> {
         let profile = engine.profile(&row.profile)?;
         let wire: Wire = row.dialect.parse().map_err(|source: secateur_formats::UnknownWire| {
-            EngineError::Unreadable { what: format!("session {id}"), source: source.into() }
+            EngineError::Unreadable { what: format!("session {}", row.id), source: source.into() }
         })?;
         let machine = Machine::new(&profile, State::default(), []);
-        let mut session = Self {
+        Ok(Self {
             engine,
             profile,
             dialect: Dialect(wire),
@@ -88,22 +114,16 @@ impl Session {
             notes: Vec::new(),
             stretch: Stretch::default(),
             told: Vec::new(),
+            following,
             is_dirty: false,
-        };
-        session.reload().await?;
-        for attempt in 0..TRIES {
-            let now = session.now();
-            match session.drive(Input::Opened { now }).await {
-                Ok(_) => return Ok(session),
-                Err(error) if is_collision(&error) => session.pause(attempt).await?,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(EngineError::Busy { session: id.to_owned() })
+        })
     }
 
     /// Takes everything from the store again.
     pub(crate) async fn reload(&mut self) -> Result<(), EngineError> {
+        if self.start_over() {
+            return Ok(());
+        }
         let loaded = self.engine.parts.store.load(&self.row.id).await?;
         let unreadable = |what: &str, source: serde_json::Error| EngineError::Unreadable {
             what: format!("{what} of session {}", loaded.session.id),
@@ -120,7 +140,9 @@ impl Session {
                 "" => Vec::new(),
                 cuts => serde_json::from_str(cuts).map_err(|error| unreadable("a cut", error))?,
             };
-            self.bodies.insert(message.seq, message.body);
+            if self.holds(entry.nature) {
+                self.bodies.insert(message.seq, message.body);
+            }
             living.push(Living { seq: message.seq, entry, cuts, chars: 0 });
         }
         self.machine = Machine::new(&self.profile, state, living);
@@ -160,25 +182,30 @@ impl Session {
     pub async fn context(&mut self, target: &Target) -> Result<Request, EngineError> {
         for attempt in 0..TRIES {
             self.refresh().await?;
-            let asked = Asked {
-                model: target.model.clone(),
-                limits: target.limits,
-                cache: target.cache(&self.machine.state().lifetime),
-                frame: frame_chars(&self.row.frame),
-                now: self.now(),
-            };
-            match self.drive(Input::Asked(asked)).await {
+            match self.ask(target, frame_chars(&self.row.frame)).await {
                 Ok(Outcome::Sent { tokens, usable, cuts }) => {
                     self.keep_state().await?;
                     return self.request(target, tokens, usable, &cuts).await;
                 }
                 Ok(Outcome::Rejected(no_room)) => return Err(EngineError::NoRoom(no_room)),
                 Ok(Outcome::Done) => {}
-                Err(error) if is_collision(&error) => self.pause(attempt).await?,
+                Err(error) if error.is_collision() => self.pause(attempt).await?,
                 Err(error) => return Err(error),
             }
         }
         Err(EngineError::Busy { session: self.row.id.clone() })
+    }
+
+    /// Asks the machine for a request beside whose messages so many characters are sent.
+    pub(crate) async fn ask(&mut self, target: &Target, frame: u64) -> Result<Outcome, EngineError> {
+        let asked = Asked {
+            model: target.model.clone(),
+            limits: target.limits,
+            cache: target.cache(&self.machine.state().lifetime),
+            frame,
+            now: self.now(),
+        };
+        self.drive(Input::Asked(asked)).await
     }
 
     /// Says how the last request ended; gives what happened because of it.
@@ -195,7 +222,7 @@ impl Session {
                     self.keep_state().await?;
                     return Ok(std::mem::take(&mut self.told));
                 }
-                Err(error) if is_collision(&error) => self.pause(attempt).await?,
+                Err(error) if error.is_collision() => self.pause(attempt).await?,
                 Err(error) => return Err(error),
             }
         }
@@ -212,7 +239,7 @@ impl Session {
             self.focus = None;
             match outcome {
                 Ok(_) => return Ok(std::mem::take(&mut self.told)),
-                Err(error) if is_collision(&error) => self.pause(attempt).await?,
+                Err(error) if error.is_collision() => self.pause(attempt).await?,
                 Err(error) => return Err(error),
             }
         }
@@ -230,20 +257,23 @@ impl Session {
     }
 
     /// Keeps what was learned.
-    async fn keep_state(&mut self) -> Result<(), EngineError> {
+    pub(crate) async fn keep_state(&mut self) -> Result<(), EngineError> {
         let state = to_json(self.machine.state())?;
-        if state == self.row.state {
+        let append = self.settled();
+        if append.is_empty() && (state == self.row.state || self.is_unborn()) {
             return Ok(());
         }
+        self.be_born().await?;
         let commit = Commit {
             revision: self.row.revision,
             time: self.now(),
+            append,
             state: Some(state.clone()),
             ..Commit::default()
         };
         match self.engine.parts.store.commit(&self.row.id, commit).await {
             Ok(committed) => {
-                self.row.revision = committed.revision;
+                self.note_kept(&committed);
                 self.row.state = state;
             }
             // Another process is ahead; what was learned here is not worth a quarrel.
@@ -260,9 +290,4 @@ impl Session {
             self.engine.parts.live.send(Live::Event { session: self.row.id.clone(), event: event.clone() });
         }
     }
-}
-
-/// Whether somebody else was faster.
-pub(crate) fn is_collision(error: &EngineError) -> bool {
-    matches!(error, EngineError::Store(StoreError::Stale { .. } | StoreError::LeaseLost { .. }))
 }

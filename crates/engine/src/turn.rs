@@ -5,14 +5,14 @@
 //! an operation made are hidden while it is undone. Whatever the order, what holds is what the operations that are
 //! not undone say: of several compactions, the newest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use secateur::session::{Event, MadeCut, Nature, Operation, Pivot, Seq, Turnover};
 use secateur_store::{Change, Commit, OperationRow};
 
 use crate::error::EngineError;
 use crate::record::{Deed, to_json};
-use crate::session::{Session, TRIES, is_collision};
+use crate::session::{Session, TRIES};
 
 /// How many operations are read at once.
 const PAGE: usize = 500;
@@ -52,7 +52,7 @@ impl Session {
                     self.reload().await?;
                     return Ok(number);
                 }
-                Err(error) if is_collision(&error) => self.pause(attempt).await?,
+                Err(error) if error.is_collision() => self.pause(attempt).await?,
                 Err(error) => return Err(error),
             }
         }
@@ -95,6 +95,7 @@ impl Session {
             Operation::Mark { .. } | Operation::Compact(_) => {
                 self.turn_compaction(&rows, number, wish, &mut commit)?;
                 self.check_originals(&commit).await?;
+                self.drop_foreign(&mut commit).await?;
             }
         }
         let event = match wish {
@@ -121,8 +122,25 @@ impl Session {
         Ok(())
     }
 
+    /// Leaves out changes of messages that are not there: operations of a session that branched off from another one
+    /// speak of some that it does not share.
+    async fn drop_foreign(&self, commit: &mut Commit) -> Result<(), EngineError> {
+        let seqs: Vec<Seq> = commit.change.iter().map(|change| change.seq).collect();
+        let (Some(&first), Some(&last)) = (seqs.iter().min(), seqs.iter().max()) else { return Ok(()) };
+        let mut there = HashSet::new();
+        let mut from = first;
+        while from <= last {
+            let to = (last + 1).min(from + PAGE as u64);
+            let page = self.engine.parts.store.messages(&self.row.id, from, to).await?;
+            there.extend(page.iter().map(|message| message.seq));
+            from = to;
+        }
+        commit.change.retain(|change| there.contains(&change.seq));
+        Ok(())
+    }
+
     /// All operations, oldest first.
-    async fn operations(&self) -> Result<Vec<OperationRow>, EngineError> {
+    pub(crate) async fn operations(&self) -> Result<Vec<OperationRow>, EngineError> {
         let mut rows: Vec<OperationRow> = Vec::new();
         loop {
             let after = rows.last().map_or(0, |row| row.number);
@@ -135,7 +153,7 @@ impl Session {
         }
     }
 
-    fn deed(&self, row: &OperationRow) -> Result<Deed, EngineError> {
+    pub(crate) fn deed(&self, row: &OperationRow) -> Result<Deed, EngineError> {
         serde_json::from_str(&row.data).map_err(|source| EngineError::Unreadable {
             what: format!("operation {} of session {}", row.number, self.row.id),
             source: source.into(),

@@ -8,6 +8,8 @@ mod background;
 mod bytes;
 #[path = "session/cycle.rs"]
 mod cycle;
+#[path = "session/following.rs"]
+mod following;
 #[path = "session/founders.rs"]
 mod founders;
 #[path = "session/history.rs"]

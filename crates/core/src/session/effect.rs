@@ -28,6 +28,11 @@ pub enum Input {
         /// Their numbers and facts, in order.
         messages: Vec<(Seq, Entry)>,
     },
+    /// Messages were taken back before anything was done with them: whoever said them says something else instead.
+    Retracted {
+        /// The first of them.
+        from: Seq,
+    },
     /// The application wants to ask a model.
     Asked(Request),
     /// The model answered.

@@ -103,9 +103,46 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Where in the text the reader is.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Goes on from another place in the text, which must lie between two characters of it.
+    pub fn seek(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// Passes over the value at hand and gives its text.
+    ///
+    /// ```
+    /// use secateur_formats::json::Reader;
+    ///
+    /// let mut reader = Reader::new(r#"[ {"a": "]"}, 2]"#);
+    /// reader.seek(1);
+    /// assert_eq!(reader.pass_over()?, r#"{"a": "]"}"#);
+    /// assert_eq!((reader.offset(), reader.peek()?), (12, b','));
+    /// # Ok::<(), secateur_formats::json::SyntaxError>(())
+    /// ```
+    pub fn pass_over(&mut self) -> Result<&'a str, SyntaxError> {
+        self.peek()?;
+        let start = self.at;
+        self.pass()?;
+        Ok(self.since(start))
+    }
+
+    /// Passes over a mark of punctuation; another byte there is an error that says what was `expected`.
+    pub fn pass_mark(&mut self, mark: u8, expected: &'static str) -> Result<(), SyntaxError> {
+        if self.peek()? != mark {
+            return Err(self.expected(expected));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
     /// Skips whitespace and looks at the byte after it.
     #[inline]
-    fn peek(&mut self) -> Result<u8, SyntaxError> {
+    pub fn peek(&mut self) -> Result<u8, SyntaxError> {
         match self.text.as_bytes().get(self.at) {
             Some(&byte) if byte > b' ' => Ok(byte),
             _ => self.peek_far(),

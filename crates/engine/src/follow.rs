@@ -1,0 +1,345 @@
+//! A session that follows a history which somebody else keeps as well.
+//!
+//! A proxy sees whole histories: each request repeats the one before and adds to it. What the client sends again need
+//! not be stored before it is passed on, and not be held in memory at all. So a session that follows differs from one
+//! that keeps in three things:
+//!
+//! * **It stores late.** Messages are taken in at once and stored together with the next thing that has to be: a cut, a
+//!   compaction, what was learned from an answer. A conversation that never gets that far is never stored. Nothing can
+//!   be lost by it: what is not stored yet was not cut either, and the client says it again.
+//! * **Its newest messages may be taken back.** Clients write their last message anew with each request, repeat a
+//!   question in other words, go back a step. Messages that are [held](Session::hold) are not stored until they are
+//!   confirmed.
+//! * **It holds no bodies.** They are read from the store when a summary is made of them.
+//!
+//! When others change the session, all of it is loaded again and what was not stored is gone; [`Session::reloads`]
+//! tells, and the follower says it again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use secateur::Role;
+use secateur::session::{Entry, Event, Input, MadeCut, Nature, Operation, Seq, Session as Machine, State};
+use secateur_store::{Committed, Fork, NewMessage as Row, NewSession, SessionRow};
+use uuid::Uuid;
+
+use crate::drive::Outcome;
+use crate::engine::{DEFAULT_PROFILE, Engine, Opening, Target, check_frame};
+use crate::error::EngineError;
+use crate::message::NewMessage;
+use crate::provider::Model;
+use crate::record::{Deed, to_json};
+use crate::session::Session;
+
+/// What a session that follows has in memory only.
+#[derive(Default)]
+pub(crate) struct Following {
+    /// Messages that are not stored yet, oldest first.
+    pending: Vec<Row>,
+    /// From this one on they may still be taken back.
+    held_from: Option<Seq>,
+    /// The session itself is not stored yet.
+    is_unborn: bool,
+    /// Who writes summaries, if nobody is configured to.
+    lent: Option<Arc<dyn Model>>,
+    reloads: u64,
+}
+
+/// A request that may be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// Estimated tokens.
+    pub tokens: i64,
+    /// What is usable of the model's window, if that is known.
+    pub usable: Option<i64>,
+    /// Cuts for this request alone.
+    pub once: Vec<(Seq, MadeCut)>,
+    /// What happened on the way.
+    pub events: Vec<Event>,
+}
+
+/// A message as the model is to see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'s> {
+    /// Its number.
+    pub seq: Seq,
+    /// Its facts.
+    pub entry: &'s Entry,
+    /// What is cut in it; undone cuts are among them.
+    pub cuts: &'s [MadeCut],
+    /// Its bytes, if a compaction made it and the client does not know it.
+    pub made: Option<&'s [u8]>,
+}
+
+impl Engine {
+    /// A session that follows a history. It is stored once there is something to store.
+    pub fn begin(&self, opening: Opening) -> Result<Session, EngineError> {
+        let now = self.parts.clock.now();
+        let row = SessionRow {
+            id: opening.id.unwrap_or_else(|| Uuid::now_v7().to_string()),
+            dialect: opening.wire.name().to_owned(),
+            profile: opening.profile.unwrap_or_else(|| DEFAULT_PROFILE.to_owned()),
+            title: opening.title,
+            frame: check_frame(&opening.frame)?,
+            state: "{}".to_owned(),
+            live_from: 1,
+            created: now,
+            updated: now,
+            ..SessionRow::default()
+        };
+        let following = Following { is_unborn: true, ..Following::default() };
+        Session::of(self.clone(), row, Some(following))
+    }
+
+    /// Opens a session to follow a history with it.
+    pub async fn follow(&self, id: &str) -> Result<Session, EngineError> {
+        Session::load(self.clone(), id, Some(Following::default())).await
+    }
+}
+
+impl Session {
+    /// Takes messages in without storing them yet; gives their numbers.
+    pub async fn take(
+        &mut self,
+        messages: impl IntoIterator<Item = NewMessage>,
+    ) -> Result<Vec<Seq>, EngineError> {
+        let (time, measures) = (self.now(), self.profile.policy.measures());
+        let mut room = self.opening_room();
+        let mut rows: Vec<(Row, Entry)> = Vec::new();
+        for message in messages {
+            let (mut row, mut entry) = message.read(self.dialect, &measures, time)?;
+            if entry.role == Role::Assistant {
+                room = 0;
+            } else if entry.is_said_by_user() && !entry.is_exchange() && row.body.len() <= room {
+                room -= row.body.len();
+                (row.pinned, entry.pinned) = (true, true);
+                row.facts = to_json(&entry)?;
+            }
+            rows.push((row, entry));
+        }
+        let Some(following) = &mut self.following else { return self.append_read(rows, time).await };
+        let first = self.row.head + following.pending.len() as u64 + 1;
+        let mut entries = Vec::with_capacity(rows.len());
+        for (seq, (row, entry)) in (first..).zip(rows) {
+            self.bodies.insert(seq, row.body.clone());
+            following.pending.push(row);
+            entries.push((seq, entry));
+        }
+        let seqs = entries.iter().map(|(seq, _)| *seq).collect();
+        self.drive(Input::Appended { messages: entries }).await?;
+        Ok(seqs)
+    }
+
+    /// How many bytes of what the user says next stay verbatim through every compaction: what is said before the model
+    /// speaks for the first time is the task.
+    fn opening_room(&self) -> usize {
+        /// Instructions may be long, but what is longer is material.
+        const MOST: usize = 40_000;
+        let rows = self.machine.window().rows();
+        if self.following.is_none() || rows.iter().any(|row| row.entry.role == Role::Assistant) {
+            return 0;
+        }
+        let pinned = rows.iter().filter(|row| row.entry.pinned).map(|row| row.chars);
+        MOST.saturating_sub(usize::try_from(pinned.sum::<u64>()).unwrap_or(MOST))
+    }
+
+    /// Stores what will not be taken back, and what was learned.
+    pub async fn keep_settled(&mut self) -> Result<(), EngineError> {
+        self.keep_state().await
+    }
+
+    /// Says from which message on they may still be taken back; the others are confirmed.
+    pub fn hold(&mut self, from: Seq) {
+        if let Some(following) = &mut self.following {
+            following.held_from = Some(from);
+        }
+    }
+
+    /// Takes messages from this one on back. Says whether it could: what is stored stays.
+    pub async fn take_back(&mut self, from: Seq) -> Result<bool, EngineError> {
+        let head = self.row.head;
+        let Some(following) = self.following.as_mut().filter(|_| from > head) else { return Ok(false) };
+        let keep = usize::try_from(from - head - 1).unwrap_or(usize::MAX);
+        following.pending.truncate(keep);
+        self.bodies.retain(|&seq, _| seq < from);
+        self.drive(Input::Retracted { from }).await?;
+        Ok(true)
+    }
+
+    /// Lets this model write summaries, if nobody is configured to.
+    pub fn lend(&mut self, model: Option<Arc<dyn Model>>) {
+        if let Some(following) = &mut self.following {
+            following.lent = model;
+        }
+    }
+
+    /// How often everything was loaded anew. Messages that were taken in before and not stored are gone then.
+    pub fn reloads(&self) -> u64 {
+        self.following.as_ref().map_or(0, |following| following.reloads)
+    }
+
+    /// Makes the request fit: prunes, compacts, or says that it cannot. Beside the messages so many characters are sent.
+    ///
+    /// If somebody else changed the session meanwhile, that is an error ([`EngineError::is_collision`]); the follower
+    /// catches up and tries again.
+    pub async fn fit(&mut self, target: &Target, frame: u64) -> Result<Fit, EngineError> {
+        self.told.clear();
+        match self.ask(target, frame).await? {
+            Outcome::Sent { tokens, usable, cuts } => {
+                Ok(Fit { tokens, usable, once: cuts, events: std::mem::take(&mut self.told) })
+            }
+            Outcome::Rejected(no_room) => Err(EngineError::NoRoom(no_room)),
+            Outcome::Done => Err(EngineError::Busy { session: self.row.id.clone() }),
+        }
+    }
+
+    /// The living messages, in the order in which the model is to see them.
+    pub fn shown_messages(&self) -> impl Iterator<Item = Shown<'_>> {
+        self.machine.window().rows().iter().map(|row| Shown {
+            seq: row.seq,
+            entry: &row.entry,
+            cuts: &row.cuts,
+            made: self.bodies.get(&row.seq).filter(|_| row.entry.nature != Nature::Plain).map(Vec::as_slice),
+        })
+    }
+
+    /// The number of the newest operation; it changes whenever something was cut or compacted.
+    pub fn last_operation(&self) -> u64 {
+        self.row.last_operation
+    }
+
+    /// A session of its own that shares the history up to this message, with all that was decided about it. What is
+    /// stored of this one must reach that far.
+    pub async fn fork(&self, at: Seq) -> Result<Session, EngineError> {
+        let fork = Fork {
+            revision: self.row.revision,
+            at,
+            id: Uuid::now_v7().to_string(),
+            title: self.row.title.clone(),
+            time: self.now(),
+        };
+        let row = self.engine.parts.store.fork(&self.row.id, fork).await?;
+        let mut session = self.engine.follow(&row.id).await?;
+        // A compaction that took in what the fork does not share is none of its history.
+        while let Some(number) = session.foreign_compaction(at).await? {
+            session.undo(Some(number)).await?;
+        }
+        Ok(session)
+    }
+
+    /// The newest compaction that holds, if it replaced messages behind this one that the client said.
+    async fn foreign_compaction(&self, at: Seq) -> Result<Option<u64>, EngineError> {
+        let rows = self.operations().await?;
+        let Some(row) = rows.iter().rev().find(|row| row.kind == "compact" && !row.undone) else {
+            return Ok(None);
+        };
+        let Deed { operation, .. } = self.deed(row)?;
+        let is_foreign = match operation {
+            Operation::Compact(turnover) => {
+                turnover.live_from > at + 1 || turnover.replaced.iter().any(|&seq| seq > at)
+            }
+            _ => false,
+        };
+        Ok(is_foreign.then_some(row.number))
+    }
+
+    /// Whether it is not stored yet.
+    pub fn is_unborn(&self) -> bool {
+        self.following.as_ref().is_some_and(|following| following.is_unborn)
+    }
+
+    /// Stores the session itself, if it is not stored yet.
+    pub(crate) async fn be_born(&mut self) -> Result<(), EngineError> {
+        if !self.is_unborn() {
+            return Ok(());
+        }
+        let row = NewSession {
+            id: self.row.id.clone(),
+            dialect: self.row.dialect.clone(),
+            profile: self.row.profile.clone(),
+            title: self.row.title.clone(),
+            frame: self.row.frame.clone(),
+            state: self.row.state.clone(),
+            time: self.now(),
+        };
+        self.row = self.engine.parts.store.create(row).await?;
+        if let Some(following) = &mut self.following {
+            following.is_unborn = false;
+        }
+        Ok(())
+    }
+
+    /// All messages that are not stored yet.
+    pub(crate) fn pending(&self) -> Vec<Row> {
+        self.following.as_ref().map(|following| following.pending.clone()).unwrap_or_default()
+    }
+
+    /// Messages that are not stored yet and will not be taken back.
+    pub(crate) fn settled(&self) -> Vec<Row> {
+        let Some(following) = &self.following else { return Vec::new() };
+        let held = following.held_from.unwrap_or(Seq::MAX);
+        let count = usize::try_from(held.saturating_sub(self.row.head + 1)).unwrap_or(usize::MAX);
+        following.pending.iter().take(count).cloned().collect()
+    }
+
+    /// Takes note of what a commit stored.
+    pub(crate) fn note_kept(&mut self, committed: &Committed) {
+        if let Some(following) = &mut self.following {
+            let stored = usize::try_from(committed.head - self.row.head).unwrap_or(usize::MAX);
+            for (seq, _) in
+                (self.row.head + 1..).zip(following.pending.drain(..stored.min(following.pending.len())))
+            {
+                self.bodies.remove(&seq);
+            }
+        }
+        (self.row.revision, self.row.head) = (committed.revision, committed.head);
+    }
+
+    /// Whether the body of a message is held in memory: a follower's messages are said again with each request, but
+    /// nobody says what a compaction made.
+    pub(crate) fn holds(&self, nature: Nature) -> bool {
+        self.following.is_none() || nature != Nature::Plain
+    }
+
+    /// Begins anew with what is stored. Says whether that is nothing.
+    pub(crate) fn start_over(&mut self) -> bool {
+        let Some(following) = &mut self.following else { return false };
+        following.pending.clear();
+        following.held_from = None;
+        following.reloads += 1;
+        if following.is_unborn {
+            self.machine = Machine::new(&self.profile, State::default(), []);
+            self.bodies.clear();
+            (self.background, self.prepared) = (None, None);
+            self.is_dirty = false;
+        }
+        self.is_unborn()
+    }
+
+    /// Who writes summaries.
+    pub(crate) fn summariser(&self) -> Option<Arc<dyn Model>> {
+        let lent = || self.following.as_ref().and_then(|following| following.lent.clone());
+        self.engine.parts.model.clone().or_else(lent)
+    }
+
+    /// The bodies of these messages that are not in memory.
+    pub(crate) async fn fetch(&self, seqs: &[Seq]) -> Result<HashMap<Seq, Vec<u8>>, EngineError> {
+        /// How many messages are read at once.
+        const PAGE: Seq = 200;
+        let mut missing: Vec<Seq> =
+            seqs.iter().copied().filter(|seq| !self.bodies.contains_key(seq)).collect();
+        missing.sort_unstable();
+        let mut found = HashMap::new();
+        let mut rest = missing.as_slice();
+        while let Some(&first) = rest.first() {
+            let here = rest.iter().take_while(|&&seq| seq < first + PAGE).count();
+            let (page, later) = rest.split_at(here);
+            let end = page.last().map_or(first, |last| last + 1);
+            let rows = self.engine.parts.store.messages(&self.row.id, first, end).await?;
+            let wanted = rows.into_iter().filter(|row| page.binary_search(&row.seq).is_ok());
+            found.extend(wanted.map(|row| (row.seq, row.body)));
+            rest = later;
+        }
+        Ok(found)
+    }
+}
