@@ -9,6 +9,25 @@
 //! cut of it, and replays those cuts byte for byte; every other byte passes through as it was. Whatever the proxy does
 //! not understand goes upstream unchanged.
 
+mod answer;
+mod collect;
+mod conversation;
+mod ear;
+mod exchange;
+mod hop;
+mod listen;
+mod note;
+mod outgoing;
+mod refusal;
 mod route;
+mod settings;
+mod socket;
+mod tally;
+mod tunnel;
+mod upstream;
+mod usage;
 
+pub use listen::{BindError, Counters, Server};
 pub use route::{Kind, Provider, Route};
+pub use settings::{BadUpstream, Settings, Upstream};
+pub use tally::Snapshot;

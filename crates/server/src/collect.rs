@@ -1,0 +1,58 @@
+//! Reading a request's body whole.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+use tokio::time::timeout;
+
+/// The most memory that is taken on a client's word alone.
+const TRUSTED: u64 = 16 << 20;
+
+/// What came of it.
+pub(crate) enum Collected {
+    /// All of it.
+    Whole(Bytes),
+    /// It is too long: what was read, and the rest.
+    Long(Vec<Bytes>, Incoming),
+    /// The client broke off.
+    Broken,
+    /// The client fell silent.
+    Silent,
+}
+
+/// Reads a body that is no longer than this. Its bytes are copied once at most.
+pub(crate) async fn collect(mut body: Incoming, most: u64, patience: Duration) -> Collected {
+    let hint = body.size_hint();
+    if hint.lower() > most {
+        return Collected::Long(vec![], body);
+    }
+    let mut first = Bytes::new();
+    let mut all = Vec::new();
+    while !body.is_end_stream() {
+        let frame = match timeout(patience, body.frame()).await {
+            Ok(None) => break,
+            Ok(Some(Ok(frame))) => frame,
+            Ok(Some(Err(_))) => return Collected::Broken,
+            Err(_) => return Collected::Silent,
+        };
+        let Ok(data) = frame.into_data() else { continue };
+        if first.is_empty() && all.is_empty() {
+            first = data;
+        } else {
+            if all.is_empty() {
+                let expected = hint.lower().min(TRUSTED).max((first.len() + data.len()) as u64);
+                all.reserve_exact(usize::try_from(expected).unwrap_or(0));
+                all.extend_from_slice(&first);
+                first = Bytes::new();
+            }
+            all.extend_from_slice(&data);
+        }
+        if (first.len() + all.len()) as u64 > most {
+            let read = if all.is_empty() { first } else { Bytes::from(all) };
+            return Collected::Long(vec![read], body);
+        }
+    }
+    Collected::Whole(if all.is_empty() { first } else { Bytes::from(all) })
+}

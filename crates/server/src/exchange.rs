@@ -1,0 +1,302 @@
+//! One request and its answer.
+//!
+//! ```text
+//!   request ─▶ Route ─┬─ no conversation ───────────────────────────▶ sent as it comes ─▶ answer
+//!                     └─ read whole ─▶ Conversations::prepare ─▶ sent ─┬─▶ answer
+//!                                             ▲                        │
+//!                                             └── Talk::overflowed ◀───┘ refused as too long
+//! ```
+
+use std::future::{Future, poll_fn};
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, TRAILER};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
+use hyper::body::{Body, Incoming};
+use secateur_engine::provider::overflow;
+use secateur_formats::Wire;
+use tokio::time::timeout;
+
+use crate::answer::{Answer, Stream, Watch};
+use crate::collect::{Collected, collect};
+use crate::conversation::{Asked, Conversations, Note, Ready};
+use crate::ear::Ear;
+use crate::outgoing::Outgoing;
+use crate::route::{Kind, Provider, Route};
+use crate::settings::Settings;
+use crate::socket::Peer;
+use crate::tally::Tally;
+use crate::upstream::{Client, Head, progress_of};
+use crate::usage::{Reader, decode};
+use crate::{hop, note, refusal, tunnel};
+
+/// How much of a refusal is looked at.
+const MOST_SAID: usize = 64 << 10;
+
+/// How often a request is made shorter before the provider's refusal is passed on.
+const ROUNDS: usize = 4;
+
+/// What every exchange needs.
+pub(crate) struct Proxy {
+    pub settings: Settings,
+    pub client: Client,
+    pub conversations: Conversations,
+    pub tally: Arc<Tally>,
+}
+
+/// The client is gone, and nobody waits for an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the client is gone")]
+pub(crate) struct Gone;
+
+type Reply = Result<Response<Answer>, Gone>;
+
+/// Where a conversation goes, and how it is spelled.
+struct Place {
+    provider: Provider,
+    wire: Wire,
+    kind: Kind,
+    model: Option<String>,
+}
+
+impl Proxy {
+    /// Answers a request.
+    pub(crate) async fn serve(&self, mut request: Request<Incoming>, peer: Peer) -> Reply {
+        self.tally.request();
+        // Over HTTP/2 a client that gives up says so, and the whole exchange is dropped.
+        let peer = Some(peer).filter(|_| request.version() <= Version::HTTP_11);
+        let route = Route::of(request.uri().path(), request.headers());
+        let upstream = self.settings.upstream(route.provider);
+        if request.method() == Method::CONNECT {
+            let message = "this is a proxy for model providers; name it as the provider's base URL instead";
+            return Ok(refusal::refuse(route.provider, StatusCode::METHOD_NOT_ALLOWED, message));
+        }
+        let tunnel = hop::upgrade(request.headers()).filter(|_| peer.is_some());
+        let client = tunnel.as_ref().map(|_| hyper::upgrade::on(&mut request));
+        let (mut parts, body) = request.into_parts();
+        let headers = hop::strip(std::mem::take(&mut parts.headers));
+        let path = parts.uri.path().to_owned();
+        let Ok(mut head) = Head::new(parts, headers, upstream) else {
+            let message = "the path of the request is none";
+            return Ok(refusal::refuse(route.provider, StatusCode::BAD_REQUEST, message));
+        };
+        if let Some((protocol, client)) = tunnel.zip(client) {
+            tunnel::ask(&mut head.headers, protocol);
+            let answer = self.pass(head, vec![], body, peer, route.provider).await?;
+            return Ok(tunnel::join(answer, client));
+        }
+        let (reply, note) = match route.talk.filter(|_| head.method == Method::POST) {
+            None => (self.pass(head, vec![], body, peer, route.provider).await, None),
+            Some((wire, kind)) => {
+                self.tally.talk();
+                let place = Place { provider: route.provider, wire, kind, model: route.model };
+                // Boxed, so that requests without a conversation do not carry the room for one.
+                let (reply, note) = Box::pin(self.converse(head, body, peer, place)).await;
+                (reply, Some(note))
+            }
+        };
+        self.close(reply, note, &path)
+    }
+
+    /// Says what was done, to the client, the log and the counters.
+    fn close(&self, reply: Reply, note: Option<Note>, path: &str) -> Reply {
+        let mut reply = reply?;
+        let status = reply.status().as_u16();
+        let Some(note) = note else {
+            tracing::debug!(path, status, "passed on");
+            return Ok(reply);
+        };
+        if let Some(cause) = note.cause {
+            self.tally.passed(cause);
+        }
+        tracing::debug!(
+            path,
+            status,
+            did = note.did,
+            cause = note.cause,
+            session = note.session,
+            cuts = note.cuts,
+            bytes_in = note.bytes_in,
+            bytes_out = note.bytes_out,
+            "answered"
+        );
+        if self.settings.headers {
+            note::write(&note, reply.headers_mut());
+        }
+        Ok(reply)
+    }
+
+    /// Passes a request on as it comes.
+    async fn pass(
+        &self,
+        head: Head,
+        read: Vec<Bytes>,
+        rest: Incoming,
+        peer: Option<Peer>,
+        provider: Provider,
+    ) -> Reply {
+        let request = head.with_rest(read, rest);
+        let sent = progress_of(&request);
+        let grace = self.settings.grace;
+        let mut watch: Option<Watch> = peer.map(|peer| match sent {
+            None => peer.gone(grace).boxed(),
+            Some(sent) => async move {
+                sent.end().await;
+                peer.gone(grace).await;
+            }
+            .boxed(),
+        });
+        match self.ask(request, &mut watch, provider).await? {
+            Ok(answer) => Ok(self.stream(answer, watch).map(|stream| Answer::Stream(Box::new(stream)))),
+            Err(refusal) => Ok(refusal),
+        }
+    }
+
+    /// Sends a request with a conversation in it, shorter if need be.
+    async fn converse(&self, head: Head, body: Incoming, peer: Option<Peer>, place: Place) -> (Reply, Note) {
+        let length = body.size_hint().lower();
+        if let Some(cause) = unreadable(&head.headers) {
+            return (self.pass(head, vec![], body, peer, place.provider).await, note::passed(cause, length));
+        }
+        let body = match collect(body, self.settings.most_body, self.settings.patience).await {
+            Collected::Whole(body) => body,
+            Collected::Long(read, rest) => {
+                let passed = note::passed("large", length);
+                return (self.pass(head, read, rest, peer, place.provider).await, passed);
+            }
+            Collected::Broken => return (Err(Gone), Note::default()),
+            Collected::Silent => {
+                let message = "the rest of the request did not come";
+                let refusal = refusal::refuse(place.provider, StatusCode::REQUEST_TIMEOUT, message);
+                return (Ok(refusal), Note { did: "refused", ..Note::default() });
+            }
+        };
+        let mut watch: Option<Watch> = peer.map(|peer| peer.gone(self.settings.grace).boxed());
+        let mut ready = self.prepare(&head, body, &place).await;
+        let mut round = 0;
+        loop {
+            round += 1;
+            let Ready { body, note, talk } = ready;
+            let request = head.clone().with_whole(body);
+            let answer = match self.ask(request, &mut watch, place.provider).await {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(refusal)) => return (Ok(refusal), note),
+                Err(gone) => return (Err(gone), note),
+            };
+            let mut answer = self.stream(answer, watch.take());
+            let mut talk = talk;
+            if answer.status().as_u16() >= 400
+                && let Some(waiting) = talk.take()
+                && let Some(said) = refused(&mut answer).await
+                && round < ROUNDS
+                && let Some(next) = self.guard(waiting.overflowed(said)).await.ok().flatten()
+            {
+                self.tally.overflow();
+                watch = answer.into_body().into_watch();
+                ready = next;
+                continue;
+            }
+            if answer.status().is_success() && place.kind == Kind::Generate {
+                let reader = Reader::new(place.wire, answer.headers());
+                answer.body_mut().heard_by(Ear::new(reader, talk, Arc::clone(&self.tally)));
+            }
+            return (Ok(answer.map(|stream| Answer::Stream(Box::new(stream)))), note);
+        }
+    }
+
+    /// What is to be sent. The original, if that cannot be found out.
+    async fn prepare(&self, head: &Head, body: Bytes, place: &Place) -> Ready {
+        let model = place.model.as_deref();
+        let asked = Asked { wire: place.wire, kind: place.kind, model, headers: &head.headers, body: &body };
+        match self.guard(self.conversations.prepare(asked)).await {
+            Ok(ready) => ready,
+            Err(cause) => {
+                let note = note::passed(cause, body.len() as u64);
+                Ready { body: vec![body], note, talk: None }
+            }
+        }
+    }
+
+    /// Waits for the conversation's part, which must never keep a request from being answered.
+    async fn guard<T>(&self, work: impl Future<Output = T>) -> Result<T, &'static str> {
+        match timeout(self.settings.patience, AssertUnwindSafe(work).catch_unwind()).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(_)) => {
+                tracing::error!("a request could not be prepared, and is passed on as it came");
+                Err("internal")
+            }
+            Err(_) => Err("slow"),
+        }
+    }
+
+    /// Sends a request, and waits for the answer's head or until the client is gone. Where there is none, for one of
+    /// our own.
+    async fn ask(
+        &self,
+        request: Request<Outgoing>,
+        watch: &mut Option<Watch>,
+        provider: Provider,
+    ) -> Result<Result<Response<Incoming>, Response<Answer>>, Gone> {
+        let sent = request.body().progress();
+        let mut answer = pin!(self.client.send(request));
+        let answer = poll_fn(|cx| {
+            if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
+                return Poll::Ready(Ok(answer));
+            }
+            match watch.as_mut().map(|watch| watch.as_mut().poll(cx)) {
+                Some(Poll::Ready(())) => Poll::Ready(Err(Gone)),
+                _ => Poll::Pending,
+            }
+        });
+        let answer = answer.await?;
+        self.tally.sent(sent.bytes());
+        Ok(answer.map_err(|failure| {
+            self.tally.failure();
+            let upstream = self.settings.upstream(provider);
+            tracing::warn!(?provider, %failure, "a request was not answered");
+            refusal::failed(provider, upstream, &failure)
+        }))
+    }
+
+    fn stream(&self, answer: Response<Incoming>, watch: Option<Watch>) -> Response<Stream> {
+        let (mut parts, body) = answer.into_parts();
+        if parts.status != StatusCode::SWITCHING_PROTOCOLS {
+            parts.headers = hop::strip(parts.headers);
+        }
+        let stream = Stream::new(body, self.tally.open(), watch, self.settings.patience);
+        Response::from_parts(parts, stream)
+    }
+}
+
+/// Whether a refusal says that the prompt is too long.
+async fn refused(answer: &mut Response<Stream>) -> Option<secateur_engine::provider::Overflow> {
+    let status = answer.status().as_u16();
+    let said = answer.body_mut().peek(MOST_SAID).await.unwrap_or_default();
+    let said = decode::whole(&said, answer.headers(), MOST_SAID).unwrap_or_default();
+    overflow(status, &String::from_utf8_lossy(&said))
+}
+
+/// Why the body of a request cannot be read.
+fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
+    let encoding = headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+    if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
+        return Some("encoded");
+    }
+    // A body with a signature must not be changed, and one with trailers has no known end.
+    let signed = ["content-md5", "content-digest", "digest", "repr-digest"];
+    if headers.contains_key(TRAILER) || signed.iter().any(|name| headers.contains_key(*name)) {
+        return Some("signed");
+    }
+    let kind = headers.get(CONTENT_TYPE)?.to_str().unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let is_json = kind.is_empty()
+        || kind.eq_ignore_ascii_case("application/json")
+        || kind.eq_ignore_ascii_case("text/json")
+        || kind.to_ascii_lowercase().ends_with("+json");
+    (!is_json).then_some("type")
+}

@@ -1,0 +1,101 @@
+//! Headers that belong to one connection and not to the message.
+
+use http::header::{
+    CONNECTION, EXPECT, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
+    TRANSFER_ENCODING, UPGRADE,
+};
+
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
+
+/// Headers that say how a connection is used, whoever names them. `Trailer` is none: it speaks of the message.
+const OURS: [HeaderName; 8] = [
+    CONNECTION,
+    KEEP_ALIVE,
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    PROXY_CONNECTION,
+    TE,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// The headers without those of the connection that they came over. All others keep their order.
+///
+/// A client's wish for trailers stays, as we pass them on; its wish to be told to continue does not, as we tell it.
+pub(crate) fn strip(headers: HeaderMap) -> HeaderMap {
+    if !OURS.iter().any(|name| headers.contains_key(name)) && !headers.contains_key(EXPECT) {
+        return headers;
+    }
+    let named: Vec<HeaderName> = tokens(&headers, &CONNECTION)
+        .filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok())
+        .filter(|name| *name != TE)
+        .collect();
+    let trailers = tokens(&headers, &TE).any(|token| token.eq_ignore_ascii_case("trailers"));
+    let mut kept = HeaderMap::with_capacity(headers.len());
+    let mut last = None;
+    // A removal would put the last header into the gap.
+    for (name, value) in headers {
+        last = name.or(last);
+        let Some(name) = &last else { continue };
+        let is_expectation = *name == EXPECT && value.as_bytes().eq_ignore_ascii_case(b"100-continue");
+        if !OURS.contains(name) && !named.contains(name) && !is_expectation {
+            kept.append(name, value);
+        }
+    }
+    if trailers {
+        kept.insert(TE, HeaderValue::from_static("trailers"));
+    }
+    kept
+}
+
+/// What the connection is to become, if it is to become something else.
+pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
+    let wanted = tokens(headers, &CONNECTION).any(|token| token.eq_ignore_ascii_case("upgrade"));
+    headers.get(UPGRADE).filter(|_| wanted).cloned()
+}
+
+fn tokens<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
+    let values = headers.get_all(name).into_iter();
+    values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(headers: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, HeaderValue::from_static(value));
+        }
+        map
+    }
+
+    #[test]
+    fn headers_of_the_connection_go_and_the_others_keep_their_order() {
+        let headers = map(&[
+            ("a", "1"),
+            ("connection", "close, X-Mine"),
+            ("b", "2"),
+            ("x-mine", "3"),
+            ("a", "4"),
+            ("keep-alive", "timeout=5"),
+            ("te", "gzip, trailers"),
+            ("trailer", "x-sum"),
+            ("expect", "100-continue"),
+            ("transfer-encoding", "chunked"),
+            ("c", "5"),
+        ]);
+        let kept =
+            map(&[("a", "1"), ("b", "2"), ("a", "4"), ("trailer", "x-sum"), ("c", "5"), ("te", "trailers")]);
+        let list = |map: HeaderMap| map.iter().map(|(n, v)| (n.clone(), v.clone())).collect::<Vec<_>>();
+        assert_eq!(list(strip(headers)), list(kept));
+    }
+
+    #[test]
+    fn an_upgrade_must_be_wanted_in_both_headers() {
+        assert_eq!(upgrade(&map(&[("upgrade", "websocket")])), None);
+        assert!(upgrade(&map(&[("connection", "keep-alive, Upgrade"), ("upgrade", "websocket")])).is_some());
+    }
+}

@@ -1,0 +1,237 @@
+//! Where clients come in.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::conversation::Conversations;
+use crate::exchange::Proxy;
+use crate::settings::Settings;
+use crate::socket::Socket;
+use crate::tally::{Snapshot, Tally};
+use crate::upstream::Client;
+
+/// The longest head of a request, and the most of a body that is read at once.
+const MOST_BUFFERED: usize = 64 << 10;
+
+/// How many requests a client may have open on one HTTP/2 connection.
+const MOST_STREAMS: u32 = 256;
+
+/// How much of a body may lie here unread.
+const STREAM_WINDOW: u32 = 1 << 20;
+const CONNECTION_WINDOW: u32 = 16 << 20;
+
+/// How long to wait before the next client is let in after that failed, as when there are too many open files.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// A proxy that listens.
+///
+/// ```no_run
+/// use secateur_server::{Server, Settings};
+///
+/// # async fn run() -> Result<(), secateur_server::BindError> {
+/// let server = Server::bind(Settings::default()).await?;
+/// println!("listening on {}", server.local_addr());
+/// server.run_until(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    proxy: Arc<Proxy>,
+}
+
+/// Why a proxy does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// The address is taken, or not ours.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Providers cannot be told from impostors.
+    #[error("cannot use the system's certificates: {source}")]
+    Certificates {
+        /// What is wrong with them.
+        source: rustls::Error,
+    },
+}
+
+/// Shows what passed through a server, also while it runs.
+#[derive(Clone)]
+pub struct Counters(Arc<Tally>);
+
+impl Counters {
+    /// The counters now.
+    pub fn snapshot(&self) -> Snapshot {
+        self.0.snapshot()
+    }
+}
+
+/// What connections are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Finish what has begun.
+    Draining,
+    /// Drop everything.
+    Over,
+}
+
+impl Server {
+    /// Takes the address of the settings.
+    pub async fn bind(settings: Settings) -> Result<Self, BindError> {
+        Self::bind_with(settings, Conversations::default()).await
+    }
+
+    /// Takes the address of the settings, for these conversations.
+    pub(crate) async fn bind_with(
+        settings: Settings,
+        conversations: Conversations,
+    ) -> Result<Self, BindError> {
+        let client = Client::new(&settings).map_err(|source| BindError::Certificates { source })?;
+        let address = settings.listen;
+        let listen = |source| BindError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let proxy = Proxy { settings, client, conversations, tally: Arc::default() };
+        Ok(Self { listener, address, proxy: Arc::new(proxy) })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What passes through it.
+    pub fn counters(&self) -> Counters {
+        Counters(Arc::clone(&self.proxy.tally))
+    }
+
+    /// Serves until the future is done. Then nobody is let in any more, and streams may go on for a while.
+    pub async fn run_until(self, shutdown: impl Future<Output = ()>) {
+        let Self { listener, proxy, .. } = self;
+        let (phase, watching) = watch::channel(Phase::Open);
+        let door = Door { listener, proxy: Arc::clone(&proxy), watching };
+        tokio::select! {
+            () = door.keep_open() => {}
+            () = shutdown => {}
+        }
+        phase.send_replace(Phase::Draining);
+        if timeout(proxy.settings.drain, phase.closed()).await.is_err() {
+            tracing::warn!(open = proxy.tally.snapshot().open, "answers are broken off to stop");
+            phase.send_replace(Phase::Over);
+            phase.closed().await;
+        }
+    }
+}
+
+/// Lets clients in.
+struct Door {
+    listener: TcpListener,
+    proxy: Arc<Proxy>,
+    watching: watch::Receiver<Phase>,
+}
+
+impl Door {
+    async fn keep_open(self) {
+        let builder = Arc::new(builder(&self.proxy.settings));
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, _)) => {
+                    let serving =
+                        serve(stream, Arc::clone(&self.proxy), Arc::clone(&builder), self.watching.clone());
+                    tokio::spawn(serving);
+                }
+                // The client was faster than we.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    tracing::warn!(%error, "a client could not be let in");
+                    sleep(BREATH).await;
+                }
+            }
+        }
+    }
+}
+
+fn builder(settings: &Settings) -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(settings.head)
+        .half_close(true)
+        .preserve_header_case(true)
+        .auto_date_header(false)
+        .max_buf_size(MOST_BUFFERED);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .auto_date_header(false)
+        .max_concurrent_streams(MOST_STREAMS)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(MOST_BUFFERED)
+        .max_header_list_size(MOST_BUFFERED as u32);
+    builder
+}
+
+async fn serve(
+    stream: TcpStream,
+    proxy: Arc<Proxy>,
+    builder: Arc<auto::Builder<TokioExecutor>>,
+    mut watching: watch::Receiver<Phase>,
+) {
+    let _ = stream.set_nodelay(true);
+    // A client whose machine is gone says nothing more, not even that.
+    let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(Duration::from_secs(60)));
+    let socket = Socket::new(stream);
+    let peer = socket.peer();
+    let has_begun = AtomicBool::new(false);
+    let late = proxy.settings.head;
+    let service = service_fn(|request| {
+        has_begun.store(true, Ordering::Relaxed);
+        let (proxy, peer) = (Arc::clone(&proxy), peer.clone());
+        async move { proxy.serve(request, peer).await }
+    });
+    let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(socket), service));
+    let mut late = pin!(sleep(late));
+    let mut is_late = false;
+    loop {
+        tokio::select! {
+            done = connection.as_mut() => {
+                if let Err(error) = done {
+                    tracing::debug!(error, "a connection broke off");
+                }
+                return;
+            }
+            () = late.as_mut(), if !is_late => {
+                is_late = true;
+                if !has_begun.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+            changed = watching.changed() => match *watching.borrow_and_update() {
+                Phase::Open if changed.is_ok() => {}
+                Phase::Draining if changed.is_ok() => connection.as_mut().graceful_shutdown(),
+                _ => return,
+            }
+        }
+    }
+}

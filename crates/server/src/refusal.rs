@@ -1,0 +1,55 @@
+//! Answers of our own, for when there is none of the provider's. They look like that provider's errors, as that is
+//! what its clients can read.
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use http::{Response, StatusCode};
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::route::Provider;
+use crate::settings::Upstream;
+use crate::upstream::Failure;
+
+/// There was no answer.
+pub(crate) fn failed(provider: Provider, upstream: &Upstream, failure: &Failure) -> Response<Answer> {
+    let (status, remedy) = match failure {
+        Failure::Silent { .. } => (StatusCode::GATEWAY_TIMEOUT, "try again, or give it more time"),
+        Failure::Unreachable { .. } => {
+            (StatusCode::BAD_GATEWAY, "see whether its address is right and the network is up")
+        }
+        Failure::Broken { .. } => (StatusCode::BAD_GATEWAY, "try again"),
+    };
+    let at = format!("{}{}", if upstream.is_plain() { "http://" } else { "https://" }, upstream.authority());
+    refuse(provider, status, &format!("secateur got no answer from {at}: {failure}; {remedy}"))
+}
+
+/// The request is none that can be passed on.
+pub(crate) fn refuse(provider: Provider, status: StatusCode, message: &str) -> Response<Answer> {
+    let code = status.as_u16();
+    let body = match provider {
+        Provider::Anthropic => {
+            let kind = if status.is_server_error() { "api_error" } else { "invalid_request_error" };
+            json!({ "type": "error", "error": { "type": kind, "message": message } })
+        }
+        Provider::OpenAi => {
+            let kind = if status.is_server_error() { "server_error" } else { "invalid_request_error" };
+            json!({ "error": { "message": message, "type": kind, "param": null, "code": kind } })
+        }
+        Provider::Gemini => {
+            let name = match code {
+                504 => "DEADLINE_EXCEEDED",
+                500.. => "UNAVAILABLE",
+                _ => "INVALID_ARGUMENT",
+            };
+            json!({ "error": { "code": code, "message": message, "status": name } })
+        }
+    };
+    let body = Bytes::from(body.to_string());
+    let length = body.len();
+    let mut response = Response::new(Answer::whole(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    response
+}

@@ -1,0 +1,198 @@
+//! What the proxy is told: where it listens, who is behind it, and how long it waits.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::str::FromStr;
+use std::time::Duration;
+
+use http::Uri;
+use http::uri::{Authority, PathAndQuery, Scheme};
+
+use crate::route::Provider;
+
+/// What the proxy is told.
+///
+/// ```
+/// use secateur_server::Settings;
+///
+/// let settings = Settings { openai: "http://127.0.0.1:11434/api".parse()?, ..Settings::default() };
+/// assert_eq!(settings.openai.to_string(), "http://127.0.0.1:11434/api");
+/// assert_eq!(settings.anthropic.to_string(), "https://api.anthropic.com");
+/// # Ok::<(), secateur_server::BadUpstream>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where it listens. Port 0 lets the system choose.
+    pub listen: SocketAddr,
+    /// Where requests in Anthropic's language go.
+    pub anthropic: Upstream,
+    /// Where requests in OpenAI's languages go.
+    pub openai: Upstream,
+    /// Where requests in Google's language go.
+    pub gemini: Upstream,
+    /// Whether answers say in `x-secateur-…` headers what was done to the request.
+    pub headers: bool,
+    /// The longest body that is read, in bytes. A longer one is passed through unread.
+    pub most_body: u64,
+    /// The longest that a connection to a provider may take to come about.
+    pub connect: Duration,
+    /// The longest silence of either side in the middle of an exchange.
+    pub patience: Duration,
+    /// The longest that a client may take to send the head of its next request, idle time included.
+    pub head: Duration,
+    /// How long after its request a client may close its half of the connection and still be taken to wait for the
+    /// answer. One that closes later is gone, and its request is cancelled.
+    pub grace: Duration,
+    /// How long streams may go on after the proxy was told to stop.
+    pub drain: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7878)),
+            anthropic: Upstream::known("api.anthropic.com"),
+            openai: Upstream::known("api.openai.com"),
+            gemini: Upstream::known("generativelanguage.googleapis.com"),
+            headers: true,
+            most_body: 256 << 20,
+            connect: Duration::from_secs(10),
+            // A model that thinks may be silent for long, and the clients' own patience ends after ten minutes.
+            patience: Duration::from_secs(15 * 60),
+            // Longer than the clients keep idle connections, so that they close first and never race with us.
+            head: Duration::from_secs(120),
+            grace: Duration::from_millis(100),
+            drain: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Settings {
+    /// Where requests to a provider go.
+    pub fn upstream(&self, provider: Provider) -> &Upstream {
+        match provider {
+            Provider::Anthropic => &self.anthropic,
+            Provider::OpenAi => &self.openai,
+            Provider::Gemini => &self.gemini,
+        }
+    }
+}
+
+/// Where a provider is: `https://host:port/prefix`. The prefix is put in front of the path of each request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    scheme: Scheme,
+    authority: Authority,
+    prefix: String,
+}
+
+/// A URL that is of no use as an upstream.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{url:?} is no upstream: {reason}; wanted is something like \"https://api.example.com\"")]
+pub struct BadUpstream {
+    /// What was given. Left out where it holds a password.
+    pub url: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Upstream {
+    fn known(host: &'static str) -> Self {
+        Self { scheme: Scheme::HTTPS, authority: Authority::from_static(host), prefix: String::new() }
+    }
+
+    /// Whether it is spoken to in the clear.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.scheme == Scheme::HTTP
+    }
+
+    /// Its name and port, as they stand in `Host`.
+    pub(crate) fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// The address of a resource there. Not a byte of path and query is changed.
+    pub(crate) fn join(&self, path: Option<&PathAndQuery>) -> Result<Uri, http::Error> {
+        let path = match path {
+            Some(path) if self.prefix.is_empty() => path.clone(),
+            Some(path) => {
+                let slash = if path.as_str().starts_with('/') { "" } else { "/" };
+                PathAndQuery::try_from(format!("{}{slash}{path}", self.prefix))?
+            }
+            None => PathAndQuery::try_from(format!("{}/", self.prefix))?,
+        };
+        let uri = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
+        uri.path_and_query(path).build()
+    }
+}
+
+impl FromStr for Upstream {
+    type Err = BadUpstream;
+
+    fn from_str(url: &str) -> Result<Self, BadUpstream> {
+        let bad = |reason: &str| BadUpstream { url: url.to_owned(), reason: reason.to_owned() };
+        let uri = Uri::from_str(url.trim()).map_err(|error| bad(&error.to_string()))?;
+        let parts = uri.into_parts();
+        let scheme = parts.scheme.filter(|scheme| *scheme == Scheme::HTTP || *scheme == Scheme::HTTPS);
+        let scheme = scheme.ok_or_else(|| bad("it starts with neither http:// nor https://"))?;
+        let authority = parts.authority.ok_or_else(|| bad("it names no host"))?;
+        if authority.as_str().contains('@') {
+            let url = String::from("…");
+            return Err(BadUpstream { url, reason: String::from("it has a user name or password") });
+        }
+        if authority.host().is_empty() {
+            return Err(bad("it names no host"));
+        }
+        // The parser takes any digits for a port.
+        if authority.port().is_some() && authority.port_u16().is_none() || authority.as_str().ends_with(':') {
+            return Err(bad("its port is no number up to 65535"));
+        }
+        let path = parts.path_and_query;
+        if path.as_ref().is_some_and(|path| path.query().is_some()) {
+            return Err(bad("it has a query"));
+        }
+        if url.contains('#') {
+            return Err(bad("it has a fragment"));
+        }
+        let prefix = path.as_ref().map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
+        Ok(Self { scheme, authority, prefix })
+    }
+}
+
+impl std::fmt::Display for Upstream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}://{}{}", self.scheme, self.authority, self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn join(upstream: &str, path: &str) -> String {
+        let path = PathAndQuery::try_from(path).unwrap();
+        upstream.parse::<Upstream>().unwrap().join(Some(&path)).unwrap().to_string()
+    }
+
+    #[test]
+    fn a_prefix_is_put_in_front_and_nothing_else_is_touched() {
+        let path = "/v1/a%2Fb/../c//d?x=%20+y&key=%C3%A9";
+        assert_eq!(join("https://h", path), format!("https://h{path}"));
+        assert_eq!(join("http://h:81/", path), format!("http://h:81{path}"));
+        assert_eq!(join("https://h/a/b/", path), format!("https://h/a/b{path}"));
+    }
+
+    #[test]
+    fn a_bad_upstream_is_refused_with_what_is_wrong() {
+        let reason = |url: &str| url.parse::<Upstream>().unwrap_err().reason;
+        assert!(reason("api.openai.com").contains("neither http"));
+        assert!(reason("ftp://host").contains("neither http"));
+        assert!(reason("/path").contains("neither http"));
+        assert!(reason("https://host?x=1").contains("query"));
+        assert!(reason("https://host:99999").contains("port"));
+        assert!(reason("https://host:").contains("port"));
+        assert!(!reason("").is_empty());
+        assert!(!reason("https://").is_empty());
+        let secret = "https://user:hunter2@host".parse::<Upstream>().unwrap_err();
+        assert!(!secret.to_string().contains("hunter2"), "{secret}");
+    }
+}

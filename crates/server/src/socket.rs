@@ -1,0 +1,119 @@
+//! A client's connection, and whether somebody is still at its other end.
+//!
+//! Over HTTP/1 a client that gives up says so only by closing its connection. The same sign, the end of what it sends,
+//! is also given by one that has said all it wants to say and waits for the answer. What tells them apart is the time:
+//! who means "that was all" says it with the request, who gives up says it later.
+
+use std::future::pending;
+use std::io::{self, IoSlice};
+use std::net::Shutdown;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_util::future::poll_immediate;
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::task::unconstrained;
+use tokio::time::sleep;
+
+/// A connection that can be watched while it is in use.
+pub(crate) struct Socket {
+    read: OwnedReadHalf,
+    write: Peer,
+}
+
+/// Who is at the other end.
+#[derive(Clone)]
+pub(crate) struct Peer(Arc<OwnedWriteHalf>);
+
+impl Socket {
+    pub(crate) fn new(stream: TcpStream) -> Self {
+        let (read, write) = stream.into_split();
+        Self { read, write: Peer(Arc::new(write)) }
+    }
+
+    pub(crate) fn peer(&self) -> Peer {
+        self.write.clone()
+    }
+}
+
+impl Peer {
+    fn stream(&self) -> &TcpStream {
+        self.0.as_ref().as_ref()
+    }
+
+    /// Comes back when the client has given up. To be called when its request has been read to the end.
+    pub(crate) async fn gone(self, grace: Duration) {
+        if !grace.is_zero() {
+            sleep(grace).await;
+        }
+        let mut byte = [0];
+        // What is there must be seen now, however much this task has done already.
+        let mut peek = pin!(unconstrained(self.stream().peek(&mut byte)));
+        match poll_immediate(&mut peek).await {
+            // It has said that it will say no more, or is already saying more: it waits for the answer.
+            Some(Ok(_)) => pending().await,
+            Some(Err(_)) => {}
+            None => match peek.await {
+                Ok(0) | Err(_) => {}
+                // The next request, before this one is answered. Nothing can be seen behind it.
+                Ok(_) => pending().await,
+            },
+        }
+    }
+
+    fn poll_try(
+        &self,
+        cx: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        let stream = self.stream();
+        loop {
+            ready!(stream.poll_write_ready(cx))?;
+            match write(stream) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.read).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.write.poll_try(cx, |stream| stream.try_write(buf))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.write.poll_try(cx, |stream| stream.try_write_vectored(bufs))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(SockRef::from(self.write.stream()).shutdown(Shutdown::Write))
+    }
+}

@@ -1,0 +1,9 @@
+//! The proxy between a client and a provider, both played by hand, byte by byte, over real sockets.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+
+#[path = "http/play.rs"]
+mod play;
+
+#[path = "http/bytes.rs"]
+mod bytes;
