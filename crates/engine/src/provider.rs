@@ -9,7 +9,7 @@
 //!   (a page of settings)                                                       └──▶ AskError
 //! ```
 //!
-//! **Three wires.** Chat Completions, which nearly everybody speaks, Responses and Anthropic's Messages. An endpoint
+//! **Four wires.** Chat Completions, which nearly everybody speaks, Responses, Anthropic's Messages and Gemini. An endpoint
 //! names its [`Wire`](secateur_formats::Wire); the rest is the same for all.
 //!
 //! **Half an answer is none.** A summary replaces what it summarises. So a stream that ends before the model said

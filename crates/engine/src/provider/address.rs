@@ -1,11 +1,12 @@
 //! Where requests go: from the URL in the settings to the URL of the endpoint.
 //!
 //! People write down what their provider's page says, and the pages do not agree on whether the version belongs to
-//! it. The rule, for a wire whose own path is `/chat/completions`, `/responses` or `/messages`:
+//! it. The rule, for a wire whose own path is `/chat/completions`, `/responses`, `/messages` or, of Gemini's,
+//! `/models/MODEL:streamGenerateContent`:
 //!
-//! 1. A URL that ends in the wire's own path is taken as it is.
+//! 1. A URL that ends in the wire's own path is taken as it is; one of Gemini's with the model that it names.
 //! 2. If one of its path's segments is a version (`v1`, `v1beta`, `v4`), the wire's own path is added.
-//! 3. Otherwise `/v1` and the wire's own path are added.
+//! 3. Otherwise `/v1` (`/v1beta` for Gemini) and the wire's own path are added.
 //!
 //! | written                             | asked, by Chat Completions                           |
 //! |-------------------------------------|------------------------------------------------------|
@@ -14,7 +15,7 @@
 //! | `https://host/v1beta/openai`        | `https://host/v1beta/openai/chat/completions`        |
 //! | `https://host/d/x/chat/completions` | as it is, for those who put no version anywhere      |
 //!
-//! A query stays. A user and password in the URL are refused: they would be shown wherever the URL is.
+//! A query stays. Gemini streams events only to who asks for them, so `alt=sse` is added to it. A user and password in the URL are refused: they would be shown wherever the URL is.
 
 use reqwest::Url;
 
@@ -22,7 +23,7 @@ use super::dialect::Dialect;
 use super::endpoint::ConnectError;
 
 /// The URL of the endpoint itself.
-pub(super) fn resolve(url: &str, dialect: Dialect) -> Result<Url, ConnectError> {
+pub(super) fn resolve(url: &str, dialect: Dialect, model: &str) -> Result<Url, ConnectError> {
     let refuse = |reason: &str| ConnectError::Url { url: without_query(url), reason: reason.to_owned() };
     let mut parsed = Url::parse(url.trim()).map_err(|error| refuse(&error.to_string()))?;
     if !matches!(parsed.scheme(), "http" | "https") {
@@ -33,11 +34,16 @@ pub(super) fn resolve(url: &str, dialect: Dialect) -> Result<Url, ConnectError> 
         return Err(ConnectError::Url { url: "the url".to_owned(), reason });
     }
     let path = parsed.path().trim_end_matches('/').to_owned();
-    if !path.ends_with(dialect.path()) {
-        let version = if path.split('/').any(is_version) { "" } else { "/v1" };
-        parsed.set_path(&format!("{path}{version}{}", dialect.path()));
-    } else {
+    if dialect.ends(&path) {
         parsed.set_path(&path);
+    } else {
+        let version = if path.split('/').any(is_version) { "" } else { dialect.version() };
+        parsed.set_path(&format!("{path}{version}{}", dialect.path(model)));
+    }
+    if parsed.path().ends_with(":streamGenerateContent")
+        && !parsed.query_pairs().any(|(name, _)| name == "alt")
+    {
+        parsed.query_pairs_mut().append_pair("alt", "sse");
     }
     parsed.set_fragment(None);
     Ok(parsed)
@@ -78,22 +84,59 @@ mod tests {
             (Dialect::Anthropic, "https://host/v1/messages", "https://host/v1/messages"),
             (Dialect::Anthropic, "https://host/vault", "https://host/vault/v1/messages"),
         ] {
-            assert_eq!(resolve(written, dialect).unwrap().as_str(), asked, "{written}");
+            assert_eq!(resolve(written, dialect, "m").unwrap().as_str(), asked, "{written}");
+        }
+    }
+
+    #[test]
+    fn the_rule_holds_for_gemini() {
+        for (written, model, asked) in [
+            ("https://host", "m", "https://host/v1beta/models/m:streamGenerateContent?alt=sse"),
+            ("https://host/v1/", "m", "https://host/v1/models/m:streamGenerateContent?alt=sse"),
+            (
+                "https://host/x?key=k",
+                "m",
+                "https://host/x/v1beta/models/m:streamGenerateContent?key=k&alt=sse",
+            ),
+            (
+                "https://host?alt=sse",
+                "models/m",
+                "https://host/v1beta/models/m:streamGenerateContent?alt=sse",
+            ),
+            (
+                "https://host",
+                "tunedModels/m",
+                "https://host/v1beta/tunedModels/m:streamGenerateContent?alt=sse",
+            ),
+            (
+                "https://host/v1/projects/p/locations/l/publishers/google",
+                "m",
+                "https://host/v1/projects/p/locations/l/publishers/google/models/m:streamGenerateContent?alt=sse",
+            ),
+            (
+                "https://host/models/other:streamGenerateContent",
+                "m",
+                "https://host/models/other:streamGenerateContent?alt=sse",
+            ),
+            ("https://host/models/other:generateContent", "m", "https://host/models/other:generateContent"),
+            ("https://host", "m?a#b", "https://host/v1beta/models/m%3Fa%23b:streamGenerateContent?alt=sse"),
+        ] {
+            assert_eq!(resolve(written, Dialect::Gemini, model).unwrap().as_str(), asked, "{written}");
         }
     }
 
     #[test]
     fn a_url_that_cannot_be_asked_is_refused() {
         for url in ["", "host/v1", "ftp://host", "file:///etc/passwd", "https://"] {
-            assert!(matches!(resolve(url, Dialect::Chat), Err(ConnectError::Url { .. })), "{url}");
+            assert!(matches!(resolve(url, Dialect::Chat, "m"), Err(ConnectError::Url { .. })), "{url}");
         }
     }
 
     #[test]
     fn a_refused_url_does_not_show_what_could_be_a_key() {
-        let error = resolve("ftp://host/v1?key=sesame", Dialect::Chat).unwrap_err().to_string();
+        let error = resolve("ftp://host/v1?key=sesame", Dialect::Chat, "m").unwrap_err().to_string();
         assert!(error.contains("ftp://host/v1") && !error.contains("sesame"), "{error}");
-        let error = resolve("https://user:sesame@host/v1", Dialect::Chat).unwrap_err().to_string();
+        let error = resolve("https://user:sesame@host/v1", Dialect::Chat, "m").unwrap_err().to_string();
         assert!(!error.contains("sesame"), "{error}");
     }
 }

@@ -52,7 +52,7 @@ impl Client {
         positive("timeout_ms", endpoint.timeout_ms)?;
         positive("patience_ms", endpoint.patience_ms)?;
         positive("most_bytes", endpoint.most_bytes.into())?;
-        let url = address::resolve(&endpoint.url, dialect)?;
+        let url = address::resolve(&endpoint.url, dialect, &endpoint.model)?;
         let headers = headers(endpoint, dialect, key)?;
         let values = endpoint.headers.values().map(String::as_str);
         let censor = Censor::new(key.map(Secret::reveal).into_iter().chain(values));
@@ -244,6 +244,9 @@ fn headers(endpoint: &Endpoint, dialect: Dialect, key: Option<&Secret>) -> Resul
             }
             None if dialect == Dialect::Anthropic => {
                 (HeaderName::from_static("x-api-key"), key.reveal().to_owned())
+            }
+            None if dialect == Dialect::Gemini => {
+                (HeaderName::from_static("x-goog-api-key"), key.reveal().to_owned())
             }
             None => (AUTHORIZATION, format!("Bearer {}", key.reveal())),
         };

@@ -5,6 +5,7 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
 mod responses;
 
 use secateur_formats::Wire;
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use super::Question;
 use super::draft::Draft;
-use super::endpoint::{ConnectError, Endpoint};
+use super::endpoint::Endpoint;
 use super::error::AskError;
 
 /// A wire that a model can be asked by.
@@ -22,6 +23,7 @@ pub(super) enum Dialect {
     Chat,
     Responses,
     Anthropic,
+    Gemini,
 }
 
 /// Whether there is more of a stream to be read.
@@ -32,22 +34,37 @@ pub(super) enum Step {
 }
 
 impl Dialect {
-    pub(super) fn of(wire: Wire) -> Result<Self, ConnectError> {
+    /// Every wire can be asked by. A new one has to be added here.
+    pub(super) fn of(wire: Wire) -> Self {
         match wire {
-            Wire::OpenAiChat => Ok(Self::Chat),
-            Wire::OpenAiResponses => Ok(Self::Responses),
-            Wire::Anthropic => Ok(Self::Anthropic),
-            Wire::Gemini => Err(ConnectError::Wire { wire }),
+            Wire::OpenAiChat => Self::Chat,
+            Wire::OpenAiResponses => Self::Responses,
+            Wire::Anthropic => Self::Anthropic,
+            Wire::Gemini => Self::Gemini,
         }
     }
 
     /// What the endpoint's URL ends in.
-    pub(super) fn path(self) -> &'static str {
+    pub(super) fn path(self, model: &str) -> String {
         match self {
-            Self::Chat => "/chat/completions",
-            Self::Responses => "/responses",
-            Self::Anthropic => "/messages",
+            Self::Chat => "/chat/completions".to_owned(),
+            Self::Responses => "/responses".to_owned(),
+            Self::Anthropic => "/messages".to_owned(),
+            Self::Gemini => gemini::path(model),
         }
+    }
+
+    /// Whether a path is that of an endpoint already, whatever the model in it.
+    pub(super) fn ends(self, path: &str) -> bool {
+        match self {
+            Self::Gemini => path.ends_with(":streamGenerateContent") || path.ends_with(":generateContent"),
+            _ => path.ends_with(&self.path("")),
+        }
+    }
+
+    /// The version that is spoken if the URL names none.
+    pub(super) fn version(self) -> &'static str {
+        if self == Self::Gemini { "/v1beta" } else { "/v1" }
     }
 
     /// The body of a request.
@@ -56,6 +73,7 @@ impl Dialect {
             Self::Chat => chat::body(endpoint, question),
             Self::Responses => responses::body(endpoint, question),
             Self::Anthropic => anthropic::body(endpoint, question),
+            Self::Gemini => gemini::body(question),
         }
     }
 
@@ -65,6 +83,7 @@ impl Dialect {
             Self::Chat => chat::event(data, draft),
             Self::Responses => responses::event(data, draft),
             Self::Anthropic => anthropic::event(data, draft),
+            Self::Gemini => gemini::event(data, draft),
         }
     }
 
@@ -74,6 +93,7 @@ impl Dialect {
             Self::Chat => chat::whole(data, draft),
             Self::Responses => responses::whole(data, draft),
             Self::Anthropic => anthropic::whole(data, draft),
+            Self::Gemini => gemini::whole(data, draft),
         }
     }
 }

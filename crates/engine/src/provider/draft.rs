@@ -62,6 +62,11 @@ impl<'d> Draft<'d> {
         self.finish.get_or_insert(finish);
     }
 
+    /// The model says why it ends, perhaps not for the last time: the last word counts.
+    pub(super) fn end_for_now(&mut self, finish: Finish) {
+        self.finish = Some(finish);
+    }
+
     /// What the provider has counted so far.
     pub(super) fn counted(&self) -> Usage {
         self.usage.unwrap_or_default()

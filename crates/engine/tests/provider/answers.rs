@@ -75,6 +75,12 @@ async fn an_answer_may_be_cut_between_any_two_bytes() {
                 json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" } }),
             ],
         ),
+        (
+            Wire::Gemini,
+            vec![
+                json!({ "candidates": [{ "content": { "parts": [{ "text": text }] }, "finishReason": "STOP" }] }),
+            ],
+        ),
     ] {
         for lines in ["\n", "\r\n"] {
             let script = Script::stream(events(wire, &list).replace('\n', lines));
@@ -105,7 +111,8 @@ async fn the_last_marks_of_a_stream_may_be_missing() {
 
 #[tokio::test]
 async fn nothing_is_waited_for_after_the_last_event() {
-    for wire in WIRES {
+    // Gemini has none: its streams end with the connection.
+    for wire in WIRES.into_iter().filter(|&wire| wire != Wire::Gemini) {
         let script = Script::answer(wire, TEXT).then(Step::Stall);
         assert_eq!(play(wire, script).await.answer().text, TEXT, "{wire}");
     }
@@ -113,7 +120,11 @@ async fn nothing_is_waited_for_after_the_last_event() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_after_the_end_of_the_answer_does_not_matter() {
-    for (wire, end) in [(Wire::OpenAiChat, "data: [DONE]"), (Wire::Anthropic, "event: message_stop")] {
+    for (wire, end) in [
+        (Wire::OpenAiChat, "data: [DONE]"),
+        (Wire::Anthropic, "event: message_stop"),
+        (Wire::Gemini, "there is no such mark"),
+    ] {
         let body = answer(wire, TEXT);
         let script = Script::stream(body.split(end).next().unwrap()).then(Step::Cut);
         assert_eq!(play(wire, script).await.answer().text, TEXT, "{wire}");
@@ -156,6 +167,18 @@ async fn the_end_of_an_answer_is_understood() {
             ],
         );
         assert_eq!(asked.await.answer().finish, finish, "{reason}");
+    }
+    for (reason, finish) in [
+        ("STOP", Finish::Complete),
+        ("MAX_TOKENS", Finish::Length),
+        ("SAFETY", Finish::Filtered),
+        ("RECITATION", Finish::Filtered),
+        ("PROHIBITED_CONTENT", Finish::Filtered),
+        ("OTHER", Finish::Other),
+    ] {
+        let chunk = json!({ "candidates": [{ "content": { "parts": [{ "text": "so" }] },
+            "finishReason": reason }] });
+        assert_eq!(play_events(Wire::Gemini, &[chunk]).await.answer().finish, finish, "{reason}");
     }
     for (status, reason, finish) in [
         ("completed", Value::Null, Finish::Complete),
@@ -202,6 +225,27 @@ async fn a_model_that_refuses_is_not_complete() {
         ],
     );
     assert_eq!(asked.await.error(), AskError::Empty { finish: Finish::Filtered });
+    let blocked = json!({ "promptFeedback": { "blockReason": "SAFETY" }, "usageMetadata": {} });
+    let expected = AskError::Empty { finish: Finish::Filtered };
+    assert_eq!(play_events(Wire::Gemini, std::slice::from_ref(&blocked)).await.error(), expected);
+    assert_eq!(play(Wire::Gemini, Script::json(blocked.to_string())).await.error(), expected);
+}
+
+#[tokio::test]
+async fn gemini_may_say_with_every_piece_that_it_stops() {
+    let chunk = |text: &str, reason: &str| {
+        json!({ "candidates": [{ "content": { "parts": [{ "text": text }] }, "finishReason": reason }],
+            "usageMetadata": { "promptTokenCount": 7 } })
+    };
+    for (last, finish) in [("STOP", Finish::Complete), ("MAX_TOKENS", Finish::Length)] {
+        let pieces = [chunk("One ", "STOP"), chunk("two ", "STOP"), chunk("three", last)];
+        let streamed = play_events(Wire::Gemini, &pieces).await;
+        assert_eq!(streamed.heard, ["One ", "two ", "three"]);
+        let listed = play(Wire::Gemini, Script::json(json!(pieces).to_string())).await;
+        for answer in [streamed.answer(), listed.answer()] {
+            assert_eq!((answer.text.as_str(), answer.finish), ("One two three", finish));
+        }
+    }
 }
 
 #[tokio::test]
@@ -227,6 +271,18 @@ async fn other_choices_and_parts_that_think_are_not_the_answer() {
         ],
     );
     assert_eq!(asked.await.answer().text, "this");
+    let candidate = |index: u64, parts: Value| json!({ "index": index, "content": { "parts": parts } });
+    let asked = play_events(
+        Wire::Gemini,
+        &[
+            json!({ "candidates": [
+                candidate(1, json!([{ "text": "other" }])),
+                candidate(0, json!([{ "text": "hm", "thought": true }, { "text": "this", "thoughtSignature": "s" }])),
+            ] }),
+            json!({ "candidates": [{ "finishReason": "STOP" }] }),
+        ],
+    );
+    assert_eq!(asked.await.answer().text, "this");
 }
 
 #[tokio::test]
@@ -241,6 +297,10 @@ async fn thinking_is_counted_apart_from_the_output() {
     assert_eq!(within.usage, Some(counted));
     let beside = play_events(Wire::OpenAiChat, &[usage(23)]).await.answer();
     assert_eq!(beside.usage, Some(Usage { output: 9, total: Some(23), ..counted }));
+    let gemini = json!({ "candidates": [{ "content": { "parts": [{ "text": "so" }] }, "finishReason": "STOP" }],
+        "usageMetadata": { "promptTokenCount": 10, "candidatesTokenCount": 5, "thoughtsTokenCount": 4,
+            "totalTokenCount": 19 } });
+    assert_eq!(play_events(Wire::Gemini, &[gemini]).await.answer().usage, Some(counted));
 }
 
 #[tokio::test]

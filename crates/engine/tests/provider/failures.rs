@@ -15,6 +15,7 @@ fn beginning(wire: Wire) -> String {
     let end = match wire {
         Wire::OpenAiChat => r#""delta":{},"#,
         Wire::OpenAiResponses => "event: response.completed",
+        Wire::Gemini => r#""finishReason""#,
         _ => "event: message_delta",
     };
     let before = body.split(end).next().unwrap();
@@ -45,6 +46,7 @@ async fn a_call_of_a_tool_is_an_error_in_every_shape() {
     let chat = |delta: Value| json!({ "choices": [{ "delta": delta }] });
     let item = |kind: &str| json!({ "type": "response.output_item.added", "item": { "type": kind } });
     let block = |kind: &str| json!({ "type": "content_block_start", "content_block": { "type": kind } });
+    let gemini = |part: Value| json!({ "candidates": [{ "content": { "parts": [part] } }] });
     for (wire, event) in [
         (Wire::OpenAiChat, chat(json!({ "tool_calls": [{ "index": 0, "function": { "name": "ls" } }] }))),
         (Wire::OpenAiChat, chat(json!({ "function_call": { "name": "ls", "arguments": "" } }))),
@@ -67,6 +69,10 @@ async fn a_call_of_a_tool_is_an_error_in_every_shape() {
             json!({ "type": "content_block_delta", "delta": { "type": "input_json_delta", "partial_json": "{" } }),
         ),
         (Wire::Anthropic, json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } })),
+        (Wire::Gemini, gemini(json!({ "functionCall": { "name": "ls", "args": {} } }))),
+        (Wire::Gemini, gemini(json!({ "executableCode": { "language": "PYTHON", "code": "1" } }))),
+        (Wire::Gemini, json!({ "candidates": [{ "finishReason": "UNEXPECTED_TOOL_CALL" }] })),
+        (Wire::Gemini, json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL" }] })),
     ] {
         let body = beginning(wire) + &events(wire, std::slice::from_ref(&event));
         assert_eq!(play(wire, Script::stream(body)).await.error(), AskError::CalledTool, "{wire}: {event}");
@@ -81,6 +87,7 @@ async fn a_call_of_a_tool_is_an_error_in_every_shape() {
             Wire::Anthropic,
             json!({ "content": [{ "type": "tool_use", "name": "ls" }], "stop_reason": "tool_use" }),
         ),
+        (Wire::Gemini, gemini(json!({ "functionCall": { "name": "ls" } }))),
     ] {
         assert_eq!(play(wire, Script::json(body.to_string())).await.error(), AskError::CalledTool, "{wire}");
     }
@@ -103,7 +110,7 @@ async fn what_cannot_be_read_is_malformed() {
         "data: {\"type\":\n\n",
         "data: 7\n\n",
         "data: []\n\n",
-        "data: {\"choices\":7,\"type\":7}\n\n",
+        "data: {\"choices\":7,\"type\":7,\"candidates\":7}\n\n",
         "data: \"text\"\n\n",
     ];
     for wire in WIRES {
@@ -143,6 +150,7 @@ async fn an_error_in_the_middle_of_a_stream_means_what_it_would_mean_before() {
     let failed = |error: Value| json!({ "type": "response.failed", "response": { "status": "failed", "error": error } });
     let anthropic =
         |kind: &str, message: &str| json!({ "type": "error", "error": { "type": kind, "message": message } });
+    let gemini = |code: u16, status: &str, message: &str| json!({ "error": { "code": code, "status": status, "message": message } });
     let server = |status| AskError::Server { status, retry_after: None, message: "busy".to_owned() };
     let limited = AskError::RateLimited { retry_after: None, message: "busy".to_owned() };
     let overflow = AskError::Overflow { used: Some(9), limit: Some(8) };
@@ -175,7 +183,9 @@ async fn an_error_in_the_middle_of_a_stream_means_what_it_would_mean_before() {
         (Wire::Anthropic, anthropic("overloaded_error", "busy"), server(529)),
         (Wire::Anthropic, anthropic("rate_limit_error", "busy"), limited),
         (Wire::Anthropic, anthropic("api_error", "busy"), server(500)),
-        (Wire::Anthropic, anthropic("invalid_request_error", long), overflow),
+        (Wire::Anthropic, anthropic("invalid_request_error", long), overflow.clone()),
+        (Wire::Gemini, gemini(503, "UNAVAILABLE", "busy"), server(503)),
+        (Wire::Gemini, gemini(400, "INVALID_ARGUMENT", long), overflow),
     ] {
         let body = beginning(wire) + &events(wire, std::slice::from_ref(&event));
         assert_eq!(play(wire, Script::stream(body)).await.error(), expected, "{wire}: {event}");
@@ -218,7 +228,8 @@ async fn a_key_that_comes_back_in_an_error_is_not_passed_on() {
     for wire in WIRES {
         let body = json!({ "error": { "message": "wrong key sk-sesame for \u{1b}[1mteam gardeners\n!" } });
         let event = json!({ "type": "error", "error": { "code": 401, "message": "wrong key sk-sesame" } });
-        let bad = "data: {\"type\":\"sk-sesame\",\"delta\":\"sk-sesame\",\"choices\":\"sk-sesame\"}\n\n";
+        let bad = "data: {\"type\":\"sk-sesame\",\"delta\":\"sk-sesame\",\"choices\":\"sk-sesame\",\
+                   \"candidates\":\"sk-sesame\"}\n\n";
         for script in [
             Script::refusal(401, body.to_string()),
             Script::refusal(500, "sk-sesame gardeners"),

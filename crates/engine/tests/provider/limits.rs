@@ -85,6 +85,7 @@ async fn an_answer_without_end_is_given_up() {
     let word = |wire| match wire {
         Wire::OpenAiChat => json!({ "choices": [{ "delta": { "content": "word " } }] }),
         Wire::OpenAiResponses => json!({ "type": "response.output_text.delta", "delta": "word " }),
+        Wire::Gemini => json!({ "candidates": [{ "content": { "parts": [{ "text": "word " }] } }] }),
         _ => json!({ "type": "content_block_delta", "delta": { "type": "text_delta", "text": "word " } }),
     };
     for wire in WIRES {

@@ -95,6 +95,38 @@ async fn anthropic_is_asked_with_a_version_and_its_own_header_for_the_key() {
 }
 
 #[tokio::test]
+async fn gemini_is_asked_for_events_and_has_its_model_in_the_path() {
+    let seen = sent(Wire::Gemini, |_| {}).await;
+    assert_eq!(seen.path, "/v1beta/models/m:streamGenerateContent?alt=sse");
+    assert_eq!(seen.header("x-goog-api-key"), Some("sk-sesame"));
+    assert_eq!(seen.header("authorization"), None);
+    assert_snapshot!(pretty(&seen), @r#"
+    {
+      "systemInstruction": {
+        "parts": [
+          {
+            "text": "Be short."
+          }
+        ]
+      },
+      "contents": [
+        {
+          "role": "user",
+          "parts": [
+            {
+              "text": "What was said?"
+            }
+          ]
+        }
+      ],
+      "generationConfig": {
+        "maxOutputTokens": 300
+      }
+    }
+    "#);
+}
+
+#[tokio::test]
 async fn the_field_for_the_longest_answer_and_the_count_can_be_chosen() {
     let seen = sent(Wire::OpenAiChat, |endpoint| {
         endpoint.tokens_field = TokensField::MaxCompletionTokens;
@@ -122,11 +154,12 @@ async fn the_field_for_the_longest_answer_and_the_count_can_be_chosen() {
 
 #[tokio::test]
 async fn no_more_than_the_longest_answer_of_the_model_is_asked_for() {
-    for (wire, field) in WIRES.into_iter().zip(["max_tokens", "max_output_tokens", "max_tokens"]) {
+    let fields = ["/max_tokens", "/max_output_tokens", "/max_tokens", "/generationConfig/maxOutputTokens"];
+    for (wire, field) in WIRES.into_iter().zip(fields) {
         let seen = sent(wire, |endpoint| endpoint.output = Some(200)).await;
-        assert_eq!(seen.json()[field], 200, "{wire}");
+        assert_eq!(seen.json().pointer(field).unwrap(), 200, "{wire}");
         let seen = sent(wire, |endpoint| endpoint.output = Some(2_000)).await;
-        assert_eq!(seen.json()[field], QUESTION.max_tokens, "{wire}");
+        assert_eq!(seen.json().pointer(field).unwrap(), QUESTION.max_tokens, "{wire}");
     }
 }
 
@@ -138,7 +171,7 @@ async fn a_blank_instruction_is_left_out() {
         model.ask(&Question { system: " \n", ..QUESTION }, &mut |_| {}).await.unwrap();
         let seen = server.request();
         assert_eq!(lint::lint(wire, &seen.body), [], "{}", seen.body);
-        for key in ["system", "instructions"] {
+        for key in ["system", "instructions", "systemInstruction"] {
             assert!(seen.json().get(key).is_none(), "{wire}: {}", seen.body);
         }
         assert!(!seen.body.contains(r#""role":"system""#), "{wire}: {}", seen.body);
@@ -155,7 +188,9 @@ async fn headers_of_the_settings_are_sent_and_the_key_goes_where_they_say() {
         .await;
         assert_eq!(seen.header("x-team"), Some("gardeners"));
         assert_eq!(seen.header("api-key"), Some("sk-sesame"));
-        assert_eq!((seen.header("authorization"), seen.header("x-api-key")), (None, None));
+        for name in ["authorization", "x-api-key", "x-goog-api-key"] {
+            assert_eq!(seen.header(name), None, "{wire}");
+        }
     }
 }
 
@@ -165,7 +200,9 @@ async fn without_a_key_none_is_sent() {
         let server = Scripted::start(vec![Script::answer(wire, "yes")]).await;
         ask(&endpoint(wire, &server)).await.answer();
         let seen = server.request();
-        assert_eq!((seen.header("authorization"), seen.header("x-api-key")), (None, None));
+        for name in ["authorization", "x-api-key", "x-goog-api-key"] {
+            assert_eq!(seen.header(name), None, "{wire}");
+        }
     }
 }
 

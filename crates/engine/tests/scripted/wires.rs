@@ -7,7 +7,7 @@ use secateur_formats::Wire;
 use serde_json::{Value, json};
 
 /// The wires that a model can be asked by.
-pub(crate) const WIRES: [Wire; 3] = [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic];
+pub(crate) const WIRES: [Wire; 4] = [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic, Wire::Gemini];
 
 /// A whole streamed answer, ready to be sent. The text comes word by word.
 pub(crate) fn answer(wire: Wire, text: &str) -> String {
@@ -83,7 +83,17 @@ pub(crate) fn answer_events(wire: Wire, text: &str) -> Vec<Value> {
             events.push(json!({ "type": "message_stop" }));
             events
         }
-        Wire::Gemini => panic!("no model is asked by {wire}"),
+        Wire::Gemini => {
+            let chunk = |part: Value| {
+                json!({ "candidates": [{ "content": { "role": "model", "parts": [part] }, "index": 0 }],
+                    "usageMetadata": { "promptTokenCount": 7, "totalTokenCount": 7 },
+                    "modelVersion": "m", "responseId": "g1" })
+            };
+            let mut events = vec![chunk(json!({ "text": "hm", "thought": true }))];
+            events.extend(words.map(|word| chunk(json!({ "text": word }))));
+            events.push(generated(&json!([{ "text": "" }])));
+            events
+        }
     }
 }
 
@@ -100,9 +110,16 @@ pub(crate) fn whole(wire: Wire, text: &str) -> String {
             "content": [{ "type": "thinking", "thinking": "hm", "signature": "s" }, { "type": "text", "text": text }],
             "stop_reason": "end_turn",
             "usage": { "input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 5 } }),
-        Wire::Gemini => panic!("no model is asked by {wire}"),
+        Wire::Gemini => generated(&json!([{ "text": "hm", "thought": true }, { "text": text }])),
     };
     whole.to_string()
+}
+
+fn generated(parts: &Value) -> Value {
+    json!({ "candidates": [{ "content": { "role": "model", "parts": parts }, "finishReason": "STOP", "index": 0 }],
+        "usageMetadata": { "promptTokenCount": 7, "cachedContentTokenCount": 2, "candidatesTokenCount": 5,
+            "totalTokenCount": 12 },
+        "modelVersion": "m", "responseId": "g1" })
 }
 
 fn response(text: &str) -> Value {
