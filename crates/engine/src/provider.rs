@@ -23,6 +23,9 @@
 //! **Dropping is cancelling.** Whoever drops the future of [`Model::ask`] closes the connection, and the provider
 //! stops writing.
 //!
+//! **On behalf of others.** A proxy has no key of its own: it asks with the headers of whoever asked it, and over
+//! connections that all share, see [`Endpoint::connect_through`].
+//!
 //! ```no_run
 //! use secateur_engine::provider::{Delta, Endpoint, Model, Question};
 //!
@@ -50,6 +53,8 @@
 mod address;
 mod censor;
 mod client;
+mod connector;
+mod credentials;
 mod dialect;
 mod draft;
 mod endpoint;
@@ -64,6 +69,7 @@ use secateur::{Limits, Usage};
 
 pub use censor::Secret;
 pub use client::Client;
+pub use connector::Connector;
 pub use endpoint::{ConnectError, Endpoint, TokensField};
 pub use error::AskError;
 pub use overflow::{Overflow, overflow};

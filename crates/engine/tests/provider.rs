@@ -13,6 +13,8 @@ mod repetitions;
 #[path = "provider/requests.rs"]
 mod requests;
 mod scripted;
+#[path = "provider/through.rs"]
+mod through;
 
 use secateur_engine::provider::{Answer, AskError, Delta, Endpoint, Model, Question, Secret};
 use secateur_formats::Wire;

@@ -54,6 +54,13 @@ pub(super) fn without_query(url: &str) -> String {
     url.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
+/// What the query of a URL says, as it is written and as it is meant: one of its values may be a key.
+pub(super) fn query_values(url: &Url) -> Vec<String> {
+    let written = url.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+    let meant = url.query_pairs().map(|(_, value)| value.into_owned());
+    written.map(|(_, value)| value.to_owned()).chain(meant).collect()
+}
+
 fn is_version(segment: &str) -> bool {
     segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()))
 }

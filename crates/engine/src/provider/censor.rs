@@ -36,16 +36,21 @@ impl fmt::Debug for Secret {
 }
 
 /// Makes text from outside fit to be shown.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Censor {
     secrets: Vec<String>,
 }
 
 impl Censor {
-    /// A censor who knows these secrets.
+    /// A censor who knows these secrets. Of one that begins with another word (`Bearer sk-…`) he also knows the rest.
     pub(super) fn new<'s>(secrets: impl IntoIterator<Item = &'s str>) -> Self {
+        let with_rest = |secret: &'s str| {
+            let rest = secret.trim().split_once(char::is_whitespace).map(|(_, rest)| rest.trim());
+            [Some(secret), rest].into_iter().flatten()
+        };
+        let secrets = secrets.into_iter().flat_map(with_rest);
         let mut secrets: Vec<_> =
-            secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).map(str::to_owned).collect();
+            secrets.filter(|secret| secret.len() >= SHORTEST).map(str::to_owned).collect();
         // The longest first, so that a secret that holds another is not left behind in halves.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self { secrets }
@@ -102,6 +107,12 @@ mod tests {
         assert_eq!(format!("{:?}", Secret::new("sk-abcdef")), "[secret]");
         let censor = Censor::new(["sk-abc", "sk-abcdef"]);
         assert_eq!(censor.clean("no key sk-abcdef, no sk-abc"), "no key [secret], no [secret]");
+    }
+
+    #[test]
+    fn a_token_does_not_show_without_its_scheme_either() {
+        let censor = Censor::new(["Bearer sk-abcdef", "Basic x"]);
+        assert_eq!(censor.clean("Bearer sk-abcdef: no sk-abcdef, x"), "[secret]: no [secret], x");
     }
 
     #[test]

@@ -9,14 +9,16 @@ use async_trait::async_trait;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Response, Url, redirect, retry};
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{Response, Url};
 use secateur::Limits;
 use sse_stream::SseByteStream;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::address;
-use super::censor::{Censor, Secret};
+use super::censor::Censor;
+use super::connector::Connector;
+use super::credentials::Credentials;
 use super::dialect::{Dialect, Step};
 use super::draft::Draft;
 use super::endpoint::{ConnectError, Endpoint};
@@ -25,13 +27,8 @@ use super::source::{Source, network, read_refusal};
 use super::wait::retry_after;
 use super::{Answer, AskError, Deltas, Model, Question};
 
-/// The version of Anthropic's interface that is spoken.
-const ANTHROPIC_VERSION: &str = "2023-06-01";
-
-/// The longest that a connection may take to come about. After that it may be tried again, as no question was asked.
-const CONNECT: Duration = Duration::from_secs(10);
-
-/// A model behind an endpoint. Connections are kept and used again; clones share them.
+/// A model behind an endpoint. Connections are kept and used again; clones share them, and so do clients that were
+/// made through one [`Connector`].
 #[derive(Clone)]
 pub struct Client {
     endpoint: Endpoint,
@@ -45,19 +42,21 @@ pub struct Client {
 impl Client {
     pub(super) fn new(
         endpoint: &Endpoint,
-        dialect: Dialect,
-        key: Option<&Secret>,
+        credentials: Credentials<'_>,
+        connector: &Connector,
     ) -> Result<Self, ConnectError> {
         let positive = |name, value| if value == 0 { Err(ConnectError::Zero { name }) } else { Ok(()) };
         positive("timeout_ms", endpoint.timeout_ms)?;
         positive("patience_ms", endpoint.patience_ms)?;
         positive("most_bytes", endpoint.most_bytes.into())?;
+        let dialect = Dialect::of(endpoint.wire);
         let url = address::resolve(&endpoint.url, dialect, &endpoint.model)?;
-        let headers = headers(endpoint, dialect, key)?;
+        let headers = credentials.headers(endpoint, dialect)?;
         let values = endpoint.headers.values().map(String::as_str);
-        let censor = Censor::new(key.map(Secret::reveal).into_iter().chain(values));
-        let http =
-            http(&url).map_err(|error| ConnectError::System { reason: censor.clean(&error.to_string()) })?;
+        let asked = address::query_values(&url);
+        let secrets = credentials.secrets().chain(values).chain(asked.iter().map(String::as_str));
+        let censor = Censor::new(secrets);
+        let http = connector.client(&url)?;
         Ok(Self { endpoint: endpoint.clone(), dialect, http, url, headers, censor })
     }
 
@@ -201,65 +200,6 @@ fn explain(error: sse_stream::Error, draft: &Draft<'_>) -> AskError {
         },
         error => draft.malformed(&error.to_string()),
     }
-}
-
-/// A client that follows nobody, asks no proxy and repeats nothing by itself.
-fn http(url: &Url) -> Result<reqwest::Client, reqwest::Error> {
-    // There is one provider of ciphers for the process. If somebody else was first, theirs is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = reqwest::Client::builder()
-        .redirect(redirect::Policy::none())
-        .retry(retry::never())
-        .no_proxy()
-        .referer(false)
-        .connect_timeout(CONNECT)
-        .user_agent(concat!("secateur/", env!("CARGO_PKG_VERSION")));
-    if url.scheme() == "http" {
-        // A model on the same machine must not need the system's certificates, which a small container lacks.
-        let nobody = rustls::RootCertStore::empty();
-        let tls = rustls::ClientConfig::builder().with_root_certificates(nobody).with_no_client_auth();
-        builder = builder.tls_backend_preconfigured(tls);
-    }
-    builder.build()
-}
-
-fn headers(endpoint: &Endpoint, dialect: Dialect, key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-    if dialect == Dialect::Anthropic {
-        headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
-    }
-    for (name, value) in &endpoint.headers {
-        let header = || ConnectError::Header { name: name.clone() };
-        let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| header())?;
-        headers.insert(parsed, secret_value(value).ok_or_else(header)?);
-    }
-    if let Some(key) = key {
-        let (name, value) = match &endpoint.key_header {
-            Some(name) => {
-                let parsed = HeaderName::from_bytes(name.as_bytes());
-                let name = parsed.map_err(|_| ConnectError::Header { name: name.clone() })?;
-                (name, key.reveal().to_owned())
-            }
-            None if dialect == Dialect::Anthropic => {
-                (HeaderName::from_static("x-api-key"), key.reveal().to_owned())
-            }
-            None if dialect == Dialect::Gemini => {
-                (HeaderName::from_static("x-goog-api-key"), key.reveal().to_owned())
-            }
-            None => (AUTHORIZATION, format!("Bearer {}", key.reveal())),
-        };
-        headers.insert(name, secret_value(&value).ok_or(ConnectError::BadKey)?);
-    }
-    Ok(headers)
-}
-
-/// A header's value that is not shown in anybody's log.
-fn secret_value(value: &str) -> Option<HeaderValue> {
-    let mut value = HeaderValue::from_str(value).ok()?;
-    value.set_sensitive(true);
-    Some(value)
 }
 
 /// Different for everybody who waits: those who failed together must not come back together.

@@ -15,7 +15,8 @@ use thiserror::Error;
 use super::address::without_query;
 use super::censor::Secret;
 use super::client::Client;
-use super::dialect::Dialect;
+use super::connector::Connector;
+use super::credentials::Credentials;
 
 /// The settings of a model that is asked over HTTP. A key that is not known is an error.
 ///
@@ -185,7 +186,32 @@ impl Endpoint {
 
     /// A model that can be asked, with this key whatever the environment says. Nothing is sent yet.
     pub fn connect_as(&self, key: Option<&Secret>) -> Result<Client, ConnectError> {
-        Client::new(self, Dialect::of(self.wire), key)
+        Client::new(self, Credentials::Key(key), &Connector::new())
+    }
+
+    /// A model that can be asked on behalf of somebody else, with their headers instead of a key, over connections
+    /// that many share. It costs next to nothing, so there can be one for every question. Nothing is sent yet.
+    ///
+    /// The headers may be all that came with somebody's request: those that belong to its body or its connection are
+    /// left out, and the others go before the endpoint's own. Their values are secrets, and so are those in the query
+    /// of the URL: they are sent, and in no error.
+    ///
+    /// ```
+    /// use secateur_engine::provider::{Connector, Endpoint, Secret};
+    /// use secateur_formats::Wire;
+    ///
+    /// let connector = Connector::new();
+    /// let endpoint = Endpoint::new(Wire::Anthropic, "http://127.0.0.1:8080", "claude-haiku-4-5");
+    /// let theirs = [("x-api-key", Secret::new("sk-sesame")), ("anthropic-beta", Secret::new("some-beta"))];
+    /// let model = endpoint.connect_through(&connector, &theirs)?;
+    /// # Ok::<(), secateur_engine::provider::ConnectError>(())
+    /// ```
+    pub fn connect_through(
+        &self,
+        connector: &Connector,
+        headers: &[(&str, Secret)],
+    ) -> Result<Client, ConnectError> {
+        Client::new(self, Credentials::Headers(headers), connector)
     }
 
     /// What the model can take.

@@ -1,0 +1,120 @@
+//! Who asks: the headers that a provider wants to see before it answers.
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use super::censor::Secret;
+use super::dialect::Dialect;
+use super::endpoint::{ConnectError, Endpoint};
+
+/// The version of Anthropic's interface that is spoken.
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+
+/// Headers that belong to one request and its connection. In another request they would be wrong: a foreign length
+/// breaks it, and an answer in an encoding that somebody else accepts cannot be read.
+const NOT_OURS: [&str; 17] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "range",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Who asks.
+#[derive(Clone, Copy)]
+pub(super) enum Credentials<'c> {
+    /// Whoever has this key; nobody in particular without one.
+    Key(Option<&'c Secret>),
+    /// Whoever sends these headers.
+    Headers(&'c [(&'c str, Secret)]),
+}
+
+impl<'c> Credentials<'c> {
+    /// What must not be shown.
+    pub(super) fn secrets(self) -> impl Iterator<Item = &'c str> {
+        let (key, headers) = match self {
+            Self::Key(key) => (key, Default::default()),
+            Self::Headers(headers) => (None, headers),
+        };
+        key.into_iter().chain(headers.iter().map(|(_, value)| value)).map(Secret::reveal)
+    }
+
+    /// The headers of a request.
+    pub(super) fn headers(self, endpoint: &Endpoint, dialect: Dialect) -> Result<HeaderMap, ConnectError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+        if dialect == Dialect::Anthropic {
+            headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+        }
+        for (name, value) in &endpoint.headers {
+            let (name, value) = header(name, value)?;
+            headers.insert(name, value);
+        }
+        match self {
+            Self::Key(None) => {}
+            Self::Key(Some(key)) => {
+                let (name, value) = key_header(endpoint, dialect, key)?;
+                headers.insert(name, value);
+            }
+            Self::Headers(given) => headers.extend(pass_on(given)?),
+        }
+        Ok(headers)
+    }
+}
+
+/// Those of somebody's headers that fit into another request. One that comes twice is sent twice.
+fn pass_on(given: &[(&str, Secret)]) -> Result<HeaderMap, ConnectError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in given {
+        let (name, value) = header(name, value.reveal())?;
+        if !NOT_OURS.contains(&name.as_str()) {
+            headers.append(name, value);
+        }
+    }
+    Ok(headers)
+}
+
+fn key_header(
+    endpoint: &Endpoint,
+    dialect: Dialect,
+    key: &Secret,
+) -> Result<(HeaderName, HeaderValue), ConnectError> {
+    let plain = key.reveal().to_owned();
+    let (name, value) = match &endpoint.key_header {
+        Some(name) => (parse_name(name)?, plain),
+        None => match dialect {
+            Dialect::Anthropic => (HeaderName::from_static("x-api-key"), plain),
+            Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), plain),
+            Dialect::Chat | Dialect::Responses => (AUTHORIZATION, format!("Bearer {plain}")),
+        },
+    };
+    Ok((name, secret_value(&value).ok_or(ConnectError::BadKey)?))
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ConnectError> {
+    let value = secret_value(value).ok_or_else(|| ConnectError::Header { name: name.to_owned() })?;
+    Ok((parse_name(name)?, value))
+}
+
+fn parse_name(name: &str) -> Result<HeaderName, ConnectError> {
+    HeaderName::from_bytes(name.as_bytes()).map_err(|_| ConnectError::Header { name: name.to_owned() })
+}
+
+/// A header's value that is not shown in anybody's log.
+fn secret_value(value: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(value).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
