@@ -142,8 +142,8 @@ impl FromStr for Upstream {
         if authority.host().is_empty() {
             return Err(bad("it names no host"));
         }
-        // The parser takes any digits for a port.
-        if authority.port().is_some() && authority.port_u16().is_none() || authority.as_str().ends_with(':') {
+        // The parser takes anything for a port.
+        if authority.as_str() != authority.host() && authority.port_u16().is_none() {
             return Err(bad("its port is no number up to 65535"));
         }
         let path = parts.path_and_query;

@@ -1,11 +1,111 @@
-//! Compressed answers, decoded at the side.
+//! Compressed answers, decoded at the side. The client gets them as they came.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
+use brotli_decompressor::DecompressorWriter;
+use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
+use zstd::stream::raw::DParameter;
 
-/// A whole body in the clear.
-pub(crate) fn whole<'b>(body: &'b [u8], headers: &HeaderMap, _most: usize) -> Option<Cow<'b, [u8]>> {
-    (!headers.contains_key(CONTENT_ENCODING)).then_some(Cow::Borrowed(body))
+/// Windows larger than 8 MiB are not allowed over HTTP.
+const MOST_WINDOW_LOG: u32 = 23;
+
+/// How much is decoded at once.
+const AT_ONCE: usize = 8 << 10;
+
+/// Decodes what is written to it, and writes it on.
+pub(super) enum Decoder<W: Write> {
+    Plain(W),
+    Gzip(Box<MultiGzDecoder<W>>),
+    Deflate(Box<ZlibDecoder<W>>),
+    Brotli(Box<DecompressorWriter<W>>),
+    Zstd(Box<zstd::stream::write::Decoder<'static, W>>),
+}
+
+impl<W: Write> Decoder<W> {
+    /// A decoder for a body with these headers; none if nobody knows its encoding.
+    pub(super) fn new(to: W, headers: &HeaderMap) -> Option<Self> {
+        let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
+        let encoding = encodings.next().map_or(Some(""), |value| value.to_str().ok())?;
+        if encodings.next().is_some() {
+            return None;
+        }
+        Some(match encoding.trim().to_ascii_lowercase().as_str() {
+            "" | "identity" => Self::Plain(to),
+            "gzip" | "x-gzip" => Self::Gzip(Box::new(MultiGzDecoder::new(to))),
+            "deflate" => Self::Deflate(Box::new(ZlibDecoder::new(to))),
+            "br" => Self::Brotli(Box::new(DecompressorWriter::new(to, AT_ONCE))),
+            "zstd" => {
+                let mut decoder = zstd::stream::raw::Decoder::new().ok()?;
+                decoder.set_parameter(DParameter::WindowLogMax(MOST_WINDOW_LOG)).ok()?;
+                Self::Zstd(Box::new(zstd::stream::write::Decoder::with_decoder(to, decoder)))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Decodes more, and writes on all that can be told from it.
+    pub(super) fn write(&mut self, data: &[u8]) -> io::Result<()> {
+        let to: &mut dyn Write = match self {
+            Self::Plain(to) => return to.write_all(data),
+            Self::Gzip(to) => to,
+            Self::Deflate(to) => to,
+            Self::Brotli(to) => to,
+            Self::Zstd(to) => to,
+        };
+        to.write_all(data)?;
+        to.flush()
+    }
+
+    pub(super) fn get_ref(&self) -> &W {
+        match self {
+            Self::Plain(to) => to,
+            Self::Gzip(to) => to.get_ref(),
+            Self::Deflate(to) => to.get_ref(),
+            Self::Brotli(to) => to.get_ref(),
+            Self::Zstd(to) => to.get_ref(),
+        }
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut W {
+        match self {
+            Self::Plain(to) => to,
+            Self::Gzip(to) => to.get_mut(),
+            Self::Deflate(to) => to.get_mut(),
+            Self::Brotli(to) => to.get_mut(),
+            Self::Zstd(to) => to.get_mut(),
+        }
+    }
+}
+
+/// A whole body in the clear; none if that would be longer than this, or is not to be had.
+pub(crate) fn whole<'b>(body: &'b [u8], headers: &HeaderMap, most: usize) -> Option<Cow<'b, [u8]>> {
+    let mut decoder = Decoder::new(Short { bytes: vec![], most }, headers)?;
+    if matches!(decoder, Decoder::Plain(_)) {
+        return Some(Cow::Borrowed(body));
+    }
+    decoder.write(body).ok()?;
+    Some(Cow::Owned(std::mem::take(&mut decoder.get_mut().bytes)))
+}
+
+/// Bytes up to a limit.
+struct Short {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Short {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + data.len() > self.most {
+            return Err(io::Error::other("it is too long"));
+        }
+        self.bytes.extend_from_slice(data);
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -1,0 +1,90 @@
+//! Chat Completions, and the many servers that speak them, each with an accent.
+
+use std::borrow::Cow;
+
+use secateur::Usage;
+use secateur::session::Turn;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Found, count};
+
+/// A chunk of a stream, or a whole answer.
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    usage: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    delta: Option<Message>,
+    message: Option<Message>,
+    #[serde(borrow)]
+    finish_reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    tool_calls: Option<Value>,
+    function_call: Option<Value>,
+}
+
+pub(super) fn read(piece: &[u8], found: &mut Found) -> Option<()> {
+    if piece.trim_ascii() == b"[DONE]" {
+        found.has_all = true;
+        return Some(());
+    }
+    let chunk: Chunk<'_> = serde_json::from_slice(piece).ok()?;
+    if let Some(usage) = chunk.usage.filter(Value::is_object) {
+        found.usage = Some(read_usage(&usage));
+    }
+    for choice in chunk.choices.into_iter().flatten() {
+        for message in [&choice.delta, &choice.message].into_iter().flatten() {
+            found.has_called |=
+                is_there(message.tool_calls.as_ref()) || is_there(message.function_call.as_ref());
+        }
+        match choice.finish_reason.as_deref() {
+            None | Some("") => {}
+            Some("tool_calls" | "tool_use" | "function_call" | "length" | "max_tokens" | "model_length") => {
+                found.end = Some(Turn::Open);
+            }
+            Some(_) => found.end = Some(Turn::Over),
+        }
+        if choice.message.is_some() {
+            // It came whole.
+            found.end.get_or_insert(Turn::Over);
+        }
+    }
+    Some(())
+}
+
+/// Some servers send empty lists and nulls for what is not there.
+fn is_there(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => false,
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(Value::Object(map)) => !map.is_empty(),
+        Some(_) => true,
+    }
+}
+
+fn read_usage(usage: &Value) -> Usage {
+    let prompt = count(usage, "/prompt_tokens").unwrap_or(0);
+    let completion = count(usage, "/completion_tokens").unwrap_or(0);
+    let cached = count(usage, "/prompt_tokens_details/cached_tokens").unwrap_or(0);
+    let reasoning = count(usage, "/completion_tokens_details/reasoning_tokens").unwrap_or(0);
+    let total = count(usage, "/total_tokens");
+    // Most count the thinking as part of the completion, xAI beside it. The total tells which.
+    let beside =
+        reasoning > 0 && total == prompt.checked_add(completion).and_then(|sum| sum.checked_add(reasoning));
+    Usage {
+        input: prompt.saturating_sub(cached).max(0),
+        output: if beside { completion } else { completion.saturating_sub(reasoning).max(0) },
+        reasoning,
+        cache_read: cached,
+        total,
+        ..Usage::default()
+    }
+}
