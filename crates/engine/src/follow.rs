@@ -18,8 +18,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use secateur::Role;
 use secateur::session::{Entry, Event, Input, MadeCut, Nature, Operation, Seq, Session as Machine, State};
+use secateur::{Amount, Compaction, MarkerAt, Replay, ResumeWhen, Role};
 use secateur_store::{Committed, Fork, NewMessage as Row, NewSession, SessionRow};
 use uuid::Uuid;
 
@@ -30,6 +30,9 @@ use crate::message::NewMessage;
 use crate::provider::Model;
 use crate::record::{Deed, to_json};
 use crate::session::Session;
+
+/// From here on a summary is made in the background: at four fifths of what is usable.
+const BACKGROUND: Amount = Amount::Share(8_000);
 
 /// What a session that follows has in memory only.
 #[derive(Default)]
@@ -69,6 +72,14 @@ pub struct Shown<'s> {
     pub cuts: &'s [MadeCut],
     /// Its bytes, if a compaction made it and the client does not know it.
     pub made: Option<&'s [u8]>,
+}
+
+/// How a session compacts that follows a client. It is the client who lets the work go on, and who repeats what he wants
+/// said again; and since he waits while a summary is made, it is begun before it is needed.
+pub(crate) fn compaction(profile: Compaction) -> Compaction {
+    let background = profile.background.or(Some(BACKGROUND));
+    let (resume_when, replay, marker_at) = (ResumeWhen::Never, Replay::Never, MarkerAt::End);
+    Compaction { resume_when, replay, marker_at, background, ..profile }
 }
 
 impl Engine {

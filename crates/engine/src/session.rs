@@ -16,7 +16,7 @@ use crate::dialect::{Dialect, frame_chars};
 use crate::drive::{Outcome, Stretch};
 use crate::engine::{Engine, Target};
 use crate::error::EngineError;
-use crate::follow::Following;
+use crate::follow::{self, Following};
 use crate::live::Live;
 use crate::prepare::Prepared;
 use crate::record::to_json;
@@ -94,7 +94,10 @@ impl Session {
         row: SessionRow,
         following: Option<Following>,
     ) -> Result<Self, EngineError> {
-        let profile = engine.profile(&row.profile)?;
+        let mut profile = engine.profile(&row.profile)?;
+        if following.is_some() {
+            profile.compaction = follow::compaction(profile.compaction);
+        }
         let wire: Wire = row.dialect.parse().map_err(|source: secateur_formats::UnknownWire| {
             EngineError::Unreadable { what: format!("session {}", row.id), source: source.into() }
         })?;

@@ -18,13 +18,13 @@ use futures_util::FutureExt;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, TRAILER};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
 use hyper::body::{Body, Incoming};
-use secateur_engine::provider::overflow;
+use secateur_engine::provider::{Connector, overflow};
 use secateur_formats::Wire;
 use tokio::time::timeout;
 
 use crate::answer::{Answer, Stream, Watch};
 use crate::collect::{Collected, collect};
-use crate::conversation::{Asked, Conversations, Note, Ready};
+use crate::conversation::{Asked, Conversations, Lender, Note, Ready};
 use crate::ear::Ear;
 use crate::outgoing::Outgoing;
 use crate::route::{Kind, Provider, Route};
@@ -46,6 +46,8 @@ pub(crate) struct Proxy {
     pub settings: Settings,
     pub client: Client,
     pub conversations: Conversations,
+    /// The connections on which summaries are asked for.
+    pub connector: Connector,
     pub tally: Arc<Tally>,
 }
 
@@ -201,6 +203,9 @@ impl Proxy {
                 ready = next;
                 continue;
             }
+            if let Some(talk) = &mut talk {
+                talk.accepted();
+            }
             if answer.status().is_success() && place.kind == Kind::Generate {
                 let reader = Reader::new(place.wire, answer.headers());
                 answer.body_mut().heard_by(Ear::new(reader, talk, Arc::clone(&self.tally)));
@@ -212,7 +217,9 @@ impl Proxy {
     /// What is to be sent. The original, if that cannot be found out.
     async fn prepare(&self, head: &Head, body: Bytes, place: &Place) -> Ready {
         let model = place.model.as_deref();
-        let asked = Asked { wire: place.wire, kind: place.kind, model, headers: &head.headers, body: &body };
+        let lender = Lender { url: head.uri.to_string(), connector: self.connector.clone() };
+        let (wire, kind, headers) = (place.wire, place.kind, &head.headers);
+        let asked = Asked { wire, kind, model, headers, body: &body, lender };
         match self.guard(self.conversations.prepare(asked)).await {
             Ok(ready) => ready,
             Err(cause) => {

@@ -11,6 +11,9 @@ use std::time::Duration;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use secateur::Catalogue;
+use secateur_engine::Engine;
+use secateur_engine::provider::Connector;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -39,10 +42,13 @@ const BREATH: Duration = Duration::from_millis(50);
 /// A proxy that listens.
 ///
 /// ```no_run
+/// use secateur::Catalogue;
+/// use secateur_engine::Engine;
 /// use secateur_server::{Server, Settings};
 ///
-/// # async fn run() -> Result<(), secateur_server::BindError> {
-/// let server = Server::bind(Settings::default()).await?;
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let engine = Engine::new(secateur_store::open("sqlite::memory:").await?);
+/// let server = Server::bind(Settings::default(), engine, Catalogue::builtin()).await?;
 /// println!("listening on {}", server.local_addr());
 /// server.run_until(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await;
 /// # Ok(())
@@ -95,22 +101,17 @@ enum Phase {
 }
 
 impl Server {
-    /// Takes the address of the settings.
-    pub async fn bind(settings: Settings) -> Result<Self, BindError> {
-        Self::bind_with(settings, Conversations::default()).await
-    }
-
-    /// Takes the address of the settings, for these conversations.
-    pub(crate) async fn bind_with(
-        settings: Settings,
-        conversations: Conversations,
-    ) -> Result<Self, BindError> {
+    /// Takes the address of the settings. The engine keeps the conversations; what models can take is looked up in the
+    /// catalogue.
+    pub async fn bind(settings: Settings, engine: Engine, catalogue: Catalogue) -> Result<Self, BindError> {
+        let conversations = Conversations::new(engine.with_lent_models(), &settings.profile, catalogue);
         let client = Client::new(&settings).map_err(|source| BindError::Certificates { source })?;
         let address = settings.listen;
         let listen = |source| BindError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let proxy = Proxy { settings, client, conversations, tally: Arc::default() };
+        let connector = Connector::default();
+        let proxy = Proxy { settings, client, conversations, connector, tally: Arc::default() };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
     }
 

@@ -29,6 +29,8 @@ pub struct Settings {
     pub openai: Upstream,
     /// Where requests in Google's language go.
     pub gemini: Upstream,
+    /// The profile by which conversations are kept small.
+    pub profile: String,
     /// Whether answers say in `x-secateur-…` headers what was done to the request.
     pub headers: bool,
     /// The longest body that is read, in bytes. A longer one is passed through unread.
@@ -53,6 +55,7 @@ impl Default for Settings {
             anthropic: Upstream::known("api.anthropic.com"),
             openai: Upstream::known("api.openai.com"),
             gemini: Upstream::known("generativelanguage.googleapis.com"),
+            profile: secateur_engine::DEFAULT_PROFILE.to_owned(),
             headers: true,
             most_body: 256 << 20,
             connect: Duration::from_secs(10),

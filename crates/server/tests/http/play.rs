@@ -15,6 +15,8 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use secateur::Catalogue;
+use secateur_engine::Engine;
 use secateur_server::{Counters, Server, Settings, Snapshot};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -51,7 +53,8 @@ impl Play {
             ..Settings::default()
         };
         change(&mut settings);
-        let server = Server::bind(settings).await.unwrap();
+        let engine = Engine::new(secateur_store::open("sqlite::memory:").await.unwrap());
+        let server = Server::bind(settings, engine, Catalogue::builtin()).await.unwrap();
         let (proxy, counters) = (server.local_addr(), server.counters());
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(server.run_until(async {

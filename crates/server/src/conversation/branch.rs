@@ -1,0 +1,295 @@
+//! One branch of a conversation: the chain of its messages, and the session that decides about them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use secateur::Role;
+use secateur::session::{Nature, Seq};
+use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Target};
+use secateur_formats::lint;
+use secateur_store::Found;
+
+use super::chain::{Id, Link};
+use super::layout::{Composed, Layout};
+use super::matching::{Element, Received};
+use super::{Hindrance, Report};
+
+/// Counts uses, so that the branch that was not used for longest can be told.
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+
+/// One branch of a conversation.
+pub(crate) struct Branch {
+    root: Id,
+    session: String,
+    key: Option<String>,
+    used: AtomicU64,
+    /// What is said in it. Apart from the rest, so that requests are recognised while a branch is at work.
+    chain: RwLock<Arc<Vec<Link>>>,
+    /// Answers that came and were not settled yet, oldest first.
+    reports: Mutex<Vec<Report>>,
+    work: tokio::sync::Mutex<Work>,
+}
+
+/// The part of a branch that one request at a time works with.
+pub(crate) struct Work {
+    pub session: Session,
+    reloads: u64,
+    pub layout: Layout,
+}
+
+impl Branch {
+    /// A branch of a session, with what is known of its chain.
+    pub(crate) fn new(root: Id, session: Session, key: Option<String>, chain: Vec<Link>) -> Self {
+        Self {
+            root,
+            session: session.id().to_owned(),
+            key,
+            used: AtomicU64::new(CLOCK.fetch_add(1, Ordering::Relaxed)),
+            chain: RwLock::new(Arc::new(chain)),
+            reports: Mutex::default(),
+            work: tokio::sync::Mutex::new(Work {
+                reloads: session.reloads(),
+                session,
+                layout: Layout::default(),
+            }),
+        }
+    }
+
+    pub(crate) fn root(&self) -> Id {
+        self.root
+    }
+
+    /// The id of its session.
+    pub(crate) fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// What the client calls the conversation.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// When it was used last, on a clock that only counts uses.
+    pub(crate) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// What is said in it.
+    pub(crate) fn chain(&self) -> Arc<Vec<Link>> {
+        self.chain.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes what is said in it. Whoever looks meanwhile sees it as it was.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Vec<Link>)) {
+        let mut chain = self.chain.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut chain));
+    }
+
+    /// Takes note of an answer. It is settled by whoever works with the branch next.
+    pub(crate) fn report(&self, report: Report) {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+    }
+
+    /// Waits for its turn, then settles the answers that came.
+    pub(crate) async fn work(&self) -> Result<tokio::sync::MutexGuard<'_, Work>, EngineError> {
+        self.used.store(CLOCK.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let mut work = self.work.lock().await;
+        loop {
+            let report = {
+                let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+                if reports.is_empty() { None } else { Some(reports.remove(0)) }
+            };
+            let Some(report) = report else { return Ok(work) };
+            work.settle(report).await?;
+        }
+    }
+}
+
+impl Work {
+    async fn settle(&mut self, report: Report) -> Result<(), EngineError> {
+        match report.usage {
+            Some(usage) => {
+                let settlement = Settlement::Answered { usage, turn: report.turn };
+                self.session.settle(settlement).await.map(drop)
+            }
+            None => self.session.keep_settled().await,
+        }
+    }
+
+    /// Brings session and chain up to date with what others did.
+    pub(crate) async fn catch_up(
+        &mut self,
+        engine: &Engine,
+        branch: &Branch,
+        received: &Received,
+    ) -> Result<(), EngineError> {
+        self.session.refresh().await?;
+        if self.session.reloads() == self.reloads {
+            return Ok(());
+        }
+        self.reloads = self.session.reloads();
+        self.layout = Layout::default();
+        let mut chain = branch.chain().as_ref().clone();
+        let ids: Vec<Id> = chain.iter().map(|link| link.id).collect();
+        chain.truncate(stored(engine, &self.session, &ids).await?);
+        if received.common(&chain) == chain.len() {
+            // Others may have taken in more of what this request says.
+            let ids: Vec<Id> = received.elements.iter().map(|element| element.id).collect();
+            let stored = stored(engine, &self.session, &ids).await?;
+            let more = received.elements.get(chain.len()..stored).unwrap_or_default();
+            chain.extend(more.iter().map(|element| Link::new(element.id, 0, element.spelling)));
+        }
+        number(&mut chain, &self.session);
+        branch.change(|old| *old = chain);
+        Ok(())
+    }
+
+    /// Takes back what the branch says beyond the messages that it shares with a request. Says whether it could: what
+    /// is stored may be gone on with, so leaving it makes another branch.
+    pub(crate) async fn rewind(&mut self, branch: &Branch, shared: usize) -> Result<bool, EngineError> {
+        let Some(next) = branch.chain().get(shared).map(|link| link.seq) else { return Ok(true) };
+        if next == 0 || !self.session.take_back(next).await? {
+            return Ok(false);
+        }
+        branch.change(|chain| chain.truncate(shared));
+        self.layout = Layout::default();
+        Ok(true)
+    }
+
+    /// Another branch that shares its first messages with this one, and what was decided about them.
+    pub(crate) async fn fork(
+        &mut self,
+        engine: &Engine,
+        branch: &Branch,
+        shared: usize,
+    ) -> Result<Branch, EngineError> {
+        let mut chain = branch.chain().as_ref().clone();
+        chain.truncate(shared);
+        let last = chain.last().map_or(0, |link| link.seq);
+        let at = if last > 0 {
+            last
+        } else {
+            let ids: Vec<Id> = chain.iter().map(|link| link.id).collect();
+            let found = find(engine, &ids, |found| found.session == self.session.id()).await?;
+            found.filter(|(place, _)| place + 1 == shared).map_or(0, |(_, found)| found.seq)
+        };
+        let session = self.session.fork(at).await?;
+        number(&mut chain, &session);
+        Ok(Branch::new(branch.root, session, branch.key.clone(), chain))
+    }
+
+    /// Whether what is there fits a model, as far as is known.
+    pub(crate) fn has_room(&self, target: &Target) -> bool {
+        let tokens = self.session.machine().tokens();
+        target.limits.context == 0 || tokens < target.limits.context - target.limits.output.unwrap_or(0)
+    }
+
+    /// Makes sure that a provider takes what was made of a request as willingly as the request. If not, what was done
+    /// last is taken back.
+    pub(crate) async fn check(&mut self, received: &Received, composed: &Composed) -> Result<(), Hindrance> {
+        let body = composed.body.concat();
+        let Some(rule) = worse(received, &body) else { return Ok(()) };
+        self.session.undo(None).await?;
+        self.layout = Layout::default();
+        Err(Hindrance::Lint { rule })
+    }
+
+    /// Takes in the messages of a request that are new, after the `shared` ones that are not. What the branch says
+    /// beyond those must have been taken back.
+    pub(crate) async fn take(
+        &mut self,
+        branch: &Branch,
+        received: &Received,
+        shared: usize,
+    ) -> Result<(), EngineError> {
+        let fresh = received.elements.get(shared..).unwrap_or_default();
+        let message = |element: &Element| NewMessage {
+            id: Some(element.id.to_string()),
+            json: received.text(element).to_owned(),
+            pinned: false,
+        };
+        let seqs = self.session.take(fresh.iter().map(message)).await?;
+        let links = fresh.iter().zip(seqs).map(|(element, seq)| Link::new(element.id, seq, element.spelling));
+        branch.change(|chain| {
+            for (link, element) in chain.iter_mut().zip(&received.elements) {
+                link.respell(element.spelling);
+            }
+            chain.extend(links);
+        });
+        self.hold();
+        Ok(())
+    }
+
+    /// What was said since the model spoke last may still be said otherwise.
+    fn hold(&mut self) {
+        let rows = self.session.machine().window().rows();
+        let answered = rows.iter().rev().find(|row| row.entry.role == Role::Assistant);
+        let from = answered.map_or(1, |row| row.seq + 1);
+        self.session.hold(from);
+    }
+}
+
+/// What a provider rejects in a body that it would not have rejected in the request; none if there is nothing.
+fn worse(received: &Received, body: &[u8]) -> Option<String> {
+    let Ok(body) = std::str::from_utf8(body) else { return Some("not UTF-8".to_owned()) };
+    let findings = lint::lint(received.wire, body);
+    if findings.is_empty() {
+        return None;
+    }
+    let before = std::str::from_utf8(&received.body).unwrap_or_default();
+    let before = lint::lint(received.wire, before);
+    let is_new = |finding: &&lint::Finding| !before.iter().any(|old| old.rule == finding.rule);
+    // The rule and the place, but not the message, which may quote what was said.
+    findings.iter().find(is_new).map(|finding| format!("{} at {}", finding.rule.name(), finding.path))
+}
+
+/// How many of the first messages of a chain are stored in a session. If one is, all before it are.
+pub(crate) async fn stored(engine: &Engine, session: &Session, chain: &[Id]) -> Result<usize, EngineError> {
+    if session.is_unborn() {
+        return Ok(0);
+    }
+    let found = find(engine, chain, |found| found.session == session.id()).await?;
+    Ok(found.map_or(0, |(place, _)| place + 1))
+}
+
+/// The last message of a chain that is stored in a session of the wanted kind, and where.
+pub(crate) async fn find(
+    engine: &Engine,
+    chain: &[Id],
+    is_wanted: impl Fn(&Found) -> bool,
+) -> Result<Option<(usize, Found)>, EngineError> {
+    /// How many messages are looked for at once. The newest ones are nearly always enough.
+    const PAGE: usize = 64;
+    let mut end = chain.len();
+    while end > 0 {
+        let start = end.saturating_sub(PAGE);
+        let page = chain.get(start..end).unwrap_or_default();
+        let ids: Vec<String> = page.iter().map(Id::to_string).collect();
+        let found = engine.store().find(&ids).await?;
+        let places = found.into_iter().filter(&is_wanted).filter_map(|found| {
+            let place = ids.iter().position(|id| *id == found.id)?;
+            Some((start + place, found))
+        });
+        if let Some(best) = places.max_by_key(|(place, _)| *place) {
+            return Ok(Some(best));
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
+/// Gives the messages of a chain the numbers that they have in a session, where they are alive, and adds what the session
+/// says beyond them: whoever says something else there leaves it.
+pub(crate) fn number(chain: &mut Vec<Link>, session: &Session) {
+    let rows = session.machine().window().rows().iter().filter(|row| row.entry.nature == Nature::Plain);
+    let mut seqs: HashMap<Id, Seq> =
+        rows.filter_map(|row| Some((Id::parse(&row.entry.id)?, row.seq))).collect();
+    for link in chain.iter_mut() {
+        link.seq = seqs.remove(&link.id).unwrap_or(0);
+    }
+    let last = chain.iter().map(|link| link.seq).max().unwrap_or(0);
+    let mut beyond: Vec<(Id, Seq)> = seqs.into_iter().filter(|(_, seq)| *seq > last).collect();
+    beyond.sort_unstable_by_key(|(_, seq)| *seq);
+    chain.extend(beyond.into_iter().map(|(id, seq)| Link { id, seq, spellings: [None, None] }));
+}

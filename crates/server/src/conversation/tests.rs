@@ -1,0 +1,7 @@
+//! Conversations without a network: what is made of the requests of a client whose history grows.
+
+mod agent;
+mod branches;
+mod bytes;
+mod captures;
+mod rooms;

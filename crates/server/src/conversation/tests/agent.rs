@@ -1,0 +1,133 @@
+//! A client whose history grows, and conversations that it goes through.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use secateur::session::Turn;
+use secateur::{Catalogue, Usage};
+use secateur_engine::Engine;
+use secateur_engine::provider::Connector;
+use secateur_formats::Wire;
+use serde_json::{Value, json};
+
+use crate::conversation::{Asked, Conversations, Lender, Note, Ready, Report, Talk};
+use crate::route::Kind;
+
+/// A model that nobody sells.
+pub(super) const MODEL: &str = "test-model";
+
+/// The conversations of one process on a store.
+pub(super) async fn process(store: &str, window: i64) -> Conversations {
+    let engine = Engine::new(secateur_store::open(store).await.unwrap());
+    conversations(engine, window)
+}
+
+pub(super) fn conversations(engine: Engine, window: i64) -> Conversations {
+    let page =
+        format!("[[model]]\nid = \"{MODEL}\"\nprovider = \"test\"\ncontext = {window}\noutput = 1000\n");
+    Conversations::new(engine, "balanced", Catalogue::parse(&page, "test").unwrap())
+}
+
+/// What was sent in the place of a request.
+pub(super) struct Sent {
+    pub body: String,
+    pub note: Note,
+    pub talk: Option<Talk>,
+}
+
+impl Sent {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect(&self.body)
+    }
+
+    pub(super) fn messages(&self) -> Vec<Value> {
+        self.json()["messages"].as_array().unwrap().clone()
+    }
+
+    /// The model answers, and counts a token for four bytes.
+    pub(super) async fn answer(self) -> String {
+        let usage = Usage { input: self.body.len() as i64 / 4, output: 50, ..Usage::default() };
+        let Some(talk) = self.talk else { return self.body };
+        let branch = talk.branch.clone();
+        talk.answered(Report { usage: Some(usage), turn: Turn::Open });
+        // It is settled apart; here the next request waits for it.
+        drop(branch.work().await.unwrap());
+        self.body
+    }
+}
+
+pub(super) async fn send(conversations: &Conversations, wire: Wire, kind: Kind, body: &str) -> Sent {
+    let asked = Asked {
+        wire,
+        kind,
+        model: None,
+        headers: &HeaderMap::new(),
+        body: &Bytes::copy_from_slice(body.as_bytes()),
+        lender: Lender { url: "http://127.0.0.1:1/v1/messages".to_owned(), connector: Connector::default() },
+    };
+    let Ready { body: pieces, note, talk } = conversations.prepare(asked).await;
+    let body = String::from_utf8(pieces.concat()).unwrap();
+    assert_eq!(note.bytes_out as usize, body.len());
+    Sent { body, note, talk }
+}
+
+/// An agent that talks to Anthropic. One mark for the cache is always in its last message, as with the real ones.
+#[derive(Clone)]
+pub(super) struct Agent {
+    pub messages: Vec<Value>,
+    steps: usize,
+}
+
+impl Agent {
+    pub(super) fn new(task: &str) -> Self {
+        Self {
+            messages: vec![json!({"role": "user", "content": [{"type": "text", "text": task}]})],
+            steps: 0,
+        }
+    }
+
+    /// The model calls a tool, and the result has so many bytes.
+    pub(super) fn step(&mut self, bytes: usize) {
+        let at = self.steps;
+        self.steps += 1;
+        let id = format!("call_{at}");
+        let input = json!({"command": format!("run step {at}")});
+        let call = json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});
+        let text = format!("output {at} ").repeat(bytes / 9);
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": text});
+        self.messages.push(
+            json!({"role": "assistant", "content": [{"type": "text", "text": format!("Step {at}.")}, call]}),
+        );
+        self.messages.push(json!({"role": "user", "content": [result]}));
+    }
+
+    pub(super) fn say(&mut self, text: &str) {
+        self.messages.push(json!({"role": "assistant", "content": "Done so far."}));
+        self.messages.push(json!({"role": "user", "content": [{"type": "text", "text": text}]}));
+    }
+
+    pub(super) fn body(&self) -> String {
+        let mut messages = self.messages.clone();
+        let last = messages.last_mut().and_then(|last| last["content"].as_array_mut()?.last_mut());
+        if let Some(last) = last {
+            last["cache_control"] = json!({"type": "ephemeral"});
+        }
+        let body = json!({"model": MODEL, "max_tokens": 1000, "messages": messages, "system": "Be brief.", "tools": []});
+        body.to_string()
+    }
+
+    pub(super) async fn ask(&self, conversations: &Conversations) -> Sent {
+        send(conversations, Wire::Anthropic, Kind::Generate, &self.body()).await
+    }
+}
+
+/// A body without marks for the cache, as a provider's cache sees it.
+pub(super) fn unmarked(body: &str) -> String {
+    body.replace(r#","cache_control":{"type":"ephemeral"}"#, "")
+}
+
+/// The part of a body that the next request begins with as well: everything up to the end of its last message.
+pub(super) fn prefix(body: &str) -> String {
+    let body = unmarked(body);
+    let end = body.rfind(r#"],"system""#).unwrap_or(body.len());
+    body[..end].to_owned()
+}

@@ -1,0 +1,186 @@
+//! Several processes, several branches, clients that change their mind.
+
+use serde_json::json;
+
+use super::agent::{Agent, Sent, process, send};
+use crate::conversation::Conversations;
+use crate::route::Kind;
+use secateur_formats::Wire;
+
+const WINDOW: i64 = 60_000;
+
+fn file() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db").display().to_string();
+    (folder, path)
+}
+
+/// An agent that has worked for so long.
+async fn work(conversations: &Conversations, steps: usize) -> (Agent, String) {
+    let mut agent = Agent::new("Do it.");
+    let mut last = String::new();
+    for _ in 0..steps {
+        agent.step(9_000);
+        last = agent.ask(conversations).await.answer().await;
+    }
+    (agent, last)
+}
+
+/// What was done is done again after a restart, byte for byte.
+#[tokio::test]
+async fn a_restart_changes_nothing() {
+    let (_folder, path) = file();
+    let (agent, last) = work(&process(&path, WINDOW).await, 40).await;
+    let again = agent.ask(&process(&path, WINDOW).await).await;
+    assert_eq!(again.body, last);
+    assert_eq!(again.note.did, "replayed");
+}
+
+#[tokio::test]
+async fn processes_that_share_a_store_say_the_same() {
+    let (_folder, path) = file();
+    let (one, two) = (process(&path, WINDOW).await, process(&path, WINDOW).await);
+    let alone = process("sqlite::memory:", WINDOW).await;
+    let mut agent = Agent::new("Do it.");
+    for step in 0..40 {
+        agent.step(9_000);
+        let both = if step % 2 == 0 { &one } else { &two };
+        let sent = agent.ask(both).await;
+        assert_eq!(sent.note.cause, None, "{:?}", sent.note);
+        let session = sent.note.session.clone();
+        let body = sent.answer().await;
+        let expected = agent.ask(&alone).await;
+        assert_eq!(cuts(&body), cuts(&expected.body), "step {step}, session {session:?}");
+        expected.answer().await;
+    }
+    let sessions = one.inside.engine.sessions(99).await.unwrap();
+    assert_eq!(sessions.len(), 1, "one conversation is one session");
+}
+
+/// What is left of each result.
+fn cuts(body: &str) -> Vec<bool> {
+    let body: serde_json::Value = serde_json::from_str(body).unwrap();
+    let messages = body["messages"].as_array().unwrap().iter();
+    messages.map(|message| message.to_string().contains("[cut: ")).collect()
+}
+
+#[tokio::test]
+async fn a_last_message_that_is_always_written_anew_makes_no_branches() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let mut agent = Agent::new("Do it.");
+    for step in 0..12 {
+        agent.step(3_000);
+        let mut volatile = agent.clone();
+        volatile.messages.push(
+            json!({"role": "user", "content": [{"type": "text", "text": format!("It is {step} o'clock.")}]}),
+        );
+        let sent = volatile.ask(&conversations).await;
+        assert_eq!(sent.note.cause, None);
+        sent.answer().await;
+    }
+    assert_eq!(conversations.inside.engine.sessions(99).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_back_gets_what_was_decided_then() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let (agent, last) = work(&conversations, 40).await;
+    // Back a few steps, and then another way.
+    let mut other = agent.clone();
+    other.messages.truncate(agent.messages.len() - 4);
+    other.say("Now something else.");
+    let sent = other.ask(&conversations).await;
+    assert_eq!(sent.note.cause, None, "{:?}", sent.note);
+    assert_ne!(sent.note.did, "kept", "what was cut in the shared part stays cut");
+    let shared = last.bytes().zip(sent.body.bytes()).take_while(|(one, two)| one == two).count();
+    assert!(shared > 2_000, "{shared} bytes are the same");
+    let session = sent.note.session.clone();
+    sent.answer().await;
+
+    // Both go on.
+    let again = agent.ask(&conversations).await;
+    assert_eq!(again.body, last);
+    assert_ne!(again.note.session, session);
+    again.answer().await;
+    other.step(500);
+    let sent = other.ask(&conversations).await;
+    assert_eq!(sent.note.session, session);
+    assert_eq!(conversations.inside.engine.sessions(99).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_back_behind_a_summary_has_its_history_again() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let mut agent = Agent::new("Do it.");
+    let mut compacted = false;
+    for step in 0..400 {
+        agent.step(400);
+        agent.say(&format!("Say {step} with many words. {}", "word ".repeat(800)));
+        let sent = agent.ask(&conversations).await;
+        compacted = sent.note.replaced > 0;
+        sent.answer().await;
+        if compacted {
+            break;
+        }
+    }
+    assert!(compacted);
+    let mut other = agent.clone();
+    other.messages.truncate(5);
+    other.say("From here.");
+    let sent = other.ask(&conversations).await;
+    assert_eq!((sent.note.cause, sent.note.replaced), (None, 0), "{:?}", sent.note);
+    assert_eq!(sent.messages().len(), other.messages.len());
+}
+
+#[tokio::test]
+async fn conversations_with_the_same_beginning_are_told_apart() {
+    let conversations = process("sqlite::memory:", WINDOW).await;
+    let mut agents: Vec<Agent> = (0..5).map(|_| Agent::new("The same task.")).collect();
+    for round in 0..6 {
+        for (index, agent) in agents.iter_mut().enumerate() {
+            if round == 0 {
+                agent.say(&format!("I am number {index}."));
+            }
+            agent.step(1_000);
+            let sent = agent.ask(&conversations).await;
+            assert_eq!((&sent.body, sent.note.cause), (&agent.body(), None));
+            sent.answer().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn questions_at_the_same_time_are_all_answered() {
+    let conversations = process("sqlite::memory:", WINDOW).await;
+    let (agent, _) = work(&conversations, 30).await;
+    let asked = (0..8).map(|index| {
+        let (mut agent, conversations) = (agent.clone(), conversations.clone());
+        async move {
+            agent.say(&format!("Side question {index}"));
+            let sent: Sent = agent.ask(&conversations).await;
+            assert_eq!(sent.note.cause, None);
+            assert!(sent.body.contains(&format!("Side question {index}")));
+            sent.answer().await
+        }
+    });
+    futures_util::future::join_all(asked).await;
+}
+
+#[tokio::test]
+async fn an_undone_cut_is_not_replayed() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let (agent, last) = work(&conversations, 40).await;
+    let session = agent.ask(&conversations).await.note.session.unwrap();
+    let engine = conversations.inside.engine.clone();
+    let mut elsewhere = engine.open(&session).await.unwrap();
+    elsewhere.undo(None).await.unwrap();
+    let sent = send(&conversations, Wire::Anthropic, Kind::Count, &agent.body()).await;
+    drop(sent);
+    let sent = agent.ask(&conversations).await;
+    assert_eq!(sent.note.cause, None);
+    assert_ne!(sent.body, last);
+}

@@ -1,0 +1,77 @@
+//! Compaction on the way: by estimate, and because the provider refused.
+
+use secateur_engine::provider::Overflow;
+
+use super::agent::{Agent, process};
+
+/// A talk without tools: nothing can be pruned.
+fn chat(words: usize, turns: usize) -> Agent {
+    let mut agent = Agent::new("The very first task: sort the shed.");
+    for turn in 0..turns {
+        agent.say(&format!("Turn {turn}. {}", "word ".repeat(words)));
+    }
+    agent
+}
+
+#[tokio::test]
+async fn what_cannot_be_pruned_is_summarised() {
+    let conversations = process("sqlite::memory:", 40_000).await;
+    let agent = chat(1_500, 40);
+    let sent = agent.ask(&conversations).await;
+    assert_eq!(sent.note.did, "compacted", "{:?}", sent.note);
+    assert!(sent.body.len() / 4 < 40_000);
+    let messages = sent.messages();
+    assert_eq!(messages[0]["content"][0]["text"], "The very first task: sort the shed.");
+    let last = messages.last().unwrap().to_string();
+    assert!(last.contains("Turn 39."), "{last}");
+    assert!(last.contains("cache_control"));
+}
+
+#[tokio::test]
+async fn a_refusal_is_answered_with_less() {
+    let conversations = process("sqlite::memory:", 0).await;
+    let agent = chat(1_500, 40);
+    let sent = agent.ask(&conversations).await;
+    assert_eq!((sent.note.did, sent.body.len()), ("kept", agent.body().len()), "nobody knows the window yet");
+    let said = Overflow { used: Some(75_000), limit: Some(40_000) };
+    let ready = sent.talk.unwrap().overflowed(said).await.expect("something can be done");
+    let body = ready.body.concat();
+    assert!(body.len() / 4 < 40_000, "{}", body.len());
+    assert_eq!(ready.note.did, "compacted");
+
+    // It is known from now on, also to other conversations.
+    let mut other = chat(1_500, 40);
+    other.say("Another one.");
+    let sent = other.ask(&conversations).await;
+    assert!(sent.body.len() / 4 < 40_000);
+}
+
+#[tokio::test]
+async fn a_refusal_without_numbers_is_answered_with_less_and_less() {
+    let conversations = process("sqlite::memory:", 0).await;
+    let agent = chat(1_500, 40);
+    let sent = agent.ask(&conversations).await;
+    let mut length = sent.body.len();
+    let mut talk = sent.talk;
+    for _ in 0..2 {
+        let ready =
+            talk.take().unwrap().overflowed(Overflow::default()).await.expect("there is room to make");
+        let shorter = ready.body.concat().len();
+        assert!(shorter < length, "{shorter} of {length}");
+        (length, talk) = (shorter, ready.talk);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_summarises_by_itself_sees_all() {
+    let conversations = process("sqlite::memory:", 60_000).await;
+    let mut agent = Agent::new("Do it.");
+    for _ in 0..8 {
+        agent.step(9_000);
+        agent.ask(&conversations).await.answer().await;
+    }
+    agent.say("Your task is to create a detailed summary of the conversation so far.");
+    let sent = agent.ask(&conversations).await;
+    assert_eq!(sent.note.cause, Some("client-compacts"), "{:?}", sent.note);
+    assert!(matches!(sent.note.did, "kept" | "replayed"));
+}
