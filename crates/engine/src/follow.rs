@@ -57,7 +57,7 @@ pub struct Fit {
     pub usable: Option<i64>,
     /// Cuts for this request alone.
     pub once: Vec<(Seq, MadeCut)>,
-    /// What happened on the way.
+    /// What happened on the way, since the session was refreshed.
     pub events: Vec<Event>,
 }
 
@@ -194,7 +194,6 @@ impl Session {
     /// If somebody else changed the session meanwhile, that is an error ([`EngineError::is_collision`]); the follower
     /// catches up and tries again.
     pub async fn fit(&mut self, target: &Target, frame: u64) -> Result<Fit, EngineError> {
-        self.told.clear();
         match self.ask(target, frame).await? {
             Outcome::Sent { tokens, usable, cuts } => {
                 Ok(Fit { tokens, usable, once: cuts, events: std::mem::take(&mut self.told) })

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use secateur::session::{Event, Turn};
+use secateur::session::Turn;
 use secateur::{Catalogue, Usage};
 use secateur_engine::{Engine, EngineError, Opening};
 use secateur_formats::Wire;
@@ -341,7 +341,7 @@ impl Inside {
                 continue;
             }
             work.take(&branch, received, shared).await?;
-            let fitted = match self.decide(&mut work, &branch, ask, "kept").await {
+            let fitted = match self.decide(&mut work, &branch, ask).await {
                 Err(hindrance @ (Hindrance::Engine(EngineError::Store(_)) | Hindrance::Slow))
                     if !hindrance.is_collision() =>
                 {
@@ -355,26 +355,17 @@ impl Inside {
     }
 
     /// Lets the session decide, and looks at what comes of it.
-    async fn decide(
-        &self,
-        work: &mut Work,
-        branch: &Branch,
-        ask: &Ask,
-        did: &'static str,
-    ) -> Result<Fitted, Hindrance> {
+    async fn decide(&self, work: &mut Work, branch: &Branch, ask: &Ask) -> Result<Fitted, Hindrance> {
         let received = &ask.received;
         work.session.lend(ask.lent.clone());
         let chain = branch.chain();
-        let (mut once, mut did, mut cause) = (Vec::new(), did, None);
+        let (mut once, mut events, mut cause) = (Vec::new(), Vec::new(), None);
         if received.is_compaction() && work.has_room(&ask.target) {
             // The client makes a summary of its own: it should see all that there is to see.
             cause = Some("client-compacts");
         } else {
             match work.session.fit(&ask.target, received.frame.bytes).await {
-                Ok(fit) => {
-                    did = Some(done(&fit.events)).filter(|did| *did != "kept").unwrap_or(did);
-                    once = fit.once;
-                }
+                Ok(fit) => (once, events) = (fit.once, fit.events),
                 Err(EngineError::NoRoom(_)) => cause = Some("no-room"),
                 Err(error) => return Err(error.into()),
             }
@@ -385,25 +376,13 @@ impl Inside {
         } else {
             Layout::of(&work.session, &chain, &once).apply(received)?
         };
+        let mut did = work.done(events);
         if did != "kept" {
             work.check(received, &composed).await?;
         } else if composed.cuts + composed.replaced > 0 {
             did = "replayed";
         }
         Ok(Fitted { composed, did, cause })
-    }
-}
-
-/// What was done, by what happened.
-fn done(events: &[Event]) -> &'static str {
-    let is_compacted = events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. }));
-    let is_pruned = events.iter().any(|event| matches!(event, Event::Pruned { .. }));
-    if is_compacted {
-        "compacted"
-    } else if is_pruned {
-        "pruned"
-    } else {
-        "kept"
     }
 }
 

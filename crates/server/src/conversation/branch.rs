@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use secateur::Role;
-use secateur::session::{Nature, Seq};
+use secateur::session::{Event, Nature, Seq};
 use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Target};
 use secateur_formats::lint;
 use secateur_store::Found;
@@ -36,6 +36,8 @@ pub(crate) struct Work {
     pub session: Session,
     reloads: u64,
     pub layout: Layout,
+    /// What happened since the last request.
+    happened: Vec<Event>,
 }
 
 impl Branch {
@@ -48,11 +50,7 @@ impl Branch {
             used: AtomicU64::new(CLOCK.fetch_add(1, Ordering::Relaxed)),
             chain: RwLock::new(Arc::new(chain)),
             reports: Mutex::default(),
-            work: tokio::sync::Mutex::new(Work {
-                reloads: session.reloads(),
-                session,
-                layout: Layout::default(),
-            }),
+            work: tokio::sync::Mutex::new(Work::new(session)),
         }
     }
 
@@ -107,13 +105,40 @@ impl Branch {
 }
 
 impl Work {
+    fn new(session: Session) -> Self {
+        let (reloads, layout, happened) = (session.reloads(), Layout::default(), Vec::new());
+        Self { session, reloads, layout, happened }
+    }
+
     async fn settle(&mut self, report: Report) -> Result<(), EngineError> {
         match report.usage {
             Some(usage) => {
                 let settlement = Settlement::Answered { usage, turn: report.turn };
-                self.session.settle(settlement).await.map(drop)
+                let events = self.session.settle(settlement).await?;
+                self.happened.extend(events);
             }
-            None => self.session.keep_settled().await,
+            None => self.session.keep_settled().await?,
+        }
+        Ok(())
+    }
+
+    /// Learns that the provider refused the request as too long.
+    pub(crate) async fn refuse(&mut self, tokens: Option<u64>) -> Result<(), EngineError> {
+        let events = self.session.settle(Settlement::Overflow { tokens }).await?;
+        self.happened.extend(events);
+        Ok(())
+    }
+
+    /// What was done since the last request, in one word.
+    pub(crate) fn done(&mut self, now: Vec<Event>) -> &'static str {
+        self.happened.extend(now);
+        let events = std::mem::take(&mut self.happened);
+        if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
+            "compacted"
+        } else if events.iter().any(|event| matches!(event, Event::Pruned { .. })) {
+            "pruned"
+        } else {
+            "kept"
         }
     }
 

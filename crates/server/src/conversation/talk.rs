@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use secateur_engine::Target;
 use secateur_engine::provider::{Model, Overflow};
-use secateur_engine::{Settlement, Target};
 
 use super::branch::Branch;
 use super::matching::Received;
@@ -85,8 +85,8 @@ impl Conversations {
             ask.target.limits.context = i64::try_from(context).unwrap_or(i64::MAX);
         }
         work.session.lend(ask.lent.clone());
-        let events = work.session.settle(Settlement::Overflow { tokens: said.used }).await?;
-        self.inside.decide(&mut work, branch, ask, super::done(&events)).await
+        work.refuse(said.used).await?;
+        self.inside.decide(&mut work, branch, ask).await
     }
 }
 
