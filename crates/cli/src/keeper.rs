@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
+use secateur_engine::config::Config;
 use secateur_engine::provider::Endpoint;
 use secateur_engine::{Engine, EngineError, Session};
 use secateur_formats::Wire;
@@ -38,7 +39,7 @@ pub(crate) struct SummariserArgs {
     #[arg(long, value_name = "NAME", env = "SECATEUR_SUMMARISER_MODEL", hide_env_values = true)]
     #[arg(hide_short_help = true)]
     summariser_model: Option<String>,
-    /// Which requests it understands: openai-chat, openai-responses or anthropic.
+    /// Which requests it understands: openai-chat, openai-responses, anthropic or gemini.
     #[arg(long, value_name = "FORMAT", env = "SECATEUR_SUMMARISER_WIRE", hide_env_values = true)]
     #[arg(hide_short_help = true, default_value = "openai-chat")]
     summariser_wire: Option<Wire>,
@@ -130,6 +131,11 @@ pub(crate) async fn open(args: &StoreArgs, summariser: Option<&SummariserArgs>) 
         Some(summariser) => summariser.join(engine),
         None => Ok(engine),
     }
+}
+
+/// Everything that is configured.
+pub(crate) fn config(args: &StoreArgs) -> Result<Config> {
+    args.sources.read()
 }
 
 /// The profile of sessions for which none is named.

@@ -1,6 +1,7 @@
 //! The command `secateur`: the kernel and the formats at a prompt.
 //!
 //! ```console
+//! $ secateur serve
 //! $ secateur scan
 //! $ secateur inspect session.jsonl
 //! $ secateur demo --save session.json
@@ -48,6 +49,7 @@ mod prune;
 mod report;
 mod savings;
 mod scan;
+mod serve;
 mod session;
 mod table;
 mod target;
@@ -75,6 +77,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::Serve),
     Demo(demo::Demo),
     Prune(prune::Prune),
     Explain(explain::Explain),
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     let outcome = match &cli.command {
+        Command::Serve(command) => command.run(&mut out),
         Command::Demo(command) => command.run(&mut out),
         Command::Prune(command) => command.run(&mut out),
         Command::Explain(command) => command.run(&mut out),

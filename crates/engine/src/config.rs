@@ -16,8 +16,8 @@
 //! Tables are laid over one another key by key; lists are replaced as a whole, except `profiles`, where each place
 //! adds its own.
 //!
-//! **Two kinds of keys.** `store`, `profile`, `profiles`, `[summariser]`, `[[hooks]]` and `[redaction]` belong to the
-//! engine. Every other table is one of a [profile's](secateur::Profiles) and goes over the profile that was chosen.
+//! **Two kinds of keys.** `store`, `profile`, `profiles`, `[summariser]`, `[[hooks]]`, `[redaction]` and `[serve]`
+//! belong to the engine and the proxy in front of it. Every other table is one of a [profile's](secateur::Profiles) and goes over the profile that was chosen.
 //!
 //! **A project is a stranger.** Its file comes with the repository. It may choose and tune a profile. It may not run
 //! programs, send the conversation elsewhere, or put words into the user's mouth; see [`Source::project`].
@@ -67,6 +67,7 @@ use toml::Table;
 
 pub use error::ConfigError;
 pub use schema::schema;
+pub use section::Serve;
 pub use setting::Setting;
 pub use source::{LARGEST_FILE, Source, VARIABLES};
 
@@ -94,6 +95,7 @@ pub struct Config {
     summariser: Option<Endpoint>,
     hooks: Vec<HookConfig>,
     redactor: Redactor,
+    serve: Serve,
     values: Values,
 }
 
@@ -131,7 +133,18 @@ impl Config {
         let (summariser, hooks) = (section::summariser(&values)?, section::hooks(&values)?);
         let redactor = section::redactor(&values)?;
         let store = section::store(&values)?.unwrap_or_else(|| DEFAULT_STORE.to_owned());
-        Ok(Self { store, profile, profiles, pages, layers, summariser, hooks, redactor, values })
+        let serve = section::serve(&values)?;
+        Ok(Self { store, profile, profiles, pages, layers, summariser, hooks, redactor, serve, values })
+    }
+
+    /// What the proxy is told.
+    pub fn serve(&self) -> &Serve {
+        &self.serve
+    }
+
+    /// Where the value of a key came from.
+    pub fn origin(&self, key: &str) -> &str {
+        self.values.origin(key)
     }
 
     /// Where sessions are kept: a path or a URL for [`secateur_store::open`]. It can hold a password.

@@ -12,11 +12,12 @@ use super::error::ConfigError;
 use super::source::{Author, Source};
 
 /// Sections that are refused, and why.
-const SECTIONS: [(&str, &str); 4] = [
+const SECTIONS: [(&str, &str); 5] = [
     ("hooks", "hooks run programs and send parts of the conversation on"),
     ("summariser", "it decides to whom the conversation is sent"),
     ("store", "it decides where the conversation is kept"),
     ("redaction", "it decides what is taken out of the conversation"),
+    ("serve", "it decides to whom the conversation and its credentials are sent"),
 ];
 
 /// Texts that are refused, and why.

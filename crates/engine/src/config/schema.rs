@@ -15,6 +15,7 @@ use secateur::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::section::Serve;
 use crate::hooks::HookConfig;
 use crate::provider::Endpoint;
 use shape::shape;
@@ -65,6 +66,8 @@ struct File {
     hooks: Option<Vec<HookConfig>>,
     /// What is taken out of the conversation besides credentials. Not in a project's file.
     redaction: Option<Redaction>,
+    /// The proxy: where it listens and who is behind it. Not in a project's file.
+    serve: Option<Serve>,
     /// When and how a session compacts.
     #[schemars(schema_with = "compaction")]
     compaction: Option<Compaction>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Value;
 
@@ -14,8 +15,8 @@ use crate::provider::Endpoint;
 use crate::redact::{RedactError, Redactor};
 
 /// What the engine is configured with.
-pub(super) const ENGINE_KEYS: [&str; 6] =
-    ["store", "profile", "profiles", "summariser", "hooks", "redaction"];
+pub(super) const ENGINE_KEYS: [&str; 7] =
+    ["store", "profile", "profiles", "summariser", "hooks", "redaction", "serve"];
 
 /// What goes over a profile.
 pub(super) const PROFILE_KEYS: [&str; 10] = [
@@ -36,6 +37,22 @@ pub(super) const FAMILIES: [&str; 4] = ["watermark", "ratio", "keep-last", "rent
 
 /// The most hooks: each may take its time at each moment.
 const MOST_HOOKS: usize = 32;
+
+/// The proxy: where it listens and who is behind it. What is not set is as usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Serve {
+    /// Where the proxy listens, e.g. 127.0.0.1:7878.
+    pub listen: Option<String>,
+    /// Where requests in Anthropic's language go.
+    pub anthropic: Option<String>,
+    /// Where requests in OpenAI's languages go.
+    pub openai: Option<String>,
+    /// Where requests in Google's language go.
+    pub gemini: Option<String>,
+    /// Whether answers say in x-secateur-… headers what was done to the request.
+    pub headers: Option<bool>,
+}
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -94,6 +111,10 @@ pub(super) fn hooks(values: &Values) -> Result<Vec<HookConfig>, ConfigError> {
         Ok(hook)
     });
     read.collect()
+}
+
+pub(super) fn serve(values: &Values) -> Result<Serve, ConfigError> {
+    values.get("serve").map_or_else(|| Ok(Serve::default()), |value| values.read("serve", value))
 }
 
 pub(super) fn redactor(values: &Values) -> Result<Redactor, ConfigError> {

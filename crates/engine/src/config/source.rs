@@ -55,7 +55,7 @@ impl Source {
 
     /// The file of a project, which comes with its repository and so from anybody. Refused in it are:
     ///
-    /// * `hooks`, `summariser`, `store` and `redaction`: they run programs and decide where the conversation goes;
+    /// * `hooks`, `summariser`, `store`, `redaction` and `serve`: they run programs and decide where the conversation goes;
     /// * `compaction.marker`, `compaction.resume` and `prune.placeholder`: a model reads them as the user's words or
     ///   as what a tool said. The same in pages of profiles that the project brings;
     /// * paths of such pages that lead out of the project's folder.

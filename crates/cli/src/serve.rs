@@ -1,0 +1,146 @@
+//! `secateur serve`: the proxy, and what to paste into each agent so that it is used.
+
+use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use secateur_engine::config::Config;
+use secateur_server::{Server, Settings, Upstream};
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::keeper::{self, StoreArgs, SummariserArgs};
+use crate::session::catalogue;
+
+/// Keep every agent's conversation inside its model's window: a proxy behind one changed URL.
+///
+/// Agents send their requests here instead of to the provider. Old tool results are cut when that pays, older history is
+/// summarised when that is not enough, and everything else passes through byte for byte. Credentials are passed on and
+/// kept nowhere. What the proxy does not understand goes on as it came.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen. Port 0 lets the system choose.
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// The profile by which conversations are kept small: a name, or the path of a page.
+    #[arg(long, value_name = "NAME|FILE")]
+    profile: Option<String>,
+    /// Where requests in Anthropic's language go.
+    #[arg(long, value_name = "URL")]
+    anthropic: Option<String>,
+    /// Where requests in OpenAI's languages go.
+    #[arg(long, value_name = "URL")]
+    openai: Option<String>,
+    /// Where requests in Google's language go.
+    #[arg(long, value_name = "URL")]
+    gemini: Option<String>,
+    /// Do not say in x-secateur-… headers of answers what was done to the request.
+    #[arg(long)]
+    no_headers: bool,
+    /// What is written to the terminal about requests: off, error, warn, info or debug. Never what was said in them.
+    #[arg(long, value_name = "LEVEL", env = "SECATEUR_LOG", default_value = "warn")]
+    log: LevelFilter,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    summariser: SummariserArgs,
+}
+
+impl Serve {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let is_terminal = std::io::stderr().is_terminal();
+        tracing_subscriber::fmt()
+            .with_max_level(self.log)
+            .with_writer(std::io::stderr)
+            .with_ansi(is_terminal)
+            .init();
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(self.serve(out))
+    }
+
+    async fn serve(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let config = keeper::config(&self.store)?;
+        let settings = self.settings(&config)?;
+        let engine = keeper::open(&self.store, Some(&self.summariser)).await?;
+        engine.profile(&settings.profile)?;
+        let (profile, place) = (settings.profile.clone(), self.store.place()?);
+        let server = Server::bind(settings, engine, catalogue()?).await?;
+        let counters = server.counters();
+        write!(out, "{}", guide(server.local_addr(), &profile, &place.to_string()))?;
+        out.flush()?;
+        server.run_until(stopped()).await;
+        let requests = counters.snapshot().requests;
+        writeln!(out, "\nstopped after {requests} requests")?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// What the proxy is told: by flags, or else by the configuration.
+    fn settings(&self, config: &Config) -> Result<Settings> {
+        let (usual, serve) = (Settings::default(), config.serve());
+        let upstream = |flag: &Option<String>, key: &str, set: &Option<String>, usual: Upstream| {
+            let (from, url) = match (flag, set) {
+                (Some(url), _) => (format!("--{key}"), url),
+                (None, Some(url)) => {
+                    (format!("serve.{key} in {}", config.origin(&format!("serve.{key}"))), url)
+                }
+                (None, None) => return Ok(usual),
+            };
+            url.parse::<Upstream>().with_context(|| from)
+        };
+        let listen = match self.listen.as_ref().or(serve.listen.as_ref()) {
+            Some(address) => address.parse::<SocketAddr>().map_err(|_| {
+                anyhow!(
+                    "cannot listen on {address:?}: wanted is an address with a port, such as 127.0.0.1:7878"
+                )
+            })?,
+            None => usual.listen,
+        };
+        Ok(Settings {
+            listen,
+            anthropic: upstream(&self.anthropic, "anthropic", &serve.anthropic, usual.anthropic.clone())?,
+            openai: upstream(&self.openai, "openai", &serve.openai, usual.openai.clone())?,
+            gemini: upstream(&self.gemini, "gemini", &serve.gemini, usual.gemini.clone())?,
+            profile: self.profile.clone().unwrap_or_else(|| config.profile().name.clone()),
+            headers: !self.no_headers && serve.headers.unwrap_or(usual.headers),
+            ..usual
+        })
+    }
+}
+
+/// What to paste, and where to look.
+fn guide(address: SocketAddr, profile: &str, place: &str) -> String {
+    let url = format!("http://{address}");
+    format!(
+        "\
+secateur listens on {url}, profile {profile}, sessions in {place}
+
+Point an agent here by one of these, then use it as ever:
+  Claude Code, Anthropic SDKs   export ANTHROPIC_BASE_URL={url}
+  OpenAI SDKs, aider            export OPENAI_BASE_URL={url}/v1 OPENAI_API_BASE={url}/v1
+  Codex                         codex -c openai_base_url={url}/v1
+  Gemini CLI                    export GOOGLE_GEMINI_BASE_URL={url}
+  OpenCode, pi, anything else   set the provider's baseURL to {url}/v1 (Anthropic: {url})
+
+What was done is in the answers' x-secateur-… headers; `secateur session list` shows the conversations.
+Credentials are passed on and kept nowhere. Ctrl-C stops; streams are finished first.
+"
+    )
+}
+
+/// Ends when somebody wants the proxy to stop.
+async fn stopped() {
+    let interrupted = async { tokio::signal::ctrl_c().await.unwrap_or_default() };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                () = interrupted => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    interrupted.await;
+}
