@@ -53,6 +53,7 @@ pub(crate) struct Stream {
     /// Since when the provider is silent, while it is.
     since: Option<Instant>,
     alarm: Option<Pin<Box<Sleep>>>,
+    has_paused: bool,
     ear: Option<Ear>,
     open: Open,
 }
@@ -68,7 +69,18 @@ impl Stream {
     /// A provider's answer.
     pub(crate) fn new(rest: Incoming, open: Open, watch: Option<Watch>, patience: Duration) -> Self {
         let (read, end, rest) = (VecDeque::new(), None, Some(rest));
-        Self { read, end, rest, watch, patience, since: None, alarm: None, ear: None, open }
+        Self {
+            read,
+            end,
+            rest,
+            watch,
+            patience,
+            since: None,
+            alarm: None,
+            has_paused: false,
+            ear: None,
+            open,
+        }
     }
 
     /// Somebody who wants to hear how it went.
@@ -145,6 +157,17 @@ impl Stream {
             Poll::Ready(Some(frame)) => Some(frame),
             Poll::Ready(None) => self.end.take().map(|end| end.map(Frame::trailers)),
             Poll::Pending => return Poll::Pending,
+        };
+        let frame = match frame {
+            // What came before must go out before the connection is dropped. It does while we wait.
+            Some(Err(broken)) if !self.has_paused => {
+                self.has_paused = true;
+                self.end = Some(Err(broken));
+                self.rest = None;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            frame => frame,
         };
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()

@@ -6,18 +6,17 @@
 
 use std::future::pending;
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_util::future::poll_immediate;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::task::unconstrained;
 use tokio::time::sleep;
 
 /// A connection that can be watched while it is in use.
@@ -51,18 +50,18 @@ impl Peer {
         if !grace.is_zero() {
             sleep(grace).await;
         }
-        let mut byte = [0];
-        // What is there must be seen now, however much this task has done already.
-        let mut peek = pin!(unconstrained(self.stream().peek(&mut byte)));
-        match poll_immediate(&mut peek).await {
+        // The system is asked, not the runtime, which may not have heard yet.
+        let now = SockRef::from(self.stream()).peek(&mut [MaybeUninit::uninit()]);
+        match now {
             // It has said that it will say no more, or is already saying more: it waits for the answer.
-            Some(Ok(_)) => pending().await,
-            Some(Err(_)) => {}
-            None => match peek.await {
-                Ok(0) | Err(_) => {}
-                // The next request, before this one is answered. Nothing can be seen behind it.
-                Ok(_) => pending().await,
-            },
+            Ok(_) => pending().await,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+        match self.stream().peek(&mut [0]).await {
+            Ok(0) | Err(_) => {}
+            // The next request, before this one is answered. Nothing can be seen behind it.
+            Ok(_) => pending().await,
         }
     }
 

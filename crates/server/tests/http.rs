@@ -7,3 +7,21 @@ mod play;
 
 #[path = "http/bytes.rs"]
 mod bytes;
+
+#[path = "http/failures.rs"]
+mod failures;
+
+#[path = "http/logs.rs"]
+mod logs;
+
+#[path = "http/many.rs"]
+mod many;
+
+#[path = "http/partings.rs"]
+mod partings;
+
+#[path = "http/streams.rs"]
+mod streams;
+
+#[path = "http/versions.rs"]
+mod versions;

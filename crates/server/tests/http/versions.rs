@@ -1,0 +1,122 @@
+//! The many ways to speak HTTP.
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+
+use crate::play::{Play, within};
+
+#[tokio::test]
+async fn a_client_may_speak_http_2() {
+    let play = Play::start().await;
+    let stream = TcpStream::connect(play.proxy()).await.unwrap();
+    let (mut http, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let asked = |body: &'static str| {
+        let request = Request::post("http://proxy/v1/messages?x=%20").header("x-api-key", "k");
+        request.header("content-type", "application/json").body(Full::new(Bytes::from(body))).unwrap()
+    };
+    let first = http.send_request(asked("{}"));
+    let mut provider = play.provider().await;
+    let second = http.send_request(asked("[]"));
+    let mut other = play.provider().await;
+    let request = provider.message().await;
+    let host = play.host();
+    assert!(request.head.starts_with("POST /v1/messages?x=%20 HTTP/1.1\r\n"), "{}", request.head);
+    assert_eq!(
+        (request.text(), request.header("host"), request.header("x-api-key")),
+        ("{}", Some(&*host), Some("k"))
+    );
+    assert_eq!(other.message().await.text(), "[]");
+    // The second is answered first, and in pieces.
+    other.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\nA: b\r\n\r\n").await;
+    let mut answer = within(second).await.unwrap();
+    assert_eq!(answer.headers()["a"], "b");
+    assert!(!answer.headers().contains_key("connection"));
+    for frame in ["one", "two"] {
+        other.chunk(frame).await;
+        let data = within(answer.frame()).await.unwrap().unwrap().into_data().unwrap();
+        assert_eq!(data, frame);
+    }
+    drop(other);
+    assert!(within(answer.frame()).await.unwrap().is_err());
+    // Who gives up is heard.
+    drop(first);
+    assert_eq!(provider.rest().await, b"");
+}
+
+#[tokio::test]
+async fn a_client_that_waits_to_be_told_to_continue_is_told() {
+    let play = Play::start().await;
+    for path in ["/v1/messages", "/v1/files"] {
+        let mut client = play.client().await;
+        client
+            .send(format!(
+                "POST {path} HTTP/1.1\r\nhost: x\r\nExpect: 100-continue\r\ncontent-length: 2\r\n\r\n"
+            ))
+            .await;
+        assert_eq!(client.head().await.head, "HTTP/1.1 100 Continue\r\n");
+        client.send("{}").await;
+        let mut provider = play.provider().await;
+        let request = provider.message().await;
+        assert_eq!((request.text(), request.header("expect")), ("{}", None));
+        // The provider may say so, too.
+        provider.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
+        assert_eq!(client.message().await.text(), "ok");
+    }
+}
+
+#[tokio::test]
+async fn an_old_client_gets_an_answer_that_it_can_read() {
+    let play = Play::start().await;
+    let mut client = play.client().await;
+    client.send("GET /v1/models HTTP/1.0\r\n\r\n").await;
+    let mut provider = play.provider().await;
+    assert_eq!(provider.message().await.header("host"), Some(&*play.host()));
+    provider.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n").await;
+    let answer = String::from_utf8(client.rest().await).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 200 OK\r\n") && answer.ends_with("\r\n\r\nab"), "{answer}");
+}
+
+#[tokio::test]
+async fn heads_and_empty_answers_have_no_body() {
+    let play = Play::start().await;
+    let mut client = play.client().await;
+    client.send("HEAD /v1/models HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let mut provider = play.provider().await;
+    provider.message().await;
+    provider.send("HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n").await;
+    assert_eq!(client.head().await.header("content-length"), Some("999"));
+    client.send("DELETE /v1/files/1 HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let mut provider = provider;
+    provider.message().await;
+    provider.send("HTTP/1.1 204 No Content\r\n\r\n").await;
+    assert_eq!(client.head().await.head, "HTTP/1.1 204 No Content\r\n");
+}
+
+#[tokio::test]
+async fn a_web_socket_is_joined_through() {
+    let play = Play::start().await;
+    let mut client = play.client().await;
+    client
+        .send("GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n")
+        .await;
+    let mut provider = play.provider().await;
+    let request = provider.head().await;
+    assert_eq!(
+        (request.header("connection"), request.header("upgrade")),
+        (Some("upgrade"), Some("websocket"))
+    );
+    assert_eq!(request.header("sec-websocket-key"), Some("k"));
+    let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: a\r\n";
+    provider.send(format!("{head}\r\nhello")).await;
+    assert_eq!(client.head().await.header("sec-websocket-accept"), Some("a"));
+    assert_eq!(client.exactly(5).await, b"hello");
+    client.send("\0frame\u{1}").await;
+    assert_eq!(provider.exactly(7).await, b"\0frame\x01");
+    drop(client);
+    assert_eq!(provider.rest().await, b"");
+}
