@@ -18,7 +18,7 @@ fn what_is_no_toml_is_told_with_its_place() {
 
 #[test]
 fn unknown_keys_are_named() {
-    insta::assert_snapshot!(file("profil = \"opencode\""), @"config.toml: key `profil`: there is no such key; there are store, profile, profiles, summariser, hooks, redaction, compaction, prune, watermark, ratio, keep-last, rent, overflow, pivot, window, budget");
+    insta::assert_snapshot!(file("profil = \"opencode\""), @"config.toml: key `profil`: there is no such key; there are store, profile, profiles, summariser, hooks, redaction, serve, compaction, prune, watermark, ratio, keep-last, rent, overflow, pivot, window, budget");
     insta::assert_snapshot!(file("[compaction]\nthreshhold = 5"), @"config.toml: key `compaction.threshhold` = 5: unknown field `threshhold`, expected one of `auto`, `prune`, `prune_at`, `order`, `marker`, `marker_at`, `resume`, `resume_when`, `replay`, `tail`, `threshold`, `summary`, `low_water`, `least_gain`, `background`, `attempts`, `breaker`, `cooldown_ms`, `fallback`, `caps`, `models`");
     insta::assert_snapshot!(file("[compaction.models.\"claude-*\"]\nthreshhold = 5"), @"config.toml: key `compaction.models.claude-*.threshhold` = 5: unknown field `threshhold`, expected one of `threshold`, `background`, `summary`");
     insta::assert_snapshot!(file("[summariser]\nwire = \"anthropic\"\nkey = 5"), @"config.toml: key `summariser.key` = 5: unknown field `key`, expected one of `wire`, `url`, `model`, `key_env`, `key_header`, `headers`, `context`, `input`, `output`, `tokens_field`, `include_usage`, `timeout_ms`, `patience_ms`, `retries`, `first_wait_ms`, `longest_wait_ms`, `most_bytes`");

@@ -1,0 +1,1 @@
+"""The clients that are programs of their own."""

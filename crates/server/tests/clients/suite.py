@@ -1,0 +1,162 @@
+"""Runs real clients against a scripted model: alone, then through the proxy with a window that is far too small.
+
+The client must not notice: it ends in the same way and says the same. The model must not notice either: no request is
+longer than its window or malformed. See the file `run` beside this one.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import sdks
+from agents import claude_code, codex, opencode, pi
+from client import TOOLS, Place, node_path
+from server import Model, Proxy
+
+HERE = Path(__file__).resolve().parent
+RUNS = TOOLS / "runs"
+PATIENCE = 900
+
+CLIENTS = [*sdks.CLIENTS, pi.CHAT, pi.ANTHROPIC, claude_code.CLIENT, codex.CLIENT, opencode.CHAT, opencode.ANTHROPIC]
+
+
+class Failure(Exception):
+    """What a client or the model found."""
+
+
+def make_place(folder, url, client):
+    home, project = folder / "home", folder / "project"
+    home.mkdir()
+    project.mkdir()
+    (project / "README.md").write_text("A folder to work in.\n")
+    return Place(home, project, url, client.prompt)
+
+
+def run_client(client, folder, url):
+    """Starts the client and waits for its end; what it printed last comes back."""
+    place = make_place(folder, url, client)
+    launch = client.launch(place)
+    path = f"{node_path()}:{os.environ['PATH']}"
+    kept = {key: os.environ[key] for key in ("LANG", "TERM", "TMPDIR") if key in os.environ}
+    environment = {**kept, "PATH": path, "HOME": str(place.home), "NO_PROXY": "127.0.0.1", **launch.environment}
+    with open(folder / "stderr", "w") as errors:
+        done = subprocess.run(
+            launch.command,
+            cwd=place.project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            timeout=PATIENCE,
+        )
+    (folder / "stdout").write_text(done.stdout)
+    if done.returncode:
+        tail = (done.stdout + (folder / "stderr").read_text())[-1500:]
+        raise Failure(f"ended with {done.returncode}:\n{tail}")
+    return client.final(done.stdout)
+
+
+def clean(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def check(client, said, stats):
+    log = stats["log"]
+    for line in log:
+        if line["fate"] not in ("answered", "too long"):
+            raise Failure(f"a request was malformed: {line['fate']}")
+    if stats["violations"]:
+        raise Failure(f"{stats['violations']} of {stats['requests']} requests did not fit")
+    if said != client.answer:
+        raise Failure(f"said {said[-300:]!r} in place of {client.answer!r}")
+
+
+def directly(client, record):
+    """The reference: the model takes whatever comes."""
+    folder = clean(RUNS / client.name / "direct")
+    with Model(folder, record=record) as model:
+        said = run_client(client, folder, model.url)
+        stats = model.stats()
+    check(client, said, stats)
+    return stats
+
+
+def proxied(client, record):
+    """The same through the proxy, and the model has a window."""
+    folder = clean(RUNS / client.name / "proxy")
+    with Model(folder, client.window, record) as model, Proxy(folder, model.url, client) as proxy:
+        said = run_client(client, folder, proxy.url)
+        stats = model.stats()
+    check(client, said, stats)
+    return stats
+
+
+def attend(client, options):
+    """Runs one client in both ways; a line about it comes back."""
+    began = time.monotonic()
+    reference = directly(client, options.record)
+    if reference["largest"] < 2 * client.window:
+        raise Failure(f"the history has only {reference['largest']:,} tokens, the window {client.window:,}")
+    took = time.monotonic() - began
+    line = f"{reference['requests']} requests, largest {reference['largest']:,} tokens in {took:.0f} s alone"
+    if options.direct:
+        return line
+    began = time.monotonic()
+    stats = proxied(client, options.record)
+    took = time.monotonic() - began
+    line += f"; {stats['requests']} requests, largest {stats['largest']:,} of {client.window:,} tokens"
+    reused = 100 * stats["cached"] // max(1, stats["input"])
+    return f"{line}, {stats['broken']} times cut, {reused} % cached, in {took:.0f} s through the proxy"
+
+
+def install(client):
+    """Why the client cannot be had, if so."""
+    done = subprocess.run([HERE / "install", client.install], stdout=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 77):
+        raise SystemExit(done.returncode)
+    return done.stdout.strip().removeprefix("skipped: ") if done.returncode else None
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="run", description=__doc__.splitlines()[0])
+    parser.add_argument("--list", action="store_true", help="print the names of the clients")
+    parser.add_argument("--only", action="append", metavar="NAME", help="run this client; can be repeated")
+    parser.add_argument("--direct", action="store_true", help="leave the proxy out")
+    parser.add_argument("--record", action="store_true", help="keep every request, in target/clients/runs")
+    parser.add_argument("--install", action="store_true", help="only install what the clients need")
+    options = parser.parse_args()
+    known = [client.name for client in CLIENTS]
+    if options.list:
+        print("\n".join(known))
+        return 0
+    if unknown := set(options.only or []) - set(known):
+        parser.error(f"unknown client {', '.join(sorted(unknown))}")
+    chosen = [client for client in CLIENTS if not options.only or client.name in options.only]
+    passed, failed = 0, []
+    for client in chosen:
+        if reason := install(client):
+            print(f"skipped {client.name}: {reason}", flush=True)
+            continue
+        if options.install:
+            continue
+        try:
+            print(f"ok {client.name}: {attend(client, options)}", flush=True)
+            passed += 1
+        except (Failure, RuntimeError, subprocess.TimeoutExpired) as error:
+            print(f"failed {client.name}: {error}", flush=True)
+            failed.append(client.name)
+    if failed:
+        print(f"failed: {', '.join(failed)}; their runs are kept in {RUNS}")
+        return 1
+    return 0 if passed or options.install else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())

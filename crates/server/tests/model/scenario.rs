@@ -1,0 +1,218 @@
+//! The script: what the model says next, told from the request alone.
+
+use serde_json::json;
+
+use super::step;
+use super::talk::Talk;
+use super::tool::{Call, Want, fit};
+
+/// What the model says.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// What it thinks first, where the wire has thoughts.
+    pub thought: String,
+    /// Its text.
+    pub text: String,
+    /// The tools it calls.
+    pub calls: Vec<Call>,
+    /// What the request was for, as the books name it.
+    pub purpose: Purpose,
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The conversation itself.
+    #[default]
+    Turn,
+    /// A summary of it.
+    Summary,
+    /// A title or another small matter beside it.
+    Side,
+}
+
+impl Purpose {
+    /// Its name in the books.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Summary => "summary",
+            Self::Side => "side",
+        }
+    }
+}
+
+/// A scenario with its settings, as a prompt names it: `SCENARIO:long steps=60 bytes=20000 run=b`.
+struct Scenario<'t> {
+    name: &'t str,
+    /// The whole line, for summaries that have to keep it.
+    line: &'t str,
+    settings: &'t str,
+}
+
+const MARK: &str = "SCENARIO:";
+
+impl<'t> Scenario<'t> {
+    /// The last one that a text names.
+    fn find(text: &'t str) -> Option<Self> {
+        let at = text.rfind(MARK)?;
+        let line = text.get(at..)?.lines().next()?;
+        let rest = line.strip_prefix(MARK)?;
+        let end = rest.find(|letter| !step::is_name(letter)).unwrap_or(rest.len());
+        let (name, settings) = rest.split_at_checked(end)?;
+        Some(Self { name, line, settings })
+    }
+
+    fn setting(&self, key: &str) -> Option<&'t str> {
+        let mut pairs = self.settings.split_whitespace().map_while(|word| word.split_once('='));
+        let value = pairs.find_map(|(known, value)| (known == key).then_some(value))?;
+        Some(value.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '/'))
+    }
+
+    fn number(&self, key: &str, otherwise: u64) -> u64 {
+        self.setting(key).and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+    }
+
+    /// What its steps are named by. Two runs of one scenario in a conversation are told apart by `run=…`.
+    fn work(&self) -> String {
+        match self.setting("run") {
+            None => self.name.to_owned(),
+            Some(run) => format!("{}-{run}", self.name),
+        }
+    }
+}
+
+/// What to answer.
+pub(super) fn decide(talk: &Talk) -> Turn {
+    let spoken = talk.said.iter().rev().find_map(|text| Scenario::find(text));
+    let scenario = spoken.or_else(|| Scenario::find(&talk.text));
+    if is_summary(talk) {
+        return Turn { text: summary(talk, scenario.as_ref()), purpose: Purpose::Summary, ..Turn::default() };
+    }
+    let Some(scenario) = scenario else { return side(talk) };
+    let work = scenario.work();
+    let done = step::highest(&talk.text, &work).unwrap_or(0);
+    let turn = match scenario.name {
+        "hello" => Some(Turn { text: "Hello from the scripted model.".into(), ..Turn::default() }),
+        "explore" => explore(talk, &scenario, done + 1),
+        "long" => long(talk, &scenario, done + 1),
+        _ => None,
+    };
+    turn.unwrap_or_else(|| side(talk))
+}
+
+/// A call of the shell in each step, two at once in every third.
+fn long(talk: &Talk, scenario: &Scenario<'_>, number: u64) -> Option<Turn> {
+    let (work, steps) = (scenario.work(), scenario.number("steps", 20));
+    if number > steps {
+        return Some(Turn { text: format!("Finished long after {steps} steps."), ..Turn::default() });
+    }
+    let step = step::spoken(number, &work);
+    let at_once = if number.is_multiple_of(3) { 2 } else { 1 };
+    let bytes = scenario.number("bytes", 10_000) / at_once;
+    let wants = (1..=at_once).map(|part| Want::Shell(printing(&step, part, bytes))).collect();
+    let text = format!("This is {step}.");
+    perform(
+        talk,
+        &work,
+        number,
+        Turn { thought: format!("Next comes {step}."), text, ..Turn::default() },
+        wants,
+    )
+}
+
+/// A command that prints so many bytes, a little different in each line, in any shell.
+fn printing(step: &str, part: u64, bytes: u64) -> String {
+    let line = format!("{step}, part {part}, line");
+    format!(
+        "awk 'BEGIN {{ while (n < {bytes}) {{ s = \"{line} \" ++i \": \" (i * 7919) % 10007 \" lies between \" \
+         (i * 104729) % 9973 \" and \" (i * 1299709) % 9967; print s; n += length(s) + 1 }} }}'"
+    )
+}
+
+/// A look around in a folder: one call, two at once, thoughts, a file written.
+fn explore(talk: &Talk, scenario: &Scenario<'_>, number: u64) -> Option<Turn> {
+    let folder = scenario.setting("dir").unwrap_or("/tmp");
+    let path = |name: &str| format!("{folder}/{name}");
+    let wants = match number {
+        1 => vec![Want::Shell(format!("ls {folder}"))],
+        2 => vec![Want::Read(path("one.txt")), Want::Read(path("two.txt"))],
+        3 => vec![Want::Search { pattern: "fox".into(), folder: folder.to_owned() }],
+        4 => vec![Want::Write { path: path("three.txt"), text: "written in step 4 of explore\n".into() }],
+        5 => vec![Want::Shell(format!("cat {}", path("three.txt")))],
+        _ => {
+            let text = "Finished explore: the folder holds three files.".into();
+            return Some(Turn { text, ..Turn::default() });
+        }
+    };
+    let text = if number == 2 { "Now both files at once.".into() } else { String::new() };
+    let thought = format!("What does step {number} of explore show?");
+    perform(talk, &scenario.work(), number, Turn { thought, text, ..Turn::default() }, wants)
+}
+
+/// A turn with these calls, as the client's tools spell them; none if it has no such tools.
+fn perform(talk: &Talk, work: &str, number: u64, turn: Turn, wants: Vec<Want>) -> Option<Turn> {
+    let fitted = wants.into_iter().enumerate().map(|(at, want)| {
+        let (name, input) = fit(&talk.tools, want)?;
+        Some(Call { id: step::id(number, work, at + 1), name, input })
+    });
+    let calls: Vec<Call> = fitted.collect::<Option<_>>()?;
+    Some(Turn { calls, ..turn })
+}
+
+/// Whether a summary is wanted: by the proxy, whose system prompt begins like this, or by a client for itself.
+fn is_summary(talk: &Talk) -> bool {
+    const OWN: [&str; 6] = [
+        "create a detailed summary of the conversation",
+        "CONTEXT CHECKPOINT COMPACTION",
+        "handoff summary",
+        "create a structured",
+        "Provide a detailed prompt for continuing",
+        "new anchored summary",
+    ];
+    let last = talk.said.last().map_or("", String::as_str);
+    talk.system.contains("You keep the record of a conversation") || OWN.iter().any(|own| last.contains(own))
+}
+
+/// A summary that the proxy accepts: it holds what it was told to carry, the task, and how far it is.
+fn summary(talk: &Talk, scenario: Option<&Scenario<'_>>) -> String {
+    let mut text = String::from("## Done\n");
+    if let Some(scenario) = scenario {
+        let work = scenario.work();
+        let done = step::highest(&talk.text, &work).unwrap_or(0);
+        let line = scenario.line.split('"').next().unwrap_or_default().trim();
+        text += &format!("Reached {}.\n\n## Requests and preferences\n{line}\n", step::spoken(done, &work));
+    } else {
+        text += "The assistant talked with the user.\n";
+    }
+    for carried in carried(talk.said.last().map_or("", String::as_str)) {
+        text += &format!("\n{carried}\n");
+    }
+    text
+}
+
+/// The texts that a question for a summary says must be in it: those between `[begin text N]` and `[end text N]`.
+fn carried(question: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = question;
+    while let Some((_, behind)) = rest.split_once("[begin text ") {
+        let Some((mark, body)) = behind.split_once("]\n") else { break };
+        let Some((text, after)) = body.split_once(&format!("\n[end text {mark}]")) else { break };
+        found.push(text);
+        rest = after;
+    }
+    found
+}
+
+/// An answer to what is not the conversation.
+fn side(talk: &Talk) -> Turn {
+    let wants = format!("{} {}", talk.system, talk.said.last().map_or("", String::as_str)).to_lowercase();
+    let text = if wants.contains("json") && wants.contains("title") {
+        json!({ "title": "A scripted talk" }).to_string()
+    } else if wants.contains("title") {
+        "A scripted talk".to_owned()
+    } else {
+        "Nothing to add.".to_owned()
+    };
+    Turn { text, purpose: Purpose::Side, ..Turn::default() }
+}
