@@ -8,7 +8,6 @@
 //! ```
 
 use std::future::{Future, poll_fn};
-use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -20,12 +19,12 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Versio
 use hyper::body::{Body, Incoming};
 use secateur_engine::provider::{Connector, overflow};
 use secateur_formats::Wire;
-use tokio::time::timeout;
 
 use crate::answer::{Answer, Stream, Watch};
 use crate::collect::{Collected, collect};
 use crate::conversation::{Asked, Conversations, Lender, Note, Ready};
 use crate::ear::Ear;
+use crate::guard::guard;
 use crate::outgoing::Outgoing;
 use crate::route::{Kind, Provider, Route};
 use crate::settings::Settings;
@@ -179,7 +178,11 @@ impl Proxy {
             }
         };
         let mut watch: Option<Watch> = peer.map(|peer| peer.gone(self.settings.grace).boxed());
-        let mut ready = self.prepare(&head, body, &place).await;
+        let patience = self.settings.patience;
+        let preparing = self.prepare(&head, body, &place);
+        let Some(mut ready) = unless_gone(preparing, &mut watch).await else {
+            return (Err(Gone), Note::default());
+        };
         let mut round = 0;
         loop {
             round += 1;
@@ -196,7 +199,7 @@ impl Proxy {
                 && let Some(waiting) = talk.take()
                 && let Some(said) = refused(&mut answer).await
                 && round < ROUNDS
-                && let Some(next) = self.guard(waiting.overflowed(said)).await.ok().flatten()
+                && let Some(next) = guard(waiting.overflowed(said), patience).await.ok().flatten()
             {
                 self.tally.overflow();
                 watch = answer.into_body().into_watch();
@@ -220,24 +223,12 @@ impl Proxy {
         let lender = Lender { url: head.uri.to_string(), connector: self.connector.clone() };
         let (wire, kind, headers) = (place.wire, place.kind, &head.headers);
         let asked = Asked { wire, kind, model, headers, body: &body, lender };
-        match self.guard(self.conversations.prepare(asked)).await {
+        match guard(self.conversations.prepare(asked), self.settings.patience).await {
             Ok(ready) => ready,
             Err(cause) => {
                 let note = note::passed(cause, body.len() as u64);
                 Ready { body: vec![body], note, talk: None }
             }
-        }
-    }
-
-    /// Waits for the conversation's part, which must never keep a request from being answered.
-    async fn guard<T>(&self, work: impl Future<Output = T>) -> Result<T, &'static str> {
-        match timeout(self.settings.patience, AssertUnwindSafe(work).catch_unwind()).await {
-            Ok(Ok(done)) => Ok(done),
-            Ok(Err(_)) => {
-                tracing::error!("a request could not be prepared, and is passed on as it came");
-                Err("internal")
-            }
-            Err(_) => Err("slow"),
         }
     }
 
@@ -275,9 +266,30 @@ impl Proxy {
         if parts.status != StatusCode::SWITCHING_PROTOCOLS {
             parts.headers = hop::strip(parts.headers);
         }
+        // The client is answered in the version that it speaks.
+        parts.version = Version::HTTP_11;
         let stream = Stream::new(body, self.tally.open(), watch, self.settings.patience);
         Response::from_parts(parts, stream)
     }
+}
+
+/// Does the work to its end, whether the client waits or not: half of it might be worse than none. None if the client
+/// is gone by then.
+async fn unless_gone<T>(work: impl Future<Output = T>, watch: &mut Option<Watch>) -> Option<T> {
+    let mut work = pin!(work);
+    let mut is_gone = false;
+    let done = poll_fn(|cx| {
+        let done = work.as_mut().poll(cx);
+        if done.is_pending()
+            && !is_gone
+            && watch.as_mut().is_some_and(|watch| watch.as_mut().poll(cx).is_ready())
+        {
+            is_gone = true;
+        }
+        done
+    })
+    .await;
+    (!is_gone).then_some(done)
 }
 
 /// Whether a refusal says that the prompt is too long.

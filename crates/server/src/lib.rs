@@ -14,6 +14,7 @@ mod collect;
 mod conversation;
 mod ear;
 mod exchange;
+mod guard;
 mod hop;
 mod listen;
 mod note;

@@ -50,7 +50,7 @@ const BREATH: Duration = Duration::from_millis(50);
 /// let engine = Engine::new(secateur_store::open("sqlite::memory:").await?);
 /// let server = Server::bind(Settings::default(), engine, Catalogue::builtin()).await?;
 /// println!("listening on {}", server.local_addr());
-/// server.run_until(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await;
+/// server.run_until(std::future::pending()).await;
 /// # Ok(())
 /// # }
 /// ```

@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use http::{Extensions, Method, Request, Response, Uri, Version};
 use hyper::body::{Body, Incoming};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -39,9 +39,13 @@ const MOST_BUFFERED: usize = 64 << 10;
 
 /// The way to the providers.
 pub(crate) struct Client {
-    http: legacy::Client<Bounded<HttpsConnector<HttpConnector>>, Outgoing>,
+    http: Http,
+    /// For connections that are to become something else, which those of HTTP/2 cannot.
+    single: Http,
     patience: Duration,
 }
+
+type Http = legacy::Client<Bounded<HttpsConnector<HttpConnector>>, Outgoing>;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -127,33 +131,21 @@ impl Clone for Head {
 
 impl Client {
     pub(crate) fn new(settings: &Settings) -> Result<Self, rustls::Error> {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_keepalive(Some(Duration::from_secs(60)));
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(settings)?)
-            .https_or_http()
-            .enable_http1()
-            .enable_http2()
-            .wrap_connector(tcp);
-        let http = legacy::Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(Duration::from_secs(60))
-            .pool_max_idle_per_host(256)
-            .timer(TokioTimer::new())
-            .http1_preserve_header_case(true)
-            .http1_max_buf_size(MOST_BUFFERED)
-            .http2_initial_stream_window_size(STREAM_WINDOW)
-            .http2_initial_connection_window_size(CONNECTION_WINDOW)
-            .build(Bounded { connector, limit: settings.connect });
-        Ok(Self { http, patience: settings.patience })
+        let tls = tls(settings)?;
+        let builder =
+            || HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http().enable_http1();
+        Ok(Self {
+            http: build(builder().enable_http2().wrap_connector(tcp()), settings),
+            single: build(builder().wrap_connector(tcp()), settings),
+            patience: settings.patience,
+        })
     }
 
     /// Sends a request and waits for the head of its answer.
     pub(crate) async fn send(&self, request: Request<Outgoing>) -> Result<Response<Incoming>, Failure> {
         let progress = request.body().progress();
-        let mut answer = self.http.request(request);
+        let http = if request.headers().contains_key(UPGRADE) { &self.single } else { &self.http };
+        let mut answer = http.request(request);
         loop {
             let before = progress.bytes();
             match timeout(self.patience, &mut answer).await {
@@ -164,6 +156,27 @@ impl Client {
             }
         }
     }
+}
+
+fn tcp() -> HttpConnector {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_keepalive(Some(Duration::from_secs(60)));
+    tcp
+}
+
+fn build(connector: HttpsConnector<HttpConnector>, settings: &Settings) -> Http {
+    legacy::Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(Duration::from_secs(60))
+        .pool_max_idle_per_host(256)
+        .timer(TokioTimer::new())
+        .http1_preserve_header_case(true)
+        .http1_max_buf_size(MOST_BUFFERED)
+        .http2_initial_stream_window_size(STREAM_WINDOW)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
+        .build(Bounded { connector, limit: settings.connect })
 }
 
 /// What an error of the client's means. Its words hold neither path nor headers.

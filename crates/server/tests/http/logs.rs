@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use tracing::Level;
-use tracing::subscriber::set_default;
+use tracing::subscriber::set_global_default;
 
 use crate::play::Play;
 
@@ -27,8 +27,8 @@ async fn no_key_and_no_content_is_ever_logged() {
     let writer = log.clone();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(move || writer.clone());
-    // The test and the proxy share one thread, and so this subscriber.
-    let _guard = set_default(subscriber.finish());
+    // For the other tests, too: whether something is logged is remembered for the whole process.
+    set_global_default(subscriber.finish()).unwrap();
     let play = Play::start().await;
     let answers = [
         "HTTP/1.1 200 OK\r\ncontent-length: 6\r\nset-cookie: canary\r\n\r\ncanary",
