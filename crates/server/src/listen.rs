@@ -26,8 +26,9 @@ use crate::socket::Socket;
 use crate::tally::{Snapshot, Tally};
 use crate::upstream::Client;
 
-/// The longest head of a request, and the most of a body that is read at once.
-const MOST_BUFFERED: usize = 64 << 10;
+/// The most that is read at once, and with it the longest head of a request. A connection keeps a buffer of this size for
+/// as long as it lives: with one four times as large, an idle stream takes 150 kB instead of 60.
+const MOST_BUFFERED: usize = 16 << 10;
 
 /// How many requests a client may have open on one HTTP/2 connection.
 const MOST_STREAMS: u32 = 256;
