@@ -25,6 +25,8 @@ CLIENTS = [
     Client("openai-responses", "python", python("python", "openai_responses.py")),
     Client("anthropic", "python", python("python", "anthropic_messages.py")),
     Client("gemini", "python", python("python", "gemini_content.py")),
+    Client("openai-js", "js", node("js", "openai_js.mjs")),
+    Client("anthropic-js", "js", node("js", "anthropic_js.mjs")),
     Client("langchain-chat", "langchain", python("langchain", "langchain_agent.py", "chat")),
     Client("langchain-responses", "langchain", python("langchain", "langchain_agent.py", "responses")),
     Client("langchain-anthropic", "langchain", python("langchain", "langchain_agent.py", "anthropic")),

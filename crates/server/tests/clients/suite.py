@@ -98,6 +98,11 @@ def proxied(client, record):
     return stats
 
 
+def turns(stats):
+    """The requests of the conversation itself. More of them mean that work was done twice."""
+    return sum(line["purpose"] == "turn" for line in stats["log"])
+
+
 def attend(client, options):
     """Runs one client in both ways; a line about it comes back."""
     began = time.monotonic()
@@ -110,6 +115,8 @@ def attend(client, options):
         return line
     began = time.monotonic()
     stats = proxied(client, options.record)
+    if turns(stats) != turns(reference):
+        raise Failure(f"took {turns(stats)} turns in place of {turns(reference)}")
     took = time.monotonic() - began
     line += f"; {stats['requests']} requests, largest {stats['largest']:,} of {client.window:,} tokens"
     reused = 100 * stats["cached"] // max(1, stats["input"])

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http_body_util::BodyExt as _;
-use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -103,6 +103,13 @@ impl Body for Frames {
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         Poll::Ready(self.0.pop_front().map(|piece| Ok(Frame::data(piece))))
+    }
+
+    /// The length of what comes in one piece is told beforehand.
+    fn size_hint(&self) -> SizeHint {
+        let is_whole = self.0.len() <= 1;
+        let length = self.0.iter().map(|piece| piece.len() as u64).sum();
+        if is_whole { SizeHint::with_exact(length) } else { SizeHint::default() }
     }
 }
 

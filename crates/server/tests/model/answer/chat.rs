@@ -11,7 +11,7 @@ pub(super) fn whole(answer: &Answer<'_>) -> Value {
         message["tool_calls"] = calls(answer).into();
     }
     let choice = json!({ "index": 0, "message": message, "finish_reason": finish(answer), "logprobs": null });
-    head(answer, "chat.completion", json!([choice]), Some(usage(answer)))
+    head(answer, "chat.completion", &json!([choice]), Some(usage(answer)))
 }
 
 /// A stream tells what it cost only to those who ask.
@@ -19,7 +19,7 @@ pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     let mut send = |delta: Value, finish: Option<&str>| {
         let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
-        events.push(Event::new(&head(answer, "chat.completion.chunk", json!([choice]), None)));
+        events.push(Event::new(&head(answer, "chat.completion.chunk", &json!([choice]), None)));
     };
     send(json!({ "role": "assistant", "content": "" }), None);
     for piece in answer.text().into_iter().flat_map(pieces) {
@@ -36,14 +36,14 @@ pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
     }
     send(json!({}), Some(finish(answer)));
     if answer.talk.flag("/stream_options/include_usage") {
-        let last = head(answer, "chat.completion.chunk", json!([]), Some(usage(answer)));
+        let last = head(answer, "chat.completion.chunk", &json!([]), Some(usage(answer)));
         events.push(Event::new(&last));
     }
     events.push(Event { name: None, data: "[DONE]".to_owned() });
     events
 }
 
-fn head(answer: &Answer<'_>, object: &str, choices: Value, usage: Option<Value>) -> Value {
+fn head(answer: &Answer<'_>, object: &str, choices: &Value, usage: Option<Value>) -> Value {
     let mut head = json!({
         "id": answer.id("chatcmpl-"), "object": object, "created": 1_700_000_000, "model": answer.talk.model,
         "choices": choices,

@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 use super::{Answer, Event};
 
 pub(super) fn whole(answer: &Answer<'_>) -> Value {
-    chunk(answer, parts(answer), Some("STOP"))
+    chunk(answer, &parts(answer), Some("STOP"))
 }
 
 /// Parts are streamed whole; only the last chunk tells how the answer ended.
 pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
     let mut parts = parts(answer);
     let last = parts.pop();
-    let chunks = parts.into_iter().map(|part| chunk(answer, vec![part], None));
-    let end = chunk(answer, last.into_iter().collect(), Some("STOP"));
+    let chunks = parts.into_iter().map(|part| chunk(answer, &[part], None));
+    let end = chunk(answer, last.as_slice(), Some("STOP"));
     chunks.chain([end]).map(|chunk| Event::new(&chunk)).collect()
 }
 
@@ -31,7 +31,7 @@ fn parts(answer: &Answer<'_>) -> Vec<Value> {
     thought.into_iter().chain(text).chain(calls).collect()
 }
 
-fn chunk(answer: &Answer<'_>, parts: Vec<Value>, finish: Option<&str>) -> Value {
+fn chunk(answer: &Answer<'_>, parts: &[Value], finish: Option<&str>) -> Value {
     let usage = answer.usage;
     let mut candidate = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
     if let Some(finish) = finish {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Answer, Event, pieces};
 
 pub(super) fn whole(answer: &Answer<'_>) -> Value {
-    response(answer, "completed", items(answer), usage(answer))
+    response(answer, "completed", &items(answer), &usage(answer))
 }
 
 pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
@@ -15,7 +15,7 @@ pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
         data["sequence_number"] = events.len().into();
         events.push(Event::named(name, &data));
     };
-    let open = response(answer, "in_progress", Vec::new(), Value::Null);
+    let open = response(answer, "in_progress", &[], &Value::Null);
     send("response.created", json!({ "response": open }));
     send("response.in_progress", json!({ "response": open }));
     for (at, item) in items(answer).into_iter().enumerate() {
@@ -90,7 +90,7 @@ fn items(answer: &Answer<'_>) -> Vec<Value> {
     items
 }
 
-fn response(answer: &Answer<'_>, status: &str, output: Vec<Value>, usage: Value) -> Value {
+fn response(answer: &Answer<'_>, status: &str, output: &[Value], usage: &Value) -> Value {
     json!({
         "id": answer.id("resp_"), "object": "response", "created_at": 1_700_000_000, "status": status,
         "model": answer.talk.model, "output": output, "usage": usage, "error": null, "incomplete_details": null,
