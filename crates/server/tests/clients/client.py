@@ -41,14 +41,29 @@ class Client:
     bytes: int = 12_000
     # Names of models under which the client asks, the small ones included.
     models: tuple = ("fake-model",)
+    # Whether it has tools for files, so that a short work with all of them comes first.
+    explores: bool = False
 
-    @property
-    def prompt(self):
-        return f"Do this work to its end. SCENARIO:long steps={self.steps} bytes={self.bytes}"
+    def long(self):
+        """Work that takes several windows."""
+        prompt = f"Do this work to its end. SCENARIO:long steps={self.steps} bytes={self.bytes}"
+        return Work("long", prompt, f"Finished long after {self.steps} steps.")
 
-    @property
-    def answer(self):
-        return f"Finished long after {self.steps} steps."
+    def works(self):
+        return [EXPLORE, self.long()] if self.explores else [self.long()]
+
+
+@dataclass
+class Work:
+    """What a client is told to do, and what the model says in the end."""
+
+    name: str
+    prompt: str
+    answer: str
+
+
+# The model finds the folder in the prompt.
+EXPLORE = Work("explore", "Look around. SCENARIO:explore dir={project}", "Finished explore: the folder holds three files.")
 
 
 def node_path():

@@ -5,6 +5,7 @@ longer than its window or malformed. See the file `run` beside this one.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -28,17 +29,18 @@ class Failure(Exception):
     """What a client or the model found."""
 
 
-def make_place(folder, url, client):
+def make_place(folder, url, work):
     home, project = folder / "home", folder / "project"
     home.mkdir()
     project.mkdir()
-    (project / "README.md").write_text("A folder to work in.\n")
-    return Place(home, project, url, client.prompt)
+    (project / "one.txt").write_text("The quick brown fox\n")
+    (project / "two.txt").write_text("jumps over the lazy dog.\n")
+    return Place(home, project, url, work.prompt.format(project=project))
 
 
-def run_client(client, folder, url):
+def run_client(client, work, folder, url):
     """Starts the client and waits for its end; what it printed last comes back."""
-    place = make_place(folder, url, client)
+    place = make_place(folder, url, work)
     launch = client.launch(place)
     path = f"{node_path()}:{os.environ['PATH']}"
     kept = {key: os.environ[key] for key in ("LANG", "TERM", "TMPDIR") if key in os.environ}
@@ -67,34 +69,38 @@ def clean(folder):
     return folder
 
 
-def check(client, said, stats):
-    log = stats["log"]
-    for line in log:
+def check(work, said, stats):
+    for line in stats["log"]:
         if line["fate"] not in ("answered", "too long"):
             raise Failure(f"a request was malformed: {line['fate']}")
     if stats["violations"]:
         raise Failure(f"{stats['violations']} of {stats['requests']} requests did not fit")
-    if said != client.answer:
-        raise Failure(f"said {said[-300:]!r} in place of {client.answer!r}")
+    if said != work.answer:
+        raise Failure(f"said {said[-300:]!r} in place of {work.answer!r}")
 
 
-def directly(client, record):
+def directly(client, work, record):
     """The reference: the model takes whatever comes."""
-    folder = clean(RUNS / client.name / "direct")
+    folder = clean(RUNS / client.name / work.name / "direct")
     with Model(folder, record=record) as model:
-        said = run_client(client, folder, model.url)
-        stats = model.stats()
-    check(client, said, stats)
-    return stats
+        return finish(client, work, folder, model, model.url)
 
 
-def proxied(client, record):
+def proxied(client, work, record):
     """The same through the proxy, and the model has a window."""
-    folder = clean(RUNS / client.name / "proxy")
+    folder = clean(RUNS / client.name / work.name / "proxy")
     with Model(folder, client.window, record) as model, Proxy(folder, model.url, client) as proxy:
-        said = run_client(client, folder, proxy.url)
+        return finish(client, work, folder, model, proxy.url)
+
+
+def finish(client, work, folder, model, url):
+    """Has the work done; the model's books come back."""
+    try:
+        said = run_client(client, work, folder, url)
+    finally:
         stats = model.stats()
-    check(client, said, stats)
+        (folder / "stats.json").write_text(json.dumps(stats, indent=1))
+    check(work, said, stats)
     return stats
 
 
@@ -104,19 +110,25 @@ def turns(stats):
 
 
 def attend(client, options):
-    """Runs one client in both ways; a line about it comes back."""
+    """Has one client do its works in both ways; a line about the last comes back."""
+    for work in client.works():
+        line = compare(client, work, options)
+    return line
+
+
+def compare(client, work, options):
     began = time.monotonic()
-    reference = directly(client, options.record)
-    if reference["largest"] < 2 * client.window:
+    reference = directly(client, work, options.record)
+    if work.name == "long" and reference["largest"] < 2 * client.window:
         raise Failure(f"the history has only {reference['largest']:,} tokens, the window {client.window:,}")
     took = time.monotonic() - began
     line = f"{reference['requests']} requests, largest {reference['largest']:,} tokens in {took:.0f} s alone"
     if options.direct:
         return line
     began = time.monotonic()
-    stats = proxied(client, options.record)
+    stats = proxied(client, work, options.record)
     if turns(stats) != turns(reference):
-        raise Failure(f"took {turns(stats)} turns in place of {turns(reference)}")
+        raise Failure(f"{work.name} took {turns(stats)} turns in place of {turns(reference)}")
     took = time.monotonic() - began
     line += f"; {stats['requests']} requests, largest {stats['largest']:,} of {client.window:,} tokens"
     reused = 100 * stats["cached"] // max(1, stats["input"])

@@ -1,6 +1,6 @@
 //! The scripted model by itself: it finds its place in any history, refuses what a provider refuses, and keeps books.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
 
 #[expect(dead_code, reason = "the tests end by themselves")]
 #[path = "mod.rs"]

@@ -7,7 +7,7 @@ from client import Client, Launch, program
 
 def launch(place):
     command = [program("claude-code", "claude"), "-p", place.prompt, "--model", "fake-model"]
-    command += ["--allowedTools", "Bash", "--output-format", "json"]
+    command += ["--allowedTools", "Bash Read Grep Write", "--output-format", "json"]
     return Launch(
         command,
         {
@@ -28,4 +28,4 @@ def final(printed):
     return json.loads(printed)["result"]
 
 
-CLIENT = Client("claude-code", "claude-code", launch, final, window=50_000, steps=45, bytes=12_000)
+CLIENT = Client("claude-code", "claude-code", launch, final, window=50_000, steps=45, bytes=12_000, explores=True)

@@ -29,4 +29,4 @@ def launch(place):
     return Launch(command, {"LOCAL_API_KEY": "none"})
 
 
-CLIENT = Client("codex", "codex", launch, window=40_000, steps=50)
+CLIENT = Client("codex", "codex", launch, window=40_000, steps=50, explores=True)

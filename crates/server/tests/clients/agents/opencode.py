@@ -34,5 +34,5 @@ def final(printed):
     return printed.strip().splitlines()[-1]
 
 
-CHAT = Client("opencode", "opencode", launch("@ai-sdk/openai-compatible"), final)
-ANTHROPIC = Client("opencode-anthropic", "opencode", launch("@ai-sdk/anthropic"), final)
+CHAT = Client("opencode", "opencode", launch("@ai-sdk/openai-compatible"), final, explores=True)
+ANTHROPIC = Client("opencode-anthropic", "opencode", launch("@ai-sdk/anthropic"), final, explores=True)

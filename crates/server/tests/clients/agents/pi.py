@@ -20,5 +20,5 @@ def launch(api, path):
     return start
 
 
-CHAT = Client("pi", "pi", launch("openai-completions", "/v1"))
-ANTHROPIC = Client("pi-anthropic", "pi", launch("anthropic-messages", ""))
+CHAT = Client("pi", "pi", launch("openai-completions", "/v1"), explores=True)
+ANTHROPIC = Client("pi-anthropic", "pi", launch("anthropic-messages", ""), explores=True)
