@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use secateur::session::{Entry, Event, Input, MadeCut, Nature, Operation, Seq, Session as Machine, State};
-use secateur::{Amount, Compaction, MarkerAt, Replay, ResumeWhen, Role};
+use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
 use secateur_store::{Committed, Fork, NewMessage as Row, NewSession, SessionRow};
 use uuid::Uuid;
 
@@ -74,12 +74,19 @@ pub struct Shown<'s> {
     pub made: Option<&'s [u8]>,
 }
 
-/// How a session compacts that follows a client. It is the client who lets the work go on, and who repeats what he wants
-/// said again; and since he waits while a summary is made, it is begun before it is needed.
-pub(crate) fn compaction(profile: Compaction) -> Compaction {
-    let background = profile.background.or(Some(BACKGROUND));
-    let (resume_when, replay, marker_at) = (ResumeWhen::Never, Replay::Never, MarkerAt::End);
-    Compaction { resume_when, replay, marker_at, background, ..profile }
+/// Makes a profile one for a session that follows a client.
+///
+/// It is the client who lets the work go on, and who repeats what he wants said again. Since he waits while a summary is
+/// made, it is begun before it is needed. And what comes behind the summary is the client's: it may begin with a call of
+/// the model's, which some providers take only behind something that the user said. So the summary is said by the user,
+/// and nothing asks for it.
+pub(crate) fn adapt(profile: &mut Profile) {
+    let compaction = &mut profile.compaction;
+    compaction.background = compaction.background.or(Some(BACKGROUND));
+    compaction.resume_when = ResumeWhen::Never;
+    compaction.replay = Replay::Never;
+    compaction.marker_at = MarkerAt::End;
+    profile.pivot.start = PivotStart::Summary;
 }
 
 impl Engine {

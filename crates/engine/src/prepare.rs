@@ -138,7 +138,8 @@ impl Session {
     /// message, and with some providers the first message must be the user's.
     fn speaker(&self) -> Role {
         let is_first = self.profile.pivot.start != PivotStart::Marker;
-        if is_first && self.dialect.0 == Wire::Anthropic { Role::User } else { Role::Assistant }
+        let is_users = self.dialect.0 == Wire::Anthropic || self.following.is_some();
+        if is_first && is_users { Role::User } else { Role::Assistant }
     }
 
     /// What an earlier summary was made of.

@@ -96,7 +96,7 @@ impl Session {
     ) -> Result<Self, EngineError> {
         let mut profile = engine.profile(&row.profile)?;
         if following.is_some() {
-            profile.compaction = follow::compaction(profile.compaction);
+            follow::adapt(&mut profile);
         }
         let wire: Wire = row.dialect.parse().map_err(|source: secateur_formats::UnknownWire| {
             EngineError::Unreadable { what: format!("session {}", row.id), source: source.into() }
