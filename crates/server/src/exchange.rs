@@ -81,7 +81,7 @@ impl Proxy {
         let client = tunnel.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut parts, body) = request.into_parts();
         let headers = hop::strip(std::mem::take(&mut parts.headers));
-        let path = parts.uri.path().to_owned();
+        let uri = parts.uri.clone();
         let Ok(mut head) = Head::new(parts, headers, upstream) else {
             let message = "the path of the request is none";
             return Ok(refusal::refuse(route.provider, StatusCode::BAD_REQUEST, message));
@@ -101,7 +101,7 @@ impl Proxy {
                 (reply, Some(note))
             }
         };
-        self.close(reply, note, &path)
+        self.close(reply, note, uri.path())
     }
 
     /// Says what was done, to the client, the log and the counters.

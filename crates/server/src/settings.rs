@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
-use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderValue, Uri};
 
 use crate::route::Provider;
 
@@ -85,6 +85,7 @@ impl Settings {
 pub struct Upstream {
     scheme: Scheme,
     authority: Authority,
+    host: HeaderValue,
     prefix: String,
 }
 
@@ -100,7 +101,9 @@ pub struct BadUpstream {
 
 impl Upstream {
     fn known(host: &'static str) -> Self {
-        Self { scheme: Scheme::HTTPS, authority: Authority::from_static(host), prefix: String::new() }
+        let authority = Authority::from_static(host);
+        let host = HeaderValue::from_static(host);
+        Self { scheme: Scheme::HTTPS, authority, host, prefix: String::new() }
     }
 
     /// Whether it is spoken to in the clear.
@@ -108,9 +111,14 @@ impl Upstream {
         self.scheme == Scheme::HTTP
     }
 
-    /// Its name and port, as they stand in `Host`.
+    /// Its name and port.
     pub(crate) fn authority(&self) -> &Authority {
         &self.authority
+    }
+
+    /// The same as it stands in `Host`.
+    pub(crate) fn host(&self) -> HeaderValue {
+        self.host.clone()
     }
 
     /// The address of a resource there. Not a byte of path and query is changed.
@@ -157,7 +165,8 @@ impl FromStr for Upstream {
             return Err(bad("it has a fragment"));
         }
         let prefix = path.as_ref().map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
-        Ok(Self { scheme, authority, prefix })
+        let host = HeaderValue::from_str(authority.as_str()).map_err(|error| bad(&error.to_string()))?;
+        Ok(Self { scheme, authority, host, prefix })
     }
 }
 

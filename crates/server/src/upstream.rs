@@ -79,7 +79,7 @@ impl Head {
         let uri = to.join(parts.uri.path_and_query())?;
         let mut headers = headers;
         if to.is_plain() {
-            headers.insert(HOST, HeaderValue::from_str(to.authority().as_str())?);
+            headers.insert(HOST, to.host());
         } else {
             // In HTTP/2 the host is part of the address. For HTTP/1 the client adds it.
             headers.remove(HOST);
