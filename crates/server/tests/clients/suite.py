@@ -33,6 +33,9 @@ def make_place(folder, url, work):
     home, project = folder / "home", folder / "project"
     home.mkdir()
     project.mkdir()
+    # Or agents would look around in the repository that this file is in.
+    if shutil.which("git"):
+        subprocess.run(["git", "init", "--quiet", project], check=True)
     (project / "one.txt").write_text("The quick brown fox\n")
     (project / "two.txt").write_text("jumps over the lazy dog.\n")
     return Place(home, project, url, work.prompt.format(project=project))

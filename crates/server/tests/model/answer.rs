@@ -14,6 +14,9 @@ use super::scenario::Turn;
 use super::talk::Talk;
 use super::wire::Wire;
 
+/// What the model signs its thoughts with.
+pub(super) const SIGNATURE: &str = "c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=";
+
 /// What the model says to a request.
 #[derive(Debug)]
 pub(super) struct Answer<'t> {

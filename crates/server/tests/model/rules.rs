@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::answer::SIGNATURE;
 use super::talk::Talk;
 use super::wire::Wire;
 
@@ -14,7 +15,7 @@ pub(super) fn check(talk: &Talk) -> Result<(), String> {
         return if is_text { Ok(()) } else { Err(format!("{}: field required", talk.wire.messages())) };
     };
     match talk.wire {
-        Wire::Anthropic => anthropic(messages),
+        Wire::Anthropic => anthropic(messages).and_then(|()| thoughts(talk, messages)),
         Wire::Chat => chat(messages),
         Wire::Responses => responses(messages),
         Wire::Gemini => gemini(messages),
@@ -71,6 +72,27 @@ fn anthropic(messages: &[Value]) -> Result<(), String> {
     }
 }
 
+/// Thoughts come back signed, and in the middle of a turn they cannot be missing.
+fn thoughts(talk: &Talk, messages: &[Value]) -> Result<(), String> {
+    let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
+    for (at, message) in messages.iter().enumerate() {
+        let is_forged = |block: &Value| block["type"] == "thinking" && block["signature"] != SIGNATURE;
+        if blocks(message).iter().any(is_forged) {
+            return Err(format!("messages.{at}: Invalid `signature` in `thinking` block"));
+        }
+    }
+    let is_required = talk.body.pointer("/thinking/type").is_some_and(|kind| kind == "enabled");
+    if let ([.., own, last], true) = (messages, is_required)
+        && blocks(last).iter().any(|block| block["type"] == "tool_result")
+        && blocks(own).first().is_none_or(|block| block["type"] != "thinking")
+    {
+        return Err(
+            "Expected `thinking` or `redacted_thinking` at the start of the final assistant message".into()
+        );
+    }
+    Ok(())
+}
+
 /// Behind a message with calls come the results of all of them, before anything else.
 fn chat(messages: &[Value]) -> Result<(), String> {
     let mut open: HashSet<&str> = HashSet::new();
@@ -110,7 +132,21 @@ fn unanswered(open: &HashSet<&str>, at: usize) -> Result<(), String> {
 fn responses(items: &[Value]) -> Result<(), String> {
     let is_elsewhere = items.iter().any(|item| item["type"] == "item_reference");
     let mut open: HashSet<&str> = HashSet::new();
-    for item in items {
+    for (at, item) in items.iter().enumerate() {
+        let follower = items.get(at + 1).map(|next| (next["type"].as_str(), next["role"].as_str()));
+        let follows = matches!(
+            follower,
+            Some(
+                (Some("reasoning" | "function_call" | "custom_tool_call" | "item_reference"), _)
+                    | (_, Some("assistant"))
+            )
+        );
+        if item["type"] == "reasoning" && !follows {
+            let id = item["id"].as_str().unwrap_or_default();
+            return Err(format!(
+                "Item '{id}' of type 'reasoning' was provided without its required following item."
+            ));
+        }
         let id = item["call_id"].as_str().unwrap_or_default();
         match item["type"].as_str() {
             Some("function_call" | "custom_tool_call") => {

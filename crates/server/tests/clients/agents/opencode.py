@@ -11,6 +11,7 @@ def config(npm, url):
     return {
         "autoupdate": False,
         "share": "disabled",
+        "snapshot": False,
         "model": "local/fake-model",
         "small_model": "local/fake-model",
         "permission": {"edit": "allow", "bash": "allow", "webfetch": "deny"},

@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Event, pieces};
-
-const SIGNATURE: &str = "c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=";
+use super::{Answer, Event, SIGNATURE, pieces};
 
 /// A block of the answer: as it is, as it starts in a stream, and what is added to it there.
 struct Block {

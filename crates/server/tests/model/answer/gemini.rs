@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Event};
+use super::{Answer, Event, SIGNATURE};
 
 pub(super) fn whole(answer: &Answer<'_>) -> Value {
     chunk(answer, &parts(answer), Some("STOP"))
@@ -24,7 +24,7 @@ fn parts(answer: &Answer<'_>) -> Vec<Value> {
         let id = format!("call_{}", call.id);
         let mut part = json!({ "functionCall": { "id": id, "name": call.name, "args": call.input } });
         if at == 0 {
-            part["thoughtSignature"] = "c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=".into();
+            part["thoughtSignature"] = SIGNATURE.into();
         }
         part
     });
