@@ -91,25 +91,33 @@ impl Stream {
     /// Reads up to so many bytes ahead. They are still passed on. All of it, if it is no more than that.
     pub(crate) async fn peek(&mut self, most: usize) -> Option<Vec<u8>> {
         let mut seen = Vec::new();
-        while let Some(frame) = std::future::poll_fn(|cx| self.poll_rest(cx)).await {
-            match frame.map(Frame::into_data) {
-                Ok(Ok(data)) => {
-                    seen.extend_from_slice(&data);
-                    self.read.push_back(data);
-                }
-                Ok(Err(frame)) => self.end = frame.into_trailers().ok().map(Ok),
-                Err(broken) => {
-                    self.end = Some(Err(broken));
-                    self.rest = None;
-                    return None;
-                }
-            }
+        while let Some(data) = self.read_ahead().await {
+            seen.extend_from_slice(&data);
             if seen.len() > most {
                 return None;
             }
         }
+        // What broke off is not all of it.
+        (!matches!(self.end, Some(Err(_)))).then_some(seen)
+    }
+
+    /// Reads the next piece ahead. It is still passed on. None at the end.
+    pub(crate) async fn read_ahead(&mut self) -> Option<Bytes> {
+        while let Some(frame) = std::future::poll_fn(|cx| self.poll_rest(cx)).await {
+            match frame.map(Frame::into_data) {
+                Ok(Ok(data)) => {
+                    self.read.push_back(data.clone());
+                    return Some(data);
+                }
+                Ok(Err(frame)) => self.end = frame.into_trailers().ok().map(Ok),
+                Err(broken) => self.end = Some(Err(broken)),
+            }
+            if matches!(self.end, Some(Err(_))) {
+                break;
+            }
+        }
         self.rest = None;
-        Some(seen)
+        None
     }
 
     /// What is left of it if nobody wants it: the watch over the client.
@@ -149,14 +157,13 @@ impl Stream {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        if let Some(data) = self.read.pop_front() {
-            self.open.tally().answered(data.len());
-            return Poll::Ready(Some(Ok(Frame::data(data))));
-        }
-        let frame = match self.poll_rest(cx) {
-            Poll::Ready(Some(frame)) => Some(frame),
-            Poll::Ready(None) => self.end.take().map(|end| end.map(Frame::trailers)),
-            Poll::Pending => return Poll::Pending,
+        let frame = match self.read.pop_front() {
+            Some(data) => Some(Ok(Frame::data(data))),
+            None => match self.poll_rest(cx) {
+                Poll::Ready(Some(frame)) => Some(frame),
+                Poll::Ready(None) => self.end.take().map(|end| end.map(Frame::trailers)),
+                Poll::Pending => return Poll::Pending,
+            },
         };
         let frame = match frame {
             // What came before must go out before the connection is dropped. It does while we wait.

@@ -69,6 +69,8 @@ pub(crate) struct Ready {
     pub note: Note,
     /// The conversation that waits to hear how it went; none if the request was passed through unread.
     pub talk: Option<Talk>,
+    /// It may turn out to be too long all the same.
+    pub is_tight: bool,
 }
 
 /// What was done to a request, for headers, logs and counters.
@@ -175,7 +177,7 @@ impl Conversations {
                 let bytes = body.len() as u64;
                 let note = Note { did: "passed", cause: Some(hindrance.cause()), ..Note::default() };
                 let note = Note { bytes_in: bytes, bytes_out: bytes, ..note };
-                Ready { body: vec![body], note, talk: None }
+                Ready { body: vec![body], note, talk: None, is_tight: false }
             }
         }
     }
@@ -206,6 +208,7 @@ impl Conversations {
                 Err(hindrance) if hindrance.is_collision() => {
                     tracing::debug!(session = branch.session(), "somebody else was faster");
                 }
+                Err(hindrance @ Hindrance::Lint { .. }) => return Err(hindrance),
                 Err(hindrance) => {
                     // What is in memory may be half done; the store knows.
                     inside.registry.remove(&branch);
@@ -224,7 +227,7 @@ impl Conversations {
         let mut note = Note { did: "kept", bytes_in: received.body.len() as u64, ..Note::default() };
         let mut body = vec![received.body.clone()];
         if let Some(branch) = branch {
-            let work = branch.work().await?;
+            let work = branch.work().await;
             let chain = branch.chain();
             if received.common(&chain) == chain.len() {
                 let composed = Layout::of(&work.session, &chain, &[]).apply(received)?;
@@ -238,11 +241,11 @@ impl Conversations {
             note.session = Some(branch.session().to_owned());
         }
         note.bytes_out = body.iter().map(|piece| piece.len() as u64).sum();
-        Ok(Ready { body, note, talk: None })
+        Ok(Ready { body, note, talk: None, is_tight: false })
     }
 
     fn ready(&self, branch: &Arc<Branch>, ask: Ask, fitted: Fitted) -> Ready {
-        let Fitted { composed: Composed { body, cuts, replaced }, did, cause } = fitted;
+        let Fitted { composed: Composed { body, cuts, replaced }, did, cause, is_tight } = fitted;
         let note = Note {
             did,
             cause,
@@ -253,7 +256,7 @@ impl Conversations {
             bytes_out: body.iter().map(|piece| piece.len() as u64).sum(),
         };
         let talk = Talk::new(self.clone(), branch.clone(), ask);
-        Ready { body, note, talk: Some(talk) }
+        Ready { body, note, talk: Some(talk), is_tight }
     }
 }
 
@@ -262,6 +265,7 @@ pub(crate) struct Fitted {
     composed: Composed,
     did: &'static str,
     cause: Option<&'static str>,
+    is_tight: bool,
 }
 
 impl Inside {
@@ -327,7 +331,7 @@ impl Inside {
         let received = &ask.received;
         let mut branch = branch;
         loop {
-            let mut work = branch.work().await?;
+            let mut work = branch.work().await;
             if let Err(hindrance) = patiently(work.catch_up(&self.engine, &branch, received)).await {
                 let fitted = replay_without_store(&mut work, &branch, received, hindrance)?;
                 drop(work);
@@ -359,13 +363,18 @@ impl Inside {
         let received = &ask.received;
         work.session.lend(ask.lent.clone());
         let chain = branch.chain();
-        let (mut once, mut events, mut cause) = (Vec::new(), Vec::new(), None);
+        let (mut once, mut events, mut cause, mut is_tight) = (Vec::new(), Vec::new(), None, false);
         if received.is_compaction() && work.has_room(&ask.target) {
             // The client makes a summary of its own: it should see all that there is to see.
             cause = Some("client-compacts");
+        } else if work.is_resigned {
+            cause = Some("lint");
         } else {
             match work.session.fit(&ask.target, received.frame.bytes).await {
-                Ok(fit) => (once, events) = (fit.once, fit.events),
+                Ok(fit) => {
+                    is_tight = fit.usable.is_some_and(|usable| fit.tokens > usable / 2);
+                    (once, events) = (fit.once, fit.events);
+                }
                 Err(EngineError::NoRoom(_)) => cause = Some("no-room"),
                 Err(error) => return Err(error.into()),
             }
@@ -382,7 +391,8 @@ impl Inside {
         } else if composed.cuts + composed.replaced > 0 {
             did = "replayed";
         }
-        Ok(Fitted { composed, did, cause })
+        work.session.lend(None);
+        Ok(Fitted { composed, did, cause, is_tight })
     }
 }
 
@@ -400,7 +410,7 @@ fn replay_without_store(
     tracing::warn!(cause = hindrance.cause(), why = %hindrance, "what was decided before is replayed");
     let composed = work.layout.apply(received)?;
     let did = if composed.cuts + composed.replaced > 0 { "replayed" } else { "kept" };
-    Ok(Fitted { composed, did, cause: Some(hindrance.cause()) })
+    Ok(Fitted { composed, did, cause: Some(hindrance.cause()), is_tight: true })
 }
 
 /// What a client calls its conversation, if it says so in a header.

@@ -14,8 +14,8 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, TRAILER};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
+use http::header::{CONTENT_TYPE, TRAILER};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use secateur_engine::provider::{Connector, overflow};
 use secateur_formats::Wire;
@@ -26,13 +26,14 @@ use crate::conversation::{Asked, Conversations, Lender, Note, Ready};
 use crate::ear::Ear;
 use crate::guard::guard;
 use crate::outgoing::Outgoing;
+use crate::packed::Packed;
 use crate::route::{Kind, Provider, Route};
 use crate::settings::Settings;
 use crate::socket::Peer;
 use crate::tally::Tally;
 use crate::upstream::{Client, Head, progress_of};
 use crate::usage::{Reader, decode};
-use crate::{hop, note, refusal, tunnel};
+use crate::{hop, note, prelude, refusal, tunnel};
 
 /// How much of a refusal is looked at.
 const MOST_SAID: usize = 64 << 10;
@@ -177,6 +178,7 @@ impl Proxy {
                 return (Ok(refusal), Note { did: "refused", ..Note::default() });
             }
         };
+        let (packed, body) = Packed::open(&head.headers, body, self.settings.most_body);
         let mut watch: Option<Watch> = peer.map(|peer| peer.gone(self.settings.grace).boxed());
         let patience = self.settings.patience;
         let preparing = self.prepare(&head, body, &place);
@@ -186,8 +188,8 @@ impl Proxy {
         let mut round = 0;
         loop {
             round += 1;
-            let Ready { body, note, talk } = ready;
-            let request = head.clone().with_whole(body);
+            let Ready { body, note, talk, is_tight } = ready;
+            let request = packed.wrap(head.clone(), body, &note);
             let answer = match self.ask(request, &mut watch, place.provider).await {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(refusal)) => return (Ok(refusal), note),
@@ -195,9 +197,10 @@ impl Proxy {
             };
             let mut answer = self.stream(answer, watch.take());
             let mut talk = talk;
-            if answer.status().as_u16() >= 400
-                && let Some(waiting) = talk.take()
+            let is_late = is_tight && place.wire == Wire::OpenAiResponses && answer.status().is_success();
+            if (answer.status().as_u16() >= 400 || is_late)
                 && let Some(said) = refused(&mut answer).await
+                && let Some(waiting) = talk.take()
                 && round < ROUNDS
                 && let Some(next) = guard(waiting.overflowed(said), patience).await.ok().flatten()
             {
@@ -227,7 +230,7 @@ impl Proxy {
             Ok(ready) => ready,
             Err(cause) => {
                 let note = note::passed(cause, body.len() as u64);
-                Ready { body: vec![body], note, talk: None }
+                Ready { body: vec![body], note, talk: None, is_tight: false }
             }
         }
     }
@@ -294,6 +297,10 @@ async fn unless_gone<T>(work: impl Future<Output = T>, watch: &mut Option<Watch>
 
 /// Whether a refusal says that the prompt is too long.
 async fn refused(answer: &mut Response<Stream>) -> Option<secateur_engine::provider::Overflow> {
+    if answer.status().is_success() {
+        let said = prelude::failure(answer).await?;
+        return overflow(StatusCode::BAD_REQUEST.as_u16(), &said);
+    }
     let status = answer.status().as_u16();
     let said = answer.body_mut().peek(MOST_SAID).await.unwrap_or_default();
     let said = decode::whole(&said, answer.headers(), MOST_SAID).unwrap_or_default();
@@ -302,10 +309,6 @@ async fn refused(answer: &mut Response<Stream>) -> Option<secateur_engine::provi
 
 /// Why the body of a request cannot be read.
 fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
-    let encoding = headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
-    if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
-        return Some("encoded");
-    }
     // A body with a signature must not be changed, and one with trailers has no known end.
     let signed = ["content-md5", "content-digest", "digest", "repr-digest"];
     if headers.contains_key(TRAILER) || signed.iter().any(|name| headers.contains_key(*name)) {

@@ -19,6 +19,8 @@ mod hop;
 mod listen;
 mod note;
 mod outgoing;
+mod packed;
+mod prelude;
 mod refusal;
 mod route;
 mod settings;

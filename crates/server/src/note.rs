@@ -7,6 +7,7 @@ use crate::conversation::Note;
 const DID: HeaderName = HeaderName::from_static("x-secateur-did");
 const SESSION: HeaderName = HeaderName::from_static("x-secateur-session");
 const CUTS: HeaderName = HeaderName::from_static("x-secateur-cuts");
+const REPLACED: HeaderName = HeaderName::from_static("x-secateur-replaced");
 const CAUSE: HeaderName = HeaderName::from_static("x-secateur-cause");
 const BYTES: HeaderName = HeaderName::from_static("x-secateur-bytes");
 
@@ -25,6 +26,7 @@ pub(crate) fn write(note: &Note, headers: &mut HeaderMap) {
         headers.insert(CAUSE, HeaderValue::from_static(cause));
     }
     headers.insert(CUTS, note.cuts.into());
+    headers.insert(REPLACED, note.replaced.into());
     if let Ok(bytes) = HeaderValue::from_str(&format!("{}/{}", note.bytes_in, note.bytes_out)) {
         headers.insert(BYTES, bytes);
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use secateur::Role;
 use secateur::session::{Event, Nature, Seq};
+use secateur_engine::provider::Model;
 use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Target};
 use secateur_formats::lint;
 use secateur_store::Found;
@@ -26,8 +27,8 @@ pub(crate) struct Branch {
     used: AtomicU64,
     /// What is said in it. Apart from the rest, so that requests are recognised while a branch is at work.
     chain: RwLock<Arc<Vec<Link>>>,
-    /// Answers that came and were not settled yet, oldest first.
-    reports: Mutex<Vec<Report>>,
+    /// Answers that came and were not settled yet, oldest first, each with who may be asked for a summary because of it.
+    reports: Mutex<Vec<(Report, Lent)>>,
     work: tokio::sync::Mutex<Work>,
 }
 
@@ -38,6 +39,8 @@ pub(crate) struct Work {
     pub layout: Layout,
     /// What happened since the last request.
     happened: Vec<Event>,
+    /// What was decided was of no use: from now on nothing new is.
+    pub is_resigned: bool,
 }
 
 impl Branch {
@@ -85,29 +88,38 @@ impl Branch {
     }
 
     /// Takes note of an answer. It is settled by whoever works with the branch next.
-    pub(crate) fn report(&self, report: Report) {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+    pub(crate) fn report(&self, report: Report, lent: Lent) {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner).push((report, lent));
     }
 
-    /// Waits for its turn, then settles the answers that came.
-    pub(crate) async fn work(&self) -> Result<tokio::sync::MutexGuard<'_, Work>, EngineError> {
+    /// Waits for its turn, then settles the answers that came. If one cannot be, what would have been learned from it is
+    /// not learned.
+    pub(crate) async fn work(&self) -> tokio::sync::MutexGuard<'_, Work> {
         self.used.store(CLOCK.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let mut work = self.work.lock().await;
         loop {
-            let report = {
+            let next = {
                 let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
                 if reports.is_empty() { None } else { Some(reports.remove(0)) }
             };
-            let Some(report) = report else { return Ok(work) };
-            work.settle(report).await?;
+            let Some((report, lent)) = next else { return work };
+            work.session.lend(lent);
+            if let Err(error) = work.settle(report).await {
+                tracing::warn!(session = self.session, %error, "an answer is not settled");
+            }
+            // A summary that was begun has its own hold on whoever writes it; nobody else needs the credentials.
+            work.session.lend(None);
         }
     }
 }
 
+/// Who may be asked for a summary on a client's account.
+pub(crate) type Lent = Option<Arc<dyn Model>>;
+
 impl Work {
     fn new(session: Session) -> Self {
         let (reloads, layout, happened) = (session.reloads(), Layout::default(), Vec::new());
-        Self { session, reloads, layout, happened }
+        Self { session, reloads, layout, happened, is_resigned: false }
     }
 
     async fn settle(&mut self, report: Report) -> Result<(), EngineError> {
@@ -215,6 +227,7 @@ impl Work {
     pub(crate) async fn check(&mut self, received: &Received, composed: &Composed) -> Result<(), Hindrance> {
         let body = composed.body.concat();
         let Some(rule) = worse(received, &body) else { return Ok(()) };
+        self.is_resigned = true;
         self.session.undo(None).await?;
         self.layout = Layout::default();
         Err(Hindrance::Lint { rule })

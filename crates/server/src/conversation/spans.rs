@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    fn messages<'t>(wire: Wire, text: &'t str) -> (Result<Frame, Opaque>, Vec<&'t str>) {
+    fn messages(wire: Wire, text: &str) -> (Result<Frame, Opaque>, Vec<&str>) {
         let mut seen = Seen::default();
         let frame = read(wire, text, &mut seen);
         let known = Seen(Vec::new(), seen.0.clone());

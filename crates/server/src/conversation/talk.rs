@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use secateur_engine::Target;
-use secateur_engine::provider::{Model, Overflow};
+use secateur_engine::provider::Overflow;
 
-use super::branch::Branch;
+use super::branch::{Branch, Lent};
 use super::matching::Received;
 use super::{Conversations, Ready, Report};
 
@@ -14,20 +14,21 @@ pub(crate) struct Ask {
     pub received: Arc<Received>,
     pub target: Target,
     /// Who may be asked for a summary on the client's account.
-    pub lent: Option<Arc<dyn Model>>,
+    pub lent: Lent,
 }
 
 /// A conversation that waits to hear how its request went.
 pub(crate) struct Talk {
     conversations: Conversations,
     pub(super) branch: Arc<Branch>,
+    lent: Lent,
     /// None as soon as the request is accepted: it may be large, and the answer may take minutes.
     ask: Option<Ask>,
 }
 
 impl Talk {
     pub(super) fn new(conversations: Conversations, branch: Arc<Branch>, ask: Ask) -> Self {
-        Self { conversations, branch, ask: Some(ask) }
+        Self { conversations, branch, lent: ask.lent.clone(), ask: Some(ask) }
     }
 
     /// The provider refused the request as too long: what is to be sent instead; none if nothing can be done, and then
@@ -51,15 +52,9 @@ impl Talk {
 
     /// The model answered. Does not wait for anything: what follows is done apart.
     pub(crate) fn answered(self, report: Report) {
-        self.branch.report(report);
+        self.branch.report(report, self.lent);
         let branch = self.branch;
-        tokio::spawn(async move {
-            match branch.work().await {
-                // Whoever was lent to the session for this request is not asked after it.
-                Ok(mut work) => work.session.lend(None),
-                Err(error) => tracing::warn!(session = branch.session(), %error, "an answer is not settled"),
-            }
-        });
+        tokio::spawn(async move { drop(branch.work().await) });
     }
 }
 
@@ -71,7 +66,7 @@ impl Conversations {
         ask: &mut Ask,
         said: Overflow,
     ) -> Result<super::Fitted, super::Hindrance> {
-        let mut work = branch.work().await?;
+        let mut work = branch.work().await;
         if received_changed(&ask.received, branch) {
             return Err(super::Hindrance::Engine(secateur_engine::EngineError::Busy {
                 session: branch.session().to_owned(),

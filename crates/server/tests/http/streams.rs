@@ -195,7 +195,7 @@ async fn what_was_done_is_said_in_headers_where_conversations_go() {
     provider.send(ok).await;
     let answer = client.message().await;
     assert_eq!(answer.header("x-secateur-did"), Some("passed"));
-    assert_eq!(answer.header("x-secateur-cause"), Some("encoded"));
+    assert_eq!(answer.header("x-secateur-cause"), Some("not-understood"));
     assert_eq!(answer.header("x-secateur-bytes"), Some("1/1"));
     client.send("GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n").await;
     provider.message().await;

@@ -50,7 +50,7 @@ impl Sent {
         let branch = talk.branch.clone();
         talk.answered(Report { usage: Some(usage), turn: Turn::Open });
         // It is settled apart; here the next request waits for it.
-        drop(branch.work().await.unwrap());
+        drop(branch.work().await);
         self.body
     }
 }
@@ -64,7 +64,7 @@ pub(super) async fn send(conversations: &Conversations, wire: Wire, kind: Kind, 
         body: &Bytes::copy_from_slice(body.as_bytes()),
         lender: Lender { url: "http://127.0.0.1:1/v1/messages".to_owned(), connector: Connector::default() },
     };
-    let Ready { body: pieces, note, talk } = conversations.prepare(asked).await;
+    let Ready { body: pieces, note, talk, .. } = conversations.prepare(asked).await;
     let body = String::from_utf8(pieces.concat()).unwrap();
     assert_eq!(note.bytes_out as usize, body.len());
     Sent { body, note, talk }
