@@ -56,6 +56,12 @@ struct Candidate {
 }
 
 impl Sources {
+    /// The same sources with a value set over all of them.
+    pub(crate) fn with(&self, key: &str, value: &str) -> Self {
+        let set = self.set.iter().cloned().chain([format!("{key}={value}")]).collect();
+        Self { set, ..self.clone() }
+    }
+
     /// Everything that is configured.
     pub(crate) fn read(&self) -> Result<Config> {
         let mut sources = Vec::new();

@@ -95,6 +95,11 @@ impl fmt::Display for Place {
 }
 
 impl StoreArgs {
+    /// The same with another profile for new sessions.
+    pub(crate) fn with_profile(&self, profile: &str) -> Self {
+        Self { sources: self.sources.with("profile", profile), ..self.clone() }
+    }
+
     /// The place that is meant.
     pub(crate) fn place(&self) -> Result<Place> {
         Ok(Place::of(match self.store.as_deref().filter(|url| !url.is_empty()) {

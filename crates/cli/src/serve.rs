@@ -60,10 +60,12 @@ impl Serve {
     }
 
     async fn serve(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let config = keeper::config(&self.store)?;
-        let settings = self.settings(&config)?;
-        let engine = keeper::open(&self.store, Some(&self.summariser)).await?;
-        engine.profile(&settings.profile)?;
+        let store = match &self.profile {
+            Some(profile) => self.store.with_profile(profile),
+            None => self.store.clone(),
+        };
+        let settings = self.settings(&keeper::config(&store)?)?;
+        let engine = keeper::open(&store, Some(&self.summariser)).await?;
         let (profile, place) = (settings.profile.clone(), self.store.place()?);
         let server = Server::bind(settings, engine, catalogue()?).await?;
         let counters = server.counters();
@@ -101,7 +103,7 @@ impl Serve {
             anthropic: upstream(&self.anthropic, "anthropic", &serve.anthropic, usual.anthropic.clone())?,
             openai: upstream(&self.openai, "openai", &serve.openai, usual.openai.clone())?,
             gemini: upstream(&self.gemini, "gemini", &serve.gemini, usual.gemini.clone())?,
-            profile: self.profile.clone().unwrap_or_else(|| config.profile().name.clone()),
+            profile: config.profile().name.clone(),
             headers: !self.no_headers && serve.headers.unwrap_or(usual.headers),
             ..usual
         })
