@@ -1,0 +1,26 @@
+//! The whole proxy with everything that can go wrong around it: a scripted model behind it, agents of all four languages
+//! before it, and in between providers, stores, clocks and processes that fail.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
+
+#[expect(dead_code, reason = "the tests end by themselves")]
+#[path = "model/mod.rs"]
+mod model;
+
+#[expect(dead_code, reason = "only its lines are used here")]
+#[path = "http/play.rs"]
+mod play;
+
+#[path = "proxy/agent.rs"]
+mod agent;
+#[path = "proxy/client.rs"]
+mod client;
+#[path = "proxy/said.rs"]
+mod said;
+#[path = "proxy/stage.rs"]
+mod stage;
+#[path = "proxy/tap.rs"]
+mod tap;
+
+#[path = "proxy/tasks.rs"]
+mod tasks;
