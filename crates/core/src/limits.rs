@@ -30,6 +30,14 @@ pub struct Limits {
     pub output: Option<i64>,
 }
 
+impl Limits {
+    /// Takes so many tokens off the window.
+    pub(crate) fn shrink(&mut self, tokens: i64) {
+        let less = |limit: i64| if limit > 0 { limit.saturating_sub(tokens).max(1) } else { limit };
+        (self.context, self.input) = (less(self.context), self.input.map(less));
+    }
+}
+
 /// When a number that may be missing counts as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -242,7 +242,13 @@ impl Session {
         let usable = self.usable().and_then(|usable| u64::try_from(usable).ok());
         // Whatever the estimate said, it was more than there is room for.
         let least = usable.map(|usable| usable.saturating_add(1));
-        if let (Some(chars), Some(tokens)) = (self.state.sent_chars.take(), tokens.max(least)) {
+        if let (Some(tokens), Some(least)) = (tokens, least)
+            && tokens < least
+        {
+            // Who has counted is believed, so it is the window that was thought larger than it is.
+            self.state.request.limits.shrink(i64::try_from(least - tokens).unwrap_or(i64::MAX));
+        }
+        if let (Some(chars), Some(tokens)) = (self.state.sent_chars.take(), tokens.or(least)) {
             self.state.calibration.observe(chars, tokens);
         }
         let mut errand = Errand::new(Purpose::Rest(Turn::Open), now);

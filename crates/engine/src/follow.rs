@@ -210,6 +210,11 @@ impl Session {
         }
     }
 
+    /// What happened on the way to a request that could not be made to fit.
+    pub fn happened(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.told)
+    }
+
     /// The living messages, in the order in which the model is to see them.
     pub fn shown_messages(&self) -> impl Iterator<Item = Shown<'_>> {
         self.machine.window().rows().iter().map(|row| Shown {

@@ -375,7 +375,10 @@ impl Inside {
                     is_tight = fit.usable.is_some_and(|usable| fit.tokens > usable / 2);
                     (once, events) = (fit.once, fit.events);
                 }
-                Err(EngineError::NoRoom(_)) => cause = Some("no-room"),
+                Err(EngineError::NoRoom(_)) => {
+                    // The provider has the last word: it may count otherwise.
+                    (events, cause, is_tight) = (work.session.happened(), Some("no-room"), true);
+                }
                 Err(error) => return Err(error.into()),
             }
         }

@@ -231,6 +231,8 @@ impl Session {
             let largest = self.window.rows().iter().max_by_key(|row| row.chars).map(|row| row.seq);
             let why = errand.refused.take().or_else(|| errand.hindrance.take());
             let usable = self.usable().unwrap_or(0);
+            // Whoever sends it all the same learns from the answer how wrong the estimate was.
+            self.state.sent_chars = Some(self.window.chars().saturating_add(self.state.request.frame));
             return Effect::Reject(NoRoom { tokens, usable, largest, why });
         }
         let cuts = std::mem::take(&mut errand.cuts);

@@ -74,7 +74,11 @@ impl Conversations {
         }
         let estimate = u64::try_from(work.session.machine().tokens()).unwrap_or(0);
         // Somebody who refuses without saying what he takes, takes less than that.
-        let context = said.limit.or_else(|| (ask.target.limits.context == 0).then_some(estimate / 5 * 4));
+        let known = u64::try_from(ask.target.limits.context).unwrap_or(0);
+        let context = said.limit.or_else(|| match known {
+            0 => Some(estimate / 5 * 4),
+            known => said.used.filter(|used| *used < known),
+        });
         if let Some(context) = context {
             self.inside.windows.learn(&ask.target.model, context);
             ask.target.limits.context = i64::try_from(context).unwrap_or(i64::MAX);
