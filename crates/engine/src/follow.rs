@@ -15,12 +15,11 @@
 //! When others change the session, all of it is loaded again and what was not stored is gone; [`Session::reloads`]
 //! tells, and the follower says it again.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use secateur::session::{Entry, Event, Input, MadeCut, Nature, Operation, Seq, Session as Machine, State};
+use secateur::session::{Entry, Event, Input, MadeCut, Nature, Seq, Session as Machine, State};
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
-use secateur_store::{Committed, Fork, NewMessage as Row, NewSession, SessionRow};
+use secateur_store::{Committed, NewMessage as Row, NewSession, SessionRow};
 use uuid::Uuid;
 
 use crate::drive::Outcome;
@@ -28,7 +27,7 @@ use crate::engine::{DEFAULT_PROFILE, Engine, Opening, Target, check_frame};
 use crate::error::EngineError;
 use crate::message::NewMessage;
 use crate::provider::Model;
-use crate::record::{Deed, to_json};
+use crate::record::to_json;
 use crate::session::Session;
 
 /// From here on a summary is made in the background: at four fifths of what is usable.
@@ -230,41 +229,6 @@ impl Session {
         self.row.last_operation
     }
 
-    /// A session of its own that shares the history up to this message, with all that was decided about it. What is
-    /// stored of this one must reach that far.
-    pub async fn fork(&self, at: Seq) -> Result<Session, EngineError> {
-        let fork = Fork {
-            revision: self.row.revision,
-            at,
-            id: Uuid::now_v7().to_string(),
-            title: self.row.title.clone(),
-            time: self.now(),
-        };
-        let row = self.engine.parts.store.fork(&self.row.id, fork).await?;
-        let mut session = self.engine.follow(&row.id).await?;
-        // A compaction that took in what the fork does not share is none of its history.
-        while let Some(number) = session.foreign_compaction(at).await? {
-            session.undo(Some(number)).await?;
-        }
-        Ok(session)
-    }
-
-    /// The newest compaction that holds, if it replaced messages behind this one that the client said.
-    async fn foreign_compaction(&self, at: Seq) -> Result<Option<u64>, EngineError> {
-        let rows = self.operations().await?;
-        let Some(row) = rows.iter().rev().find(|row| row.kind == "compact" && !row.undone) else {
-            return Ok(None);
-        };
-        let Deed { operation, .. } = self.deed(row)?;
-        let is_foreign = match operation {
-            Operation::Compact(turnover) => {
-                turnover.live_from > at + 1 || turnover.replaced.iter().any(|&seq| seq > at)
-            }
-            _ => false,
-        };
-        Ok(is_foreign.then_some(row.number))
-    }
-
     /// Whether it is not stored yet.
     pub fn is_unborn(&self) -> bool {
         self.following.as_ref().is_some_and(|following| following.is_unborn)
@@ -342,26 +306,5 @@ impl Session {
     pub(crate) fn summariser(&self) -> Option<Arc<dyn Model>> {
         let lent = || self.following.as_ref().and_then(|following| following.lent.clone());
         self.engine.parts.model.clone().or_else(lent)
-    }
-
-    /// The bodies of these messages that are not in memory.
-    pub(crate) async fn fetch(&self, seqs: &[Seq]) -> Result<HashMap<Seq, Vec<u8>>, EngineError> {
-        /// How many messages are read at once.
-        const PAGE: Seq = 200;
-        let mut missing: Vec<Seq> =
-            seqs.iter().copied().filter(|seq| !self.bodies.contains_key(seq)).collect();
-        missing.sort_unstable();
-        let mut found = HashMap::new();
-        let mut rest = missing.as_slice();
-        while let Some(&first) = rest.first() {
-            let here = rest.iter().take_while(|&&seq| seq < first + PAGE).count();
-            let (page, later) = rest.split_at(here);
-            let end = page.last().map_or(first, |last| last + 1);
-            let rows = self.engine.parts.store.messages(&self.row.id, first, end).await?;
-            let wanted = rows.into_iter().filter(|row| page.binary_search(&row.seq).is_ok());
-            found.extend(wanted.map(|row| (row.seq, row.body)));
-            rest = later;
-        }
-        Ok(found)
     }
 }

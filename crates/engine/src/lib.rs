@@ -18,6 +18,7 @@ mod drive;
 mod engine;
 mod error;
 mod follow;
+mod fork;
 pub mod hooks;
 mod import;
 pub mod ledger;

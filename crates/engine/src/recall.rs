@@ -1,5 +1,7 @@
 //! Fetching originals back, following what happened, and forgetting for good.
 
+use std::collections::HashMap;
+
 use secateur::Measures;
 use secateur::session::{Event, MadeCut, Seq};
 use secateur_store::{Commit, Forget, Forgotten, StoreError};
@@ -144,5 +146,26 @@ impl Session {
         self.row.revision = committed.revision;
         self.row.last_event = committed.last_event;
         Ok(())
+    }
+
+    /// The bodies of these messages that are not in memory.
+    pub(crate) async fn fetch(&self, seqs: &[Seq]) -> Result<HashMap<Seq, Vec<u8>>, EngineError> {
+        /// How many messages are read at once.
+        const PAGE: Seq = 200;
+        let mut missing: Vec<Seq> =
+            seqs.iter().copied().filter(|seq| !self.bodies.contains_key(seq)).collect();
+        missing.sort_unstable();
+        let mut found = HashMap::new();
+        let mut rest = missing.as_slice();
+        while let Some(&first) = rest.first() {
+            let here = rest.iter().take_while(|&&seq| seq < first + PAGE).count();
+            let (page, later) = rest.split_at(here);
+            let end = page.last().map_or(first, |last| last + 1);
+            let rows = self.engine.parts.store.messages(&self.row.id, first, end).await?;
+            let wanted = rows.into_iter().filter(|row| page.binary_search(&row.seq).is_ok());
+            found.extend(wanted.map(|row| (row.seq, row.body)));
+            rest = later;
+        }
+        Ok(found)
     }
 }

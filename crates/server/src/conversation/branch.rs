@@ -1,20 +1,20 @@
 //! One branch of a conversation: the chain of its messages, and the session that decides about them.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use secateur::Role;
-use secateur::session::{Event, Nature, Seq};
+use secateur::session::Event;
 use secateur_engine::provider::Model;
 use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Target};
 use secateur_formats::lint;
-use secateur_store::Found;
 
+use super::Report;
 use super::chain::{Id, Link};
+use super::hindrance::Hindrance;
 use super::layout::{Composed, Layout};
+use super::lookup::{find, number, stored};
 use super::matching::{Element, Received};
-use super::{Hindrance, Report};
 
 /// Counts uses, so that the branch that was not used for longest can be told.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
@@ -280,54 +280,4 @@ fn worse(received: &Received, body: &[u8]) -> Option<String> {
     let is_new = |finding: &&lint::Finding| !before.iter().any(|old| old.rule == finding.rule);
     // The rule and the place, but not the message, which may quote what was said.
     findings.iter().find(is_new).map(|finding| format!("{} at {}", finding.rule.name(), finding.path))
-}
-
-/// How many of the first messages of a chain are stored in a session. If one is, all before it are.
-pub(crate) async fn stored(engine: &Engine, session: &Session, chain: &[Id]) -> Result<usize, EngineError> {
-    if session.is_unborn() {
-        return Ok(0);
-    }
-    let found = find(engine, chain, |found| found.session == session.id()).await?;
-    Ok(found.map_or(0, |(place, _)| place + 1))
-}
-
-/// The last message of a chain that is stored in a session of the wanted kind, and where.
-pub(crate) async fn find(
-    engine: &Engine,
-    chain: &[Id],
-    is_wanted: impl Fn(&Found) -> bool,
-) -> Result<Option<(usize, Found)>, EngineError> {
-    /// How many messages are looked for at once. The newest ones are nearly always enough.
-    const PAGE: usize = 64;
-    let mut end = chain.len();
-    while end > 0 {
-        let start = end.saturating_sub(PAGE);
-        let page = chain.get(start..end).unwrap_or_default();
-        let ids: Vec<String> = page.iter().map(Id::to_string).collect();
-        let found = engine.store().find(&ids).await?;
-        let places = found.into_iter().filter(&is_wanted).filter_map(|found| {
-            let place = ids.iter().position(|id| *id == found.id)?;
-            Some((start + place, found))
-        });
-        if let Some(best) = places.max_by_key(|(place, _)| *place) {
-            return Ok(Some(best));
-        }
-        end = start;
-    }
-    Ok(None)
-}
-
-/// Gives the messages of a chain the numbers that they have in a session, where they are alive, and adds what the session
-/// says beyond them: whoever says something else there leaves it.
-pub(crate) fn number(chain: &mut Vec<Link>, session: &Session) {
-    let rows = session.machine().window().rows().iter().filter(|row| row.entry.nature == Nature::Plain);
-    let mut seqs: HashMap<Id, Seq> =
-        rows.filter_map(|row| Some((Id::parse(&row.entry.id)?, row.seq))).collect();
-    for link in chain.iter_mut() {
-        link.seq = seqs.remove(&link.id).unwrap_or(0);
-    }
-    let last = chain.iter().map(|link| link.seq).max().unwrap_or(0);
-    let mut beyond: Vec<(Id, Seq)> = seqs.into_iter().filter(|(_, seq)| *seq > last).collect();
-    beyond.sort_unstable_by_key(|(_, seq)| *seq);
-    chain.extend(beyond.into_iter().map(|(id, seq)| Link { id, seq, spellings: [None, None] }));
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use secateur_engine::Target;
 use secateur_engine::provider::Overflow;
+use secateur_engine::{EngineError, Target};
 
 use super::branch::{Branch, Lent};
+use super::decision::Fitted;
+use super::hindrance::Hindrance;
 use super::matching::Received;
 use super::{Conversations, Ready, Report};
 
@@ -65,12 +67,10 @@ impl Conversations {
         branch: &Arc<Branch>,
         ask: &mut Ask,
         said: Overflow,
-    ) -> Result<super::Fitted, super::Hindrance> {
+    ) -> Result<Fitted, Hindrance> {
         let mut work = branch.work().await;
         if received_changed(&ask.received, branch) {
-            return Err(super::Hindrance::Engine(secateur_engine::EngineError::Busy {
-                session: branch.session().to_owned(),
-            }));
+            return Err(Hindrance::Engine(EngineError::Busy { session: branch.session().to_owned() }));
         }
         let estimate = u64::try_from(work.session.machine().tokens()).unwrap_or(0);
         // Somebody who refuses without saying what he takes, takes less than that.

@@ -170,20 +170,17 @@ impl Agent {
                 self.items.push(json!({ "role": "user", "content": results }));
             }
             Wire::Gemini if !calls.is_empty() => {
-                let part = |id: &str, out: String| {
-                    json!({ "functionResponse": { "id": id, "name": "bash", "response": { "output": out } } })
-                };
+                let part = |id: &str, out: String| json!({ "functionResponse": { "id": id, "name": "bash", "response": { "output": out } } });
                 let parts: Vec<Value> = results.map(|(call, out)| part(&call.id, out)).collect();
                 self.items.push(json!({ "role": "user", "parts": parts }));
             }
             Wire::Chat => {
-                let message = |id: &str, out: String| json!({ "role": "tool", "tool_call_id": id, "content": out });
+                let message =
+                    |id: &str, out: String| json!({ "role": "tool", "tool_call_id": id, "content": out });
                 self.items.extend(results.map(|(call, out)| message(&call.id, out)));
             }
             Wire::Responses => {
-                let item = |id: &str, out: String| {
-                    json!({ "type": "function_call_output", "call_id": id, "output": out })
-                };
+                let item = |id: &str, out: String| json!({ "type": "function_call_output", "call_id": id, "output": out });
                 self.items.extend(results.map(|(call, out)| item(&call.id, out)));
             }
             Wire::Anthropic | Wire::Gemini => {}

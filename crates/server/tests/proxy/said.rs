@@ -126,7 +126,8 @@ fn joined(wire: Wire, events: &[Value]) -> Value {
             events.iter().find(|event| event["type"] == "response.completed").unwrap()["response"].clone()
         }
         Wire::Gemini => {
-            let parts = events.iter().filter_map(|event| event["candidates"][0]["content"]["parts"].as_array());
+            let parts =
+                events.iter().filter_map(|event| event["candidates"][0]["content"]["parts"].as_array());
             let parts: Vec<Value> = parts.flatten().cloned().collect();
             json!({ "candidates": [{ "content": { "role": "model", "parts": parts } }] })
         }

@@ -1,0 +1,192 @@
+//! From a request and the branch that it goes on to the request that is sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use secateur_engine::{EngineError, Opening};
+
+use super::Inside;
+use super::branch::{Branch, Work};
+use super::chain::{Id, Link};
+use super::hindrance::Hindrance;
+use super::layout::{Composed, Layout};
+use super::lookup;
+use super::matching::Received;
+use super::spans::Opaque;
+use super::talk::Ask;
+
+/// How long the store may take to answer a simple question. Who waits longer is better served without us.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A request that fits.
+pub(crate) struct Fitted {
+    pub composed: Composed,
+    pub did: &'static str,
+    pub cause: Option<&'static str>,
+    pub is_tight: bool,
+}
+
+impl Inside {
+    /// The branch that a request goes on.
+    pub(super) async fn branch(
+        &self,
+        received: &Received,
+        found: Option<Arc<Branch>>,
+        key: Option<&str>,
+    ) -> Result<Arc<Branch>, Hindrance> {
+        /// So many messages come new with a request if an agent calls many tools at once.
+        const USUAL: usize = 12;
+        let root = received.elements.first().map(|element| element.id);
+        let root = root.ok_or(Hindrance::Opaque(Opaque::NoList))?;
+        let shared = found.as_ref().map_or(0, |branch| received.common(&branch.chain()));
+        let fresh = received.elements.len() - shared;
+        let is_usual = if shared == 0 { fresh < 3 } else { fresh <= USUAL };
+        if !is_usual && let Some(branch) = self.stored_branch(root, received, shared, key).await? {
+            return Ok(branch);
+        }
+        if let Some(branch) = found.filter(|_| shared > 0) {
+            return Ok(branch);
+        }
+        let opening = Opening {
+            wire: received.wire,
+            profile: Some(self.profile.clone()),
+            title: key.map(str::to_owned),
+            ..Opening::default()
+        };
+        let session = self.engine.begin(opening)?;
+        let branch = Branch::new(root, session, key.map(str::to_owned), Vec::new());
+        Ok(self.registry.add(Arc::new(branch)))
+    }
+
+    /// The branch of a session in the store that shares more than `shared` messages with a request.
+    async fn stored_branch(
+        &self,
+        root: Id,
+        received: &Received,
+        shared: usize,
+        key: Option<&str>,
+    ) -> Result<Option<Arc<Branch>>, Hindrance> {
+        let ids: Vec<Id> = received.elements.iter().map(|element| element.id).collect();
+        let found = patiently(lookup::find(&self.engine, &ids, |_| true)).await?;
+        let Some((place, found)) = found.filter(|(place, _)| *place + 1 > shared) else { return Ok(None) };
+        if let Some(branch) = self.registry.of_session(root, &found.session) {
+            return Ok(Some(branch));
+        }
+        let session = patiently(self.engine.follow(&found.session)).await?;
+        if session.wire() != received.wire {
+            return Ok(None);
+        }
+        let known = received.elements.get(..=place).unwrap_or_default();
+        let mut chain: Vec<Link> =
+            known.iter().map(|element| Link::new(element.id, 0, element.spelling)).collect();
+        lookup::number(&mut chain, &session);
+        let branch = Branch::new(root, session, key.map(str::to_owned), chain);
+        Ok(Some(self.registry.add(Arc::new(branch))))
+    }
+
+    /// Makes a request fit on a branch, or on another one if it leaves this one on the way.
+    pub(super) async fn fit(
+        &self,
+        branch: Arc<Branch>,
+        ask: &Ask,
+    ) -> Result<(Arc<Branch>, Fitted), Hindrance> {
+        let received = &ask.received;
+        let mut branch = branch;
+        loop {
+            let mut work = branch.work().await;
+            if let Err(hindrance) = patiently(work.catch_up(&self.engine, &branch, received)).await {
+                let fitted = replay_without_store(&mut work, &branch, received, hindrance)?;
+                drop(work);
+                return Ok((branch, fitted));
+            }
+            let shared = received.common(&branch.chain());
+            if !work.rewind(&branch, shared).await? {
+                let fork = self.registry.add(Arc::new(work.fork(&self.engine, &branch, shared).await?));
+                drop(work);
+                branch = fork;
+                continue;
+            }
+            work.take(&branch, received, shared).await?;
+            let fitted = match self.decide(&mut work, &branch, ask).await {
+                Err(hindrance @ (Hindrance::Engine(EngineError::Store(_)) | Hindrance::Slow))
+                    if !hindrance.is_collision() =>
+                {
+                    replay_without_store(&mut work, &branch, received, hindrance)?
+                }
+                decided => decided?,
+            };
+            drop(work);
+            return Ok((branch, fitted));
+        }
+    }
+
+    /// Lets the session decide, and looks at what comes of it.
+    pub(super) async fn decide(
+        &self,
+        work: &mut Work,
+        branch: &Branch,
+        ask: &Ask,
+    ) -> Result<Fitted, Hindrance> {
+        let received = &ask.received;
+        work.session.lend(ask.lent.clone());
+        let chain = branch.chain();
+        let (mut once, mut events, mut cause, mut is_tight) = (Vec::new(), Vec::new(), None, false);
+        if received.is_compaction() && work.has_room(&ask.target) {
+            // The client makes a summary of its own: it should see all that there is to see.
+            cause = Some("client-compacts");
+        } else if work.is_resigned {
+            cause = Some("lint");
+        } else {
+            match work.session.fit(&ask.target, received.frame.bytes).await {
+                Ok(fit) => {
+                    is_tight = fit.usable.is_some_and(|usable| fit.tokens > usable / 2);
+                    (once, events) = (fit.once, fit.events);
+                }
+                Err(EngineError::NoRoom(_)) => {
+                    // The provider has the last word: it may count otherwise.
+                    (events, cause, is_tight) = (work.session.happened(), Some("no-room"), true);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        work.layout.update(&work.session, &chain);
+        let composed = if once.is_empty() {
+            work.layout.apply(received)?
+        } else {
+            Layout::of(&work.session, &chain, &once).apply(received)?
+        };
+        let mut did = work.done(events);
+        if did != "kept" {
+            work.check(received, &composed).await?;
+        } else if composed.cuts + composed.replaced > 0 {
+            did = "replayed";
+        }
+        work.session.lend(None);
+        Ok(Fitted { composed, did, cause, is_tight })
+    }
+}
+
+/// The store is away. What was decided is still known, and sending more than before would only make it worse.
+fn replay_without_store(
+    work: &mut Work,
+    branch: &Branch,
+    received: &Received,
+    hindrance: Hindrance,
+) -> Result<Fitted, Hindrance> {
+    let speaks_of = work.layout.len();
+    if speaks_of == 0 || received.common(&branch.chain()) < speaks_of {
+        return Err(hindrance);
+    }
+    tracing::warn!(cause = hindrance.cause(), why = %hindrance, "what was decided before is replayed");
+    let composed = work.layout.apply(received)?;
+    let did = if composed.cuts + composed.replaced > 0 { "replayed" } else { "kept" };
+    Ok(Fitted { composed, did, cause: Some(hindrance.cause()), is_tight: true })
+}
+
+/// Waits for the store, but not for ever.
+async fn patiently<T>(work: impl Future<Output = Result<T, EngineError>>) -> Result<T, Hindrance> {
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(done) => Ok(done?),
+        Err(_) => Err(Hindrance::Slow),
+    }
+}

@@ -1,0 +1,52 @@
+//! Why less is done to a request than might have been.
+
+use secateur_engine::EngineError;
+
+use super::decision::PATIENCE;
+use super::spans::Opaque;
+
+/// Why a request is passed on with less done to it than might have been.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Hindrance {
+    /// It is no conversation that could be read.
+    #[error(transparent)]
+    Opaque(#[from] Opaque),
+    /// The conversation lies at the provider.
+    #[error("the conversation is kept by the provider")]
+    Remote,
+    /// The provider keeps it small by itself.
+    #[error("the provider is asked to keep the conversation small by itself")]
+    Managed,
+    /// The engine or its store did not do as it was asked.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The store did not answer.
+    #[error("the store did not answer within {PATIENCE:?}")]
+    Slow,
+    /// What was decided would have been refused by the provider.
+    #[error("the provider would refuse what was decided: {rule}")]
+    Lint {
+        /// The rule that would be broken, and where.
+        rule: String,
+    },
+}
+
+impl Hindrance {
+    /// Whether somebody else was faster: it may be tried again.
+    pub(super) fn is_collision(&self) -> bool {
+        matches!(self, Hindrance::Engine(error) if error.is_collision())
+    }
+
+    /// One word for a counter.
+    pub(super) fn cause(&self) -> &'static str {
+        match self {
+            Hindrance::Opaque(_) => "not-understood",
+            Hindrance::Remote => "kept-by-provider",
+            Hindrance::Managed => "managed-by-provider",
+            Hindrance::Engine(EngineError::Store(_)) | Hindrance::Slow => "store",
+            Hindrance::Engine(EngineError::NoRoom(_)) => "no-room",
+            Hindrance::Engine(_) => "internal",
+            Hindrance::Lint { .. } => "lint",
+        }
+    }
+}
