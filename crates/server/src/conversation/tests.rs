@@ -4,4 +4,5 @@ mod agent;
 mod branches;
 mod bytes;
 mod captures;
+mod properties;
 mod rooms;
