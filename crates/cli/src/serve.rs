@@ -67,7 +67,9 @@ impl Serve {
         let settings = self.settings(&keeper::config(&store)?)?;
         let engine = keeper::open(&store, Some(&self.summariser)).await?;
         let (profile, place) = (settings.profile.clone(), self.store.place()?);
-        let server = Server::bind(settings, engine, catalogue()?).await?;
+        let server = Server::bind(settings, engine, catalogue()?).await;
+        // It names its cause itself.
+        let server = server.map_err(|error| anyhow!("{error}; another address is set by --listen"))?;
         let counters = server.counters();
         write!(out, "{}", guide(server.local_addr(), &profile, &place.to_string()))?;
         out.flush()?;

@@ -55,7 +55,7 @@ pub(crate) fn recognise(
     body: &Bytes,
     key: Option<&str>,
 ) -> Result<(Received, Option<Arc<Branch>>), Opaque> {
-    let text = std::str::from_utf8(body).map_err(|_| Opaque::NoList)?;
+    let text = simdutf8::basic::from_utf8(body).map_err(|_| Opaque::NoText)?;
     let mut matcher =
         Matcher { registry, wire, text, elements: Vec::new(), candidates: Vec::new(), recognised: None };
     let frame = spans::read(wire, text, &mut matcher)?;

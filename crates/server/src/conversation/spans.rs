@@ -42,6 +42,9 @@ pub(crate) enum Opaque {
     /// It is not JSON.
     #[error("the body is not JSON: {0}")]
     Syntax(#[from] SyntaxError),
+    /// It is not even text.
+    #[error("the body is not UTF-8")]
+    NoText,
     /// It has no list of messages, or several.
     #[error("the body has no list of messages, or not just one")]
     NoList,
