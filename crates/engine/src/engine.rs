@@ -133,6 +133,11 @@ impl Engine {
         Self { parts: Arc::new(parts) }
     }
 
+    /// The same engine with another store in front of its own.
+    pub fn with_store_behind(self, front: impl FnOnce(Arc<dyn Store>) -> Arc<dyn Store>) -> Self {
+        self.with(|parts| parts.store = front(Arc::clone(&parts.store)))
+    }
+
     /// The same engine with a model that writes summaries.
     pub fn with_model(self, model: Arc<dyn Model>) -> Self {
         self.with(|parts| parts.model = Some(model))

@@ -18,6 +18,7 @@ mod layout;
 mod lender;
 mod lookup;
 mod matching;
+mod patience;
 mod registry;
 mod spans;
 mod talk;
@@ -38,6 +39,7 @@ use decision::Fitted;
 use hindrance::Hindrance;
 use layout::{Composed, Layout};
 use matching::Received;
+use patience::Patient;
 use registry::Registry;
 use talk::Ask;
 use window::Windows;
@@ -114,6 +116,7 @@ struct Inside {
 impl Conversations {
     /// Conversations that an engine decides about, by this profile.
     pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue) -> Self {
+        let engine = engine.with_store_behind(Patient::new);
         let (registry, windows) = (Registry::new(), Windows::new(catalogue));
         Self { inside: Arc::new(Inside { engine, profile: profile.to_owned(), registry, windows }) }
     }

@@ -1,7 +1,6 @@
 //! From a request and the branch that it goes on to the request that is sent.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use secateur_engine::{EngineError, Opening};
 
@@ -14,9 +13,6 @@ use super::lookup;
 use super::matching::Received;
 use super::spans::Opaque;
 use super::talk::Ask;
-
-/// How long the store may take to answer a simple question. Who waits longer is better served without us.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A request that fits.
 pub(crate) struct Fitted {
@@ -67,12 +63,12 @@ impl Inside {
         key: Option<&str>,
     ) -> Result<Option<Arc<Branch>>, Hindrance> {
         let ids: Vec<Id> = received.elements.iter().map(|element| element.id).collect();
-        let found = patiently(lookup::find(&self.engine, &ids, |_| true)).await?;
+        let found = lookup::find(&self.engine, &ids, |_| true).await?;
         let Some((place, found)) = found.filter(|(place, _)| *place + 1 > shared) else { return Ok(None) };
         if let Some(branch) = self.registry.of_session(root, &found.session) {
             return Ok(Some(branch));
         }
-        let session = patiently(self.engine.follow(&found.session)).await?;
+        let session = self.engine.follow(&found.session).await?;
         if session.wire() != received.wire {
             return Ok(None);
         }
@@ -94,8 +90,8 @@ impl Inside {
         let mut branch = branch;
         loop {
             let mut work = branch.work().await;
-            if let Err(hindrance) = patiently(work.catch_up(&self.engine, &branch, received)).await {
-                let fitted = replay_without_store(&mut work, &branch, received, hindrance)?;
+            if let Err(error) = work.catch_up(&self.engine, &branch, received).await {
+                let fitted = replay_without_store(&mut work, &branch, received, error.into())?;
                 drop(work);
                 return Ok((branch, fitted));
             }
@@ -108,9 +104,7 @@ impl Inside {
             }
             work.take(&branch, received, shared).await?;
             let fitted = match self.decide(&mut work, &branch, ask).await {
-                Err(hindrance @ (Hindrance::Engine(EngineError::Store(_)) | Hindrance::Slow))
-                    if !hindrance.is_collision() =>
-                {
+                Err(hindrance @ Hindrance::Engine(EngineError::Store(_))) if !hindrance.is_collision() => {
                     replay_without_store(&mut work, &branch, received, hindrance)?
                 }
                 decided => decided?,
@@ -181,12 +175,4 @@ fn replay_without_store(
     let composed = work.layout.apply(received)?;
     let did = if composed.cuts + composed.replaced > 0 { "replayed" } else { "kept" };
     Ok(Fitted { composed, did, cause: Some(hindrance.cause()), is_tight: true })
-}
-
-/// Waits for the store, but not for ever.
-async fn patiently<T>(work: impl Future<Output = Result<T, EngineError>>) -> Result<T, Hindrance> {
-    match tokio::time::timeout(PATIENCE, work).await {
-        Ok(done) => Ok(done?),
-        Err(_) => Err(Hindrance::Slow),
-    }
 }

@@ -2,7 +2,6 @@
 
 use secateur_engine::EngineError;
 
-use super::decision::PATIENCE;
 use super::spans::Opaque;
 
 /// Why a request is passed on with less done to it than might have been.
@@ -20,9 +19,6 @@ pub(crate) enum Hindrance {
     /// The engine or its store did not do as it was asked.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The store did not answer.
-    #[error("the store did not answer within {PATIENCE:?}")]
-    Slow,
     /// What was decided would have been refused by the provider.
     #[error("the provider would refuse what was decided: {rule}")]
     Lint {
@@ -43,7 +39,7 @@ impl Hindrance {
             Hindrance::Opaque(_) => "not-understood",
             Hindrance::Remote => "kept-by-provider",
             Hindrance::Managed => "managed-by-provider",
-            Hindrance::Engine(EngineError::Store(_)) | Hindrance::Slow => "store",
+            Hindrance::Engine(EngineError::Store(_)) => "store",
             Hindrance::Engine(EngineError::NoRoom(_)) => "no-room",
             Hindrance::Engine(_) => "internal",
             Hindrance::Lint { .. } => "lint",

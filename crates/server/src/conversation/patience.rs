@@ -1,0 +1,119 @@
+//! A store that nobody waits for any longer than a client would.
+//!
+//! A database may take half a minute to say that it is locked, and one whose machine is gone says nothing at all. Requests
+//! wait for what earlier ones write, so without a limit they would wait for all of that. What takes too long has failed;
+//! whether it was kept after all shows when the store is asked the next time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secateur_store::{
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    OperationRow, SessionRow, Store, StoreError,
+};
+use tokio::time::timeout;
+
+/// How long the store may take to answer a simple question. Who waits longer is better served without us.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long is waited for a store that did not answer the last time.
+const TIRED: Duration = Duration::from_millis(250);
+
+/// A store that is not waited for too long.
+pub(crate) struct Patient {
+    store: Arc<dyn Store>,
+    /// Whether it did not answer the last time. A locked file can be read, so that is known apart.
+    reading: AtomicBool,
+    writing: AtomicBool,
+}
+
+impl Patient {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Arc<dyn Store> {
+        Arc::new(Self { store, reading: AtomicBool::new(false), writing: AtomicBool::new(false) })
+    }
+
+    async fn read<T>(&self, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        wait(&self.reading, work).await
+    }
+
+    async fn write<T>(&self, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        wait(&self.writing, work).await
+    }
+}
+
+async fn wait<T>(
+    is_tired: &AtomicBool,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let most = if is_tired.load(Ordering::Relaxed) { TIRED } else { PATIENCE };
+    let done = timeout(most, work).await;
+    is_tired.store(done.is_err(), Ordering::Relaxed);
+    done.unwrap_or_else(|late| {
+        Err(StoreError::Database { doing: "the store did not answer", source: Box::new(late) })
+    })
+}
+
+#[async_trait]
+impl Store for Patient {
+    async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError> {
+        self.write(self.store.create(session)).await
+    }
+
+    async fn session(&self, id: &str) -> Result<SessionRow, StoreError> {
+        self.read(self.store.session(id)).await
+    }
+
+    async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        self.read(self.store.sessions(limit)).await
+    }
+
+    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        self.read(self.store.find(ids)).await
+    }
+
+    async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
+        self.read(self.store.load(id)).await
+    }
+
+    async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
+        self.write(self.store.commit(id, commit)).await
+    }
+
+    async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError> {
+        self.write(self.store.fork(from, fork)).await
+    }
+
+    async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        self.read(self.store.originals(id, seqs)).await
+    }
+
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+        self.read(self.store.messages(id, from, to)).await
+    }
+
+    async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
+        self.read(self.store.operations(id, after, limit)).await
+    }
+
+    async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        self.read(self.store.events(id, after, limit)).await
+    }
+
+    async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError> {
+        self.write(self.store.lease(id, owner, ttl_ms)).await
+    }
+
+    async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError> {
+        self.write(self.store.release(id, owner)).await
+    }
+
+    async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError> {
+        self.write(self.store.forget(id, forget)).await
+    }
+
+    async fn shrink(&self) -> Result<(), StoreError> {
+        self.store.shrink().await
+    }
+}
