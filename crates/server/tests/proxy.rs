@@ -22,5 +22,13 @@ mod stage;
 #[path = "proxy/tap.rs"]
 mod tap;
 
+#[path = "proxy/bytes.rs"]
+mod bytes;
+#[path = "proxy/faults.rs"]
+mod faults;
+#[path = "proxy/flaky.rs"]
+mod flaky;
+#[path = "proxy/stores.rs"]
+mod stores;
 #[path = "proxy/tasks.rs"]
 mod tasks;

@@ -106,3 +106,23 @@ pub(crate) async fn post(to: SocketAddr, path: &str, headers: &str, body: &str) 
 pub(crate) fn text(message: &Message) -> String {
     String::from_utf8(message.body.clone()).unwrap()
 }
+
+/// That two bodies are the same. If not, only the place is shown where they part: bodies are long.
+#[track_caller]
+pub(crate) fn same(one: &str, other: &str, what: &str) {
+    if one != other {
+        let at = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+        let near = |text: &str| {
+            let bytes = text.as_bytes();
+            let part = &bytes[at.saturating_sub(150)..(at + 250).min(bytes.len())];
+            String::from_utf8_lossy(part).into_owned()
+        };
+        panic!(
+            "{what}: after {at} bytes of {} and {}:\n{}\n{}",
+            one.len(),
+            other.len(),
+            near(one),
+            near(other)
+        );
+    }
+}

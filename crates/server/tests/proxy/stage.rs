@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use secateur::Catalogue;
+use secateur::{Catalogue, Profiles};
 use secateur_engine::Engine;
 use secateur_server::{Counters, Server, Settings, Snapshot, Upstream};
 use tokio::task::JoinHandle;
@@ -13,6 +13,10 @@ use crate::tap::Tap;
 
 /// The name of a model that nobody sells.
 pub(crate) const MODEL: &str = "scripted";
+
+/// The profile of tests that compare what is sent to the byte: summaries are made when they are needed and not in the
+/// background, where nobody knows when they are ready.
+pub(crate) const STEADY: &str = "steady";
 
 /// A model, what comes to it, and a proxy in front.
 pub(crate) struct Stage {
@@ -29,7 +33,7 @@ impl Stage {
 
     /// The same with conversations that are kept elsewhere.
     pub(crate) async fn with(window: u64, engine: Engine) -> Self {
-        Self::arranged(Some(window), engine, catalogue(window), |_| {}).await
+        Self::arranged(Some(window), engine, catalogue(window), steadily).await
     }
 
     /// Everything as wanted.
@@ -99,7 +103,20 @@ pub(crate) async fn model(window: Option<u64>) -> Model {
 
 /// An engine on a store.
 pub(crate) async fn engine(store: &str) -> Engine {
-    Engine::new(secateur_store::open(store).await.unwrap())
+    steady(Engine::new(secateur_store::open(store).await.unwrap()))
+}
+
+/// An engine that knows the profile of these tests.
+pub(crate) fn steady(engine: Engine) -> Engine {
+    let mut profiles = Profiles::builtin();
+    let page = format!("name = \"{STEADY}\"\nextends = \"balanced\"\n[compaction]\nbackground = \"100%\"\n");
+    profiles.add("test", &page).unwrap();
+    engine.with_profiles(profiles, Vec::new())
+}
+
+/// Has a proxy work by that profile.
+pub(crate) fn steadily(settings: &mut Settings) {
+    STEADY.clone_into(&mut settings.profile);
 }
 
 /// What the proxy knows of the scripted model.

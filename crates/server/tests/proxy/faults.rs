@@ -1,0 +1,180 @@
+//! Providers that fail in the middle of a conversation: the client sees what they did, and the conversation goes on.
+
+use std::time::Duration;
+
+use crate::agent::{Agent, WIRES, Wire};
+use crate::client::{same, text};
+use crate::stage::{Stage, catalogue, engine, nobody};
+use crate::tap::Deed;
+
+const WINDOW: u64 = 12_000;
+const TASK: &str = "SCENARIO:long steps=24 bytes=6000";
+
+fn refusal(status: u16, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status} Whatever\r\ncontent-type: application/json\r\nretry-after: 7\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// The bodies that reach the provider if nothing goes wrong.
+async fn undisturbed(wire: Wire) -> Vec<String> {
+    let stage = Stage::start(WINDOW).await;
+    let mut agent = Agent::new(wire, TASK).streaming();
+    agent.work(stage.address()).await;
+    stage.tap.take().iter().map(text).collect()
+}
+
+/// What goes wrong at every fourth request, and several times in a row, changes nothing about what is decided.
+#[tokio::test]
+async fn storms_pass_and_leave_no_trace() {
+    for wire in WIRES {
+        let expected = undisturbed(wire).await;
+        let stage = Stage::start(WINDOW).await;
+        let mut agent = Agent::new(wire, TASK).streaming();
+        let mut bodies = Vec::new();
+        for number in 0.. {
+            if number % 4 == 3 {
+                for (status, body) in [
+                    (429, r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#),
+                    (529, r#"{"type":"error","error":{"type":"overloaded_error"}}"#),
+                    (500, "<html>oh</html>"),
+                    (401, r#"{"error":{"message":"no such key"}}"#),
+                    (503, ""),
+                ] {
+                    stage.tap.plan([Deed::Say(refusal(status, body))]);
+                    let answer = agent.ask(stage.address()).await;
+                    assert_eq!((answer.status(), answer.body.as_str()), (status, body), "{wire:?}");
+                    assert_eq!(answer.header("retry-after"), "7");
+                    same(
+                        &stage.tap.last(),
+                        &expected[number],
+                        &format!("{wire:?}, request {number}, {status}, {}", answer.did()),
+                    );
+                }
+            }
+            let (_, text) = agent.step(stage.address()).await;
+            bodies.push(stage.tap.last());
+            if text.is_some() {
+                break;
+            }
+        }
+        assert!(bodies == expected, "{wire:?}: other decisions than without the storms");
+    }
+}
+
+/// Streams that are cut off anywhere end for the client there, too.
+#[tokio::test]
+async fn streams_that_break_off_break_off_and_the_conversation_goes_on() {
+    for wire in WIRES {
+        let stage = Stage::start(WINDOW).await;
+        let mut agent = Agent::new(wire, TASK).streaming();
+        let mut bodies: Vec<String> = Vec::new();
+        for number in 0.. {
+            let bytes = [0, 40, 250, 300, 350][number % 5];
+            stage.tap.plan([Deed::Reset(bytes)]);
+            let answer = agent.ask(stage.address()).await;
+            let is_head = bytes >= 250;
+            assert_eq!(
+                answer.status(),
+                if is_head { 200 } else { 502 },
+                "{wire:?} after {bytes} bytes: {answer:?}"
+            );
+            assert!(!is_head || !answer.is_whole, "{wire:?} after {bytes} bytes: {answer:?}");
+            let broken = stage.tap.last();
+            let (answer, text) = agent.step(stage.address()).await;
+            bodies.push(stage.tap.last());
+            // What was decided for the one holds for the other, unless the half of an answer that was heard told that
+            // there is hardly any room left.
+            if !answer.is_flush() {
+                same(&bodies[number], &broken, &format!("{wire:?}, request {number} for the second time"));
+            }
+            if text.is_some() {
+                break;
+            }
+        }
+        assert_eq!(bodies.len(), 25, "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_falls_silent_is_given_up_and_the_conversation_goes_on() {
+    let impatient = |settings: &mut secateur_server::Settings| settings.patience = Duration::from_millis(400);
+    let store = engine("sqlite::memory:").await;
+    let stage = Stage::arranged(Some(WINDOW), store, catalogue(WINDOW), impatient).await;
+    let mut agent = Agent::new(Wire::Anthropic, "SCENARIO:long steps=8 bytes=6000").streaming();
+    for bytes in [0, 500] {
+        agent.work_for(2, stage.address()).await;
+        stage.tap.plan([Deed::Stall(bytes)]);
+        let answer = agent.ask(stage.address()).await;
+        assert_eq!(answer.status(), if bytes == 0 { 504 } else { 200 });
+        assert_eq!(answer.is_whole, bytes == 0);
+    }
+    let (text, _) = agent.work(stage.address()).await;
+    assert_eq!(text, "Finished long after 8 steps.");
+}
+
+#[tokio::test]
+async fn nonsense_is_passed_on_or_named_and_the_conversation_goes_on() {
+    let stage = Stage::start(WINDOW).await;
+    let mut agent = Agent::new(Wire::Chat, "SCENARIO:long steps=12 bytes=6000");
+    let length = |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let liar =
+        r#"{"usage":{"prompt_tokens":-5,"completion_tokens":1e400,"total_tokens":99999999999999999999}}"#;
+    let giant = r#"{"choices":[],"usage":{"prompt_tokens":9223372036854775807,"completion_tokens":9223372036854775807}}"#;
+    let nonsense = [
+        ("SSH-2.0-OpenSSH_9.6\r\n\r\n".to_owned(), 502, None),
+        (String::new(), 502, None),
+        (length("\u{0}\u{1}]}{{{"), 200, Some("\u{0}\u{1}]}{{{")),
+        (length(liar), 200, Some(liar)),
+        (length(giant), 200, Some(giant)),
+        (length(r#"{"usage":null}"#), 200, Some(r#"{"usage":null}"#)),
+    ];
+    for (bytes, status, body) in nonsense {
+        agent.work_for(2, stage.address()).await;
+        stage.tap.plan([Deed::Say(bytes)]);
+        let answer = agent.ask(stage.address()).await;
+        assert_eq!(answer.status(), status, "{answer:?}");
+        if let Some(body) = body {
+            assert_eq!(answer.body, body);
+        }
+    }
+    let (text, _) = agent.work(stage.address()).await;
+    assert_eq!(text, "Finished long after 12 steps.");
+    assert_eq!(stage.model.stats()["violations"], 0);
+}
+
+/// Where a stream has begun, the client has seen it: a refusal inside of it is the client's.
+#[tokio::test]
+async fn a_refusal_in_the_middle_of_a_stream_is_passed_on() {
+    let stage = Stage::start(WINDOW).await;
+    let mut agent = Agent::new(Wire::Responses, "SCENARIO:long steps=6 bytes=6000").streaming();
+    agent.work_for(3, stage.address()).await;
+    let event = |data: &str| format!("event: x\ndata: {data}\n\n");
+    let body = event(r#"{"type":"response.created","response":{"id":"r","status":"in_progress"}}"#)
+        + &event(
+            r#"{"type":"response.failed","response":{"id":"r","status":"failed","error":{"code":"context_length_exceeded","message":"Your input exceeds the context window of this model."}}}"#,
+        );
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    stage.tap.plan([Deed::Say(format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len()))]);
+    let answer = agent.ask(stage.address()).await;
+    assert!(answer.is_whole);
+    assert_eq!((answer.status(), answer.body.as_str()), (200, body.as_str()));
+    let (text, _) = agent.work(stage.address()).await;
+    assert_eq!(text, "Finished long after 6 steps.");
+}
+
+/// A provider that never takes a request is not asked for ever, and in the end its own words are passed on.
+#[tokio::test]
+async fn a_provider_that_refuses_everything_is_believed_in_the_end() {
+    let stage = Stage::arranged(None, engine("sqlite::memory:").await, nobody(), |_| {}).await;
+    let mut agent = Agent::new(Wire::Anthropic, "SCENARIO:long steps=12 bytes=6000");
+    agent.work_for(8, stage.address()).await;
+    stage.tap.take();
+    let body = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}"#;
+    stage.tap.plan(std::iter::repeat_n(Deed::Say(refusal(400, body)), 20));
+    let answer = agent.ask(stage.address()).await;
+    assert_eq!((answer.status(), answer.body.as_str()), (400, body));
+    let asked = stage.tap.take().len();
+    assert!((2..=4).contains(&asked), "asked {asked} times");
+}

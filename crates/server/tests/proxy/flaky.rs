@@ -1,0 +1,152 @@
+//! A store that fails when a test wants it to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secateur_store::{
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    OperationRow, SessionRow, Store, StoreError,
+};
+
+/// How a store is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Mood {
+    /// It works.
+    Well,
+    /// Nothing is done, and everything is an error.
+    Broken,
+    /// Everything is read, but nothing written.
+    ReadOnly,
+    /// Everything is done, but nobody is told.
+    Forgetful,
+    /// Everything takes a while.
+    Slow,
+    /// Nothing ever ends.
+    Stuck,
+}
+
+const MOODS: [Mood; 6] = [Mood::Well, Mood::Broken, Mood::ReadOnly, Mood::Forgetful, Mood::Slow, Mood::Stuck];
+
+/// A store in front of another one.
+pub(crate) struct Flaky {
+    store: Arc<dyn Store>,
+    mood: AtomicU8,
+    calls: AtomicU64,
+    /// The call that fails, counted from 1.
+    failing: AtomicU64,
+}
+
+impl Flaky {
+    pub(crate) async fn new(url: &str) -> Arc<Self> {
+        let store = secateur_store::open(url).await.unwrap();
+        Arc::new(Self { store, mood: AtomicU8::new(0), calls: AtomicU64::new(0), failing: AtomicU64::new(0) })
+    }
+
+    /// The store behind it, which always works.
+    pub(crate) fn behind(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(crate) fn set(&self, mood: Mood) {
+        self.mood.store(mood as u8, Ordering::Relaxed);
+    }
+
+    /// Has one call from now on fail, the first with 1.
+    pub(crate) fn fail_once(&self, call: u64) {
+        self.failing.store(self.calls.load(Ordering::Relaxed) + call, Ordering::Relaxed);
+    }
+
+    /// How many calls there were.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    async fn act<T>(
+        &self,
+        writes: bool,
+        work: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
+        let broken = || StoreError::Database { doing: "cannot do it", source: "the disk is gone".into() };
+        if self.calls.fetch_add(1, Ordering::Relaxed) + 1 == self.failing.load(Ordering::Relaxed) {
+            return Err(broken());
+        }
+        match MOODS[usize::from(self.mood.load(Ordering::Relaxed))] {
+            Mood::Broken => return Err(broken()),
+            Mood::ReadOnly if writes => return Err(broken()),
+            Mood::Forgetful if writes => {
+                drop(work.await?);
+                return Err(broken());
+            }
+            Mood::Slow => tokio::time::sleep(Duration::from_millis(30)).await,
+            Mood::Stuck => std::future::pending().await,
+            _ => {}
+        }
+        work.await
+    }
+}
+
+#[async_trait]
+impl Store for Flaky {
+    async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError> {
+        self.act(true, self.store.create(session)).await
+    }
+
+    async fn session(&self, id: &str) -> Result<SessionRow, StoreError> {
+        self.act(false, self.store.session(id)).await
+    }
+
+    async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        self.act(false, self.store.sessions(limit)).await
+    }
+
+    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        self.act(false, self.store.find(ids)).await
+    }
+
+    async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
+        self.act(false, self.store.load(id)).await
+    }
+
+    async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
+        self.act(true, self.store.commit(id, commit)).await
+    }
+
+    async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError> {
+        self.act(true, self.store.fork(from, fork)).await
+    }
+
+    async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        self.act(false, self.store.originals(id, seqs)).await
+    }
+
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+        self.act(false, self.store.messages(id, from, to)).await
+    }
+
+    async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
+        self.act(false, self.store.operations(id, after, limit)).await
+    }
+
+    async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        self.act(false, self.store.events(id, after, limit)).await
+    }
+
+    async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError> {
+        self.act(true, self.store.lease(id, owner, ttl_ms)).await
+    }
+
+    async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError> {
+        self.act(true, self.store.release(id, owner)).await
+    }
+
+    async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError> {
+        self.act(true, self.store.forget(id, forget)).await
+    }
+
+    async fn shrink(&self) -> Result<(), StoreError> {
+        self.act(true, self.store.shrink()).await
+    }
+}
