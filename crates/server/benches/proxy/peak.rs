@@ -1,0 +1,58 @@
+//! The most memory that a proxy takes for a long request, in lengths of its body.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::Pace;
+use crate::conversation::{History, LARGE, OTHER, SMALL, TALK};
+use crate::table::{Table, at_most, milliseconds};
+use crate::target::Target;
+use crate::wire::Line;
+
+/// How long memory may take to be given back, and what was said to be stored.
+const REST: Duration = Duration::from_secs(2);
+
+pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
+    let (small, large) = (History::new(SMALL), History::new(LARGE));
+    // The way without a conversation first: it leaves nothing behind.
+    for path in [OTHER, TALK] {
+        let mut rows: [Vec<String>; 3] = Default::default();
+        let mut ours = [0.0; 2];
+        for target in targets {
+            let mut line = Line::new(target.address);
+            for nth in 0..20 {
+                line.ask(&small.request(path, &format!("warm {path}"), nth % SMALL.requests));
+            }
+            sleep(REST);
+            let base = target.memory();
+            let mut most = |requests: std::ops::Range<usize>| {
+                target.forget_peak();
+                let (mut bytes, mut took) = (0, Duration::ZERO);
+                for nth in requests {
+                    let request = large.request(path, "of the peak", nth);
+                    took = line.ask(&request).whole;
+                    bytes = request.length;
+                }
+                sleep(REST);
+                (target.peak().saturating_sub(base) as f64 / bytes as f64, took)
+            };
+            let (cold, took) = most(0..1);
+            let (warm, _) = most(1..pace.of(10, 4));
+            if target.name == "secateur" {
+                ours = [cold, warm];
+            }
+            let cell = |times: f64| if target.is_direct() { String::new() } else { format!("{times:.2} ×") };
+            for (row, cell) in
+                rows.iter_mut().zip([cell(cold), cell(warm), milliseconds(took.as_secs_f64() * 1e3)])
+            {
+                row.push(cell);
+            }
+        }
+        let [first, later, took] = rows;
+        let what = if path == TALK { "conversation" } else { "pass-through" };
+        let goal = |times| if path == TALK { at_most(times, 3.0, "×") } else { String::new() };
+        table.row(format!("peak memory, first request of 10 MB, {what}"), first, goal(ours[0]));
+        table.row(format!("peak memory, later ones, {what}"), later, goal(ours[1]));
+        table.row(format!("time of the first request of 10 MB, {what}"), took, String::new());
+    }
+}
