@@ -5,7 +5,7 @@ mod chat;
 mod gemini;
 mod responses;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use std::fmt;
 
@@ -25,11 +25,7 @@ pub(super) struct Answer<'t> {
     talk: &'t Talk,
     turn: Turn,
     usage: Usage,
-    number: u64,
 }
-
-/// Counts answers.
-static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// What an answer costs, in tokens.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +67,7 @@ impl<'t> Answer<'t> {
         let output = (turn.text.len() + turn.thought.len() + calls) as u64 / 4 + 1;
         let input = talk.tokens();
         let usage = Usage { input, cached: reuse.cached.min(input), output };
-        Self { talk, turn, usage, number: NUMBER.fetch_add(1, Ordering::Relaxed) }
+        Self { talk, turn, usage }
     }
 
     /// The answer in one piece.
@@ -104,9 +100,12 @@ impl<'t> Answer<'t> {
         (!self.turn.text.is_empty()).then_some(self.turn.text.as_str())
     }
 
-    /// A name for the answer. No other has it: clients take answers of one name for one answer.
+    /// A name for the answer that is the same whenever the request is, and otherwise another one: clients take answers
+    /// of one name for one answer.
     fn id(&self, kind: &str) -> String {
-        format!("{kind}{:012}", self.number)
+        let mut hasher = DefaultHasher::new();
+        self.talk.text.hash(&mut hasher);
+        format!("{kind}{:016x}", hasher.finish())
     }
 }
 
