@@ -116,7 +116,7 @@ struct Inside {
 impl Conversations {
     /// Conversations that an engine decides about, by this profile.
     pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue) -> Self {
-        let engine = engine.with_store_behind(Patient::new);
+        let engine = engine.with_store_behind(Patient::in_front_of);
         let (registry, windows) = (Registry::new(), Windows::new(catalogue));
         Self { inside: Arc::new(Inside { engine, profile: profile.to_owned(), registry, windows }) }
     }

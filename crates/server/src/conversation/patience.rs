@@ -30,7 +30,7 @@ pub(crate) struct Patient {
 }
 
 impl Patient {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Arc<dyn Store> {
+    pub(crate) fn in_front_of(store: Arc<dyn Store>) -> Arc<dyn Store> {
         Arc::new(Self { store, reading: AtomicBool::new(false), writing: AtomicBool::new(false) })
     }
 
