@@ -28,7 +28,7 @@ use crate::error::EngineError;
 use crate::message::NewMessage;
 use crate::provider::Model;
 use crate::record::to_json;
-use crate::session::Session;
+use crate::session::{Session, Settlement};
 
 /// From here on a summary is made in the background: at four fifths of what is usable.
 const BACKGROUND: Amount = Amount::Share(8_000);
@@ -160,6 +160,13 @@ impl Session {
         MOST.saturating_sub(usize::try_from(pinned.sum::<u64>()).unwrap_or(MOST))
     }
 
+    /// Learns how the last request ended, without storing that yet; gives what happened because of it.
+    pub async fn learn(&mut self, settlement: Settlement) -> Result<Vec<Event>, EngineError> {
+        let now = self.now();
+        self.drive(settlement.input(now)).await?;
+        Ok(std::mem::take(&mut self.told))
+    }
+
     /// Stores what will not be taken back, and what was learned.
     pub async fn keep_settled(&mut self) -> Result<(), EngineError> {
         self.keep_state().await
@@ -222,6 +229,11 @@ impl Session {
             cuts: &row.cuts,
             made: self.bodies.get(&row.seq).filter(|_| row.entry.nature != Nature::Plain).map(Vec::as_slice),
         })
+    }
+
+    /// The number of the newest message that is stored, as far as this session knows.
+    pub fn head(&self) -> Seq {
+        self.row.head
     }
 
     /// The number of the newest operation; it changes whenever something was cut or compacted.

@@ -42,6 +42,16 @@ pub enum Settlement {
     },
 }
 
+impl Settlement {
+    /// What the machine is told.
+    pub(crate) fn input(self, now: i64) -> Input {
+        match self {
+            Settlement::Answered { usage, turn } => Input::Answered { usage, turn, now },
+            Settlement::Overflow { tokens } => Input::Refused { tokens, now },
+        }
+    }
+}
+
 /// An open session.
 ///
 /// A session may be open in several processes at once. Each notices what the others did before it does anything.
@@ -216,11 +226,7 @@ impl Session {
         for attempt in 0..TRIES {
             self.refresh().await?;
             let now = self.now();
-            let input = match settlement {
-                Settlement::Answered { usage, turn } => Input::Answered { usage, turn, now },
-                Settlement::Overflow { tokens } => Input::Refused { tokens, now },
-            };
-            match self.drive(input).await {
+            match self.drive(settlement.input(now)).await {
                 Ok(_) => {
                     self.keep_state().await?;
                     return Ok(std::mem::take(&mut self.told));

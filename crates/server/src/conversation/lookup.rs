@@ -9,11 +9,15 @@ use secateur_store::Found;
 use super::chain::{Id, Link};
 
 /// How many of the first messages of a chain are stored in a session. If one is, all before it are.
+///
+/// Others may store more while we look. What the session has not heard of does not count: it would be taken for a
+/// message that is no longer alive, and left out of the request.
 pub(crate) async fn stored(engine: &Engine, session: &Session, chain: &[Id]) -> Result<usize, EngineError> {
     if session.is_unborn() {
         return Ok(0);
     }
-    let found = find(engine, chain, |found| found.session == session.id()).await?;
+    let is_known = |found: &Found| found.session == session.id() && found.seq <= session.head();
+    let found = find(engine, chain, is_known).await?;
     Ok(found.map_or(0, |(place, _)| place + 1))
 }
 
