@@ -1,7 +1,8 @@
 //! One branch of a conversation: the chain of its messages, and the session that decides about them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use secateur::Role;
 use secateur::session::Event;
@@ -15,6 +16,9 @@ use super::hindrance::Hindrance;
 use super::layout::{Composed, Layout};
 use super::lookup::{find, number, stored};
 use super::matching::{Element, Received};
+
+/// How long what was said and learned may be in memory only. No agent goes on faster than that.
+const MOMENT: Duration = Duration::from_millis(10);
 
 /// Counts uses, so that the branch that was not used for longest can be told.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
@@ -30,6 +34,7 @@ pub(crate) struct Branch {
     /// Answers that came and were not settled yet, oldest first, each with who may be asked for a summary because of it.
     reports: Mutex<Vec<(Report, Lent)>>,
     work: tokio::sync::Mutex<Work>,
+    is_kept_soon: AtomicBool,
 }
 
 /// The part of a branch that one request at a time works with.
@@ -53,6 +58,7 @@ impl Branch {
             used: AtomicU64::new(CLOCK.fetch_add(1, Ordering::Relaxed)),
             chain: RwLock::new(Arc::new(chain)),
             reports: Mutex::default(),
+            is_kept_soon: AtomicBool::new(false),
             work: tokio::sync::Mutex::new(Work::new(session)),
         }
     }
@@ -92,6 +98,22 @@ impl Branch {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner).push((report, lent));
     }
 
+    /// Lets what was said and learned be stored in a moment. Nobody waits for that: the client says it all again. Requests
+    /// that follow one another closely are stored together.
+    pub(crate) fn keep_soon(self: Arc<Self>) {
+        if self.is_kept_soon.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        tokio::spawn(async move {
+            tokio::time::sleep(MOMENT).await;
+            self.is_kept_soon.store(false, Ordering::Relaxed);
+            let mut work = self.work().await;
+            if let Err(error) = work.keep().await {
+                tracing::warn!(session = self.session, %error, "what was learned is not stored");
+            }
+        });
+    }
+
     /// Waits for its turn, then settles the answers that came. If one cannot be, what would have been learned from it is
     /// not learned.
     pub(crate) async fn work(&self) -> tokio::sync::MutexGuard<'_, Work> {
@@ -123,15 +145,17 @@ impl Work {
     }
 
     async fn settle(&mut self, report: Report) -> Result<(), EngineError> {
-        match report.usage {
-            Some(usage) => {
-                let settlement = Settlement::Answered { usage, turn: report.turn };
-                let events = self.session.settle(settlement).await?;
-                self.happened.extend(events);
-            }
-            None => self.session.keep_settled().await?,
+        if let Some(usage) = report.usage {
+            let settlement = Settlement::Answered { usage, turn: report.turn };
+            let events = self.session.learn(settlement).await?;
+            self.happened.extend(events);
         }
         Ok(())
+    }
+
+    /// Stores what was said and learned.
+    pub(crate) async fn keep(&mut self) -> Result<(), EngineError> {
+        self.session.keep_settled().await
     }
 
     /// Learns that the provider refused the request as too long.

@@ -55,8 +55,7 @@ impl Talk {
     /// The model answered. Does not wait for anything: what follows is done apart.
     pub(crate) fn answered(self, report: Report) {
         self.branch.report(report, self.lent);
-        let branch = self.branch;
-        tokio::spawn(async move { drop(branch.work().await) });
+        self.branch.keep_soon();
     }
 }
 

@@ -49,8 +49,8 @@ impl Sent {
         let Some(talk) = self.talk else { return self.body };
         let branch = talk.branch.clone();
         talk.answered(Report { usage: Some(usage), turn: Turn::Open });
-        // It is settled apart; here the next request waits for it.
-        drop(branch.work().await);
+        // It is stored apart; here the next request waits for that.
+        branch.work().await.keep().await.unwrap();
         self.body
     }
 }
