@@ -15,6 +15,10 @@ mod play;
 mod agent;
 #[path = "proxy/client.rs"]
 mod client;
+#[path = "proxy/flaky.rs"]
+mod flaky;
+#[path = "proxy/place.rs"]
+mod place;
 #[path = "proxy/said.rs"]
 mod said;
 #[path = "proxy/stage.rs"]
@@ -22,12 +26,20 @@ mod stage;
 #[path = "proxy/tap.rs"]
 mod tap;
 
+#[path = "proxy/branches.rs"]
+mod branches;
 #[path = "proxy/bytes.rs"]
 mod bytes;
+#[path = "proxy/canary.rs"]
+mod canary;
+#[path = "proxy/clocks.rs"]
+mod clocks;
 #[path = "proxy/faults.rs"]
 mod faults;
-#[path = "proxy/flaky.rs"]
-mod flaky;
+#[path = "proxy/many.rs"]
+mod many;
+#[path = "proxy/pairs.rs"]
+mod pairs;
 #[path = "proxy/stores.rs"]
 mod stores;
 #[path = "proxy/tasks.rs"]

@@ -1,7 +1,7 @@
 //! A store that fails when a test wants it to.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,6 +9,9 @@ use secateur_store::{
     Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
     OperationRow, SessionRow, Store, StoreError,
 };
+use tokio::sync::Notify;
+
+use crate::play::within;
 
 /// How a store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub(crate) enum Mood {
     ReadOnly,
     /// Everything is done, but nobody is told.
     Forgetful,
-    /// Everything takes a while.
+    /// Everything is done, but it takes a while until one hears of it.
     Slow,
     /// Nothing ever ends.
     Stuck,
@@ -37,12 +40,24 @@ pub(crate) struct Flaky {
     calls: AtomicU64,
     /// The call that fails, counted from 1.
     failing: AtomicU64,
+    /// Whether whoever looks for messages waits until he is let.
+    is_closed: AtomicBool,
+    waits: Notify,
+    opens: Notify,
 }
 
 impl Flaky {
     pub(crate) async fn new(url: &str) -> Arc<Self> {
         let store = secateur_store::open(url).await.unwrap();
-        Arc::new(Self { store, mood: AtomicU8::new(0), calls: AtomicU64::new(0), failing: AtomicU64::new(0) })
+        Arc::new(Self {
+            store,
+            mood: AtomicU8::new(0),
+            calls: AtomicU64::new(0),
+            failing: AtomicU64::new(0),
+            is_closed: AtomicBool::new(false),
+            waits: Notify::new(),
+            opens: Notify::new(),
+        })
     }
 
     /// The store behind it, which always works.
@@ -57,6 +72,21 @@ impl Flaky {
     /// Has one call from now on fail, the first with 1.
     pub(crate) fn fail_once(&self, call: u64) {
         self.failing.store(self.calls.load(Ordering::Relaxed) + call, Ordering::Relaxed);
+    }
+
+    /// Holds up whoever looks for messages next, until the door is opened.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until somebody is held up.
+    pub(crate) async fn holds_somebody_up(&self) {
+        within(self.waits.notified()).await;
+    }
+
+    /// Lets him go on.
+    pub(crate) fn open(&self) {
+        self.opens.notify_one();
     }
 
     /// How many calls there were.
@@ -80,7 +110,11 @@ impl Flaky {
                 drop(work.await?);
                 return Err(broken());
             }
-            Mood::Slow => tokio::time::sleep(Duration::from_millis(30)).await,
+            Mood::Slow => {
+                let done = work.await;
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                return done;
+            }
             Mood::Stuck => std::future::pending().await,
             _ => {}
         }
@@ -103,6 +137,10 @@ impl Store for Flaky {
     }
 
     async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        if self.is_closed.swap(false, Ordering::Relaxed) {
+            self.waits.notify_one();
+            self.opens.notified().await;
+        }
         self.act(false, self.store.find(ids)).await
     }
 

@@ -1,0 +1,140 @@
+//! A credential goes to the provider and nowhere else.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use secateur::Catalogue;
+use tracing::Level;
+use tracing::subscriber::set_global_default;
+
+use crate::agent::{Agent, WIRES, Wire};
+use crate::client::Answer;
+use crate::place::file;
+use crate::stage::{Proxy, Stage, catalogue, engine, nobody, steadily};
+use crate::tap::Deed;
+
+/// Looks like nothing that a redactor would know.
+const CANARY: &str = "tweety-sings-in-the-mine";
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An agent with credentials wherever one can have them.
+fn agent(wire: Wire, task: &str) -> Agent {
+    let mut agent = Agent::new(wire, task);
+    agent.headers = ["x-api-key", "x-goog-api-key", "cookie", "x-custom-auth", "proxy-authorization"]
+        .map(|name| format!("{name}: {CANARY}\r\n"))
+        .concat();
+    agent.headers += &format!("authorization: Bearer {CANARY}\r\n");
+    agent.query = format!("key={CANARY}");
+    agent
+}
+
+fn check(answers: &[Answer]) {
+    for answer in answers {
+        assert!(!answer.head.contains(CANARY) && !answer.body.contains(CANARY), "{answer:?}");
+    }
+}
+
+/// A session with everything in it: cuts, summaries, refusals, failures.
+async fn session(wire: Wire, path: &str) {
+    let engine = engine(path).await;
+    let stage = Stage::arranged(Some(10_000), engine, catalogue(30_000), steadily).await;
+    let mut agent = agent(wire, "SCENARIO:long steps=30 bytes=6000");
+    let refusal = |status: u16| Deed::Say(format!("HTTP/1.1 {status} No\r\ncontent-length: 2\r\n\r\nno"));
+    let mut answers = agent.work_for(12, stage.address()).await;
+    stage.tap.plan([refusal(401), refusal(500), Deed::Say("canary\r\n".to_owned()), Deed::Reset(0)]);
+    for _ in 0..4 {
+        answers.push(agent.ask(stage.address()).await);
+    }
+    // Summaries that fail in every way, too. They are tried again after a while, so once is enough.
+    if wire == Wire::Anthropic {
+        stage.tap.plan_summaries([
+            refusal(403),
+            refusal(529),
+            Deed::Reset(0),
+            Deed::Reset(200),
+            refusal(400),
+        ]);
+    }
+    answers.extend(agent.work(stage.address()).await.1);
+    check(&answers);
+    assert!(stage.proxy.counters().overflows > 0, "{wire:?}: there was no refusal");
+    assert!(answers.iter().any(Answer::is_flush), "{wire:?}: nothing was cut");
+    let debug = format!("{:?}", stage.proxy.counters());
+    assert!(!debug.contains(CANARY), "{debug}");
+
+    // The provider gets all of them, with a summary as with a request.
+    let summaries = stage.tap.summaries();
+    assert!(!summaries.is_empty(), "{wire:?}: no summary was asked for");
+    let requests = stage.tap.take();
+    for message in requests.iter().chain(&summaries) {
+        for name in ["x-api-key", "x-goog-api-key", "cookie", "x-custom-auth"] {
+            assert_eq!(message.header(name), Some(CANARY), "{wire:?}: {name} in {}", message.head);
+        }
+        assert_eq!(message.header("authorization"), Some(&*format!("Bearer {CANARY}")));
+        assert_eq!(message.header("proxy-authorization"), None);
+        assert!(message.head.lines().next().unwrap().contains(&format!("key={CANARY}")), "{}", message.head);
+        assert!(!String::from_utf8_lossy(&message.body).contains(CANARY));
+    }
+}
+
+#[tokio::test]
+async fn a_credential_is_in_no_file_no_log_and_no_answer() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(move || writer.clone());
+    // For the other tests, too: whether something is logged is remembered for the whole process.
+    set_global_default(subscriber.finish()).unwrap();
+    let (folder, path) = file();
+    for wire in WIRES {
+        session(wire, &path).await;
+    }
+
+    // Nobody is there, nobody answers, nobody can be understood.
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let engine = engine(&path).await;
+    let proxy = Proxy::start(&format!("http://{closed}"), engine, Catalogue::builtin(), |_| {}).await;
+    let store = crate::stage::engine(&path).await;
+    let impatient = |settings: &mut secateur_server::Settings| {
+        settings.patience = std::time::Duration::from_millis(300);
+    };
+    let silent = Stage::arranged(None, store, nobody(), impatient).await;
+    for wire in WIRES {
+        let answer = agent(wire, "SCENARIO:hello").ask(proxy.address).await;
+        assert_eq!(answer.status(), 502);
+        check(&[answer]);
+        silent.tap.plan([Deed::Stall(0)]);
+        let answer = agent(wire, "SCENARIO:hello").ask(silent.address()).await;
+        assert_eq!(answer.status(), 504);
+        check(&[answer]);
+    }
+    drop((proxy, silent));
+
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let file = entry.unwrap().path();
+        let bytes = std::fs::read(&file).unwrap();
+        let found = bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
+        assert!(!found, "the credential is in {}", file.display());
+    }
+    let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    assert!(log.contains("secateur_server"), "there is a log");
+    // The log of the whole process, with that of the tests' own clients and models: lines of ours alone count.
+    let ours = log.lines().filter(|line| line.contains("secateur"));
+    if let Some(line) = ours.into_iter().find(|line| line.contains(CANARY)) {
+        panic!("the credential is in the log: {line}");
+    }
+    let found = log.lines().find(|line| line.contains(CANARY));
+    assert_eq!(found, None, "a library logs the credential");
+}

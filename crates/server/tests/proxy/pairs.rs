@@ -1,0 +1,156 @@
+//! Several proxies on one store: a conversation that goes through all of them is one conversation.
+
+use std::time::Duration;
+
+use secateur_engine::Engine;
+
+use crate::agent::{Agent, WIRES, Wire};
+use crate::client::{same, text};
+use crate::flaky::{Flaky, Mood};
+use crate::place::{file, schema, server};
+use crate::play::within;
+use crate::stage::{Proxy, Stage, catalogue, engine, steadily, steady};
+
+const WINDOW: u64 = 12_000;
+const TASK: &str = "SCENARIO:long steps=24 bytes=6000";
+
+/// The requests that reach the provider through one proxy alone.
+async fn alone(wire: Wire) -> Vec<String> {
+    let stage = Stage::start(WINDOW).await;
+    Agent::new(wire, TASK).work(stage.address()).await;
+    stage.tap.take().iter().map(text).collect()
+}
+
+/// What an answer tells is stored after it. Waits for that, as a client does that has something to do in between: whoever
+/// is faster is a stranger to the other proxy.
+async fn settled(engine: &Engine, before: u64) -> u64 {
+    let revision = async || engine.sessions(1).await.unwrap().first().map_or(0, |session| session.revision);
+    let wait = async {
+        let mut last = before;
+        loop {
+            tokio::time::sleep(Duration::from_millis(40)).await;
+            let now = revision().await;
+            if now == last && now != before {
+                return now;
+            }
+            last = now;
+        }
+    };
+    within(wait).await
+}
+
+/// The same agent, whose requests take another way each time.
+async fn alternating(wire: Wire, store: &str) {
+    let first = engine(store).await;
+    let stage = Stage::with(WINDOW, first.clone()).await;
+    let second = Proxy::start(&stage.tap.url(), engine(store).await, catalogue(WINDOW), steadily).await;
+    let mut agent = Agent::new(wire, TASK);
+    let mut bodies = Vec::new();
+    let mut revision = 0;
+    for number in 0.. {
+        // Twice here, once there.
+        let to = if number % 3 == 2 { second.address } else { stage.address() };
+        let (answer, end) = agent.step(to).await;
+        assert_eq!(answer.cause(), "", "{wire:?}, request {number}");
+        bodies.push(stage.tap.last());
+        if number > 0 {
+            revision = settled(&first, revision).await;
+        }
+        if end.is_some() {
+            break;
+        }
+    }
+    let sessions = first.sessions(99).await.unwrap();
+    assert_eq!(sessions.len(), 1, "{wire:?}: one conversation is one session");
+    let operations = async || first.sessions(1).await.unwrap()[0].last_operation;
+    let before = operations().await;
+    agent.ask(stage.address()).await;
+    agent.ask(second.address).await;
+    // An answer may tell that there is hardly any room left.
+    if operations().await == before {
+        let asked: Vec<String> = stage.tap.take().iter().map(text).collect();
+        same(&asked[0], &asked[1], &format!("{wire:?}, whoever is asked"));
+    }
+    let expected = alone(wire).await;
+    assert_eq!(bodies.len(), expected.len());
+    for (number, (body, expected)) in bodies.iter().zip(&expected).enumerate() {
+        same(body, expected, &format!("{wire:?}, request {number}"));
+    }
+    assert_eq!(stage.model.stats()["violations"], 0);
+}
+
+#[tokio::test]
+async fn two_proxies_on_one_file_are_as_one() {
+    for wire in WIRES {
+        let (_folder, path) = file();
+        alternating(wire, &path).await;
+    }
+}
+
+#[tokio::test]
+async fn two_proxies_on_one_server_are_as_one() {
+    let Some(server) = server() else { return };
+    for wire in WIRES {
+        let name = format!("proxy_pairs_{wire:?}").to_lowercase();
+        alternating(wire, &schema(&server, &name).await).await;
+    }
+}
+
+/// Both are asked the same at the same time, over and over.
+#[tokio::test]
+async fn two_proxies_that_race_agree_in_the_end() {
+    let (_folder, path) = file();
+    let stage = Stage::with(WINDOW, engine(&path).await).await;
+    let second = Proxy::start(&stage.tap.url(), engine(&path).await, catalogue(WINDOW), steadily).await;
+    let mut agent = Agent::new(Wire::Anthropic, TASK);
+    loop {
+        let (one, other) = tokio::join!(agent.ask(stage.address()), agent.ask(second.address));
+        for answer in [&one, &other] {
+            assert_eq!((answer.status(), answer.cause()), (200, ""), "{}", answer.head);
+        }
+        if agent.take(&one).is_some() {
+            break;
+        }
+    }
+    stage.tap.take();
+    agent.ask(stage.address()).await;
+    let first = stage.tap.last();
+    let answer = agent.ask(second.address).await;
+    if !answer.is_flush() {
+        same(&first, &stage.tap.last(), &answer.head);
+    }
+    assert_eq!(stage.model.stats()["violations"], 0);
+    assert_eq!(stage.model.stats()["malformed"], 0);
+}
+
+/// What one proxy stores while the other one looks is as new to that one as it was before. There is room for everything
+/// here, so whatever is missing was lost.
+#[tokio::test]
+async fn what_is_stored_meanwhile_is_not_left_out() {
+    const ROOM: u64 = 1_000_000;
+    for wire in WIRES {
+        let (_folder, path) = file();
+        let first = engine(&path).await;
+        let stage = Stage::with(ROOM, first.clone()).await;
+        let store = Flaky::new(&path).await;
+        let other = steady(Engine::new(store.clone()));
+        let second = Proxy::start(&stage.tap.url(), other, catalogue(ROOM), steadily).await;
+        let mut agent = Agent::new(wire, "SCENARIO:long steps=24 bytes=100");
+        agent.work_for(3, stage.address()).await;
+        let revision = settled(&first, 0).await;
+        agent.step(second.address).await;
+        let revision = settled(&first, revision).await;
+        agent.step(stage.address()).await;
+        let revision = settled(&first, revision).await;
+
+        store.close();
+        let meanwhile = async {
+            store.holds_somebody_up().await;
+            agent.ask(stage.address()).await;
+            settled(&first, revision).await;
+            store.open();
+        };
+        let (answer, ()) = tokio::join!(agent.ask(second.address), meanwhile);
+        same(&stage.tap.last(), &agent.body(), &format!("{wire:?}: {}", answer.head));
+    }
+}
