@@ -6,7 +6,7 @@ use secateur_engine::Engine;
 
 use crate::agent::{Agent, WIRES, Wire};
 use crate::client::{same, text};
-use crate::flaky::{Flaky, Mood};
+use crate::flaky::Flaky;
 use crate::place::{file, schema, server};
 use crate::play::within;
 use crate::stage::{Proxy, Stage, catalogue, engine, steadily, steady};
