@@ -28,7 +28,7 @@ pub(crate) struct Shape {
 }
 
 /// The conversations that are measured.
-pub(crate) const SMALL: Shape = Shape { name: "10 kB", bytes: 9_000, result: 250, requests: 6 };
+pub(crate) const SMALL: Shape = Shape { name: "10 kB", bytes: 6_500, result: 200, requests: 14 };
 pub(crate) const MIDDLE: Shape = Shape { name: "1 MB", bytes: 900_000, result: 3_000, requests: 400 };
 pub(crate) const LARGE: Shape = Shape { name: "10 MB", bytes: 9_900_000, result: 6_000, requests: 200 };
 

@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::Pace;
-use crate::conversation::{HOLD, History, OTHER, SMALL, TALK};
+use crate::conversation::{HOLD, History, MIDDLE, OTHER, SMALL, TALK};
 use crate::table::{Table, at_most};
 use crate::target::Target;
 use crate::wire::Line;
@@ -16,11 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_secs(2);
 
 pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
-    let history = History::streamed(SMALL);
     // They stay open to the end: what is given back for one path would be there for the next one.
     let mut open = Vec::new();
-    for path in [OTHER, TALK] {
-        let most = pace.of(2_000, 500);
+    let plans = [(OTHER, SMALL, 2_000, 500), (TALK, SMALL, 2_000, 500), (TALK, MIDDLE, 200, 50)];
+    for (path, shape, full, quick) in plans {
+        let history = History::streamed(shape);
+        let most = pace.of(full, quick);
         let (mut cells, mut ours) = (Vec::new(), 0.0);
         for target in targets {
             if target.is_direct() {
@@ -37,7 +38,7 @@ pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
             let mut count = 0;
             while count < most {
                 let mut line = Line::new(target.address);
-                let name = format!("{HOLD} {path} {count}");
+                let name = format!("{HOLD} {path} {} {count}", shape.name);
                 if !line.open(&history.request(path, &name, 0), PATIENCE) {
                     break;
                 }
@@ -53,7 +54,8 @@ pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
             }
         }
         let what = if path == TALK { "conversation" } else { "pass-through" };
-        let goal = if path == TALK { at_most(ours, 64.0, "kB") } else { String::new() };
-        table.row(format!("memory of an idle stream, {what}, {most} of them"), cells, goal);
+        let has_goal = path == TALK && shape.name == SMALL.name;
+        let goal = if has_goal { at_most(ours, 64.0, "kB") } else { String::new() };
+        table.row(format!("memory of an idle stream, {what}, {}, {most} of them", shape.name), cells, goal);
     }
 }

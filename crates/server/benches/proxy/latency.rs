@@ -16,6 +16,14 @@ struct Lane {
     line: Line,
     asked: usize,
     times: Vec<Duration>,
+    /// The time that its proxy had a processor for meanwhile.
+    busy: Duration,
+}
+
+impl Lane {
+    fn new(target: &Target) -> Self {
+        Self { line: Line::new(target.address), asked: 0, times: Vec::new(), busy: Duration::ZERO }
+    }
 }
 
 pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
@@ -45,11 +53,10 @@ fn ask(
     (rounds, turn): (usize, usize),
     time: impl Fn(Times) -> Duration,
 ) -> Vec<Lane> {
-    let lane = |target: &Target| Lane { line: Line::new(target.address), asked: 0, times: Vec::new() };
-    let mut lanes: Vec<Lane> = targets.iter().map(lane).collect();
+    let mut lanes: Vec<Lane> = targets.iter().map(Lane::new).collect();
     for round in 0..=rounds {
-        for lane in &mut lanes {
-            let start = Instant::now();
+        for (lane, target) in lanes.iter_mut().zip(targets) {
+            let (start, busy) = (Instant::now(), target.busy());
             for _ in 0..turn {
                 let (conversation, nth) =
                     (lane.asked / history.shape.requests, lane.asked % history.shape.requests);
@@ -66,6 +73,9 @@ fn ask(
                 if start.elapsed() > TURN {
                     break;
                 }
+            }
+            if round > 0 {
+                lane.busy += target.busy() - busy;
             }
         }
     }
@@ -85,4 +95,10 @@ fn report(table: &mut Table, what: &str, lanes: &[Lane], limit: Option<f64>) {
         let goal = limit.filter(|_| share == 0.5).map(|limit| at_most(ours, limit, "ms"));
         table.row(format!("{what}, {name}"), cells, goal.unwrap_or_default());
     }
+    // Steadier than the clock where other programs want the cores, too.
+    let work = |lane: &Lane| match lane.busy {
+        Duration::ZERO => String::new(),
+        busy => milliseconds(busy.as_secs_f64() * 1e3 / lane.times.len() as f64),
+    };
+    table.row(format!("{what}, time on its core"), lanes.iter().map(work).collect(), String::new());
 }

@@ -16,7 +16,7 @@ pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
     let (small, large) = (History::new(SMALL), History::new(LARGE));
     // The way without a conversation first: it leaves nothing behind.
     for path in [OTHER, TALK] {
-        let mut rows: [Vec<String>; 3] = Default::default();
+        let mut rows: [Vec<String>; 4] = Default::default();
         let mut ours = [0.0; 2];
         for target in targets {
             let mut line = Line::new(target.address);
@@ -24,8 +24,8 @@ pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
                 line.ask(&small.request(path, &format!("warm {path}"), nth % SMALL.requests));
             }
             sleep(REST);
-            let base = target.memory();
-            let mut most = |requests: std::ops::Range<usize>| {
+            let mut ask = |requests: std::ops::Range<usize>| {
+                let before = target.memory();
                 target.forget_peak();
                 let (mut bytes, mut took) = (0, Duration::ZERO);
                 for nth in requests {
@@ -34,25 +34,26 @@ pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
                     bytes = request.length;
                 }
                 sleep(REST);
-                (target.peak().saturating_sub(base) as f64 / bytes as f64, took)
+                let over = |memory: u64| memory.saturating_sub(before) as f64 / bytes as f64;
+                (over(target.peak()), over(target.memory()), took)
             };
-            let (cold, took) = most(0..1);
-            let (warm, _) = most(1..pace.of(10, 4));
+            let (first, kept, took) = ask(0..1);
+            let (later, _, _) = ask(1..pace.of(10, 4));
             if target.name == "secateur" {
-                ours = [cold, warm];
+                ours = [first, later];
             }
             let cell = |times: f64| if target.is_direct() { String::new() } else { format!("{times:.2} ×") };
-            for (row, cell) in
-                rows.iter_mut().zip([cell(cold), cell(warm), milliseconds(took.as_secs_f64() * 1e3)])
-            {
+            let took = milliseconds(took.as_secs_f64() * 1e3);
+            for (row, cell) in rows.iter_mut().zip([cell(first), cell(kept), cell(later), took]) {
                 row.push(cell);
             }
         }
-        let [first, later, took] = rows;
+        let [first, kept, later, took] = rows;
         let what = if path == TALK { "conversation" } else { "pass-through" };
         let goal = |times| if path == TALK { at_most(times, 3.0, "×") } else { String::new() };
         table.row(format!("peak memory, first request of 10 MB, {what}"), first, goal(ours[0]));
-        table.row(format!("peak memory, later ones, {what}"), later, goal(ours[1]));
+        table.row(format!("kept of it afterwards, {what}"), kept, String::new());
+        table.row(format!("peak memory over that, later ones, {what}"), later, goal(ours[1]));
         table.row(format!("time of the first request of 10 MB, {what}"), took, String::new());
     }
 }

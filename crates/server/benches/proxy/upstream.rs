@@ -14,7 +14,7 @@ use crate::conversation::{HOLD, STREAM};
 /// How long a stream says nothing after its first event.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What is longer than this does not ask for a stream, and is not looked through.
+/// Whoever wants a stream says so before this byte.
 const SHORT: usize = 64 << 10;
 
 /// Starts the model on a thread of its own.
@@ -50,16 +50,15 @@ async fn serve(mut stream: TcpStream) {
             }
         };
         let end = head + length(&buffer[..head]);
-        // What is short is kept to be looked at, what is long is forgotten as it comes.
-        let (mut seen, keep) = (held, end <= SHORT);
+        // The beginning is kept to be looked at, the rest is forgotten as it comes.
+        let mut seen = held;
         while seen < end {
-            let to = if keep { seen } else { head };
-            match stream.read(&mut buffer[to..]).await {
+            match stream.read(&mut buffer[seen.min(SHORT)..]).await {
                 Ok(0) | Err(_) => return,
                 Ok(read) => seen += read,
             }
         }
-        let asked = if keep { &buffer[head..end] } else { &[] };
+        let asked = &buffer[head..end.min(SHORT)];
         let done = if memmem::find(asked, HOLD.as_bytes()).is_some() {
             hold(&mut stream).await
         } else if memmem::find(asked, STREAM.as_bytes()).is_some() {
