@@ -33,7 +33,7 @@ impl Received {
     pub(crate) fn text(&self, element: &Element) -> &str {
         // The body was found to be UTF-8 when it was read, and elements begin and end between its characters.
         let bytes = self.body.get(element.range.clone()).unwrap_or_default();
-        std::str::from_utf8(bytes).unwrap_or_default()
+        simdutf8::basic::from_utf8(bytes).unwrap_or_default()
     }
 
     /// Whether the client asks for a summary of the conversation, to go on with that instead of it.
