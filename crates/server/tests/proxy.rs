@@ -15,6 +15,9 @@ mod play;
 mod agent;
 #[path = "proxy/client.rs"]
 mod client;
+#[cfg(unix)]
+#[path = "proxy/database.rs"]
+mod database;
 #[path = "proxy/flaky.rs"]
 mod flaky;
 #[path = "proxy/place.rs"]
@@ -23,6 +26,7 @@ mod place;
 mod said;
 #[path = "proxy/stage.rs"]
 mod stage;
+#[expect(dead_code, reason = "whoever kills processes needs more of it")]
 #[path = "proxy/tap.rs"]
 mod tap;
 
@@ -38,6 +42,9 @@ mod clocks;
 mod faults;
 #[path = "proxy/many.rs"]
 mod many;
+#[cfg(unix)]
+#[path = "proxy/outages.rs"]
+mod outages;
 #[path = "proxy/pairs.rs"]
 mod pairs;
 #[path = "proxy/stores.rs"]

@@ -40,11 +40,6 @@ impl Answer {
         self.header("x-secateur-cause")
     }
 
-    /// How many cuts there are in what was sent.
-    pub(crate) fn cuts(&self) -> u32 {
-        self.header("x-secateur-cuts").parse().unwrap_or(0)
-    }
-
     /// Whether the proxy changed its mind about the history, so that the provider's cache is of less use.
     pub(crate) fn is_flush(&self) -> bool {
         matches!(self.did(), "pruned" | "compacted")

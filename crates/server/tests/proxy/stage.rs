@@ -109,9 +109,13 @@ pub(crate) async fn engine(store: &str) -> Engine {
 /// An engine that knows the profile of these tests.
 pub(crate) fn steady(engine: Engine) -> Engine {
     let mut profiles = Profiles::builtin();
-    let page = format!("name = \"{STEADY}\"\nextends = \"balanced\"\n[compaction]\nbackground = \"100%\"\n");
-    profiles.add("test", &page).unwrap();
+    profiles.add("test", &profile()).unwrap();
     engine.with_profiles(profiles, Vec::new())
+}
+
+/// That profile as a page.
+pub(crate) fn profile() -> String {
+    format!("name = \"{STEADY}\"\nextends = \"balanced\"\n[compaction]\nbackground = \"100%\"\n")
 }
 
 /// Has a proxy work by that profile.

@@ -73,6 +73,11 @@ impl Tap {
         self.inside.seen.lock().unwrap().deeds.extend(deeds);
     }
 
+    /// Lets all requests pass from now on.
+    pub(crate) fn forget_plan(&self) {
+        self.inside.seen.lock().unwrap().deeds.clear();
+    }
+
     /// What becomes of the next requests for summaries.
     pub(crate) fn plan_summaries(&self, deeds: impl IntoIterator<Item = Deed>) {
         self.inside.seen.lock().unwrap().summary_deeds.extend(deeds);

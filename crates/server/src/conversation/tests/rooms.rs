@@ -63,6 +63,17 @@ async fn a_refusal_without_numbers_is_answered_with_less_and_less() {
 }
 
 #[tokio::test]
+async fn conversations_that_nobody_goes_on_with_leave_memory() {
+    let conversations = process("sqlite::memory:", 60_000).await;
+    for number in 0..3_000 {
+        let sent = Agent::new(&format!("Task {number}.")).ask(&conversations).await;
+        assert_eq!(sent.note.cause, None);
+    }
+    let count = conversations.inside.registry.len();
+    assert!(count <= 2_048, "{count} branches are in memory");
+}
+
+#[tokio::test]
 async fn a_client_that_summarises_by_itself_sees_all() {
     let conversations = process("sqlite::memory:", 60_000).await;
     let mut agent = Agent::new("Do it.");

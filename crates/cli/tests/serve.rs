@@ -1,0 +1,31 @@
+//! `secateur serve` as a process that is killed at any moment.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
+
+#[expect(dead_code, reason = "the tests end by themselves")]
+#[path = "../../server/tests/model/mod.rs"]
+mod model;
+
+#[expect(dead_code, reason = "only its lines are used here")]
+#[path = "../../server/tests/http/play.rs"]
+mod play;
+
+#[expect(dead_code, reason = "other tests need more of it")]
+#[path = "../../server/tests/proxy/agent.rs"]
+mod agent;
+#[path = "../../server/tests/proxy/client.rs"]
+mod client;
+#[path = "../../server/tests/proxy/said.rs"]
+mod said;
+#[expect(dead_code, reason = "here the proxy is a process")]
+#[path = "../../server/tests/proxy/stage.rs"]
+mod stage;
+#[expect(dead_code, reason = "other tests need more of it")]
+#[path = "../../server/tests/proxy/tap.rs"]
+mod tap;
+
+#[path = "serve/kills.rs"]
+mod kills;
+#[path = "serve/process.rs"]
+mod process;

@@ -1,0 +1,54 @@
+//! The proxy as a process.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::stage::{page, profile};
+
+/// A running proxy. It is killed when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    pub address: SocketAddr,
+}
+
+impl Process {
+    /// Starts one that keeps its store in a folder, and waits until it listens.
+    pub(crate) fn start(folder: &Path, upstream: &str, window: u64) -> Self {
+        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        std::fs::write(path("models.toml"), page(window)).unwrap();
+        std::fs::write(path("steady.toml"), profile()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_secateur"));
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SECATEUR_")) {
+            command.env_remove(name);
+        }
+        command.args(["serve", "--listen", "127.0.0.1:0", "--log", "off"]);
+        command.args(["--store", &path("store.db"), "--profile", &path("steady.toml")]);
+        command.args(["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]);
+        command.env("SECATEUR_MODELS", path("models.toml"));
+        command.env("HOME", folder).env("XDG_CONFIG_HOME", folder).current_dir(folder);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split("http://").nth(1).and_then(|rest| rest.split(',').next());
+        let address = address.unwrap_or_else(|| panic!("it does not listen: {line:?}")).parse().unwrap();
+        Self { child, address }
+    }
+
+    /// Kills it. It has no time for anything.
+    pub(crate) fn kill(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
