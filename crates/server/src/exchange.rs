@@ -188,8 +188,8 @@ impl Proxy {
         let mut round = 0;
         loop {
             round += 1;
-            let Ready { body, note, talk, is_tight } = ready;
-            let request = packed.wrap(head.clone(), body, &note);
+            let Ready { body, mut note, talk, is_tight } = ready;
+            let request = packed.wrap(head.clone(), body, &mut note);
             let answer = match self.ask(request, &mut watch, place.provider).await {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(refusal)) => return (Ok(refusal), note),

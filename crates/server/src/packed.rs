@@ -32,15 +32,15 @@ impl Packed {
     }
 
     /// The request with a body that was made of the one in the clear.
-    pub(crate) fn wrap(&self, mut head: Head, body: Vec<Bytes>, note: &Note) -> Request<Outgoing> {
-        match &self.0 {
-            Some(original) if note.cuts + note.replaced == 0 => head.with_whole(vec![original.clone()]),
-            Some(_) => {
-                head.headers.remove(CONTENT_ENCODING);
-                head.with_whole(body)
-            }
-            None => head.with_whole(body),
+    pub(crate) fn wrap(&self, mut head: Head, body: Vec<Bytes>, note: &mut Note) -> Request<Outgoing> {
+        let Some(original) = &self.0 else { return head.with_whole(body) };
+        note.bytes_in = original.len() as u64;
+        if note.cuts + note.replaced == 0 {
+            note.bytes_out = note.bytes_in;
+            return head.with_whole(vec![original.clone()]);
         }
+        head.headers.remove(CONTENT_ENCODING);
+        head.with_whole(body)
     }
 }
 
@@ -70,10 +70,11 @@ mod tests {
         let (headers, body) = packed("a text");
         let (packed, plain) = Packed::open(&headers, body.clone(), 100);
         assert_eq!(plain, "a text");
-        let same = packed.wrap(head(headers.clone()), vec![plain], &Note::default());
+        let same = packed.wrap(head(headers.clone()), vec![plain], &mut Note::default());
         assert_eq!(same.headers()[CONTENT_ENCODING], "gzip");
         assert_eq!(same.body().size_hint().exact(), Some(body.len() as u64));
-        let cut = packed.wrap(head(headers), vec![Bytes::from("cut")], &Note { cuts: 1, ..Note::default() });
+        let cut =
+            packed.wrap(head(headers), vec![Bytes::from("cut")], &mut Note { cuts: 1, ..Note::default() });
         assert!(!cut.headers().contains_key(CONTENT_ENCODING));
         assert_eq!(cut.body().size_hint().exact(), Some(3));
     }
