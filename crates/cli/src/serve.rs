@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
@@ -12,6 +13,9 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::keeper::{self, StoreArgs, SummariserArgs};
 use crate::session::catalogue;
+
+/// How long a conversation that was being summarised waits after the process that did so has died: a client waits with it.
+const LEASE: Duration = Duration::from_secs(5);
 
 /// Keep every agent's conversation inside its model's window: a proxy behind one changed URL.
 ///
@@ -65,7 +69,7 @@ impl Serve {
             None => self.store.clone(),
         };
         let settings = self.settings(&keeper::config(&store)?)?;
-        let engine = keeper::open(&store, Some(&self.summariser)).await?;
+        let engine = keeper::open(&store, Some(&self.summariser)).await?.with_lease(LEASE);
         let (profile, place) = (settings.profile.clone(), self.store.place()?);
         let server = Server::bind(settings, engine, catalogue()?).await;
         // It names its cause itself.

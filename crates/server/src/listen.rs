@@ -27,8 +27,8 @@ use crate::tally::{Snapshot, Tally};
 use crate::upstream::Client;
 
 /// The most that is read at once, and with it the longest head of a request. Reading starts small and only grows with
-/// long bodies, which cost half as much then. Who sent one keeps two or three buffers of this size for as long as its
-/// stream is open; after a short request it makes no difference.
+/// long bodies, which then cost six tenths of what they cost in pieces of 16 kB. A stream after a long request keeps more
+/// memory for it; after a short one it makes no difference.
 const MOST_READ: usize = 64 << 10;
 
 /// The longest head of a request over HTTP/2, and how much of an answer may wait there to be sent.
