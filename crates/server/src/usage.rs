@@ -17,7 +17,6 @@ use http::HeaderMap;
 use secateur::Usage;
 use secateur::session::Turn;
 use secateur_formats::Wire;
-use serde_json::Value;
 
 use crate::conversation::Report;
 use decode::Decoder;
@@ -120,12 +119,6 @@ impl Found {
         };
         Report { usage: self.usage, turn }
     }
-}
-
-/// A number of tokens, wherever it stands.
-fn count(usage: &Value, pointer: &str) -> Option<i64> {
-    let value = usage.pointer(pointer)?;
-    value.as_i64().filter(|count| *count >= 0)
 }
 
 #[cfg(test)]

@@ -113,8 +113,3 @@ fn is_there(value: Option<&Value>) -> bool {
         Some(_) => true,
     }
 }
-
-/// A count of tokens somewhere in what a provider counted. What is no number was not counted.
-fn count(usage: &Value, pointer: &str) -> Option<i64> {
-    usage.pointer(pointer).and_then(Value::as_i64).filter(|&count| count >= 0)
-}

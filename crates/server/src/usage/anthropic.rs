@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use secateur::Usage;
 use secateur::session::Turn;
+use secateur_engine::provider::counted;
+use secateur_formats::Wire;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Found, count};
+use super::Found;
 
 /// An event of a stream, or a whole message.
 #[derive(Deserialize)]
@@ -80,17 +81,7 @@ fn end(reason: Option<&str>, found: &mut Found) {
     }
 }
 
-/// The counts of a stream grow: the beginning has the input, the end the output, and some servers only the end.
 fn count_up(usage: Option<&Value>, found: &mut Found) {
     let Some(usage) = usage.filter(|usage| usage.is_object()) else { return };
-    let before = found.usage.unwrap_or_default();
-    let most = |before: i64, pointer: &str| before.max(count(usage, pointer).unwrap_or(0));
-    found.usage = Some(Usage {
-        input: most(before.input, "/input_tokens"),
-        output: most(before.output, "/output_tokens"),
-        cache_read: most(before.cache_read, "/cache_read_input_tokens"),
-        cache_write: most(before.cache_write, "/cache_creation_input_tokens"),
-        cache_write_1h: most(before.cache_write_1h, "/cache_creation/ephemeral_1h_input_tokens"),
-        ..before
-    });
+    found.usage = Some(counted(Wire::Anthropic, usage, found.usage.unwrap_or_default()));
 }

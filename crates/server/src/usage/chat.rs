@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use secateur::Usage;
 use secateur::session::Turn;
+use secateur_engine::provider::counted;
+use secateur_formats::Wire;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Found, count};
+use super::Found;
 
 /// A chunk of a stream, or a whole answer.
 #[derive(Deserialize)]
@@ -38,7 +40,7 @@ pub(super) fn read(piece: &[u8], found: &mut Found) -> Option<()> {
     }
     let chunk: Chunk<'_> = serde_json::from_slice(piece).ok()?;
     if let Some(usage) = chunk.usage.filter(Value::is_object) {
-        found.usage = Some(read_usage(&usage));
+        found.usage = Some(counted(Wire::OpenAiChat, &usage, Usage::default()));
     }
     for choice in chunk.choices.into_iter().flatten() {
         for message in [&choice.delta, &choice.message].into_iter().flatten() {
@@ -67,24 +69,5 @@ fn is_there(value: Option<&Value>) -> bool {
         Some(Value::Array(list)) => !list.is_empty(),
         Some(Value::Object(map)) => !map.is_empty(),
         Some(_) => true,
-    }
-}
-
-fn read_usage(usage: &Value) -> Usage {
-    let prompt = count(usage, "/prompt_tokens").unwrap_or(0);
-    let completion = count(usage, "/completion_tokens").unwrap_or(0);
-    let cached = count(usage, "/prompt_tokens_details/cached_tokens").unwrap_or(0);
-    let reasoning = count(usage, "/completion_tokens_details/reasoning_tokens").unwrap_or(0);
-    let total = count(usage, "/total_tokens");
-    // Most count the thinking as part of the completion, xAI beside it. The total tells which.
-    let beside =
-        reasoning > 0 && total == prompt.checked_add(completion).and_then(|sum| sum.checked_add(reasoning));
-    Usage {
-        input: prompt.saturating_sub(cached).max(0),
-        output: if beside { completion } else { completion.saturating_sub(reasoning).max(0) },
-        reasoning,
-        cache_read: cached,
-        total,
-        ..Usage::default()
     }
 }

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use secateur::Usage;
 use secateur::session::Turn;
+use secateur_engine::provider::counted;
+use secateur_formats::Wire;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{Found, count};
+use super::Found;
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
@@ -45,7 +47,7 @@ pub(super) fn read(piece: &[u8], found: &mut Found) -> Option<()> {
         chunk = *inner;
     }
     if let Some(usage) = chunk.usage.filter(Value::is_object) {
-        found.usage = Some(read_usage(&usage));
+        found.usage = Some(counted(Wire::Gemini, &usage, Usage::default()));
     }
     for candidate in chunk.candidates.iter().flatten() {
         let parts = candidate.content.iter().flat_map(|content| content.parts.iter().flatten());
@@ -57,19 +59,4 @@ pub(super) fn read(piece: &[u8], found: &mut Found) -> Option<()> {
         }
     }
     Some(())
-}
-
-/// Here the prompt includes what was read from the cache, and the answer does not include the thinking.
-fn read_usage(usage: &Value) -> Usage {
-    let tokens = |name: &str| count(usage, name).unwrap_or(0);
-    let prompt = tokens("/promptTokenCount").saturating_add(tokens("/toolUsePromptTokenCount"));
-    let cached = tokens("/cachedContentTokenCount");
-    Usage {
-        input: prompt.saturating_sub(cached).max(0),
-        output: tokens("/candidatesTokenCount"),
-        reasoning: tokens("/thoughtsTokenCount"),
-        cache_read: cached,
-        total: count(usage, "/totalTokenCount"),
-        ..Usage::default()
-    }
 }

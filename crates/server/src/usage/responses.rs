@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use secateur::Usage;
 use secateur::session::Turn;
+use secateur_engine::provider::counted;
+use secateur_formats::Wire;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Found, count};
+use super::Found;
 
 /// Calls that the provider carries out itself; the model goes on with what they give in the same answer.
 const RUN_THERE: [&str; 5] =
@@ -60,7 +62,7 @@ pub(super) fn read(piece: &[u8], found: &mut Found) -> Option<()> {
 
 fn take(response: Response<'_>, found: &mut Found) {
     if let Some(usage) = response.usage.filter(Value::is_object) {
-        found.usage = Some(read_usage(&usage));
+        found.usage = Some(counted(Wire::OpenAiResponses, &usage, Usage::default()));
     }
     response.output.iter().flatten().for_each(|item| check(item, found));
     match response.status.as_deref() {
@@ -75,19 +77,4 @@ fn take(response: Response<'_>, found: &mut Found) {
 fn check(item: &Item<'_>, found: &mut Found) {
     let kind = item.kind.as_deref().unwrap_or_default();
     found.has_called |= kind.ends_with("_call") && !RUN_THERE.contains(&kind);
-}
-
-fn read_usage(usage: &Value) -> Usage {
-    let input = count(usage, "/input_tokens").unwrap_or(0);
-    let output = count(usage, "/output_tokens").unwrap_or(0);
-    let cached = count(usage, "/input_tokens_details/cached_tokens").unwrap_or(0);
-    let reasoning = count(usage, "/output_tokens_details/reasoning_tokens").unwrap_or(0);
-    Usage {
-        input: input.saturating_sub(cached).max(0),
-        output: output.saturating_sub(reasoning).max(0),
-        reasoning,
-        cache_read: cached,
-        total: count(usage, "/total_tokens"),
-        ..Usage::default()
-    }
 }

@@ -1,10 +1,11 @@
 //! Anthropic's Messages.
 
-use secateur::Usage;
+use secateur_formats::Wire;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Step, count, is_there, parse};
+use super::{Step, is_there, parse};
+use crate::provider::counted;
 use crate::provider::draft::Draft;
 use crate::provider::{AskError, Endpoint, Finish, Question};
 
@@ -120,18 +121,9 @@ fn end(reason: Option<&str>, draft: &mut Draft<'_>) -> Result<(), AskError> {
     Ok(())
 }
 
-/// The counts of a stream grow: the beginning has the input, the end the output, and some servers only the end.
 fn count_up(usage: &Value, draft: &mut Draft<'_>) {
     if !usage.is_object() {
         return;
     }
-    let before = draft.counted();
-    let most = |before: i64, pointer: &str| before.max(count(usage, pointer).unwrap_or(0));
-    draft.count(Usage {
-        input: most(before.input, "/input_tokens"),
-        output: most(before.output, "/output_tokens"),
-        cache_read: most(before.cache_read, "/cache_read_input_tokens"),
-        cache_write: most(before.cache_write, "/cache_creation_input_tokens"),
-        ..before
-    });
+    draft.count(counted(Wire::Anthropic, usage, draft.counted()));
 }

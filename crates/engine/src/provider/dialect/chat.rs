@@ -1,10 +1,12 @@
 //! Chat Completions, and the many servers that speak them, each with an accent.
 
 use secateur::Usage;
+use secateur_formats::Wire;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Step, count, is_there, parse};
+use super::{Step, is_there, parse};
+use crate::provider::counted;
 use crate::provider::draft::Draft;
 use crate::provider::{AskError, Endpoint, Finish, Question, TokensField};
 
@@ -92,7 +94,7 @@ fn take(chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), AskError> {
         return Err(draft.refuse(&json!({ "error": chunk.error })));
     }
     if let Some(usage) = chunk.usage.filter(Value::is_object) {
-        draft.count(read_usage(&usage));
+        draft.count(counted(Wire::OpenAiChat, &usage, Usage::default()));
     }
     for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
         for message in [choice.delta, choice.message].into_iter().flatten() {
@@ -124,24 +126,5 @@ fn speak(message: Message, draft: &mut Draft<'_>) -> Result<(), AskError> {
         Some(Content::Parts(parts)) => {
             parts.into_iter().filter_map(|part| part.text).try_for_each(|text| draft.say(&text))
         }
-    }
-}
-
-fn read_usage(usage: &Value) -> Usage {
-    let prompt = count(usage, "/prompt_tokens").unwrap_or(0);
-    let completion = count(usage, "/completion_tokens").unwrap_or(0);
-    let cached = count(usage, "/prompt_tokens_details/cached_tokens").unwrap_or(0);
-    let reasoning = count(usage, "/completion_tokens_details/reasoning_tokens").unwrap_or(0);
-    let total = count(usage, "/total_tokens");
-    // Most count the thinking as part of the completion, xAI beside it. The total tells which.
-    let beside =
-        reasoning > 0 && total == prompt.checked_add(completion).and_then(|sum| sum.checked_add(reasoning));
-    Usage {
-        input: prompt.saturating_sub(cached).max(0),
-        output: if beside { completion } else { completion.saturating_sub(reasoning).max(0) },
-        reasoning,
-        cache_read: cached,
-        total,
-        ..Usage::default()
     }
 }

@@ -4,10 +4,12 @@
 //! ones said `STOP` with every piece, so everything is read, and the last word counts.
 
 use secateur::Usage;
+use secateur_formats::Wire;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Step, count, is_there, parse};
+use super::{Step, is_there, parse};
+use crate::provider::counted;
 use crate::provider::draft::Draft;
 use crate::provider::{AskError, Finish, Question};
 
@@ -93,7 +95,7 @@ fn take(chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), AskError> {
         return Err(draft.refuse(&json!({ "error": chunk.error })));
     }
     if let Some(usage) = chunk.usage_metadata.filter(Value::is_object) {
-        draft.count(read_usage(&usage));
+        draft.count(counted(Wire::Gemini, &usage, Usage::default()));
     }
     // The prompt itself is held back. There are no candidates then.
     if chunk.prompt_feedback.and_then(|feedback| feedback.block_reason).is_some() {
@@ -127,19 +129,5 @@ fn speak(part: Part, draft: &mut Draft<'_>) -> Result<(), AskError> {
     match part.text {
         Some(text) if part.thought != Some(true) => draft.say(&text),
         _ => Ok(()),
-    }
-}
-
-/// Each piece counts everything so far. Thinking is counted beside the output.
-fn read_usage(usage: &Value) -> Usage {
-    let prompt = count(usage, "/promptTokenCount").unwrap_or(0);
-    let cached = count(usage, "/cachedContentTokenCount").unwrap_or(0);
-    Usage {
-        input: prompt.saturating_sub(cached).max(0),
-        output: count(usage, "/candidatesTokenCount").unwrap_or(0),
-        reasoning: count(usage, "/thoughtsTokenCount").unwrap_or(0),
-        cache_read: cached,
-        total: count(usage, "/totalTokenCount"),
-        ..Usage::default()
     }
 }

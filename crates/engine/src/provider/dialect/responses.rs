@@ -4,10 +4,12 @@
 //! nothing else; otherwise the text is what was handed out.
 
 use secateur::Usage;
+use secateur_formats::Wire;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Step, count, is_there, parse};
+use super::{Step, is_there, parse};
+use crate::provider::counted;
 use crate::provider::draft::Draft;
 use crate::provider::{AskError, Endpoint, Finish, Question};
 
@@ -91,7 +93,7 @@ fn take(response: Response, draft: &mut Draft<'_>) -> Result<(), AskError> {
         return Err(draft.refuse(&json!({ "error": response.error })));
     }
     if let Some(usage) = response.usage.filter(Value::is_object) {
-        draft.count(read_usage(&usage));
+        draft.count(counted(Wire::OpenAiResponses, &usage, Usage::default()));
     }
     let silent = draft.is_silent();
     for item in response.output.iter().flatten() {
@@ -122,20 +124,5 @@ fn check(item: Option<&Item>) -> Result<(), AskError> {
     match item {
         Some(item) if item.kind.ends_with("_call") => Err(AskError::CalledTool),
         _ => Ok(()),
-    }
-}
-
-fn read_usage(usage: &Value) -> Usage {
-    let input = count(usage, "/input_tokens").unwrap_or(0);
-    let output = count(usage, "/output_tokens").unwrap_or(0);
-    let cached = count(usage, "/input_tokens_details/cached_tokens").unwrap_or(0);
-    let reasoning = count(usage, "/output_tokens_details/reasoning_tokens").unwrap_or(0);
-    Usage {
-        input: input.saturating_sub(cached).max(0),
-        output: output.saturating_sub(reasoning).max(0),
-        reasoning,
-        cache_read: cached,
-        total: count(usage, "/total_tokens"),
-        ..Usage::default()
     }
 }
