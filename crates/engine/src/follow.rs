@@ -138,7 +138,6 @@ impl Session {
         let first = self.row.head + following.pending.len() as u64 + 1;
         let mut entries = Vec::with_capacity(rows.len());
         for (seq, (row, entry)) in (first..).zip(rows) {
-            self.bodies.insert(seq, row.body.clone());
             following.pending.push(row);
             entries.push((seq, entry));
         }
@@ -185,7 +184,6 @@ impl Session {
         let Some(following) = self.following.as_mut().filter(|_| from > head) else { return Ok(false) };
         let keep = usize::try_from(from - head - 1).unwrap_or(usize::MAX);
         following.pending.truncate(keep);
-        self.bodies.retain(|&seq, _| seq < from);
         self.drive(Input::Retracted { from }).await?;
         Ok(true)
     }
@@ -272,6 +270,15 @@ impl Session {
         self.following.as_ref().map(|following| following.pending.clone()).unwrap_or_default()
     }
 
+    /// The body that is shown of a message, if it is in memory.
+    pub(crate) fn body(&self, seq: Seq) -> Option<&[u8]> {
+        let pending = || {
+            let at = usize::try_from(seq.checked_sub(self.row.head + 1)?).ok()?;
+            Some(self.following.as_ref()?.pending.get(at)?.body.as_slice())
+        };
+        self.bodies.get(&seq).map(Vec::as_slice).or_else(pending)
+    }
+
     /// Messages that are not stored yet and will not be taken back.
     pub(crate) fn settled(&self) -> Vec<Row> {
         let Some(following) = &self.following else { return Vec::new() };
@@ -284,11 +291,7 @@ impl Session {
     pub(crate) fn note_kept(&mut self, committed: &Committed) {
         if let Some(following) = &mut self.following {
             let stored = usize::try_from(committed.head - self.row.head).unwrap_or(usize::MAX);
-            for (seq, _) in
-                (self.row.head + 1..).zip(following.pending.drain(..stored.min(following.pending.len())))
-            {
-                self.bodies.remove(&seq);
-            }
+            following.pending.drain(..stored.min(following.pending.len()));
         }
         (self.row.revision, self.row.head) = (committed.revision, committed.head);
     }

@@ -167,7 +167,7 @@ impl Session {
     /// Messages as they are shown, as one request.
     async fn told_as_request(&self, seqs: &[Seq]) -> Result<String, EngineError> {
         let fetched = self.fetch(seqs).await?;
-        let body = |seq: &Seq| self.bodies.get(seq).or_else(|| fetched.get(seq)).map(Vec::as_slice);
+        let body = |seq: &Seq| self.body(*seq).or_else(|| fetched.get(seq).map(Vec::as_slice));
         Ok(self.dialect.body("{}", seqs.iter().filter_map(body)))
     }
 }

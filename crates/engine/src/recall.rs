@@ -152,8 +152,7 @@ impl Session {
     pub(crate) async fn fetch(&self, seqs: &[Seq]) -> Result<HashMap<Seq, Vec<u8>>, EngineError> {
         /// How many messages are read at once.
         const PAGE: Seq = 200;
-        let mut missing: Vec<Seq> =
-            seqs.iter().copied().filter(|seq| !self.bodies.contains_key(seq)).collect();
+        let mut missing: Vec<Seq> = seqs.iter().copied().filter(|seq| self.body(*seq).is_none()).collect();
         missing.sort_unstable();
         let mut found = HashMap::new();
         let mut rest = missing.as_slice();

@@ -211,7 +211,7 @@ impl Draft<'_> {
         let body = prepared.map(|prepared| prepared.body.clone()).unwrap_or_default();
         self.make(body, Nature::Summary, marker)?;
         if let Some(seq) = turnover.replay {
-            let body = self.session.bodies.get(&seq).cloned().unwrap_or_default();
+            let body = self.session.body(seq).unwrap_or_default().to_owned();
             self.make(String::from_utf8_lossy(&body).into_owned(), Nature::Plain, None)?;
         }
         if turnover.resume {
@@ -244,10 +244,10 @@ impl Session {
     pub(crate) async fn original(&self, seq: Seq) -> Result<Vec<u8>, EngineError> {
         let rows = self.machine.window().rows();
         let row = self.machine.window().position(seq).and_then(|at| rows.get(at));
-        if let (Some(row), Some(body)) = (row, self.bodies.get(&seq))
+        if let (Some(row), Some(body)) = (row, self.body(seq))
             && row.cuts.is_empty()
         {
-            return Ok(body.clone());
+            return Ok(body.to_owned());
         }
         let mut found = self.engine.parts.store.originals(&self.row.id, &[seq]).await?;
         found.pop().flatten().ok_or(EngineError::Forgotten { seq })

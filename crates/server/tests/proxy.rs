@@ -16,7 +16,7 @@ mod agent;
 #[path = "proxy/client.rs"]
 mod client;
 #[cfg(unix)]
-#[path = "proxy/database.rs"]
+#[path = "../../engine/tests/crash/server.rs"]
 mod database;
 #[path = "proxy/flaky.rs"]
 mod flaky;

@@ -49,7 +49,12 @@ async fn those_who_work_on_a_server_that_is_killed_lose_nothing_and_go_on() {
         tokio::time::sleep(Duration::from_micros(dice.roll(20_000))).await;
         let end = if outage % 2 == 0 { End::Stopped } else { End::Killed };
         let server = Arc::clone(&server);
-        spawn_blocking(move || server.restart(end)).await.unwrap();
+        spawn_blocking(move || {
+            server.stop(end);
+            server.start_again();
+        })
+        .await
+        .unwrap();
     }
     watch.is_over.store(true, Ordering::Relaxed);
     for (id, mut kept) in clients.join_all().await {

@@ -62,12 +62,19 @@ impl Server {
         Some(Self { keeper, url: url.trim().to_owned(), data, programs })
     }
 
-    /// Ends the server and starts it again.
-    pub(crate) fn restart(&self, end: End) {
-        if let End::Killed = end {
-            let kill = format!("kill -9 {}", first_process(&self.data));
-            assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    /// Ends the server.
+    pub(crate) fn stop(&self, end: End) {
+        match end {
+            End::Killed => {
+                let kill = format!("kill -9 {}", first_process(&self.data));
+                assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+            }
+            End::Stopped => assert!(self.control(&["stop", "--mode", "immediate"])),
         }
+    }
+
+    /// Starts it again where it was.
+    pub(crate) fn start_again(&self) {
         for _ in 0..ATTEMPTS {
             // It takes the options of the start before.
             if self.control(&["restart", "--mode", "immediate"]) {

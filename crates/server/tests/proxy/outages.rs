@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, Wire};
 use crate::client::same;
-use crate::database::{Database, End};
+use crate::database::{End, Server};
 use crate::place::schema;
 use crate::stage::{Stage, engine};
 
@@ -10,7 +10,7 @@ const WINDOW: u64 = 8_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_killed_and_comes_back_holds_nobody_up() {
-    let Some(database) = Database::start().await else { return };
+    let Some(database) = Server::start().await else { return };
     let url = schema(&database.url, "proxy").await;
     let engine = engine(&url).await;
     let stage = Stage::with(WINDOW, engine.clone()).await;
