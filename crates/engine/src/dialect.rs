@@ -43,6 +43,11 @@ impl Dialect {
         with_member(frame, self.list(), &list)
     }
 
+    /// A request with one message and nothing else.
+    pub(crate) fn alone(self, message: &str) -> String {
+        ["{\"", self.list(), "\":[", message, "]}"].concat()
+    }
+
     /// Reads a request.
     pub(crate) fn read<'b>(self, body: &'b str, measures: &Measures) -> Result<Transcript<'b>, EngineError> {
         read_as(body.as_bytes(), Format::Request(self.0), measures)
@@ -51,7 +56,7 @@ impl Dialect {
 
     /// The facts about one message.
     pub(crate) fn entry(self, message: &str, id: &str, measures: &Measures) -> Result<Entry, EngineError> {
-        let body = self.body("{}", std::iter::once(message.as_bytes()));
+        let body = self.alone(message);
         let transcript = self.read(&body, measures)?;
         let outline = &transcript.outline;
         let mut entry: Option<Entry> = None;
@@ -71,7 +76,7 @@ impl Dialect {
 
     /// A message with these cuts made: of each part the newest that is not undone.
     pub(crate) fn cut(self, message: &str, cuts: &[MadeCut]) -> Result<String, EngineError> {
-        let body = self.body("{}", std::iter::once(message.as_bytes()));
+        let body = self.alone(message);
         let transcript = self.read(&body, &Measures::default())?;
         let holding = cuts.iter().filter(|cut| !cut.undone).map(|cut| (cut.part, cut));
         let holding: BTreeMap<u32, &MadeCut> = holding.collect();
@@ -82,7 +87,7 @@ impl Dialect {
         });
         let splice = transcript.apply(made, 0).map_err(|source| EngineError::Uncuttable { source })?;
         let cut = String::from_utf8_lossy(&splice.to_vec()).into_owned();
-        let (start, end) = (self.body("{}", std::iter::empty()).len() - 2, 2);
+        let (start, end) = (self.alone("").len() - 2, 2);
         let inner = cut.get(start..cut.len().saturating_sub(end));
         Ok(inner.unwrap_or(message).to_owned())
     }

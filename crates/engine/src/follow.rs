@@ -17,6 +17,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use secateur::session::{Entry, Event, Input, MadeCut, Nature, Seq, Session as Machine, State};
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
 use secateur_store::{Committed, NewMessage as Row, NewSession, SessionRow};
@@ -225,7 +226,7 @@ impl Session {
             seq: row.seq,
             entry: &row.entry,
             cuts: &row.cuts,
-            made: self.bodies.get(&row.seq).filter(|_| row.entry.nature != Nature::Plain).map(Vec::as_slice),
+            made: self.bodies.get(&row.seq).filter(|_| row.entry.nature != Nature::Plain).map(Bytes::as_ref),
         })
     }
 
@@ -274,9 +275,9 @@ impl Session {
     pub(crate) fn body(&self, seq: Seq) -> Option<&[u8]> {
         let pending = || {
             let at = usize::try_from(seq.checked_sub(self.row.head + 1)?).ok()?;
-            Some(self.following.as_ref()?.pending.get(at)?.body.as_slice())
+            Some(self.following.as_ref()?.pending.get(at)?.body.as_ref())
         };
-        self.bodies.get(&seq).map(Vec::as_slice).or_else(pending)
+        self.bodies.get(&seq).map(Bytes::as_ref).or_else(pending)
     }
 
     /// Messages that are not stored yet and will not be taken back.
@@ -292,6 +293,10 @@ impl Session {
         if let Some(following) = &mut self.following {
             let stored = usize::try_from(committed.head - self.row.head).unwrap_or(usize::MAX);
             following.pending.drain(..stored.min(following.pending.len()));
+            // The few that stay behind must not hold the whole request that they are slices of.
+            for row in &mut following.pending {
+                row.body = Bytes::copy_from_slice(&row.body);
+            }
         }
         (self.row.revision, self.row.head) = (committed.revision, committed.head);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use bytestring::ByteString;
 use secateur::Measures;
 use secateur::session::{Entry, Input, Seq};
 use secateur_store::{Commit, NewMessage as Row, StoreError};
@@ -18,15 +19,16 @@ pub struct NewMessage {
     /// Its id, unique in the session; a new one if none is given. Appending an id a second time appends nothing, so
     /// whoever is not sure whether it arrived says it again.
     pub id: Option<String>,
-    /// The message as it stands in a request of the session's form.
-    pub json: String,
+    /// The message as it stands in a request of the session's form. It may be a slice of that request, so that megabytes
+    /// need not be copied.
+    pub json: ByteString,
     /// Whether it stays verbatim through every compaction.
     pub pinned: bool,
 }
 
 impl NewMessage {
     /// A message as it stands in a request.
-    pub fn json(json: impl Into<String>) -> Self {
+    pub fn json(json: impl Into<ByteString>) -> Self {
         Self { id: None, json: json.into(), pinned: false }
     }
 
@@ -47,7 +49,7 @@ impl NewMessage {
         if !is_object {
             return Err(EngineError::NotAMessage { id, wire: dialect.0 });
         }
-        let json = json.trim().to_owned();
+        let json = json.slice_ref(json.trim());
         let mut entry = dialect.entry(&json, &id, measures)?;
         entry.time = Some(time);
         entry.pinned = self.pinned;

@@ -81,7 +81,7 @@ impl Session {
                 what: format!("message {} of session {}", message.seq, row.id),
                 source: source.into(),
             })?;
-            self.bodies.insert(message.seq, message.body);
+            self.bodies.insert(message.seq, message.body.into());
             messages.push((message.seq, entry));
         }
         self.row = row;

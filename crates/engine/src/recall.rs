@@ -51,7 +51,7 @@ impl Session {
             return Err(if exists { EngineError::Forgotten { seq } } else { nothing() });
         };
         let message = String::from_utf8_lossy(&body).into_owned();
-        let wrapped = self.dialect.body("{}", std::iter::once(message.as_bytes()));
+        let wrapped = self.dialect.alone(&message);
         let transcript = self.dialect.read(&wrapped, &Measures::default())?;
         let texts = text(&transcript, part);
         if texts.is_empty() && part.is_some() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use secateur::Role;
 use secateur::session::{Entry, Input, MadeCut, Nature, Operation, Record, Seq, State, Turnover};
 use secateur_store::{Change, Commit, NewMessage, NewOperation, StoreError};
@@ -36,7 +37,7 @@ struct Draft<'s> {
     commit: Commit,
     state: State,
     made: Vec<(Seq, Entry)>,
-    bodies: Vec<(Seq, Vec<u8>)>,
+    bodies: Vec<(Seq, Bytes)>,
 }
 
 impl Session {
@@ -149,7 +150,7 @@ impl Draft<'_> {
             let mut all = row.map(|row| row.cuts.clone()).unwrap_or_default();
             all.extend(fresh);
             let shown = self.session.shown(seq, &all).await?;
-            self.bodies.push((seq, shown.clone()));
+            self.bodies.push((seq, shown.clone().into()));
             let cuts = to_json(&all)?;
             self.commit.change.push(Change {
                 seq,
@@ -180,6 +181,7 @@ impl Draft<'_> {
         let time = Some(self.commit.time);
         let entry = Entry { nature, parent, time, ..entry };
         let seq = self.session.row.head + self.commit.append.len() as u64 + 1;
+        let body = Bytes::from(body);
         self.commit.append.push(NewMessage {
             id,
             operation: Some(self.number()),
@@ -187,10 +189,10 @@ impl Draft<'_> {
             time: self.commit.time,
             facts: to_json(&entry)?,
             cuts: String::new(),
-            body: body.clone().into_bytes(),
+            body: body.clone(),
             shown: None,
         });
-        self.bodies.push((seq, body.into_bytes()));
+        self.bodies.push((seq, body));
         self.made.push((seq, entry));
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use bytes::Bytes;
 use secateur::session::{Event, MadeCut, Seq};
 use secateur_formats::json::encode;
 use secateur_formats::lint::{self, Finding};
@@ -53,7 +54,7 @@ impl Session {
             let row = self.machine.window().position(seq).and_then(|at| self.machine.window().rows().get(at));
             let lasting = row.map(|row| row.cuts.clone()).unwrap_or_default();
             let all: Vec<MadeCut> = lasting.into_iter().chain(cuts).collect();
-            shown.insert(seq, self.shown(seq, &all).await?);
+            shown.insert(seq, Bytes::from(self.shown(seq, &all).await?));
         }
         let rows = self.machine.window().rows().iter();
         let bodies = rows.filter_map(|row| shown.get(&row.seq).or_else(|| self.bodies.get(&row.seq)));
@@ -63,7 +64,7 @@ impl Session {
             // The frame is short; in a finished body all messages would have to be walked over.
             frame = Cow::Owned(with_member(&frame, "model", &encode(&target.model)));
         }
-        let own = self.dialect.body(&frame, bodies.map(Vec::as_slice));
+        let own = self.dialect.body(&frame, bodies.map(Bytes::as_ref));
         let body = if wire == self.dialect.0 {
             own
         } else {

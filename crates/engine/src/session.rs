@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use bytes::Bytes;
 use secateur::Profile;
 use secateur::Usage;
 use secateur::session::{
@@ -62,7 +63,7 @@ pub struct Session {
     pub(crate) row: SessionRow,
     pub(crate) machine: Machine,
     /// The bodies that are shown of living messages.
-    pub(crate) bodies: HashMap<Seq, Vec<u8>>,
+    pub(crate) bodies: HashMap<Seq, Bytes>,
     pub(crate) prepared: Option<Prepared>,
     pub(crate) background: Option<Background>,
     pub(crate) lease: Option<Lease>,
@@ -154,7 +155,7 @@ impl Session {
                 cuts => serde_json::from_str(cuts).map_err(|error| unreadable("a cut", error))?,
             };
             if self.holds(entry.nature) {
-                self.bodies.insert(message.seq, message.body);
+                self.bodies.insert(message.seq, message.body.into());
             }
             living.push(Living { seq: message.seq, entry, cuts, chars: 0 });
         }

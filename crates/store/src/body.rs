@@ -3,10 +3,13 @@
 //! The address is the SHA-256 of the bytes before compression. Equal bodies are kept once, in whichever session they
 //! are said: an agent that reads the same file in ten sessions costs one copy of it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 
+use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
-use zstd::bulk::Compressor;
+use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
 use crate::error::StoreError;
@@ -35,15 +38,15 @@ pub(crate) struct Packed {
     /// Its length before compression.
     pub(crate) size: i64,
     /// Its bytes, perhaps compressed.
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Bytes,
 }
 
 impl Packed {
-    fn new(body: Vec<u8>) -> Result<Self, StoreError> {
+    fn new(body: Bytes) -> Result<Self, StoreError> {
         let size = i64::try_from(body.len()).unwrap_or(i64::MAX);
         if body.len() >= WORTH_IT {
-            let bytes = compress(&body).map_err(StoreError::database("cannot compress a body"))?;
-            if bytes.len() < body.len() {
+            let packed = compress(&body).map_err(StoreError::database("cannot compress a body"))?;
+            if let Some(bytes) = packed {
                 return Ok(Self { encoding: ZSTD, size, bytes });
             }
         }
@@ -58,8 +61,8 @@ impl Packed {
             return Err(damaged("its size cannot be"));
         };
         let body = match self.encoding {
-            RAW => self.bytes,
-            ZSTD => match zstd::bulk::decompress(&self.bytes, size) {
+            RAW => self.bytes.into(),
+            ZSTD => match decompress(&self.bytes, size) {
                 Ok(body) => body,
                 Err(error) => return Err(StoreError::database("a body in the database is damaged")(error)),
             },
@@ -70,7 +73,7 @@ impl Packed {
 }
 
 /// Packs a body, unless it is there, and says its address.
-pub(crate) fn pack(bodies: &mut Bodies, body: Vec<u8>) -> Result<Digest, StoreError> {
+pub(crate) fn pack(bodies: &mut Bodies, body: Bytes) -> Result<Digest, StoreError> {
     let digest = Sha256::digest(&body).into();
     if let std::collections::btree_map::Entry::Vacant(place) = bodies.entry(digest) {
         place.insert(Packed::new(body)?);
@@ -78,11 +81,53 @@ pub(crate) fn pack(bodies: &mut Bodies, body: Vec<u8>) -> Result<Digest, StoreEr
     Ok(digest)
 }
 
-/// With a checksum, so that a flipped bit is noticed when the body is read again.
-fn compress(body: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut compressor = Compressor::new(LEVEL)?;
-    compressor.set_parameter(CParameter::ChecksumFlag(true))?;
-    compressor.compress(body)
+/// A compressor, which costs more to make than most bodies to compress, and the room that it writes to.
+struct Press {
+    compressor: Compressor<'static>,
+    room: Vec<u8>,
+}
+
+thread_local! {
+    static PRESS: RefCell<Option<Press>> = const { RefCell::new(None) };
+    static OPENER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+impl Press {
+    /// More room than this is given back after use.
+    const MOST: usize = 1 << 20;
+
+    /// With a checksum, so that a flipped bit is noticed when the body is read again.
+    fn new() -> io::Result<Self> {
+        let mut compressor = Compressor::new(LEVEL)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+        Ok(Self { compressor, room: Vec::new() })
+    }
+
+    fn compress(&mut self, body: &[u8]) -> io::Result<Option<Bytes>> {
+        self.room.clear();
+        self.room.reserve(zstd::zstd_safe::compress_bound(body.len()));
+        self.compressor.compress_to_buffer(body, &mut self.room)?;
+        let packed = (self.room.len() < body.len()).then(|| Bytes::copy_from_slice(&self.room));
+        if self.room.capacity() > Self::MOST {
+            self.room = Vec::new();
+        }
+        Ok(packed)
+    }
+}
+
+/// None if that makes it no smaller.
+fn compress(body: &[u8]) -> io::Result<Option<Bytes>> {
+    PRESS.with_borrow_mut(|press| match press {
+        Some(press) => press.compress(body),
+        None => press.insert(Press::new()?).compress(body),
+    })
+}
+
+fn decompress(packed: &[u8], size: usize) -> io::Result<Vec<u8>> {
+    OPENER.with_borrow_mut(|opener| match opener {
+        Some(opener) => opener.decompress(packed, size),
+        None => opener.insert(Decompressor::new()?).decompress(packed, size),
+    })
 }
 
 #[cfg(test)]
@@ -91,7 +136,7 @@ mod tests {
 
     fn packed(body: &[u8]) -> Packed {
         let mut bodies = Bodies::new();
-        let digest = pack(&mut bodies, body.to_vec()).unwrap();
+        let digest = pack(&mut bodies, Bytes::copy_from_slice(body)).unwrap();
         bodies.remove(&digest).unwrap()
     }
 
@@ -117,8 +162,8 @@ mod tests {
     fn equal_bodies_are_packed_once() {
         let mut bodies = Bodies::new();
         assert_eq!(
-            pack(&mut bodies, b"same".to_vec()).unwrap(),
-            pack(&mut bodies, b"same".to_vec()).unwrap()
+            pack(&mut bodies, Bytes::from_static(b"same")).unwrap(),
+            pack(&mut bodies, Bytes::from_static(b"same")).unwrap()
         );
         assert_eq!(bodies.len(), 1);
     }
@@ -126,8 +171,9 @@ mod tests {
     #[test]
     fn a_damaged_body_is_an_error() {
         let whole = || packed(&[b'a'; 1000]);
-        let mut flipped = whole();
-        *flipped.bytes.last_mut().unwrap() ^= 1;
+        let mut bytes = whole().bytes.to_vec();
+        *bytes.last_mut().unwrap() ^= 1;
+        let flipped = Packed { bytes: bytes.into(), ..whole() };
         let longer = Packed { size: 1001, ..whole() };
         let shorter = Packed { size: 999, ..whole() };
         let endless = Packed { size: i64::MAX, ..whole() };

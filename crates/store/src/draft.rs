@@ -124,7 +124,7 @@ impl Draft {
 impl Appended {
     fn new(bodies: &mut Bodies, mut row: NewMessage) -> Result<Self, StoreError> {
         let body = pack(bodies, std::mem::take(&mut row.body))?;
-        let shown = row.shown.take().map(|shown| pack(bodies, shown)).transpose()?;
+        let shown = row.shown.take().map(|shown| pack(bodies, shown.into())).transpose()?;
         Ok(Self { row, body, shown: shown.filter(|&shown| shown != body) })
     }
 }
@@ -160,8 +160,10 @@ fn merge(bodies: &mut Bodies, changes: Vec<Change>) -> Result<BTreeMap<u64, Chan
         place.pinned = change.pinned.or(place.pinned);
     }
     let pack_change = |(seq, change): (u64, Change)| {
-        let shown =
-            change.shown.map(|shown| shown.map(|shown| pack(bodies, shown)).transpose()).transpose()?;
+        let shown = change
+            .shown
+            .map(|shown| shown.map(|shown| pack(bodies, shown.into())).transpose())
+            .transpose()?;
         Ok((seq, Changed { cuts: change.cuts, shown, hidden: change.hidden, pinned: change.pinned }))
     };
     merged.into_iter().map(pack_change).collect()

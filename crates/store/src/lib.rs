@@ -72,7 +72,7 @@ const MOST_FOUND: usize = 1000;
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let store = open("sqlite::memory:").await?;
 /// let session = store.create(NewSession { id: "s".to_owned(), ..NewSession::default() }).await?;
-/// let hello = NewMessage { id: "m".to_owned(), body: b"hello".to_vec(), ..NewMessage::default() };
+/// let hello = NewMessage { id: "m".to_owned(), body: b"hello"[..].into(), ..NewMessage::default() };
 /// let commit = Commit { revision: session.revision, append: vec![hello], ..Commit::default() };
 /// assert_eq!(store.commit("s", commit.clone()).await?.head, 1);
 /// assert_eq!(store.load("s").await?.messages[0].body, b"hello");

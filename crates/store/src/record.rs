@@ -3,6 +3,8 @@
 //! with [`StoreError::Unfit`](crate::StoreError::Unfit): PostgreSQL cannot keep one, and JSON writes it as `\u0000`.
 //! Bodies may hold any bytes.
 
+use bytes::Bytes;
+
 /// A session that is to be created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewSession {
@@ -70,7 +72,7 @@ pub struct NewMessage {
     /// Cuts that are made in it, as JSON; empty without any.
     pub cuts: String,
     /// The bytes.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// The bytes that are shown, if others.
     pub shown: Option<Vec<u8>>,
 }

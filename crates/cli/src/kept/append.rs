@@ -55,7 +55,7 @@ impl Append {
         let mut session = keeper::session(&engine, &self.which.store, &self.which.session).await?;
         let messages = pieces.iter().zip(&ids).map(|(piece, id)| NewMessage {
             id: Some(id.clone()),
-            json: piece.json.to_owned(),
+            json: piece.json.into(),
             pinned: self.pin,
         });
         let numbers = session.append(messages).await.map_err(|error| self.place(error, &pieces, &ids))?;

@@ -77,7 +77,7 @@ pub(crate) fn turn(name: &str) -> [NewMessage; 4] {
     ];
     let ids = ["user", "call", "result", "answer"].map(|role| Some(format!("{name}-{role}")));
     let mut ids = ids.into_iter().flatten();
-    messages.map(|message| NewMessage { id: ids.next(), json: message.to_string(), pinned: false })
+    messages.map(|message| NewMessage { id: ids.next(), json: message.to_string().into(), pinned: false })
 }
 
 /// How the request ended.

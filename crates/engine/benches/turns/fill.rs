@@ -43,7 +43,7 @@ pub(crate) async fn fill(url: &str, messages: u64) -> Outcome<()> {
                     id: row.id.replace(NAME, &name),
                     time: row.time,
                     facts: row.facts.replace(NAME, &name),
-                    body: String::from_utf8_lossy(&row.body).replace(NAME, &name).into_bytes(),
+                    body: String::from_utf8_lossy(&row.body).replace(NAME, &name).into(),
                     ..NewMessage::default()
                 })
             })

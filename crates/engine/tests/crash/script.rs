@@ -77,7 +77,7 @@ impl Batch {
 
     /// Its messages.
     pub(crate) fn messages(self, turn: &str) -> Vec<NewMessage> {
-        let message = |id: String| NewMessage { json: said(&id), id: Some(id), pinned: false };
+        let message = |id: String| NewMessage { json: said(&id).into(), id: Some(id), pinned: false };
         self.ids(turn).into_iter().map(message).collect()
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn target(context: i64) -> Target {
 /// What a user says.
 pub(crate) fn ask(id: &str) -> NewMessage {
     let json = json!({"role": "user", "content": format!("Please look at file {id}.")}).to_string();
-    NewMessage { id: Some(id.to_owned()), json, pinned: false }
+    NewMessage { id: Some(id.to_owned()), json: json.into(), pinned: false }
 }
 
 /// So many turns with answers of some length, and no results of tools that could be cut instead.

@@ -6,20 +6,20 @@ use secateur_formats::Wire;
 
 fn user(id: &str, text: &str) -> NewMessage {
     let json = format!(r#"{{"role":"user","content":"{text}"}}"#);
-    NewMessage { id: Some(id.to_owned()), json, pinned: false }
+    NewMessage { id: Some(id.to_owned()), json: json.into(), pinned: false }
 }
 
 fn call(id: &str) -> NewMessage {
     let json = format!(
         r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_{id}","type":"function","function":{{"name":"bash","arguments":"{{\"command\":\"run {id}\"}}"}}}}]}}"#
     );
-    NewMessage { id: Some(id.to_owned()), json, pinned: false }
+    NewMessage { id: Some(id.to_owned()), json: json.into(), pinned: false }
 }
 
 fn result(id: &str, of: &str, len: usize) -> NewMessage {
     let text = format!("{of} ").repeat(len / (of.len() + 1));
     let json = format!(r#"{{"role":"tool","tool_call_id":"call_{of}","content":"{text}"}}"#);
-    NewMessage { id: Some(id.to_owned()), json, pinned: false }
+    NewMessage { id: Some(id.to_owned()), json: json.into(), pinned: false }
 }
 
 async fn engine() -> Engine {

@@ -27,7 +27,7 @@ async fn pins_and_instructions_survive_two_compactions_word_for_word() {
         }
         assert!(made(&told).len() >= 2, "{wire}");
         let body = ask(&mut session, &target(4_000)).await.body;
-        assert!(body.contains(&rule.json), "{body}");
+        assert!(body.contains(&*rule.json), "{body}");
         assert_eq!(body.matches("Be brief.").count(), 1, "{wire}");
         let shape = shape(&body);
         let (rule, summary) = (shape.find("Never push").unwrap(), shape.find("This is a record").unwrap());
@@ -138,9 +138,9 @@ async fn signed_thinking_stays_with_its_turn_to_the_byte() {
         // A signature is there with all that it signs, or not at all.
         for (number, thought) in thoughts.iter().enumerate() {
             let signed = request.body.contains(&format!("sig-{number}=="));
-            assert_eq!(signed, request.body.contains(thought.as_str()), "{number}\n{}", shape(&request.body));
+            assert_eq!(signed, request.body.contains(&**thought), "{number}\n{}", shape(&request.body));
         }
-        assert!(request.body.contains(thoughts.last().unwrap()), "the newest is needed to go on");
+        assert!(request.body.contains(&**thoughts.last().unwrap()), "the newest is needed to go on");
         session.append([assistant(wire, "Done.")]).await.unwrap();
         answered(&mut session, request.tokens, Turn::Over).await;
     }

@@ -79,7 +79,7 @@ async fn play(profile: &str, steps: Vec<Step>, order: Vec<u32>) {
             }
             Step::Reopen => session = engine.open(session.id()).await.unwrap(),
         }
-        said.extend(append.iter().map(|message| message.json.clone()));
+        said.extend(append.iter().map(|message| message.json.to_string()));
         session.append(std::mem::take(&mut append)).await.unwrap();
         assert!(session.machine().window().is_sound());
     }

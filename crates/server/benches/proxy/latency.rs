@@ -27,9 +27,12 @@ impl Lane {
 }
 
 pub(crate) fn measure(targets: &[Target], pace: Pace, table: &mut Table) {
-    let plans = [(SMALL, 20, 50, 10), (MIDDLE, 8, 30, 8), (LARGE, 3, 30, 6)];
+    let mut plans = vec![(SMALL, 20, 50, 10), (MIDDLE, 8, 30, 8), (LARGE, 3, 30, 6)];
+    if let Ok(only) = std::env::var("SHAPE") {
+        plans.retain(|(shape, ..)| shape.name == only);
+    }
     for path in [TALK, OTHER] {
-        for (shape, turn, rounds, few) in plans {
+        for (shape, turn, rounds, few) in plans.clone() {
             let history = History::new(shape);
             let lanes = ask(targets, &history, path, (pace.of(rounds, few), turn), |times| times.whole);
             let what = if path == TALK { "conversation" } else { "pass-through" };

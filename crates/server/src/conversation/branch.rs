@@ -268,7 +268,7 @@ impl Work {
         let fresh = received.elements.get(shared..).unwrap_or_default();
         let message = |element: &Element| NewMessage {
             id: Some(element.id.to_string()),
-            json: received.text(element).to_owned(),
+            json: received.slice(element),
             pinned: false,
         };
         let seqs = self.session.take(fresh.iter().map(message)).await?;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use bytestring::ByteString;
 use secateur_formats::Wire;
 
 use super::branch::Branch;
@@ -34,6 +35,11 @@ impl Received {
         // The body was found to be UTF-8 when it was read, and elements begin and end between its characters.
         let bytes = self.body.get(element.range.clone()).unwrap_or_default();
         simdutf8::basic::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// The same, as a slice of the body that may outlive it.
+    pub(crate) fn slice(&self, element: &Element) -> ByteString {
+        ByteString::try_from(self.body.slice(element.range.clone())).unwrap_or_default()
     }
 
     /// Whether the client asks for a summary of the conversation, to go on with that instead of it.

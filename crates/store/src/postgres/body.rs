@@ -45,7 +45,7 @@ async fn insert_batch(transaction: &Transaction<'_>, batch: &[(&Digest, &Packed)
     let digests: Vec<&[u8]> = batch.iter().map(|(digest, _)| digest.as_slice()).collect();
     let encodings: Vec<i16> = batch.iter().map(|(_, packed)| packed.encoding).collect();
     let sizes: Vec<i64> = batch.iter().map(|(_, packed)| packed.size).collect();
-    let bytes: Vec<&[u8]> = batch.iter().map(|(_, packed)| packed.bytes.as_slice()).collect();
+    let bytes: Vec<&[u8]> = batch.iter().map(|(_, packed)| &packed.bytes[..]).collect();
     let sql = "INSERT INTO bodies (digest, encoding, size, bytes) \
                SELECT * FROM UNNEST($1::bytea[], $2::smallint[], $3::bigint[], $4::bytea[]) \
                ON CONFLICT (digest) DO NOTHING";
@@ -59,7 +59,11 @@ pub(super) fn read_packed(row: &Row, at: usize) -> Result<Option<Packed>, Error>
     let Some(encoding) = row.try_get(at)? else {
         return Ok(None);
     };
-    Ok(Some(Packed { encoding, size: row.try_get(at + 1)?, bytes: row.try_get(at + 2)? }))
+    Ok(Some(Packed {
+        encoding,
+        size: row.try_get(at + 1)?,
+        bytes: row.try_get::<_, Vec<u8>>(at + 2)?.into(),
+    }))
 }
 
 /// The original bodies of messages, in the order asked for.

@@ -15,7 +15,7 @@ pub(super) fn insert(connection: &Connection, bodies: &Bodies) -> rusqlite::Resu
          ON CONFLICT (digest) DO NOTHING",
     )?;
     for (digest, packed) in bodies {
-        statement.execute((&digest[..], packed.encoding, packed.size, &packed.bytes))?;
+        statement.execute((&digest[..], packed.encoding, packed.size, &packed.bytes[..]))?;
     }
     Ok(())
 }
@@ -25,7 +25,7 @@ pub(super) fn read_packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<P
     let Some(encoding) = row.get(at)? else {
         return Ok(None);
     };
-    Ok(Some(Packed { encoding, size: row.get(at + 1)?, bytes: row.get(at + 2)? }))
+    Ok(Some(Packed { encoding, size: row.get(at + 1)?, bytes: row.get::<_, Vec<u8>>(at + 2)?.into() }))
 }
 
 /// The original bodies of messages, in the order asked for.

@@ -61,7 +61,7 @@ impl Model {
                 cuts: new.cuts.clone(),
                 body: vec![],
             };
-            let said = Said { row, original: Some(new.body.clone()), shown: new.shown.clone() };
+            let said = Said { row, original: Some(new.body.to_vec()), shown: new.shown.clone() };
             self.messages.insert(session.head, said);
         }
         for change in &commit.change {

@@ -47,7 +47,7 @@ fn message() -> impl Strategy<Value = NewMessage> {
             time,
             facts,
             cuts,
-            body,
+            body: body.into(),
             shown,
         },
     )

@@ -21,7 +21,7 @@ pub(crate) fn message(id: &str, body: &[u8]) -> NewMessage {
         id: id.to_owned(),
         time: 1_500,
         facts: format!(r#"{{"about":"{id}"}}"#),
-        body: body.to_vec(),
+        body: body.to_vec().into(),
         ..NewMessage::default()
     }
 }
