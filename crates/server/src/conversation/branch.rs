@@ -20,6 +20,10 @@ use super::matching::{Element, Received};
 /// How long what was said and learned may be in memory only. No agent goes on faster than that.
 const MOMENT: Duration = Duration::from_millis(10);
 
+/// Messages that are this long together are stored as soon as the provider accepts them: until then they hold the whole
+/// request in memory, and an answer may take minutes.
+const HEAVY: usize = 64 << 10;
+
 /// Counts uses, so that the branch that was not used for longest can be told.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
@@ -35,6 +39,8 @@ pub(crate) struct Branch {
     reports: Mutex<Vec<(Report, Lent)>>,
     work: tokio::sync::Mutex<Work>,
     is_kept_soon: AtomicBool,
+    /// Long messages wait to be stored.
+    is_heavy: AtomicBool,
 }
 
 /// The part of a branch that one request at a time works with.
@@ -59,6 +65,7 @@ impl Branch {
             chain: RwLock::new(Arc::new(chain)),
             reports: Mutex::default(),
             is_kept_soon: AtomicBool::new(false),
+            is_heavy: AtomicBool::new(false),
             work: tokio::sync::Mutex::new(Work::new(session)),
         }
     }
@@ -112,6 +119,13 @@ impl Branch {
                 tracing::warn!(session = self.session, %error, "what was learned is not stored");
             }
         });
+    }
+
+    /// The provider took what was said last.
+    pub(crate) fn accepted(self: &Arc<Self>) {
+        if self.is_heavy.swap(false, Ordering::Relaxed) {
+            Arc::clone(self).keep_soon();
+        }
     }
 
     /// Waits for its turn, then settles the answers that came. If one cannot be, what would have been learned from it is
@@ -279,6 +293,9 @@ impl Work {
             }
             chain.extend(links);
         });
+        if fresh.iter().map(|element| element.range.len()).sum::<usize>() > HEAVY {
+            branch.is_heavy.store(true, Ordering::Relaxed);
+        }
         self.hold();
         Ok(())
     }

@@ -50,6 +50,7 @@ impl Talk {
     /// The provider accepted the request: its body is not needed any more.
     pub(crate) fn accepted(&mut self) {
         self.ask = None;
+        self.branch.accepted();
     }
 
     /// The model answered. Does not wait for anything: what follows is done apart.
