@@ -2,13 +2,14 @@
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use secateur_engine::config::Config;
-use secateur_server::{Server, Settings, Upstream};
+use secateur_server::{Server, Settings, Token, Upstream};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::keeper::{self, StoreArgs, SummariserArgs};
@@ -27,6 +28,9 @@ pub(crate) struct Serve {
     /// Where to listen. Port 0 lets the system choose.
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
+    /// A file with the token that clients have to show; needed to listen on more than this machine.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<String>,
     /// The profile by which conversations are kept small: a name, or the path of a page.
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
@@ -104,8 +108,12 @@ impl Serve {
             })?,
             None => usual.listen,
         };
+        let token = self.token_file.as_ref().or(serve.token_file.as_ref());
+        let token = token.map(|path| Token::read(Path::new(path))).transpose()?;
         Ok(Settings {
             listen,
+            token,
+            hosts: serve.hosts.clone().unwrap_or_default(),
             anthropic: upstream(&self.anthropic, "anthropic", &serve.anthropic, usual.anthropic.clone())?,
             openai: upstream(&self.openai, "openai", &serve.openai, usual.openai.clone())?,
             gemini: upstream(&self.gemini, "gemini", &serve.gemini, usual.gemini.clone())?,

@@ -1,11 +1,13 @@
 //! Reading a request's body whole.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
+
+use crate::settings::Settings;
 
 /// The most memory that is taken on a client's word alone.
 const TRUSTED: u64 = 16 << 20;
@@ -18,12 +20,13 @@ pub(crate) enum Collected {
     Long(Vec<Bytes>, Incoming),
     /// The client broke off.
     Broken,
-    /// The client fell silent.
+    /// The client fell silent, or speaks so slowly that it may as well.
     Silent,
 }
 
 /// Reads a body that is no longer than this. Its bytes are copied once at most.
-pub(crate) async fn collect(mut body: Incoming, most: u64, patience: Duration) -> Collected {
+pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collected {
+    let (most, began) = (settings.most_body, Instant::now());
     let hint = body.size_hint();
     if hint.lower() > most {
         return Collected::Long(vec![], body);
@@ -31,7 +34,7 @@ pub(crate) async fn collect(mut body: Incoming, most: u64, patience: Duration) -
     let mut first = Bytes::new();
     let mut all = Vec::new();
     while !body.is_end_stream() {
-        let frame = match timeout(patience, body.frame()).await {
+        let frame = match timeout(settings.patience, body.frame()).await {
             Ok(None) => break,
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(_))) => return Collected::Broken,
@@ -49,7 +52,11 @@ pub(crate) async fn collect(mut body: Incoming, most: u64, patience: Duration) -
             }
             all.extend_from_slice(&data);
         }
-        if (first.len() + all.len()) as u64 > most {
+        let read = (first.len() + all.len()) as u64;
+        if began.elapsed() > settings.head_start + Duration::from_secs(read / settings.slowest.max(1)) {
+            return Collected::Silent;
+        }
+        if read > most {
             let read = if all.is_empty() { first } else { Bytes::from(all) };
             return Collected::Long(vec![read], body);
         }

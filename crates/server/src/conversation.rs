@@ -11,6 +11,7 @@
 //! answer. When anything goes wrong, the request goes on as it came.
 
 mod branch;
+mod cache;
 mod chain;
 mod decision;
 mod hindrance;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use secateur::session::Turn;
+use secateur::session::{Event, Turn};
 use secateur::{Catalogue, Usage};
 use secateur_engine::{Engine, EngineError};
 use secateur_formats::Wire;
@@ -89,6 +90,10 @@ pub(crate) struct Note {
     /// Bytes of the body as it came, and as it goes.
     pub bytes_in: u64,
     pub bytes_out: u64,
+    /// Bytes that are another than they were, outside of cuts and summaries. There are none.
+    pub altered: u64,
+    /// What happened to the conversation since its last request.
+    pub happened: Vec<Event>,
 }
 
 /// How a request went.
@@ -201,7 +206,8 @@ impl Conversations {
     }
 
     fn ready(&self, branch: &Arc<Branch>, ask: Ask, fitted: Fitted) -> Ready {
-        let Fitted { composed: Composed { body, cuts, replaced }, did, cause, is_tight } = fitted;
+        let Fitted { composed: Composed { body, cuts, replaced, altered }, did, happened, cause, is_tight } =
+            fitted;
         let note = Note {
             did,
             cause,
@@ -210,8 +216,10 @@ impl Conversations {
             replaced,
             bytes_in: ask.received.body.len() as u64,
             bytes_out: body.iter().map(|piece| piece.len() as u64).sum(),
+            altered,
+            happened,
         };
-        let talk = Talk::new(self.clone(), branch.clone(), ask);
+        let talk = Talk::new(self.clone(), branch.clone(), ask, did);
         Ready { body, note, talk: Some(talk), is_tight }
     }
 }

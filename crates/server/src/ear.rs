@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::conversation::Talk;
+use crate::runs::{Runs, Savings};
 use crate::tally::Tally;
 use crate::usage::Reader;
 
@@ -12,12 +13,27 @@ use crate::usage::Reader;
 pub(crate) struct Ear {
     reader: Option<Reader>,
     talk: Option<Talk>,
+    sent: Sent,
     tally: Arc<Tally>,
+    runs: Arc<Runs>,
+}
+
+/// A request that was sent: its bytes as they came and as they went, and the run that it belongs to.
+pub(crate) struct Sent {
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+    pub run: Option<String>,
 }
 
 impl Ear {
-    pub(crate) fn new(reader: Option<Reader>, talk: Option<Talk>, tally: Arc<Tally>) -> Self {
-        Self { reader, talk, tally }
+    pub(crate) fn new(
+        reader: Option<Reader>,
+        talk: Option<Talk>,
+        sent: Sent,
+        tally: Arc<Tally>,
+        runs: Arc<Runs>,
+    ) -> Self {
+        Self { reader, talk, sent, tally, runs }
     }
 
     pub(crate) fn hear(&mut self, data: &[u8]) {
@@ -38,11 +54,19 @@ impl Drop for Ear {
         if let Some(usage) = &report.usage {
             self.tally.usage(usage);
         }
-        if let Some(talk) = self.talk.take()
-            // The answer must reach the client whatever becomes of the conversation's books.
-            && catch_unwind(AssertUnwindSafe(|| talk.answered(report))).is_err()
-        {
-            tracing::error!("a conversation could not take in how its request went");
+        let Sent { bytes_in, bytes_out, run } = &self.sent;
+        let mut savings = Savings::default();
+        savings.add(*bytes_in, *bytes_out, report.usage.as_ref());
+        self.tally.saved(savings.tokens_saved);
+        if let Some(run) = run {
+            self.runs.add(run, (*bytes_in, *bytes_out), report.usage.as_ref());
+        }
+        let Some(talk) = self.talk.take() else { return };
+        // The answer must reach the client whatever becomes of the conversation's books.
+        match catch_unwind(AssertUnwindSafe(|| talk.answered(report))) {
+            Ok(Some(missed)) => self.tally.missed(missed),
+            Ok(None) => {}
+            Err(_) => tracing::error!("a conversation could not take in how its request went"),
         }
     }
 }

@@ -11,23 +11,29 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Instant;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{CONTENT_TYPE, TRAILER};
-use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
+use http::header::{CONNECTION, CONTENT_TYPE, TRAILER, WWW_AUTHENTICATE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use secateur_engine::provider::{Connector, overflow};
 use secateur_formats::Wire;
+use secateur_store::Store;
 
 use crate::answer::{Answer, Stream, Watch};
 use crate::collect::{Collected, collect};
 use crate::conversation::{Asked, Conversations, Lender, Note, Ready};
-use crate::ear::Ear;
+use crate::ear::{Ear, Sent};
+use crate::gate::Denied;
 use crate::guard::guard;
 use crate::outgoing::Outgoing;
+use crate::own::Question;
 use crate::packed::Packed;
 use crate::route::{Kind, Provider, Route};
+use crate::runs::Runs;
 use crate::settings::Settings;
 use crate::socket::Peer;
 use crate::tally::Tally;
@@ -48,7 +54,9 @@ pub(crate) struct Proxy {
     pub conversations: Conversations,
     /// The connections on which summaries are asked for.
     pub connector: Connector,
+    pub store: Arc<dyn Store>,
     pub tally: Arc<Tally>,
+    pub runs: Arc<Runs>,
 }
 
 /// The client is gone, and nobody waits for an answer.
@@ -64,20 +72,42 @@ struct Place {
     wire: Wire,
     kind: Kind,
     model: Option<String>,
+    /// The run of an agent that it belongs to, if the client says so.
+    run: Option<String>,
 }
 
 impl Proxy {
     /// Answers a request.
-    pub(crate) async fn serve(&self, mut request: Request<Incoming>, peer: Peer) -> Reply {
+    pub(crate) async fn serve(&self, request: Request<Incoming>, peer: Peer) -> Reply {
         self.tally.request();
+        let (mut parts, body) = request.into_parts();
+        if peer.is_flawed() {
+            let message = "the head of the request can be read in two ways";
+            let mut refusal = refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message);
+            refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            return Ok(refusal);
+        }
+        if parts.method == Method::CONNECT {
+            let message = "this is a proxy for model providers; name it as the provider's base URL instead";
+            return Ok(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
+        }
+        let gate = self.settings.gate();
+        let admitted = gate.admit(&mut parts).and_then(|run| {
+            let question = Question::of(parts.uri.path());
+            question.map_or(Ok(()), |_| gate.check_origin(&parts.headers)).map(|()| (run, question))
+        });
+        let (run, question) = match admitted {
+            Ok(admitted) => admitted,
+            Err(denied) => return Ok(self.turn_away(&parts, denied)),
+        };
+        if let Some(question) = question {
+            return Ok(question.answer(&parts.method, &*self.store, &self.tally).await);
+        }
+        let mut request = Request::from_parts(parts, body);
         // Over HTTP/2 a client that gives up says so, and the whole exchange is dropped.
         let peer = Some(peer).filter(|_| request.version() <= Version::HTTP_11);
         let route = Route::of(request.uri().path(), request.headers());
         let upstream = self.settings.upstream(route.provider);
-        if request.method() == Method::CONNECT {
-            let message = "this is a proxy for model providers; name it as the provider's base URL instead";
-            return Ok(refusal::refuse(route.provider, StatusCode::METHOD_NOT_ALLOWED, message));
-        }
         let tunnel = hop::upgrade(request.headers()).filter(|_| peer.is_some());
         let client = tunnel.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut parts, body) = request.into_parts();
@@ -95,14 +125,26 @@ impl Proxy {
         let (reply, note) = match route.talk.filter(|_| head.method == Method::POST) {
             None => (self.pass(head, vec![], body, peer, route.provider).await, None),
             Some((wire, kind)) => {
-                self.tally.talk();
-                let place = Place { provider: route.provider, wire, kind, model: route.model };
+                let place = Place { provider: route.provider, wire, kind, model: route.model, run };
                 // Boxed, so that requests without a conversation do not carry the room for one.
                 let (reply, note) = Box::pin(self.converse(head, body, peer, place)).await;
                 (reply, Some(note))
             }
         };
         self.close(reply, note, uri.path())
+    }
+
+    /// The answer for somebody who is not let in.
+    fn turn_away(&self, parts: &Parts, denied: Denied) -> Response<Answer> {
+        tracing::info!(why = %denied, status = denied.status().as_u16(), "a request is refused");
+        self.tally.denied(denied.name());
+        let route = Route::of(parts.uri.path(), &parts.headers);
+        let mut refusal = refusal::refuse(route.provider, denied.status(), &denied.to_string());
+        if denied.status() == StatusCode::UNAUTHORIZED {
+            let wanted = HeaderValue::from_static("Bearer realm=\"secateur\"");
+            refusal.headers_mut().insert(WWW_AUTHENTICATE, wanted);
+        }
+        refusal
     }
 
     /// Says what was done, to the client, the log and the counters.
@@ -113,9 +155,8 @@ impl Proxy {
             tracing::debug!(path, status, "passed on");
             return Ok(reply);
         };
-        if let Some(cause) = note.cause {
-            self.tally.passed(cause);
-        }
+        self.tally.talked(&note, status);
+        self.tally.happened(&note);
         tracing::debug!(
             path,
             status,
@@ -165,7 +206,7 @@ impl Proxy {
         if let Some(cause) = unreadable(&head.headers) {
             return (self.pass(head, vec![], body, peer, place.provider).await, note::passed(cause, length));
         }
-        let body = match collect(body, self.settings.most_body, self.settings.patience).await {
+        let body = match collect(body, &self.settings).await {
             Collected::Whole(body) => body,
             Collected::Long(read, rest) => {
                 let passed = note::passed("large", length);
@@ -181,10 +222,12 @@ impl Proxy {
         let (packed, body) = Packed::open(&head.headers, body, self.settings.most_body);
         let mut watch: Option<Watch> = peer.map(|peer| peer.gone(self.settings.grace).boxed());
         let patience = self.settings.patience;
+        let began = Instant::now();
         let preparing = self.prepare(&head, body, &place);
         let Some(mut ready) = unless_gone(preparing, &mut watch).await else {
             return (Err(Gone), Note::default());
         };
+        self.tally.planned(began.elapsed());
         let mut round = 0;
         loop {
             round += 1;
@@ -205,6 +248,7 @@ impl Proxy {
                 && let Some(next) = guard(waiting.overflowed(said), patience).await.ok().flatten()
             {
                 self.tally.overflow();
+                self.tally.happened(&note);
                 watch = answer.into_body().into_watch();
                 ready = next;
                 continue;
@@ -214,7 +258,9 @@ impl Proxy {
             }
             if answer.status().is_success() && place.kind == Kind::Generate {
                 let reader = Reader::new(place.wire, answer.headers());
-                answer.body_mut().heard_by(Ear::new(reader, talk, Arc::clone(&self.tally)));
+                let sent = Sent { bytes_in: note.bytes_in, bytes_out: note.bytes_out, run: place.run };
+                let (tally, runs) = (Arc::clone(&self.tally), Arc::clone(&self.runs));
+                answer.body_mut().heard_by(Ear::new(reader, talk, sent, tally, runs));
             }
             return (Ok(answer.map(|stream| Answer::Stream(Box::new(stream)))), note);
         }
@@ -243,7 +289,7 @@ impl Proxy {
         watch: &mut Option<Watch>,
         provider: Provider,
     ) -> Result<Result<Response<Incoming>, Response<Answer>>, Gone> {
-        let sent = request.body().progress();
+        let (began, sent) = (Instant::now(), request.body().progress());
         let mut answer = pin!(self.client.send(request));
         let answer = poll_fn(|cx| {
             if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
@@ -255,6 +301,7 @@ impl Proxy {
             }
         });
         let answer = answer.await?;
+        self.tally.waited(began.elapsed());
         self.tally.sent(sent.bytes());
         Ok(answer.map_err(|failure| {
             self.tally.failure();

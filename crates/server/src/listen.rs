@@ -16,11 +16,12 @@ use secateur_engine::Engine;
 use secateur_engine::provider::Connector;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use crate::conversation::Conversations;
 use crate::exchange::Proxy;
+use crate::runs::{Runs, Savings};
 use crate::settings::Settings;
 use crate::socket::Socket;
 use crate::tally::{Snapshot, Tally};
@@ -43,6 +44,10 @@ const CONNECTION_WINDOW: u32 = 16 << 20;
 
 /// How long to wait before the next client is let in after that failed, as when there are too many open files.
 const BREATH: Duration = Duration::from_millis(50);
+
+/// What a client hears for whom there is no room.
+const FULL: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
 /// A proxy that listens.
 ///
@@ -76,6 +81,12 @@ pub enum BindError {
         /// What the system says.
         source: io::Error,
     },
+    /// Everybody in the network could use it.
+    #[error("{address} can be reached from other machines, and no token is set; --token-file sets one")]
+    Exposed {
+        /// The address.
+        address: SocketAddr,
+    },
     /// Providers cannot be told from impostors.
     #[error("cannot use the system's certificates: {source}")]
     Certificates {
@@ -86,12 +97,20 @@ pub enum BindError {
 
 /// Shows what passed through a server, also while it runs.
 #[derive(Clone)]
-pub struct Counters(Arc<Tally>);
+pub struct Counters {
+    tally: Arc<Tally>,
+    runs: Arc<Runs>,
+}
 
 impl Counters {
     /// The counters now.
     pub fn snapshot(&self) -> Snapshot {
-        self.0.snapshot()
+        self.tally.snapshot()
+    }
+
+    /// What was saved in a run of an agent: in requests to `/run:NAME/…`. None if there were none.
+    pub fn run(&self, name: &str) -> Option<Savings> {
+        self.runs.get(name)
     }
 }
 
@@ -109,14 +128,19 @@ impl Server {
     /// Takes the address of the settings. The engine keeps the conversations; what models can take is looked up in the
     /// catalogue.
     pub async fn bind(settings: Settings, engine: Engine, catalogue: Catalogue) -> Result<Self, BindError> {
+        let store = Arc::clone(engine.store());
         let conversations = Conversations::new(engine.with_lent_models(), &settings.profile, catalogue);
         let client = Client::new(&settings).map_err(|source| BindError::Certificates { source })?;
         let address = settings.listen;
+        if settings.token.is_none() && !address.ip().is_loopback() {
+            return Err(BindError::Exposed { address });
+        }
         let listen = |source| BindError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let connector = Connector::default();
-        let proxy = Proxy { settings, client, conversations, connector, tally: Arc::default() };
+        let (tally, runs) = (Arc::default(), Arc::default());
+        let proxy = Proxy { settings, client, conversations, connector, store, tally, runs };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
     }
 
@@ -127,7 +151,7 @@ impl Server {
 
     /// What passes through it.
     pub fn counters(&self) -> Counters {
-        Counters(Arc::clone(&self.proxy.tally))
+        Counters { tally: Arc::clone(&self.proxy.tally), runs: Arc::clone(&self.proxy.runs) }
     }
 
     /// Serves until the future is done. Then nobody is let in any more, and streams may go on for a while.
@@ -158,12 +182,21 @@ struct Door {
 impl Door {
     async fn keep_open(self) {
         let builder = Arc::new(builder(&self.proxy.settings));
+        let room = Arc::new(Semaphore::new(self.proxy.settings.most_connections));
         loop {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
+                    let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+                        tracing::warn!("a client is turned away: there are too many");
+                        let _ = stream.try_write(FULL);
+                        continue;
+                    };
                     let serving =
                         serve(stream, Arc::clone(&self.proxy), Arc::clone(&builder), self.watching.clone());
-                    tokio::spawn(serving);
+                    tokio::spawn(async move {
+                        serving.await;
+                        drop(place);
+                    });
                 }
                 // The client was faster than we.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}

@@ -7,7 +7,9 @@ use std::time::Duration;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
+use crate::gate::Gate;
 use crate::route::Provider;
+use crate::token::Token;
 
 /// What the proxy is told.
 ///
@@ -23,6 +25,12 @@ use crate::route::Provider;
 pub struct Settings {
     /// Where it listens. Port 0 lets the system choose.
     pub listen: SocketAddr,
+    /// The word that clients have to show. Without one it listens on this machine only.
+    pub token: Option<Token>,
+    /// Names beside those of this machine by which clients without a token may ask for it.
+    pub hosts: Vec<String>,
+    /// How many connections of clients there may be at once.
+    pub most_connections: usize,
     /// Where requests in Anthropic's language go.
     pub anthropic: Upstream,
     /// Where requests in OpenAI's languages go.
@@ -39,6 +47,10 @@ pub struct Settings {
     pub connect: Duration,
     /// The longest silence of either side in the middle of an exchange.
     pub patience: Duration,
+    /// How long a client may take to send a request that is read whole, plus a second for so many bytes of it.
+    pub head_start: Duration,
+    /// The bytes per second that are expected of it then.
+    pub slowest: u64,
     /// The longest that a client may take to send the head of its next request, idle time included.
     pub head: Duration,
     /// How long after its request a client may close its half of the connection and still be taken to wait for the
@@ -52,6 +64,9 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7878)),
+            token: None,
+            hosts: Vec::new(),
+            most_connections: 10_000,
             anthropic: Upstream::known("api.anthropic.com"),
             openai: Upstream::known("api.openai.com"),
             gemini: Upstream::known("generativelanguage.googleapis.com"),
@@ -61,6 +76,8 @@ impl Default for Settings {
             connect: Duration::from_secs(10),
             // A model that thinks may be silent for long, and the clients' own patience ends after ten minutes.
             patience: Duration::from_secs(15 * 60),
+            head_start: Duration::from_secs(60),
+            slowest: 4_096,
             // Longer than the clients keep idle connections, so that they close first and never race with us.
             head: Duration::from_secs(120),
             grace: Duration::from_millis(100),
@@ -70,6 +87,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Who is let in.
+    pub(crate) fn gate(&self) -> Gate<'_> {
+        Gate { token: self.token.as_ref(), hosts: &self.hosts }
+    }
+
     /// Where requests to a provider go.
     pub fn upstream(&self, provider: Provider) -> &Upstream {
         match provider {

@@ -10,6 +10,7 @@ use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -19,20 +20,30 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::sleep;
 
+use crate::strict::Strict;
+
 /// A connection that can be watched while it is in use.
 pub(crate) struct Socket {
     read: OwnedReadHalf,
+    strict: Strict,
     write: Peer,
 }
 
 /// Who is at the other end.
 #[derive(Clone)]
-pub(crate) struct Peer(Arc<OwnedWriteHalf>);
+pub(crate) struct Peer {
+    half: Arc<OwnedWriteHalf>,
+    is_flawed: Arc<AtomicBool>,
+}
 
 impl Socket {
     pub(crate) fn new(stream: TcpStream) -> Self {
         let (read, write) = stream.into_split();
-        Self { read, write: Peer(Arc::new(write)) }
+        Self {
+            read,
+            strict: Strict::default(),
+            write: Peer { half: Arc::new(write), is_flawed: Arc::default() },
+        }
     }
 
     pub(crate) fn peer(&self) -> Peer {
@@ -42,7 +53,12 @@ impl Socket {
 
 impl Peer {
     fn stream(&self) -> &TcpStream {
-        self.0.as_ref().as_ref()
+        self.half.as_ref().as_ref()
+    }
+
+    /// Whether it sent a head that others might read otherwise.
+    pub(crate) fn is_flawed(&self) -> bool {
+        self.is_flawed.load(Ordering::Relaxed)
     }
 
     /// Comes back when the client has given up. To be called when its request has been read to the end.
@@ -87,7 +103,14 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.read).poll_read(cx, buf)
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.read).poll_read(cx, buf))?;
+        let fresh = buf.filled().get(before..).unwrap_or_default();
+        if let Some(flaw) = self.strict.look(fresh) {
+            tracing::info!(%flaw, "a request is refused");
+            self.write.is_flawed.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

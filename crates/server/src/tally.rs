@@ -1,29 +1,71 @@
-//! What passed through, counted.
+//! What passed through, counted: for the end of `serve`, and for whoever watches many of them.
+//!
+//! Every name begins with `secateur_`. Nothing of what was said is in any of them, and no label has more values than a
+//! few that are known beforehand.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
-use secateur::Usage;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use secateur::session::{Event, Failure, Means};
+use secateur::{Occasion, Usage};
 
-/// Why a request with a conversation was passed through unread. What is not in this list counts as `other`.
-const CAUSES: [&str; 9] =
-    ["large", "encoded", "type", "signed", "internal", "slow", "unreadable", "store", "other"];
+use crate::conversation::Note;
+
+/// Why less was done to a request with a conversation than might have been. What is not in this list counts as `other`.
+const CAUSES: [&str; 14] = [
+    "large",
+    "encoded",
+    "type",
+    "signed",
+    "internal",
+    "slow",
+    "not-understood",
+    "store",
+    "kept-by-provider",
+    "managed-by-provider",
+    "client-compacts",
+    "no-room",
+    "lint",
+    "other",
+];
+
+/// One label and what it says.
+type Label = [(&'static str, &'static str); 1];
+
+/// Counters with a label.
+type By = Family<Label, Counter>;
 
 /// Counters, each for itself: what is read of them at one moment need not add up.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tally {
-    requests: AtomicU64,
-    talks: AtomicU64,
-    passed: [AtomicU64; CAUSES.len()],
-    bytes_in: AtomicU64,
-    bytes_out: AtomicU64,
-    overflows: AtomicU64,
-    failures: AtomicU64,
-    open: AtomicU64,
-    reports: AtomicU64,
-    tokens_in: AtomicU64,
-    tokens_cached: AtomicU64,
-    tokens_out: AtomicU64,
+    registry: Registry,
+    requests: Counter,
+    denied: By,
+    talks: By,
+    passed: By,
+    answers: By,
+    asked_bytes: By,
+    sent_bytes: Counter,
+    answered_bytes: Counter,
+    overflows: Counter,
+    failures: Counter,
+    open: Gauge<u64, AtomicU64>,
+    reports: Counter,
+    tokens: By,
+    cuts: By,
+    misses: By,
+    compactions: By,
+    breakers: By,
+    altered_bytes: Counter,
+    planning: Histogram,
+    waiting: Histogram,
 }
 
 /// The counters at a moment.
@@ -55,68 +97,209 @@ pub struct Snapshot {
     pub tokens_out: u64,
 }
 
+impl Default for Tally {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("secateur");
+        let seconds = || Histogram::new(exponential_buckets(0.0005, 4.0, 10));
+        let (planning, waiting) = (seconds(), seconds());
+        let long = "Time from a whole request to what is sent in its place";
+        registry.register_with_unit("planning", long, Unit::Seconds, planning.clone());
+        let long = "Time from sending a request to the head of the provider's answer";
+        registry.register_with_unit("waiting", long, Unit::Seconds, waiting.clone());
+        let open = Gauge::default();
+        registry.register("open_answers", "Answers that are on their way now", open.clone());
+        let mut one = |name: &str, help: &str| {
+            let counter = Counter::default();
+            registry.register(name, help, counter.clone());
+            counter
+        };
+        let requests = one("requests", "Requests that came");
+        let sent_bytes = one("upstream_bytes", "Bytes of bodies that went to providers");
+        let answered_bytes = one("answer_bytes", "Bytes of bodies that went to clients");
+        let overflows = one("hidden_overflows", "Refusals of a prompt as too long that no client saw");
+        let failures = one("failures", "Requests that no provider answered");
+        let reports = one("reports", "Answers that said how many tokens they took");
+        let altered_bytes = one("altered_bytes", "Bytes that were changed outside of cuts; always 0");
+        let mut by = |name: &str, help: &str| {
+            let family = By::default();
+            registry.register(name, help, family.clone());
+            family
+        };
+        Self {
+            denied: by("denied", "Requests that were not let in, by reason"),
+            talks: by("conversation_requests", "Requests with a conversation, by what was done to them"),
+            passed: by("passthroughs", "Requests with a conversation that were not managed, by cause"),
+            answers: by("answers", "Answers to requests with a conversation, by class of their status"),
+            asked_bytes: by("conversation_bytes", "Bytes of requests with a conversation, before and after"),
+            tokens: by(
+                "tokens",
+                "Tokens: fresh, cached and output as providers counted them; saved as estimated",
+            ),
+            cuts: by("cuts", "Cuts that were made, by occasion"),
+            misses: by(
+                "cache_misses",
+                "Prompts of which the provider had less than half in its cache, by cause",
+            ),
+            compactions: by("compactions", "Compactions by outcome"),
+            breakers: by("breaker", "How often summarisers were left alone after failures, and tried again"),
+            registry,
+            requests,
+            sent_bytes,
+            answered_bytes,
+            overflows,
+            failures,
+            open,
+            reports,
+            altered_bytes,
+            planning,
+            waiting,
+        }
+    }
+}
+
 impl Tally {
     pub(crate) fn request(&self) {
-        self.requests.fetch_add(1, Relaxed);
+        self.requests.inc();
     }
 
-    pub(crate) fn talk(&self) {
-        self.talks.fetch_add(1, Relaxed);
+    pub(crate) fn denied(&self, reason: &'static str) {
+        self.denied.get_or_create(&[("reason", reason)]).inc();
     }
 
-    pub(crate) fn passed(&self, cause: &str) {
-        let place = CAUSES.iter().position(|known| *known == cause).unwrap_or(CAUSES.len() - 1);
-        self.passed[place].fetch_add(1, Relaxed);
+    /// A request with a conversation was answered with this status.
+    pub(crate) fn talked(&self, note: &Note, status: u16) {
+        self.talks.get_or_create(&[("did", note.did)]).inc();
+        if let Some(cause) = note.cause {
+            let known = CAUSES.iter().find(|known| **known == cause).unwrap_or(&"other");
+            self.passed.get_or_create(&[("cause", known)]).inc();
+        }
+        let class = match status {
+            ..200 => "1xx",
+            200..300 => "2xx",
+            300..400 => "3xx",
+            400..500 => "4xx",
+            _ => "5xx",
+        };
+        self.answers.get_or_create(&[("status", class)]).inc();
+        self.asked_bytes.get_or_create(&[("stage", "received")]).inc_by(note.bytes_in);
+        self.asked_bytes.get_or_create(&[("stage", "sent")]).inc_by(note.bytes_out);
+    }
+
+    /// What happened to a conversation on the way.
+    pub(crate) fn happened(&self, note: &Note) {
+        self.altered_bytes.inc_by(note.altered);
+        for event in &note.happened {
+            let compaction = |outcome| self.compactions.get_or_create(&[("outcome", outcome)]).inc();
+            match event {
+                Event::Pruned { occasion, cuts, .. } => {
+                    self.cuts.get_or_create(&[("occasion", name(*occasion))]).inc_by(u64::from(*cuts));
+                }
+                Event::CompactionCompleted { means: Means::Model, .. } => drop(compaction("summary")),
+                Event::CompactionCompleted { means: Means::Digest, .. } => drop(compaction("digest")),
+                Event::CompactionFailed { why, .. } | Event::CompactionRefused { why } => {
+                    compaction(match why {
+                        Failure::Vetoed => "vetoed",
+                        Failure::NothingToSummarise => "nothing-to-summarise",
+                        Failure::Model { .. } => "model-failed",
+                        Failure::Flawed { .. } => "flawed",
+                        Failure::NoProgress { .. } => "no-progress",
+                        Failure::Cancelled => "cancelled",
+                        _ => "other",
+                    });
+                }
+                Event::BreakerOpened { .. } => {
+                    drop(self.breakers.get_or_create(&[("state", "opened")]).inc())
+                }
+                Event::BreakerClosed => drop(self.breakers.get_or_create(&[("state", "closed")]).inc()),
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn planned(&self, took: Duration) {
+        self.planning.observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn waited(&self, took: Duration) {
+        self.waiting.observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn missed(&self, cause: &'static str) {
+        self.misses.get_or_create(&[("cause", cause)]).inc();
     }
 
     pub(crate) fn sent(&self, bytes: u64) {
-        self.bytes_in.fetch_add(bytes, Relaxed);
+        self.sent_bytes.inc_by(bytes);
     }
 
     pub(crate) fn answered(&self, bytes: usize) {
-        self.bytes_out.fetch_add(bytes as u64, Relaxed);
+        self.answered_bytes.inc_by(bytes as u64);
     }
 
     pub(crate) fn overflow(&self) {
-        self.overflows.fetch_add(1, Relaxed);
+        self.overflows.inc();
     }
 
     pub(crate) fn failure(&self) {
-        self.failures.fetch_add(1, Relaxed);
+        self.failures.inc();
+    }
+
+    pub(crate) fn saved(&self, tokens: u64) {
+        self.tokens.get_or_create(&[("kind", "saved")]).inc_by(tokens);
     }
 
     pub(crate) fn usage(&self, usage: &Usage) {
-        let add = |counter: &AtomicU64, tokens: i64| {
-            counter.fetch_add(u64::try_from(tokens).unwrap_or(0), Relaxed);
+        let add = |kind: &'static str, tokens: i64| {
+            self.tokens.get_or_create(&[("kind", kind)]).inc_by(u64::try_from(tokens).unwrap_or(0));
         };
-        self.reports.fetch_add(1, Relaxed);
-        add(&self.tokens_in, usage.input.saturating_add(usage.cache_write));
-        add(&self.tokens_cached, usage.cache_read);
-        add(&self.tokens_out, usage.output.saturating_add(usage.reasoning));
+        self.reports.inc();
+        add("fresh", usage.input.saturating_add(usage.cache_write));
+        add("cached", usage.cache_read);
+        add("output", usage.output.saturating_add(usage.reasoning));
     }
 
     pub(crate) fn open(self: &Arc<Self>) -> Open {
-        self.open.fetch_add(1, Relaxed);
+        self.open.inc();
         Open(Arc::clone(self))
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let read = |counter: &AtomicU64| counter.load(Relaxed);
-        let passed = CAUSES.iter().zip(&self.passed).map(|(cause, count)| (*cause, read(count)));
+        let of = |family: &By, label: Label| family.get(&label).map_or(0, |counter| counter.get());
+        let passed = CAUSES.iter().map(|cause| (*cause, of(&self.passed, [("cause", cause)])));
+        let did = ["passed", "kept", "replayed", "pruned", "compacted", "refused"];
         Snapshot {
-            requests: read(&self.requests),
-            talks: read(&self.talks),
+            requests: self.requests.get(),
+            talks: did.iter().map(|did| of(&self.talks, [("did", did)])).sum(),
             passed: passed.filter(|(_, count)| *count > 0).collect(),
-            bytes_in: read(&self.bytes_in),
-            bytes_out: read(&self.bytes_out),
-            overflows: read(&self.overflows),
-            failures: read(&self.failures),
-            open: read(&self.open),
-            reports: read(&self.reports),
-            tokens_in: read(&self.tokens_in),
-            tokens_cached: read(&self.tokens_cached),
-            tokens_out: read(&self.tokens_out),
+            bytes_in: self.sent_bytes.get(),
+            bytes_out: self.answered_bytes.get(),
+            overflows: self.overflows.get(),
+            failures: self.failures.get(),
+            open: self.open.get(),
+            reports: self.reports.get(),
+            tokens_in: of(&self.tokens, [("kind", "fresh")]),
+            tokens_cached: of(&self.tokens, [("kind", "cached")]),
+            tokens_out: of(&self.tokens, [("kind", "output")]),
         }
+    }
+
+    /// All of them as Prometheus reads them.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // A string takes everything.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+fn name(occasion: Occasion) -> &'static str {
+    match occasion {
+        Occasion::SessionStart => "session-start",
+        Occasion::BeforeRequest => "before-request",
+        Occasion::TurnEnd => "turn-end",
+        Occasion::Overflow => "overflow",
+        Occasion::Arrival => "arrival",
+        Occasion::Emergency => "emergency",
     }
 }
 
@@ -132,7 +315,7 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Relaxed);
+        self.0.open.dec();
     }
 }
 
@@ -143,12 +326,35 @@ mod tests {
     #[test]
     fn an_unknown_cause_counts_as_another_and_an_open_answer_only_while_it_is() {
         let tally = Arc::new(Tally::default());
-        tally.passed("large");
-        tally.passed("never heard of");
+        let passed = |cause| Note { did: "passed", cause: Some(cause), ..Note::default() };
+        tally.talked(&passed("large"), 200);
+        tally.talked(&passed("never heard of"), 529);
         let open = tally.open();
-        assert_eq!(tally.snapshot().passed, [("large", 1), ("other", 1)]);
-        assert_eq!(tally.snapshot().open, 1);
+        let snapshot = tally.snapshot();
+        assert_eq!((snapshot.talks, snapshot.passed), (2, vec![("large", 1), ("other", 1)]));
+        assert_eq!(snapshot.open, 1);
         drop(open);
         assert_eq!(tally.snapshot().open, 0);
+    }
+
+    #[test]
+    fn what_happened_is_told_by_occasion_and_outcome() {
+        let tally = Tally::default();
+        let occasion = Occasion::Overflow;
+        let happened = vec![
+            Event::Pruned { occasion, cuts: 7, before: 9, after: 1 },
+            Event::CompactionFailed { task: 1, means: Means::Model, attempt: 1, why: Failure::Cancelled },
+            Event::BreakerOpened { failures: 3 },
+        ];
+        tally.happened(&Note { happened, ..Note::default() });
+        let text = tally.text();
+        for line in [
+            "secateur_cuts_total{occasion=\"overflow\"} 7",
+            "secateur_compactions_total{outcome=\"cancelled\"} 1",
+            "secateur_breaker_total{state=\"opened\"} 1",
+            "secateur_altered_bytes_total 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
     }
 }

@@ -11,6 +11,9 @@ mod bytes;
 #[path = "http/failures.rs"]
 mod failures;
 
+#[path = "http/hostile.rs"]
+mod hostile;
+
 #[path = "http/logs.rs"]
 mod logs;
 

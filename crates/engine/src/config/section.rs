@@ -44,6 +44,10 @@ const MOST_HOOKS: usize = 32;
 pub struct Serve {
     /// Where the proxy listens, e.g. 127.0.0.1:7878.
     pub listen: Option<String>,
+    /// A file with the token that clients have to show. Without one the proxy listens on this machine only.
+    pub token_file: Option<String>,
+    /// Names beside those of this machine by which clients without a token may ask for the proxy.
+    pub hosts: Option<Vec<String>>,
     /// Where requests in Anthropic's language go.
     pub anthropic: Option<String>,
     /// Where requests in OpenAI's languages go.

@@ -11,6 +11,7 @@ use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Targ
 use secateur_formats::lint;
 
 use super::Report;
+use super::cache::Prompt;
 use super::chain::{Id, Link};
 use super::hindrance::Hindrance;
 use super::layout::{Composed, Layout};
@@ -39,6 +40,8 @@ pub(crate) struct Branch {
     reports: Mutex<Vec<(Report, Lent)>>,
     work: tokio::sync::Mutex<Work>,
     is_kept_soon: AtomicBool,
+    /// The last prompt that a provider reported on.
+    prompt: Mutex<Option<Prompt>>,
     /// Long messages wait to be stored.
     is_heavy: AtomicBool,
 }
@@ -65,6 +68,7 @@ impl Branch {
             chain: RwLock::new(Arc::new(chain)),
             reports: Mutex::default(),
             is_kept_soon: AtomicBool::new(false),
+            prompt: Mutex::default(),
             is_heavy: AtomicBool::new(false),
             work: tokio::sync::Mutex::new(Work::new(session)),
         }
@@ -119,6 +123,14 @@ impl Branch {
                 tracing::warn!(session = self.session, %error, "what was learned is not stored");
             }
         });
+    }
+
+    /// Takes note of a prompt that a provider reported on. Says why most of it was not in the provider's cache, if so.
+    pub(crate) fn prompted(&self, prompt: Prompt) -> Option<&'static str> {
+        let mut last = self.prompt.lock().unwrap_or_else(PoisonError::into_inner);
+        let missed = prompt.missed(last.as_ref());
+        *last = Some(prompt);
+        missed
     }
 
     /// The provider took what was said last.
@@ -179,17 +191,10 @@ impl Work {
         Ok(())
     }
 
-    /// What was done since the last request, in one word.
-    pub(crate) fn done(&mut self, now: Vec<Event>) -> &'static str {
+    /// What happened since the last request.
+    pub(crate) fn happened(&mut self, now: Vec<Event>) -> Vec<Event> {
         self.happened.extend(now);
-        let events = std::mem::take(&mut self.happened);
-        if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
-            "compacted"
-        } else if events.iter().any(|event| matches!(event, Event::Pruned { .. })) {
-            "pruned"
-        } else {
-            "kept"
-        }
+        std::mem::take(&mut self.happened)
     }
 
     /// Brings session and chain up to date with what others did.

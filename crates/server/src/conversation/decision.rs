@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use secateur::session::Event;
 use secateur_engine::{EngineError, Opening};
 
 use super::Inside;
@@ -18,6 +19,8 @@ use super::talk::Ask;
 pub(crate) struct Fitted {
     pub composed: Composed,
     pub did: &'static str,
+    /// What happened since the last request.
+    pub happened: Vec<Event>,
     pub cause: Option<&'static str>,
     pub is_tight: bool,
 }
@@ -149,14 +152,26 @@ impl Inside {
         } else {
             Layout::of(&work.session, &chain, &once).apply(received)?
         };
-        let mut did = work.done(events);
+        let happened = work.happened(events);
+        let mut did = done(&happened);
         if did != "kept" {
             work.check(received, &composed).await?;
         } else if composed.cuts + composed.replaced > 0 {
             did = "replayed";
         }
         work.session.lend(None);
-        Ok(Fitted { composed, did, cause, is_tight })
+        Ok(Fitted { composed, did, happened, cause, is_tight })
+    }
+}
+
+/// What was done since the last request, in one word.
+fn done(events: &[Event]) -> &'static str {
+    if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
+        "compacted"
+    } else if events.iter().any(|event| matches!(event, Event::Pruned { .. })) {
+        "pruned"
+    } else {
+        "kept"
     }
 }
 
@@ -174,5 +189,5 @@ fn replay_without_store(
     tracing::warn!(cause = hindrance.cause(), why = %hindrance, "what was decided before is replayed");
     let composed = work.layout.apply(received)?;
     let did = if composed.cuts + composed.replaced > 0 { "replayed" } else { "kept" };
-    Ok(Fitted { composed, did, cause: Some(hindrance.cause()), is_tight: true })
+    Ok(Fitted { composed, did, happened: Vec::new(), cause: Some(hindrance.cause()), is_tight: true })
 }

@@ -50,6 +50,8 @@ pub(crate) struct Composed {
     pub cuts: u32,
     /// Messages that a summary stands for.
     pub replaced: u32,
+    /// Bytes that are another than they were although nothing was cut or replaced there.
+    pub altered: u64,
 }
 
 impl Layout {
@@ -121,7 +123,12 @@ impl Layout {
         }
         writer.run(self.len..received.elements.len());
         let replaced = self.len.saturating_sub(shown) as u32;
-        Ok(Composed { cuts: writer.cuts, replaced, body: writer.finish() })
+        let (cuts, cut_bytes) = (writer.cuts, writer.cut_bytes);
+        let (body, same) = writer.finish();
+        let whole = received.body.len() as u64;
+        // What a summary replaced went with its commas, so then there is no such sum.
+        let altered = if replaced == 0 { whole.abs_diff(same + cut_bytes) } else { 0 };
+        Ok(Composed { body, cuts, replaced, altered })
     }
 }
 
@@ -149,6 +156,8 @@ struct Writer<'r> {
     place: Option<(usize, usize)>,
     is_first: bool,
     cuts: u32,
+    /// Bytes of the original that cuts took out.
+    cut_bytes: u64,
 }
 
 enum Piece {
@@ -165,6 +174,7 @@ impl<'r> Writer<'r> {
             place: Some((start, 0)),
             is_first: true,
             cuts: 0,
+            cut_bytes: 0,
         }
     }
 
@@ -212,6 +222,7 @@ impl<'r> Writer<'r> {
         let Some(range) = self.go_to(at) else { return };
         self.same(range.start..range.start + shortened.range.start);
         self.pieces.push(Piece::New(shortened.text.clone()));
+        self.cut_bytes += shortened.range.len() as u64;
         self.same(range.start + shortened.range.end..range.end);
         self.place = Some((range.end, at + 1));
     }
@@ -222,17 +233,22 @@ impl<'r> Writer<'r> {
         self.place = None;
     }
 
-    fn finish(mut self) -> Vec<Bytes> {
+    /// The body in pieces, and how many bytes of it are the original's.
+    fn finish(mut self) -> (Vec<Bytes>, u64) {
         let (len, list) = (self.received.body.len(), &self.received.frame.list);
         match self.place {
             Some((written, next)) if next == self.received.elements.len() => self.same(written..len),
             _ => self.same(list.end - 1..len),
         }
         let body = &self.received.body;
+        let mut same = 0;
         let bytes = |piece| match piece {
-            Piece::Same(range) => body.slice(range),
+            Piece::Same(range) => {
+                same += range.len() as u64;
+                body.slice(range)
+            }
             Piece::New(text) => text,
         };
-        self.pieces.into_iter().map(bytes).filter(|piece| !piece.is_empty()).collect()
+        (self.pieces.into_iter().map(bytes).filter(|piece| !piece.is_empty()).collect(), same)
     }
 }

@@ -6,6 +6,7 @@ use secateur_engine::provider::Overflow;
 use secateur_engine::{EngineError, Target};
 
 use super::branch::{Branch, Lent};
+use super::cache::Prompt;
 use super::decision::Fitted;
 use super::hindrance::Hindrance;
 use super::matching::Received;
@@ -24,13 +25,20 @@ pub(crate) struct Talk {
     conversations: Conversations,
     pub(super) branch: Arc<Branch>,
     lent: Lent,
+    prompt: Prompt,
     /// None as soon as the request is accepted: it may be large, and the answer may take minutes.
     ask: Option<Ask>,
 }
 
 impl Talk {
-    pub(super) fn new(conversations: Conversations, branch: Arc<Branch>, ask: Ask) -> Self {
-        Self { conversations, branch, lent: ask.lent.clone(), ask: Some(ask) }
+    pub(super) fn new(
+        conversations: Conversations,
+        branch: Arc<Branch>,
+        ask: Ask,
+        did: &'static str,
+    ) -> Self {
+        let prompt = Prompt::new(&ask.received, &ask.target.model, did);
+        Self { conversations, branch, lent: ask.lent.clone(), prompt, ask: Some(ask) }
     }
 
     /// The provider refused the request as too long: what is to be sent instead; none if nothing can be done, and then
@@ -53,10 +61,13 @@ impl Talk {
         self.branch.accepted();
     }
 
-    /// The model answered. Does not wait for anything: what follows is done apart.
-    pub(crate) fn answered(self, report: Report) {
+    /// The model answered. Does not wait for anything: what follows is done apart. Says why most of the prompt was not in
+    /// the provider's cache, if so.
+    pub(crate) fn answered(self, report: Report) -> Option<&'static str> {
+        let missed = report.usage.and_then(|usage| self.branch.prompted(self.prompt.counted(usage)));
         self.branch.report(report, self.lent);
         self.branch.keep_soon();
+        missed
     }
 }
 

@@ -48,6 +48,8 @@ impl Play {
             openai: upstream.clone(),
             gemini: upstream,
             headers: false,
+            // What the tests call it.
+            hosts: vec!["x".to_owned(), "proxy".to_owned()],
             // A client that goes right after its request is gone.
             grace: Duration::ZERO,
             ..Settings::default()

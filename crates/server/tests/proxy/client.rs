@@ -80,7 +80,7 @@ fn unchunked(mut rest: &str) -> (String, bool) {
 pub(crate) fn request(path: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "POST {path} HTTP/1.1\r\nhost: proxy\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}"
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}"
     )
 }
 

@@ -1,0 +1,185 @@
+//! Who is let in, and what the path says before the provider's own path begins.
+//!
+//! With a token every request has to show it. Without one the proxy listens on this machine only, and a request must be
+//! meant for this machine: a page in a browser can make its own name point here, and its requests then carry that name.
+//!
+//! A request shows the token in one of four places, as agents differ in what they can be told to send:
+//! `Authorization: Bearer …`, `Proxy-Authorization: Bearer …`, `X-Secateur-Token: …`, or `/token:…` in front of the path.
+//! None of them is passed on.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, PROXY_AUTHORIZATION};
+use http::request::Parts;
+use http::uri::{Authority, PathAndQuery};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+
+use crate::token::Token;
+
+const X_TOKEN: HeaderName = HeaderName::from_static("x-secateur-token");
+
+/// The longest name of a run.
+const LONGEST_RUN: usize = 64;
+
+/// Who is let in.
+pub(crate) struct Gate<'s> {
+    pub token: Option<&'s Token>,
+    /// Names beside those of this machine by which it may be asked.
+    pub hosts: &'s [String],
+}
+
+/// Why somebody is not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Denied {
+    #[error(
+        "this proxy wants its token: as `X-Secateur-Token: …`, as a bearer token, or as /token:… in front of the path"
+    )]
+    NoToken,
+    #[error("the token is not that of this proxy")]
+    WrongToken,
+    #[error("the Host of the request is not this machine; names that may be used are set by serve.hosts")]
+    ForeignHost,
+    #[error("the request comes from a page of somebody else")]
+    ForeignOrigin,
+}
+
+impl Denied {
+    /// One word for a counter.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::NoToken => "no-token",
+            Self::WrongToken => "wrong-token",
+            Self::ForeignHost => "host",
+            Self::ForeignOrigin => "origin",
+        }
+    }
+
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::NoToken | Self::WrongToken => StatusCode::UNAUTHORIZED,
+            Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+        }
+    }
+}
+
+impl Gate<'_> {
+    /// Lets a request in: takes off what is for the gate, and gives the name of the run that it belongs to.
+    pub(crate) fn admit(&self, parts: &mut Parts) -> Result<Option<String>, Denied> {
+        let Peeled { token, run, uri } = peel(&parts.uri);
+        if let Some(uri) = uri {
+            parts.uri = uri;
+        }
+        match self.token {
+            Some(wanted) => show(wanted, token, &mut parts.headers)?,
+            None if !self.is_here(parts) => return Err(Denied::ForeignHost),
+            None => {}
+        }
+        parts.headers.remove(X_TOKEN);
+        Ok(run)
+    }
+
+    /// Refuses pages of others that ask for what is ours. A browser says where such a page is from.
+    pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<(), Denied> {
+        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
+        let origin = origin.to_str().ok().and_then(|origin| Uri::from_str(origin).ok());
+        let is_ours = origin.as_ref().and_then(Uri::host).is_some_and(|host| self.is_ours(host));
+        if is_ours { Ok(()) } else { Err(Denied::ForeignOrigin) }
+    }
+
+    fn is_here(&self, parts: &Parts) -> bool {
+        let mut named = parts.headers.get_all(HOST).iter();
+        let header = named.next();
+        if named.next().is_some() {
+            return false;
+        }
+        let is_ours = |authority: &Authority| self.is_ours(authority.host());
+        let read = |value: &HeaderValue| Authority::try_from(value.as_bytes()).ok();
+        // Programs from before names were sent have no page in a browser.
+        let by_header = header.is_none_or(|value| read(value).as_ref().is_some_and(is_ours));
+        by_header && parts.uri.authority().is_none_or(is_ours)
+    }
+
+    /// Whether a host is this machine. No page can claim an address, only a name.
+    fn is_ours(&self, host: &str) -> bool {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let name = bare.trim_end_matches('.').to_ascii_lowercase();
+        IpAddr::from_str(bare).is_ok()
+            || name == "localhost"
+            || name.ends_with(".localhost")
+            || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(&name))
+    }
+}
+
+/// Looks for the token in all its places.
+fn show(wanted: &Token, in_path: Option<String>, headers: &mut HeaderMap) -> Result<(), Denied> {
+    let mut shown = in_path.is_some();
+    if in_path.is_some_and(|word| wanted.is(&word)) {
+        return Ok(());
+    }
+    let plain = headers.get(X_TOKEN).and_then(|value| value.to_str().ok());
+    shown |= plain.is_some();
+    if plain.is_some_and(|word| wanted.is(word)) {
+        return Ok(());
+    }
+    for name in [PROXY_AUTHORIZATION, AUTHORIZATION] {
+        let word = headers.get(&name).and_then(|value| value.to_str().ok()).and_then(bearer);
+        if word.is_some_and(|word| wanted.is(word)) {
+            headers.remove(name);
+            return Ok(());
+        }
+        // A key of the provider's looks the same, so one that is wrong may just be that.
+        shown |= name == PROXY_AUTHORIZATION && word.is_some();
+    }
+    Err(if shown { Denied::WrongToken } else { Denied::NoToken })
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, word) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| word.trim())
+}
+
+/// What stood in front of the provider's path.
+#[derive(Default)]
+struct Peeled {
+    token: Option<String>,
+    run: Option<String>,
+    /// The rest, if there was anything.
+    uri: Option<Uri>,
+}
+
+fn peel(uri: &Uri) -> Peeled {
+    let mut peeled = Peeled::default();
+    let whole = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let mut rest = whole;
+    while let Some(inner) = rest.strip_prefix('/') {
+        let end = inner.find(['/', '?']).unwrap_or(inner.len());
+        let (segment, behind) = inner.split_at(end);
+        if let (Some(word), None) = (segment.strip_prefix("token:"), &peeled.token) {
+            peeled.token = Some(word.to_owned());
+        } else if let (Some(name), None) =
+            (segment.strip_prefix("run:").filter(|name| is_name(name)), &peeled.run)
+        {
+            peeled.run = Some(name.to_owned());
+        } else {
+            break;
+        }
+        rest = behind;
+    }
+    if rest.len() < whole.len() {
+        let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
+        let mut parts = uri.clone().into_parts();
+        parts.path_and_query = PathAndQuery::try_from(rest).ok();
+        peeled.uri = Uri::from_parts(parts).ok();
+    }
+    peeled
+}
+
+fn is_name(name: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=LONGEST_RUN).contains(&name.len()) && name.bytes().all(is_fit)
+}
+
+#[cfg(test)]
+#[path = "gate/tests.rs"]
+mod tests;

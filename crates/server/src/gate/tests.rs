@@ -1,0 +1,106 @@
+use http::Request;
+
+use super::*;
+
+const WORD: &str = "a-token-of-some-length";
+
+fn parts(uri: &str, headers: &[(&str, &str)]) -> Parts {
+    let mut request = Request::builder().uri(uri);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(()).unwrap().into_parts().0
+}
+
+fn guarded(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), Denied> {
+    let token = Token::new(WORD).unwrap();
+    let mut parts = parts(uri, headers);
+    let run = Gate { token: Some(&token), hosts: &[] }.admit(&mut parts)?;
+    Ok((run, parts))
+}
+
+fn open(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), Denied> {
+    let mut parts = parts(uri, headers);
+    let run = Gate { token: None, hosts: &["gateway.internal".to_owned()] }.admit(&mut parts)?;
+    Ok((run, parts))
+}
+
+#[test]
+fn the_token_opens_in_each_of_its_places_and_is_passed_on_from_none() {
+    let bearer = format!("Bearer {WORD}");
+    let lower = format!("bearer {WORD}");
+    let shown = [
+        ("/v1/messages", vec![("authorization", bearer.as_str())]),
+        ("/v1/messages", vec![("proxy-authorization", lower.as_str())]),
+        ("/v1/messages", vec![("x-secateur-token", WORD)]),
+        (&format!("/token:{WORD}/v1/messages"), vec![]),
+    ];
+    for (uri, headers) in shown {
+        let (_, parts) = guarded(uri, &headers).unwrap();
+        assert_eq!(parts.uri, "/v1/messages");
+        assert!(!format!("{parts:?}").contains(WORD), "{parts:?}");
+    }
+}
+
+#[test]
+fn a_key_of_the_provider_stays_beside_the_token() {
+    let headers = [("x-secateur-token", WORD), ("authorization", "Bearer sk-provider")];
+    let (_, parts) = guarded("/v1/messages", &headers).unwrap();
+    assert_eq!(parts.headers["authorization"], "Bearer sk-provider");
+}
+
+#[test]
+fn whoever_has_no_token_or_another_one_stays_outside() {
+    assert_eq!(guarded("/v1/messages", &[]).unwrap_err(), Denied::NoToken);
+    assert_eq!(guarded("/v1/messages", &[("authorization", "Bearer sk-1")]).unwrap_err(), Denied::NoToken);
+    assert_eq!(guarded("/v1/messages", &[("x-secateur-token", "other")]).unwrap_err(), Denied::WrongToken);
+    assert_eq!(guarded("/token:other/v1/messages", &[]).unwrap_err(), Denied::WrongToken);
+    let start = WORD.get(..10).unwrap();
+    assert_eq!(guarded("/v1", &[("x-secateur-token", start)]).unwrap_err(), Denied::WrongToken);
+    assert!(guarded("/healthz", &[]).is_err(), "everything wants it");
+}
+
+#[test]
+fn without_a_token_a_request_must_be_meant_for_this_machine() {
+    let ours =
+        ["127.0.0.1:7878", "localhost", "LOCALHOST.:7878", "[::1]:7878", "a.localhost:1", "gateway.internal"];
+    for host in ours {
+        assert!(open("/v1/messages", &[("host", host)]).is_ok(), "{host}");
+    }
+    for host in ["evil.example", "localhost.evil.example:7878", "127.0.0.1.evil.example", "a@b", ""] {
+        assert_eq!(open("/v1/messages", &[("host", host)]).unwrap_err(), Denied::ForeignHost, "{host}");
+    }
+    assert!(open("/v1/messages", &[]).is_ok());
+    assert!(open("http://evil.example/v1", &[("host", "localhost")]).is_err());
+    assert!(open("/v1", &[("host", "localhost"), ("host", "evil.example")]).is_err());
+}
+
+#[test]
+fn a_run_is_named_in_front_of_the_path() {
+    let (run, parts) = open("/run:claude-1/v1/messages?beta=true", &[]).unwrap();
+    assert_eq!(
+        (run.as_deref(), parts.uri.to_string()),
+        (Some("claude-1"), "/v1/messages?beta=true".to_owned())
+    );
+    let (run, parts) = guarded(&format!("/run:a/token:{WORD}/v1"), &[]).unwrap();
+    assert_eq!((run.as_deref(), parts.uri.path()), (Some("a"), "/v1"));
+    let (run, parts) = open("/run:a?x=1", &[]).unwrap();
+    assert_eq!((run.as_deref(), parts.uri.to_string()), (Some("a"), "/?x=1".to_owned()));
+    for other in ["/run:/v1", "/run:a%20b/v1", "/runs/v1", "/v1/run:a", "//run:a/v1"] {
+        let (run, parts) = open(other, &[]).unwrap();
+        assert_eq!((run, parts.uri.to_string()), (None, other.to_owned()), "{other}");
+    }
+}
+
+#[test]
+fn pages_of_others_may_not_ask_for_what_is_ours() {
+    let gate = Gate { token: None, hosts: &[] };
+    let check = |origin: &'static str| {
+        gate.check_origin(&HeaderMap::from_iter([(ORIGIN, HeaderValue::from_static(origin))]))
+    };
+    assert_eq!(gate.check_origin(&HeaderMap::new()), Ok(()));
+    assert_eq!(check("http://localhost:7878"), Ok(()));
+    assert_eq!(check("http://127.0.0.1:7878"), Ok(()));
+    assert_eq!(check("https://evil.example"), Err(Denied::ForeignOrigin));
+    assert_eq!(check("null"), Err(Denied::ForeignOrigin));
+}

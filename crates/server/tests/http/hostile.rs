@@ -1,0 +1,138 @@
+//! Clients that want to get in, to get past, or to get the proxy down.
+
+use std::time::Duration;
+
+use secateur_server::Token;
+
+use crate::play::Play;
+
+const WORD: &str = "a-token-of-some-length";
+
+/// What the proxy says to these bytes: the status of its first answer.
+async fn status(play: &Play, bytes: &str) -> u16 {
+    let mut client = play.client().await;
+    client.send(bytes).await;
+    client.head().await.status()
+}
+
+#[tokio::test]
+async fn requests_that_could_be_read_in_two_ways_are_refused() {
+    let play = Play::start().await;
+    let smuggled = "GET /v1/smuggled HTTP/1.1\r\nhost: x\r\n\r\n";
+    for request in [
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 60\r\n\r\n{}",
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n0\r\n\r\n",
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: +2\r\n\r\n{}",
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 0x2\r\n\r\n{}",
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length : 2\r\n\r\n{}",
+        "GET /v1/models HTTP/1.1\nhost: x\n\n",
+        "GET /v1/models HTTP/1.1\r\nhost: x\nx-a: b\r\n\r\n",
+        "GET /v1/models HTTP/1.1\r\nhost: x\r\nx-a: b\r\n  folded: c\r\n\r\n",
+        "GET /v1/models HTTP/1.1\r\nhost: x\r\nx-a: b\0c\r\n\r\n",
+        "GET /v1/models HTTP/1.1\r\nhost: x\r\nx a: b\r\n\r\n",
+    ] {
+        let mut client = play.client().await;
+        client.send(format!("{request}{smuggled}")).await;
+        assert_eq!(client.head().await.status(), 400, "{request:?}");
+        // The connection ends there, so nothing behind it is read as a request.
+        client.rest().await;
+    }
+    let counters = play.counters();
+    assert_eq!((counters.bytes_in, counters.failures), (0, 0), "nothing went to the provider");
+}
+
+#[tokio::test]
+async fn a_page_that_makes_its_name_point_here_is_refused() {
+    let play = Play::start().await;
+    for path in ["/v1/models", "/healthz", "/metrics", "/api/sessions"] {
+        let asked = format!("GET {path} HTTP/1.1\r\nhost: evil.example:7878\r\n\r\n");
+        assert_eq!(status(&play, &asked).await, 403, "{path}");
+    }
+    let asked = "GET /v1/models HTTP/1.1\r\nhost: x\r\nhost: evil.example\r\n\r\n";
+    assert!([400, 403].contains(&status(&play, asked).await));
+    let asked = "GET /metrics HTTP/1.1\r\nhost: x\r\norigin: https://evil.example\r\n\r\n";
+    assert_eq!(status(&play, asked).await, 403);
+}
+
+#[tokio::test]
+async fn without_the_token_nothing_is_answered() {
+    let play = Play::start_with(|settings| settings.token = Token::new(WORD).ok()).await;
+    let ask = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nhost: anything\r\n{headers}\r\n");
+    for path in
+        ["/v1/models", "/v1/messages", "/healthz", "/readyz", "/metrics", "/api/sessions", "/", "//api"]
+    {
+        assert_eq!(status(&play, &ask(path, "")).await, 401, "{path}");
+        let wrong = "x-secateur-token: a-token-of-some-lengtH\r\nauthorization: Bearer sk\r\n";
+        assert_eq!(status(&play, &ask(path, wrong)).await, 401, "{path}");
+        let wrong = format!("/token:{}{path}", WORD.get(1..).unwrap());
+        assert_eq!(status(&play, &ask(&wrong, "")).await, 401, "{path}");
+    }
+    assert_eq!(play.counters().bytes_in, 0);
+    for (path, headers) in [
+        ("/healthz".to_owned(), format!("authorization: Bearer {WORD}\r\n")),
+        ("/metrics".to_owned(), format!("x-secateur-token: {WORD}\r\n")),
+        (format!("/token:{WORD}/readyz"), String::new()),
+    ] {
+        assert_eq!(status(&play, &ask(&path, &headers)).await, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_token_is_not_passed_on() {
+    let play = Play::start_with(|settings| settings.token = Token::new(WORD).ok()).await;
+    let headers = format!("x-secateur-token: {WORD}\r\nauthorization: Bearer sk-provider\r\n");
+    for (path, headers) in [
+        ("/v1/models".to_owned(), headers),
+        (format!("/token:{WORD}/v1/models"), "authorization: Bearer sk-provider\r\n".to_owned()),
+        (format!("/run:r/token:{WORD}/v1/models"), "authorization: Bearer sk-provider\r\n".to_owned()),
+    ] {
+        let mut client = play.client().await;
+        client.send(format!("GET {path} HTTP/1.1\r\nhost: h\r\n{headers}\r\n")).await;
+        let request = play.provider().await.head().await;
+        let wanted = format!(
+            "GET /v1/models HTTP/1.1\r\nHost: {}\r\nauthorization: Bearer sk-provider\r\n",
+            play.host()
+        );
+        assert!(request.head.eq_ignore_ascii_case(&wanted), "{}", request.head);
+    }
+}
+
+#[tokio::test]
+async fn more_connections_than_there_is_room_for_are_turned_away() {
+    let play = Play::start_with(|settings| settings.most_connections = 2).await;
+    let (first, _second) = (play.client().await, play.client().await);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut third = play.client().await;
+    assert_eq!(third.head().await.status(), 503);
+    drop(first);
+    // Its place is free as soon as the proxy has seen that it is gone.
+    let health = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
+    for _ in 0..200 {
+        if status(&play, health).await == 200 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the place was never given to anybody else");
+}
+
+#[tokio::test]
+async fn a_body_that_comes_drop_by_drop_is_given_up() {
+    let play = Play::start_with(|settings| {
+        settings.head_start = Duration::from_millis(50);
+        settings.slowest = 1_000_000;
+    })
+    .await;
+    let mut client = play.client().await;
+    client.send("POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n").await;
+    let dripping = async {
+        let pause = Duration::from_millis(5);
+        while tokio::time::timeout(pause, client.socket.readable()).await.is_err() {
+            client.send("x").await;
+        }
+        client.head().await.status()
+    };
+    assert_eq!(crate::play::within(dripping).await, 408);
+}
