@@ -99,6 +99,7 @@ fn commit() -> impl Strategy<Value = Commit> {
             state,
             live_from,
             frame,
+            clippings: vec![],
         },
     )
 }
