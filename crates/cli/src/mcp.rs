@@ -73,15 +73,19 @@ struct Tools {
     session: Option<String>,
 }
 
-/// What to fetch back.
+/// What to fetch back. Numbers are told as 32 bits: some providers refuse the names of Rust's own types in a schema.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Wanted {
     /// The handle that a placeholder or a search names, such as "kbqzwmta".
     handle: String,
-    /// From which character on; 0 without it.
-    offset: Option<usize>,
-    /// How many characters at most: 20000 without it, never more than 100000.
-    limit: Option<usize>,
+    /// From which character on.
+    #[serde(default)]
+    #[schemars(with = "i32")]
+    offset: usize,
+    /// How many characters at most, up to 100000.
+    #[serde(default = "full_page")]
+    #[schemars(with = "i32")]
+    limit: usize,
 }
 
 /// What to search for.
@@ -90,8 +94,18 @@ struct Question {
     /// Words, all of which must occur: identifiers, parts of paths, anything. Case does not matter, and only whole
     /// words are found.
     words: String,
-    /// How many finds at most: 10 without it, never more than 50.
-    limit: Option<usize>,
+    /// How many finds at most, up to 50.
+    #[serde(default = "first_finds")]
+    #[schemars(with = "i32")]
+    limit: usize,
+}
+
+fn full_page() -> usize {
+    PAGE
+}
+
+fn first_finds() -> usize {
+    FINDS
 }
 
 #[tool_router]
@@ -104,10 +118,7 @@ impl Tools {
     async fn recall(&self, Parameters(wanted): Parameters<Wanted>) -> CallToolResult {
         let handle = wanted.handle.trim();
         match self.engine.recall(handle, self.session.as_deref()).await {
-            Ok(recalled) => {
-                let limit = wanted.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
-                page(&recalled.text, wanted.offset.unwrap_or(0), limit)
-            }
+            Ok(recalled) => page(&recalled.text, wanted.offset, wanted.limit.clamp(1, LARGEST_PAGE)),
             Err(error @ (EngineError::NotCut { .. } | EngineError::NothingThere { .. })) => refused(format!(
                 "{error}. A placeholder names its handle behind \"recall\"; the tool search finds others."
             )),
@@ -121,7 +132,7 @@ impl Tools {
         annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn search(&self, Parameters(question): Parameters<Question>) -> CallToolResult {
-        let limit = question.limit.unwrap_or(FINDS).clamp(1, MOST_FINDS);
+        let limit = question.limit.clamp(1, MOST_FINDS);
         match self.engine.search(&question.words, self.session.as_deref(), limit).await {
             Ok(hits) if hits.is_empty() => {
                 let words = "Nothing that was cut has all of these words. Try fewer words, or other ones.";

@@ -13,6 +13,9 @@ use crate::error::EngineError;
 use crate::record::to_json;
 use crate::session::Session;
 
+/// The most characters of a subject that are kept: a command may be a whole script.
+const SUBJECT: usize = 200;
+
 /// How many originals are read at once.
 const PAGE: usize = 200;
 
@@ -30,6 +33,23 @@ pub(crate) struct About {
     pub subject: Option<String>,
 }
 
+impl About {
+    /// Whether there is something to be found in a text: a call that only names its subject says no more than its
+    /// result does, which is found by that subject.
+    fn is_worth(&self, text: &str) -> bool {
+        /// What surrounds the subject in an input: braces and a name.
+        const FRAME: usize = 40;
+        let subject = self.subject.as_deref().map_or(0, |subject| subject.len() + FRAME);
+        self.kind != Kind::Call || text.len() > subject
+    }
+
+    /// A text, and what it was about: of a file that was read, the text does not say the path.
+    fn found_by(&self, text: &str) -> String {
+        let about = |name: &Option<String>| name.clone().unwrap_or_default();
+        format!("{}\n{}\n{text}", about(&self.tool), about(&self.subject))
+    }
+}
+
 impl Session {
     /// What fresh cuts take out of a message.
     pub(crate) fn clip_cuts(
@@ -38,7 +58,7 @@ impl Session {
         original: &[u8],
         cuts: &[MadeCut],
     ) -> Result<Vec<NewClipping>, EngineError> {
-        self.clip(seq, original, |part| cuts.iter().any(|cut| cut.part == part))
+        self.clip(seq, original, |part, _, _| cuts.iter().any(|cut| cut.part == part.0))
     }
 
     /// What a compaction takes out of the context: all that was said in the messages that it replaces.
@@ -52,7 +72,7 @@ impl Session {
         let mut clippings = Vec::new();
         for page in said.chunks(PAGE) {
             for (seq, original) in self.originals(page).await? {
-                clippings.extend(self.clip(seq, &original, |_| true)?);
+                clippings.extend(self.clip(seq, &original, |_, about, text| about.is_worth(text))?);
             }
         }
         Ok(clippings)
@@ -81,20 +101,18 @@ impl Session {
         &self,
         seq: Seq,
         original: &[u8],
-        is_wanted: impl Fn(u32) -> bool,
+        is_wanted: impl Fn(PartIx, &About, &str) -> bool,
     ) -> Result<Vec<NewClipping>, EngineError> {
         let body = self.dialect.body("{}", std::iter::once(original));
         let Ok(transcript) = self.dialect.read(&body, &Measures::default()) else { return Ok(Vec::new()) };
-        let is_told = |part: &PartIx| {
-            let kind = transcript.outline.kind(*part);
-            matches!(kind, Kind::Text | Kind::Call | Kind::Result) && is_wanted(part.0)
-        };
+        let is_told =
+            |part: &PartIx| matches!(transcript.outline.kind(*part), Kind::Text | Kind::Call | Kind::Result);
         let mut clippings = Vec::new();
         for part in transcript.outline.parts().filter(is_told) {
-            let text = transcript.original(part).into_owned();
-            if !text.is_empty() {
-                let facts = to_json(&self.about(seq, part, transcript.outline.kind(part)))?;
-                let handle = transcript.handle(part);
+            let (text, handle) = (transcript.original(part), transcript.handle(part));
+            let about = self.about(seq, part, transcript.outline.kind(part));
+            if !text.is_empty() && is_wanted(part, &about, &text) {
+                let (facts, text) = (to_json(&about)?, about.found_by(&text));
                 clippings.push(NewClipping { seq, part: part.0, handle, facts, text });
             }
         }
@@ -111,7 +129,11 @@ impl Session {
         About {
             kind,
             tool: outline.tool(part).map(str::to_owned),
-            subject: outline.subject(part).map(str::to_owned),
+            subject: outline.subject(part).map(first_line),
         }
     }
+}
+
+fn first_line(subject: &str) -> String {
+    subject.lines().next().unwrap_or_default().chars().take(SUBJECT).collect()
 }

@@ -158,8 +158,8 @@ pub trait Store: Send + Sync {
 
     /// What was taken out of contexts and has all of these words, the newest message first. A word is a run of letters,
     /// digits and underscores, in whatever case; parts of identifiers such as `big` in `big_file` count as words, too.
-    /// Nothing else in a question has a meaning, and one without a word finds nothing. What several messages have is
-    /// found once, in the session changed last. [`StoreError::NoSession`] if the session that is named is not there.
+    /// Nothing else in a question has a meaning, and one without a word finds nothing. What several messages have under
+    /// one handle is found once, in the session changed last. [`StoreError::NoSession`] if the session that is named is not there.
     ///
     /// What is shown again because a cut was undone is found as before; what was forgotten is not.
     async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError>;

@@ -210,7 +210,7 @@ pub struct NewClipping {
     pub handle: String,
     /// What is known about it, as JSON.
     pub facts: String,
-    /// What it says. Only its words are kept, to search for them.
+    /// What it is found by: what it says, and what else is to be found by. Only the words are kept.
     pub text: String,
 }
 

@@ -149,6 +149,8 @@ fn an_agent_fetches_back_what_was_cut_page_by_page() {
         ["recall", "search"]
     );
     assert_eq!(tools[0]["inputSchema"]["required"], json!(["handle"]));
+    assert_eq!(tools[0]["inputSchema"]["properties"]["limit"]["type"], "integer");
+    assert_eq!(tools[0]["inputSchema"]["properties"]["limit"]["format"], "int32");
     assert_eq!(tools[1]["annotations"]["readOnlyHint"], true);
 
     assert_eq!(client.call("recall", &json!({ "handle": handles[0] })), (vec![text.to_owned()], false));

@@ -21,12 +21,12 @@ const INSERT: &str = "INSERT INTO clippings (body, part, handle, facts, words) \
 const NAMED: &str = "SELECT s.id, m.seq, c.part, c.handle, c.facts, m.time \
                      FROM clippings c JOIN messages m ON m.body = c.body JOIN sessions s ON s.key = m.session \
                      WHERE c.handle = $1 ORDER BY s.updated DESC, s.id, m.seq DESC, c.part LIMIT $2";
-/// Several messages may have the same body; of those, the newest in the session changed last is named.
+/// Several messages may say the same; of those, the newest in the session changed last is named.
 const SEARCH: &str = "WITH found AS MATERIALIZED ( \
-                          SELECT key, body, part, handle, facts FROM clippings WHERE words @@ $1::text::tsquery \
+                          SELECT body, part, handle, facts FROM clippings WHERE words @@ $1::text::tsquery \
                       ) SELECT id, seq, part, handle, facts, time FROM ( \
                           SELECT s.id, m.seq, c.part, c.handle, c.facts, m.time, \
-                          ROW_NUMBER() OVER (PARTITION BY c.key ORDER BY s.updated DESC, s.id, m.seq DESC) AS place \
+                          ROW_NUMBER() OVER (PARTITION BY c.handle ORDER BY s.updated DESC, s.id, m.seq DESC) AS place \
                           FROM found c JOIN messages m ON m.body = c.body JOIN sessions s ON s.key = m.session \
                           WHERE $2::bigint IS NULL OR m.session = $2 \
                       ) ranked WHERE place = 1 ORDER BY time DESC, seq DESC, id, part LIMIT $3";

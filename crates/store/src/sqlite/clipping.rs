@@ -13,10 +13,10 @@ const INSERT: &str = "INSERT INTO clippings (body, part, handle, facts) SELECT b
 const NAMED: &str = "SELECT s.id, m.seq, c.part, c.handle, c.facts, m.time \
                      FROM clippings c CROSS JOIN messages m ON m.body = c.body CROSS JOIN sessions s ON s.key = m.session \
                      WHERE c.handle = ?1 ORDER BY s.updated DESC, s.id, m.seq DESC, c.part LIMIT ?2";
-/// Several messages may have the same body; of those, the newest in the session changed last is named.
+/// Several messages may say the same; of those, the newest in the session changed last is named.
 const SEARCH: &str = "SELECT id, seq, part, handle, facts, time FROM ( \
                           SELECT s.id, m.seq, c.part, c.handle, c.facts, m.time, \
-                          ROW_NUMBER() OVER (PARTITION BY c.key ORDER BY s.updated DESC, s.id, m.seq DESC) AS place \
+                          ROW_NUMBER() OVER (PARTITION BY c.handle ORDER BY s.updated DESC, s.id, m.seq DESC) AS place \
                           FROM clippings_words CROSS JOIN clippings c ON c.key = clippings_words.rowid \
                           CROSS JOIN messages m ON m.body = c.body CROSS JOIN sessions s ON s.key = m.session \
                           WHERE clippings_words MATCH ?1 AND (?2 IS NULL OR m.session = ?2) \

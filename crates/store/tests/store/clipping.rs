@@ -155,6 +155,12 @@ async fn the_newest_is_found_first_and_each_once(store: Arc<dyn Store>) {
     store.commit("s", says(2, vec![again])).await.unwrap();
     let found = search(&store, "word").await;
     assert_eq!((found[0].seq, found.len()), (6, 5));
+    // So is the same text in another body, because it has the same handle.
+    let other = secateur_store::NewMessage { body: b"[word b]".to_vec(), ..timed("b2", 99) };
+    let clippings = vec![NewClipping { handle: "h20".to_owned(), ..clipping(7, 1, "word b") }];
+    store.commit("s", Commit { clippings, ..says(3, vec![other]) }).await.unwrap();
+    let found = search(&store, "word").await;
+    assert_eq!((found[0].seq, found[0].part, found.len()), (7, 1, 5));
 }
 
 async fn one_session_is_searched_or_all(store: Arc<dyn Store>) {
