@@ -77,7 +77,10 @@ impl Engine {
         let mut end = row.head + 1;
         while end > earliest + 1 {
             let start = end.saturating_sub(PAGE).max(earliest + 1);
-            let page = self.parts.store.messages(&row.id, start, end).await?;
+            let mut page = self.parts.store.messages(&row.id, start, end).await?;
+            if may_be_handle(name) {
+                self.show_originals(row, &mut page).await?;
+            }
             let found = page.iter().rev().find_map(|message| {
                 called(message, name).or_else(|| handled(dialect, message, name)).map(|at| (message.seq, at))
             });
@@ -87,6 +90,17 @@ impl Engine {
             end = start;
         }
         Ok(None)
+    }
+
+    /// Has messages show what they said before they were cut.
+    async fn show_originals(&self, row: &SessionRow, page: &mut [Message]) -> Result<(), EngineError> {
+        let cut: Vec<&mut Message> = page.iter_mut().filter(|message| !message.cuts.is_empty()).collect();
+        let seqs: Vec<Seq> = cut.iter().map(|message| message.seq).collect();
+        let originals = self.parts.store.originals(&row.id, &seqs).await?;
+        for (message, original) in cut.into_iter().zip(originals) {
+            message.body = original.unwrap_or_default();
+        }
+        Ok(())
     }
 
     /// The original of a message, or of a part of it.
@@ -151,10 +165,14 @@ fn called(message: &Message, name: &str) -> Option<u32> {
     entry.parts.iter().position(is_meant).and_then(|at| u32::try_from(at).ok())
 }
 
-/// The part with this handle. A message that is cut for good is found by the index, or names the call.
+/// Whether a name looks like a handle, so that it is worth to look at texts.
+fn may_be_handle(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// The part with this handle.
 fn handled(dialect: Dialect, message: &Message, name: &str) -> Option<u32> {
-    let may_be = name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_lowercase());
-    if !may_be || !message.cuts.is_empty() {
+    if !may_be_handle(name) {
         return None;
     }
     let wrapped = dialect.body("{}", std::iter::once(message.body.as_slice()));
