@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::body::{Bodies, Digest, pack};
+use crate::clipping::NewClipping;
 use crate::error::StoreError;
-use crate::record::{Change, Commit, Committed, Fork, NewClipping, NewMessage, NewOperation};
+use crate::record::{Change, Commit, Committed, Fork, NewMessage, NewOperation};
 use crate::text::{check_id, check_size, check_text, to_column};
 use crate::words::vocabulary;
 

@@ -25,6 +25,7 @@
 //! The cost of loading a session is that of its living part: messages from `live_from` on, and pinned ones before.
 
 mod body;
+mod clipping;
 mod draft;
 mod erasure;
 mod error;
@@ -45,10 +46,11 @@ use place::Place;
 use postgres::Postgres;
 use sqlite::Sqlite;
 
+pub use clipping::{Clipping, NewClipping, Search};
 pub use error::StoreError;
 pub use record::{
-    Change, Clipping, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
-    NewClipping, NewMessage, NewOperation, NewSession, OperationRow, Search, SessionRow,
+    Change, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewMessage,
+    NewOperation, NewSession, OperationRow, SessionRow,
 };
 pub use words::places;
 

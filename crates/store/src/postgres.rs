@@ -25,11 +25,12 @@ use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, R
 use tokio::task::spawn_blocking;
 use tokio_postgres::{Config, NoTls};
 
+use crate::clipping::{Clipping, Search};
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
-    Clipping, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
-    NewSession, OperationRow, Search, SessionRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    OperationRow, SessionRow,
 };
 use crate::text::{check_fork, check_id, check_session, findable};
 use crate::words::asked;

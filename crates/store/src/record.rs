@@ -3,6 +3,8 @@
 //! with [`StoreError::Unfit`](crate::StoreError::Unfit): PostgreSQL cannot keep one, and JSON writes it as `\u0000`.
 //! Bodies may hold any bytes.
 
+use crate::clipping::NewClipping;
+
 /// A session that is to be created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewSession {
@@ -196,50 +198,6 @@ pub struct Commit {
     pub frame: Option<String>,
     /// What the commit takes out of the context, to be found again.
     pub clippings: Vec<NewClipping>,
-}
-
-/// A part of a message that is taken out of the context. It belongs to the message's original: whoever else has that,
-/// finds it as well, and it goes when the last one forgets it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewClipping {
-    /// Which message.
-    pub seq: u64,
-    /// Which part of it.
-    pub part: u32,
-    /// The name under which it is fetched back.
-    pub handle: String,
-    /// What is known about it, as JSON.
-    pub facts: String,
-    /// What it is found by: what it says, and what else is to be found by. Only the words are kept.
-    pub text: String,
-}
-
-/// Something that was taken out of a context, and a message that has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clipping {
-    /// The session's id.
-    pub session: String,
-    /// The message's number in the session.
-    pub seq: u64,
-    /// Which part of it.
-    pub part: u32,
-    /// The name under which it is fetched back.
-    pub handle: String,
-    /// What is known about it, as JSON.
-    pub facts: String,
-    /// When the message was made.
-    pub time: i64,
-}
-
-/// A search in what was taken out of contexts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Search {
-    /// Words, all of which must occur. Anything may stand between them; after the first 32, words do not count.
-    pub words: String,
-    /// The session to search, or all.
-    pub session: Option<String>,
-    /// How many are wanted at most.
-    pub limit: usize,
 }
 
 /// What a commit led to.

@@ -4,8 +4,8 @@ use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::{Error, Row};
 
 use super::{Failure, session};
+use crate::clipping::Clipping;
 use crate::draft::{Draft, Head};
-use crate::record::Clipping;
 use crate::text::{from_column, to_column, to_limit};
 
 /// The most clippings that travel in one statement. Each has at most 256 KiB of words.

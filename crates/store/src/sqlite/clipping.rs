@@ -3,8 +3,8 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{Failure, session};
+use crate::clipping::Clipping;
 use crate::draft::{Draft, Head};
-use crate::record::Clipping;
 use crate::text::{from_column, to_column, to_limit};
 
 const INSERT: &str = "INSERT INTO clippings (body, part, handle, facts) SELECT body, ?3, ?4, ?5 FROM messages \
