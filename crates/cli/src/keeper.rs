@@ -150,14 +150,24 @@ pub(crate) fn default_profile(args: &StoreArgs) -> Result<String> {
 
 /// Opens a session; one that is not there is an error that says where to look.
 pub(crate) async fn session(engine: &Engine, args: &StoreArgs, id: &str) -> Result<Session> {
-    match engine.open(id).await {
-        Ok(session) => Ok(session),
-        Err(EngineError::Store(StoreError::NoSession { .. })) => Err(anyhow!(
+    engine.open(id).await.or_else(|error| Err(missing(error, args, id)?))
+}
+
+/// Refuses a session that is not there, without opening one that is.
+pub(crate) async fn check(engine: &Engine, args: &StoreArgs, id: &str) -> Result<()> {
+    let found = engine.store().session(id).await;
+    found.map(|_| ()).or_else(|error| Err(missing(error.into(), args, id)?))
+}
+
+/// Why a session cannot be had.
+fn missing(error: EngineError, args: &StoreArgs, id: &str) -> Result<anyhow::Error> {
+    Ok(match error {
+        EngineError::Store(StoreError::NoSession { .. }) => anyhow!(
             "there is no session {id:?} in {}; `secateur session list` shows those there are",
             args.place()?
-        )),
-        Err(error) => Err(told(error)),
-    }
+        ),
+        error => told(error),
+    })
 }
 
 /// An engine's error as it stands: it names its cause itself, so nothing is put behind it.

@@ -10,6 +10,7 @@
 //! $ secateur prune session.json --write
 //! $ secateur compact session.json
 //! $ secateur session new --from session.json
+//! $ secateur recall kbqzwmta
 //! ```
 //!
 //! One file per subcommand, each a thin shell: it reads what the user named, asks the libraries, and prints what
@@ -20,7 +21,8 @@
 //! and with a backup; sessions that Secateur keeps itself are behind `session`, in a store of their own. Every report
 //! exists twice, for people and with `--json` for programs. An error says what, where and what would be accepted, and
 //! ends with exit code 2. Exit code 1 is an answer: a case came out otherwise (`conform`), the provider would reject
-//! the request (`lint`, `context`), nothing more can be left out of it (`session context`).
+//! the request (`lint`, `context`), nothing more can be left out of it (`session context`),
+//! nothing was found (`recall --search`).
 
 mod chosen;
 mod compact;
@@ -39,6 +41,7 @@ mod lab;
 mod lint;
 mod logs;
 mod many;
+mod mcp;
 mod moment;
 mod next;
 mod overflow;
@@ -46,6 +49,7 @@ mod paint;
 mod profiles;
 mod progress;
 mod prune;
+mod recall;
 mod report;
 mod savings;
 mod scan;
@@ -93,12 +97,15 @@ enum Command {
     Overflow(overflow::Check),
     Compact(compact::Compact),
     Session(kept::Kept),
+    Recall(recall::Recall),
+    Mcp(mcp::Mcp),
     Conform(conform::Conform),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+    // Without its lock, which `mcp` takes for each answer.
+    let mut out = std::io::BufWriter::new(anstream::stdout());
     let outcome = match &cli.command {
         Command::Serve(command) => command.run(&mut out),
         Command::Demo(command) => command.run(&mut out),
@@ -116,6 +123,8 @@ fn main() -> ExitCode {
         Command::Overflow(command) => command.run(&mut out),
         Command::Compact(command) => command.run(&mut out),
         Command::Session(command) => command.run(&mut out),
+        Command::Recall(command) => command.run(&mut out),
+        Command::Mcp(command) => command.run(&mut out),
         Command::Conform(command) => command.run(&mut out),
     };
     let outcome = outcome.and_then(|code| out.flush().map(|()| code).map_err(Into::into));

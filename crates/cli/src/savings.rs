@@ -25,8 +25,9 @@ fn left(outline: &Outline, profile: &Profile, part: PartIx, action: Action) -> u
             sent.min(filled.chars().count() as u64 + outline.digest(part))
         }
         Action::Trim { head, tail, .. } => {
-            let note = secateur::trim_note(head, tail, sent).chars().count() as u64;
-            sent.min(head + tail + note + secateur::TRIM_GAP.len() as u64)
+            let note = secateur::trim_note(head, tail, sent).len();
+            let note = note + secateur::recall_note(&profile.policy.placeholder).len();
+            sent.min(head + tail + (note + secateur::TRIM_GAP.len()) as u64)
         }
         Action::DropMedia => sent,
     }

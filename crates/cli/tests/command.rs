@@ -28,6 +28,8 @@ mod lab;
 mod lint;
 #[path = "command/prune.rs"]
 mod prune;
+#[path = "command/recall.rs"]
+mod recall;
 #[path = "command/report.rs"]
 mod report;
 #[path = "command/samples.rs"]

@@ -117,7 +117,7 @@ pub use outline::{
     Call, Category, Kind, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Pick, Role, Status,
 };
 pub use pivot::{MARKER, PivotRule, PivotStart, Tail, Unfinished};
-pub use placeholder::{fill_digest, fill_placeholder};
+pub use placeholder::{fill_digest, fill_handle, fill_placeholder, recall_note};
 pub use plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals, Verdict};
 pub use policy::{Family, Lasting, PLACEHOLDER, Policy};
 pub use profile::{Layer, Profile, ProfileError, Profiles, Reproduces};

@@ -2,12 +2,18 @@
 //!
 //! A profile writes it as a text with names in braces: `{tool}`, `{subject}`, `{size}`, `{handle}`, `{digest}`. All of
 //! them follow from the result itself, so the same cut reads the same for ever, and a provider's cache stays warm. The
-//! digest needs the text, which a plan never sees; it is filled in last, where the text is at hand.
+//! handle and the digest need the text, which a plan never sees; they are filled in last, where the text is at hand.
 
 use std::borrow::Cow;
 
 use crate::digest::digest;
 use crate::outline::{Outline, PartIx};
+
+/// Where the handle goes: eight characters, as many as a handle has, so that lengths are known before it is filled in.
+const HANDLE: &str = "{handle}";
+
+/// What is written behind a trimmed text if the placeholder names a handle.
+const RECALL: &str = "\n[recall {handle} brings all of it back]";
 
 /// Where the digest goes.
 pub(crate) const DIGEST: &str = "{digest}";
@@ -15,7 +21,7 @@ pub(crate) const DIGEST: &str = "{digest}";
 /// The most characters of a subject: a command may be a whole script.
 const SUBJECT: usize = 100;
 
-/// A placeholder with everything filled in that the outline knows.
+/// A placeholder with everything filled in that the outline knows; handle and digest are left.
 ///
 /// ```
 /// use secateur::{Kind, Outline, PartFacts, Sizes};
@@ -25,13 +31,12 @@ const SUBJECT: usize = 100;
 /// let part = outline.push_part(PartFacts {
 ///     kind: Kind::Result,
 ///     tool: Some("read"),
-///     call: Some("c7"),
 ///     subject: Some("/src/main.rs"),
 ///     sizes,
 ///     ..Default::default()
 /// });
 /// let text = secateur::fill_placeholder("[{tool} {subject}: {size} characters, recall {handle}]", &outline, part);
-/// assert_eq!(text, "[read /src/main.rs: 5000 characters, recall c7]");
+/// assert_eq!(text, "[read /src/main.rs: 5000 characters, recall {handle}]");
 /// ```
 pub fn fill_placeholder<'t>(template: &'t str, outline: &Outline, part: PartIx) -> Cow<'t, str> {
     if !template.contains('{') {
@@ -47,9 +52,8 @@ pub fn fill_placeholder<'t>(template: &'t str, outline: &Outline, part: PartIx) 
             "{tool}" => filled.push_str(&shown(outline.tool(part).unwrap_or("tool"))),
             "{subject}" => filled.push_str(&shown(outline.subject(part).unwrap_or("result"))),
             "{size}" => filled.push_str(&outline.units(part).to_string()),
-            "{handle}" => filled.push_str(&shown(outline.ids().text(outline.call(part)).unwrap_or("it"))),
             _ => {
-                // Not a name of ours, or the digest, which comes later.
+                // Not a name of ours, or one that comes later.
                 let length = name.len().max(1);
                 filled.push_str(rest.get(..length).unwrap_or_default());
                 rest = rest.get(length..).unwrap_or_default();
@@ -60,6 +64,29 @@ pub fn fill_placeholder<'t>(template: &'t str, outline: &Outline, part: PartIx) 
     }
     filled.push_str(rest);
     Cow::Owned(filled)
+}
+
+/// A placeholder with the handle of what it stands for. A digest may hold anything, so it is filled in after that.
+///
+/// ```
+/// assert_eq!(secateur::fill_handle("[cut; recall {handle}]", || "kbqzwmta".into()), "[cut; recall kbqzwmta]");
+/// ```
+pub fn fill_handle(placeholder: &str, handle: impl FnOnce() -> String) -> Cow<'_, str> {
+    match placeholder.contains(HANDLE) {
+        true => Cow::Owned(placeholder.replace(HANDLE, &handle())),
+        false => Cow::Borrowed(placeholder),
+    }
+}
+
+/// What is written behind a text that is trimmed: how to have all of it back, if the placeholder says that of what is
+/// cleared. The handle is left.
+///
+/// ```
+/// assert_eq!(secateur::recall_note("[cut; recall {handle}]"), "\n[recall {handle} brings all of it back]");
+/// assert_eq!(secateur::recall_note("[cut]"), "");
+/// ```
+pub fn recall_note(placeholder: &str) -> &'static str {
+    if placeholder.contains(HANDLE) { RECALL } else { "" }
 }
 
 /// A placeholder with the digest of the text that it stands for.

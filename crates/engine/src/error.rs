@@ -67,6 +67,14 @@ pub enum EngineError {
         /// What was asked for.
         what: String,
     },
+    /// Nothing was cut under this name.
+    #[error(
+        "nothing was cut under {name:?}, and none of the sessions changed last has a tool call of that id"
+    )]
+    NotCut {
+        /// The name that was asked for.
+        name: String,
+    },
     /// The original was deleted on request.
     #[error("the original of message {seq} was forgotten; only what is shown of it is left")]
     Forgotten {

@@ -11,6 +11,7 @@
 //! of it can be undone, because the originals are kept.
 
 mod background;
+mod clipping;
 mod clock;
 pub mod config;
 mod dialect;
@@ -19,6 +20,7 @@ mod engine;
 mod error;
 mod follow;
 mod fork;
+mod handle;
 pub mod hooks;
 mod import;
 pub mod ledger;
@@ -31,6 +33,7 @@ mod recall;
 mod record;
 pub mod redact;
 mod request;
+mod search;
 mod session;
 pub mod summary;
 mod turn;
@@ -45,4 +48,5 @@ pub use live::Live;
 pub use message::NewMessage;
 pub use recall::{Recalled, Told};
 pub use request::Request;
+pub use search::Hit;
 pub use session::{Session, Settlement};

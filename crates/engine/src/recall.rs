@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use secateur::Measures;
 use secateur::session::{Event, MadeCut, Seq};
 use secateur_store::{Commit, Forget, Forgotten, StoreError};
 
-use crate::dialect::text;
 use crate::error::EngineError;
 use crate::record::to_json;
 use crate::session::{Session, TRIES};
@@ -17,11 +15,20 @@ const PAGE: u64 = 1_000;
 /// An original.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recalled {
+    /// The session that it was fetched from.
+    pub session: String,
     /// The number of its message.
     pub seq: Seq,
+    /// Which part of the message; none for all of it.
+    pub part: Option<u32>,
+    /// The tool that it comes from or went to, if it was cut and that is known.
+    pub tool: Option<String>,
+    /// What that was about.
+    pub subject: Option<String>,
     /// The bytes of the message as they were appended.
     pub body: Vec<u8>,
-    /// The text of the part that was asked for, or of all parts.
+    /// The text of the part that was asked for, or of all parts. Of a tool's input it is the JSON, and the raw content
+    /// of what has no text.
     pub text: String,
 }
 
@@ -39,39 +46,10 @@ pub struct Told {
 impl Session {
     /// The original of a message, or of one part of it, whatever was cut or compacted since.
     ///
-    /// A part is named like `12.0`: message 12, its first part. `12` is the whole message. The id of a tool call
-    /// names its result, as long as that is in the context.
+    /// A part is named like `12.0`: message 12, its first part. `12` is the whole message. A handle names what was cut,
+    /// and the id of a tool call its result.
     pub async fn recall(&self, name: &str) -> Result<Recalled, EngineError> {
-        let nothing =
-            || EngineError::NothingThere { session: self.row.id.clone(), what: format!("part {name:?}") };
-        let (seq, part) = self.find(name).ok_or_else(nothing)?;
-        let mut found = self.engine.parts.store.originals(&self.row.id, &[seq]).await?;
-        let Some(body) = found.pop().flatten() else {
-            let exists = (1..=self.row.head).contains(&seq);
-            return Err(if exists { EngineError::Forgotten { seq } } else { nothing() });
-        };
-        let message = String::from_utf8_lossy(&body).into_owned();
-        let wrapped = self.dialect.alone(&message);
-        let transcript = self.dialect.read(&wrapped, &Measures::default())?;
-        let texts = text(&transcript, part);
-        if texts.is_empty() && part.is_some() {
-            return Err(nothing());
-        }
-        Ok(Recalled { seq, body, text: texts.join("\n") })
-    }
-
-    fn find(&self, name: &str) -> Option<(Seq, Option<u32>)> {
-        let (seq, part) = name.split_once('.').map_or((name, None), |(seq, part)| (seq, Some(part)));
-        let number = seq.parse().ok();
-        match (number, part) {
-            (Some(seq), None) => return Some((seq, None)),
-            (Some(seq), Some(part)) => return Some((seq, Some(part.parse().ok()?))),
-            (None, _) => {}
-        }
-        let rows = self.machine.window().rows().iter().rev();
-        rows.flat_map(|row| (0u32..).zip(&row.entry.parts).map(move |(at, part)| (row.seq, at, part)))
-            .find(|(_, _, part)| part.kind == secateur::Kind::Result && part.call.as_deref() == Some(name))
-            .map(|(seq, at, _)| (seq, Some(at)))
+        self.engine.recall(name, Some(&self.row.id)).await
     }
 
     /// What happened after event number `after`, oldest first.

@@ -148,8 +148,10 @@ impl Draft<'_> {
             let rows = self.session.machine.window().rows();
             let row = self.session.machine.window().position(seq).and_then(|at| rows.get(at));
             let mut all = row.map(|row| row.cuts.clone()).unwrap_or_default();
-            all.extend(fresh);
-            let shown = self.session.shown(seq, &all).await?;
+            all.extend_from_slice(&fresh);
+            let original = self.session.original(seq).await?;
+            self.commit.clippings.extend(self.session.clip_cuts(seq, &original, &fresh)?);
+            let shown = self.dialect().cut(&String::from_utf8_lossy(&original), &all)?.into_bytes();
             self.bodies.push((seq, shown.clone().into()));
             let cuts = to_json(&all)?;
             self.commit.change.push(Change {
@@ -221,6 +223,7 @@ impl Draft<'_> {
         }
         let made = self.made.get(before..).unwrap_or_default().to_vec();
         let Some(pivot) = turnover.pivot(&made) else { return Ok(()) };
+        self.commit.clippings.extend(self.session.clip_messages(&turnover.replaced).await?);
         let flag = |seq, hidden, pinned| Change { seq, hidden, pinned, ..Change::default() };
         let hidden = turnover.hidden(&made).into_iter().map(|seq| flag(seq, Some(true), None));
         self.commit.change.extend(hidden);

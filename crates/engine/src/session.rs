@@ -18,6 +18,7 @@ use crate::drive::{Outcome, Stretch};
 use crate::engine::{Engine, Target};
 use crate::error::EngineError;
 use crate::follow::{self, Following};
+use crate::handle;
 use crate::live::Live;
 use crate::prepare::Prepared;
 use crate::record::to_json;
@@ -109,14 +110,12 @@ impl Session {
         if following.is_some() {
             follow::adapt(&mut profile);
         }
-        let wire: Wire = row.dialect.parse().map_err(|source: secateur_formats::UnknownWire| {
-            EngineError::Unreadable { what: format!("session {}", row.id), source: source.into() }
-        })?;
+        let dialect = handle::dialect(&row)?;
         let machine = Machine::new(&profile, State::default(), []);
         Ok(Self {
             engine,
             profile,
-            dialect: Dialect(wire),
+            dialect,
             row,
             machine,
             bodies: HashMap::new(),

@@ -20,6 +20,8 @@ mod hooks;
 mod loops;
 #[path = "session/pairs.rs"]
 mod pairs;
+#[path = "session/recall.rs"]
+mod recall;
 #[path = "session/resumption.rs"]
 mod resumption;
 #[expect(dead_code, unused_imports, reason = "other tests play the other scripts")]

@@ -163,6 +163,14 @@ pub(crate) fn text(raw: &str) -> Cow<'_, str> {
     texts.fold(first, |all, next| Cow::Owned(format!("{all}\n{next}")))
 }
 
+/// The input of a tool as text: JSON, or whatever else a string holds.
+pub(crate) fn input(raw: &str) -> Cow<'_, str> {
+    match raw.trim() {
+        raw if raw.starts_with('"') => decode(raw),
+        raw => Cow::Owned(print(raw, Printer::Compact)),
+    }
+}
+
 /// Whether the text of a content begins, white space aside, with an angle bracket or with another text that marks
 /// what a program put in. The literal is not decoded for that.
 pub(crate) fn is_tagged(raw: &str, marks: &[&str]) -> bool {
@@ -213,7 +221,7 @@ pub(crate) fn input_edit(transcript: &Transcript<'_>, cut: Rendering<'_>) -> Opt
 pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
     let text = match cut.action {
         Action::Clear => cut.placeholder.to_owned(),
-        Action::Trim { head, tail, pairs } => trimmed(&text(raw), head, tail, pairs),
+        Action::Trim { head, tail, pairs } => trimmed(&text(raw), head, tail, pairs) + cut.placeholder,
         Action::DropMedia if raw.starts_with('[') => return without_media(raw),
         Action::DropMedia => match *pieces(raw) {
             [Piece::Media(_)] => IMAGE_REMOVED.to_owned(),

@@ -57,6 +57,7 @@ mod document;
 mod draft;
 mod format;
 mod gemini_cli;
+mod handle;
 pub mod json;
 mod lines;
 pub mod lint;

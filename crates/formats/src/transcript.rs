@@ -7,9 +7,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use secateur::{Action, Memory, MessageIx, Outline, PartIx, Pick, Plan, fill_digest, fill_placeholder};
+use secateur::{
+    Action, Kind, Memory, MessageIx, Outline, PartIx, Pick, Plan, fill_digest, fill_handle, fill_placeholder,
+    recall_note,
+};
 
 use crate::format::Format;
+use crate::handle::handle;
 use crate::json::{Splice, SpliceError, decode};
 use crate::origin::Origin;
 use crate::warning::Warning;
@@ -123,11 +127,41 @@ impl<'a> Transcript<'a> {
         }
     }
 
+    /// All that a part says, as it is fetched back: its text, or the whole input of a tool, or the raw content if there
+    /// is no text in it.
+    pub fn original(&self, part: PartIx) -> Cow<'_, str> {
+        let raw = self.content(part).unwrap_or_default();
+        if self.outline.kind(part) == Kind::Call && self.format != Format::Aider {
+            return content::input(raw);
+        }
+        match self.text_of(part) {
+            text if text.is_empty() => Cow::Borrowed(raw),
+            text => text,
+        }
+    }
+
+    /// The name by which a part is fetched back. It follows from what the part says, so it is the same in every
+    /// session, every copy and every request that holds it.
+    pub fn handle(&self, part: PartIx) -> String {
+        handle(&self.original(part))
+    }
+
     /// What stands in the place of a part that is cleared: the names in a profile's placeholder filled in.
     pub fn placeholder<'p>(&self, part: PartIx, template: &'p str) -> Cow<'p, str> {
         match fill_placeholder(template, &self.outline, part) {
             Cow::Borrowed(plain) if !plain.contains('{') => Cow::Borrowed(plain),
-            filled => Cow::Owned(fill_digest(&filled, &self.text_of(part)).into_owned()),
+            filled => {
+                let named = fill_handle(&filled, || self.handle(part));
+                Cow::Owned(fill_digest(&named, &self.text_of(part)).into_owned())
+            }
+        }
+    }
+
+    /// What is written because of a cut: in the place of what is cleared, or behind what is trimmed.
+    pub(crate) fn written<'r>(&self, cut: Rendering<'r>) -> Cow<'r, str> {
+        match cut.action {
+            Action::Trim { .. } => fill_handle(recall_note(cut.placeholder), || self.handle(cut.part)),
+            Action::Clear | Action::DropMedia => self.placeholder(cut.part, cut.placeholder),
         }
     }
 
@@ -150,7 +184,7 @@ impl<'a> Transcript<'a> {
     ) -> Result<Splice<'a>, ApplyError> {
         let mut splice = Splice::new(self.bytes);
         for cut in cuts {
-            let placeholder = self.placeholder(cut.part, cut.placeholder);
+            let placeholder = self.written(cut);
             for edit in self.format.edits(self, Rendering { placeholder: &placeholder, ..cut }, now)? {
                 splice.push(edit)?;
             }

@@ -189,13 +189,18 @@ impl Tally {
     pub(crate) fn happened(&self, note: &Note) {
         self.altered_bytes.inc_by(note.altered);
         for event in &note.happened {
-            let compaction = |outcome| self.compactions.get_or_create(&[("outcome", outcome)]).inc();
+            let compaction = |outcome| {
+                self.compactions.get_or_create(&[("outcome", outcome)]).inc();
+            };
+            let breaker = |state| {
+                self.breakers.get_or_create(&[("state", state)]).inc();
+            };
             match event {
                 Event::Pruned { occasion, cuts, .. } => {
                     self.cuts.get_or_create(&[("occasion", name(*occasion))]).inc_by(u64::from(*cuts));
                 }
-                Event::CompactionCompleted { means: Means::Model, .. } => drop(compaction("summary")),
-                Event::CompactionCompleted { means: Means::Digest, .. } => drop(compaction("digest")),
+                Event::CompactionCompleted { means: Means::Model, .. } => compaction("summary"),
+                Event::CompactionCompleted { means: Means::Digest, .. } => compaction("digest"),
                 Event::CompactionFailed { why, .. } | Event::CompactionRefused { why } => {
                     compaction(match why {
                         Failure::Vetoed => "vetoed",
@@ -207,10 +212,8 @@ impl Tally {
                         _ => "other",
                     });
                 }
-                Event::BreakerOpened { .. } => {
-                    drop(self.breakers.get_or_create(&[("state", "opened")]).inc())
-                }
-                Event::BreakerClosed => drop(self.breakers.get_or_create(&[("state", "closed")]).inc()),
+                Event::BreakerOpened { .. } => breaker("opened"),
+                Event::BreakerClosed => breaker("closed"),
                 _ => {}
             }
         }

@@ -47,6 +47,8 @@ mod many;
 mod outages;
 #[path = "proxy/pairs.rs"]
 mod pairs;
+#[path = "proxy/recall.rs"]
+mod recall;
 #[path = "proxy/stores.rs"]
 mod stores;
 #[path = "proxy/tasks.rs"]

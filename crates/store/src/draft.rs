@@ -3,12 +3,14 @@
 //! What does not need the database happens before a transaction is opened, so that nobody waits for a compressor.
 //! What needs the session's row is decided here, too, once for both databases.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::body::{Bodies, Digest, pack};
+use crate::clipping::NewClipping;
 use crate::error::StoreError;
 use crate::record::{Change, Commit, Committed, Fork, NewMessage, NewOperation};
 use crate::text::{check_id, check_size, check_text, to_column};
+use crate::words::vocabulary;
 
 /// A commit that is ready to be carried out.
 pub(crate) struct Draft {
@@ -24,6 +26,7 @@ pub(crate) struct Draft {
     pub(crate) state: Option<String>,
     pub(crate) live_from: Option<u64>,
     pub(crate) frame: Option<String>,
+    pub(crate) clippings: Vec<Clipped>,
     /// All bodies that it brings along.
     pub(crate) bodies: Bodies,
 }
@@ -35,6 +38,15 @@ pub(crate) struct Appended {
     pub(crate) body: Digest,
     /// None if it is the same as the body.
     pub(crate) shown: Option<Digest>,
+}
+
+/// Something that is taken out of the context, with its words.
+pub(crate) struct Clipped {
+    pub(crate) seq: u64,
+    pub(crate) part: u32,
+    pub(crate) handle: String,
+    pub(crate) facts: String,
+    pub(crate) words: String,
 }
 
 /// A change with the address of what is shown.
@@ -78,6 +90,7 @@ impl Draft {
             state: commit.state,
             live_from: commit.live_from,
             frame: commit.frame,
+            clippings: clip(commit.clippings),
             bodies,
         })
     }
@@ -100,7 +113,7 @@ impl Draft {
             last_event: head.last_event + self.events.len() as u64,
         };
         let messages = 1..=committed.head;
-        if let Some(&seq) = self.change.keys().find(|seq| !messages.contains(seq)) {
+        if let Some(seq) = self.named().find(|seq| !messages.contains(seq)) {
             return Err(StoreError::no_message(id, seq));
         }
         if let Some(seq) = self.live_from.filter(|&seq| seq > committed.head + 1) {
@@ -115,10 +128,26 @@ impl Draft {
         }
     }
 
-    /// The numbers of messages that are changed and must be there before the commit.
-    pub(crate) fn changed_before(&self, head: &Head) -> Vec<i64> {
-        self.change.range(..=head.head).map(|(&seq, _)| to_column(seq)).collect()
+    /// The numbers of messages that are changed or out of which something is taken.
+    fn named(&self) -> impl Iterator<Item = u64> {
+        self.change.keys().copied().chain(self.clippings.iter().map(|clipping| clipping.seq))
     }
+
+    /// The same, as far as the messages must be there before the commit.
+    pub(crate) fn named_before(&self, head: &Head) -> Vec<i64> {
+        let seqs: BTreeSet<u64> = self.named().filter(|&seq| seq <= head.head).collect();
+        seqs.into_iter().map(to_column).collect()
+    }
+}
+
+/// Each part is taken out once: what comes later is the same or nothing.
+fn clip(clippings: Vec<NewClipping>) -> Vec<Clipped> {
+    let mut clipped = BTreeMap::new();
+    for NewClipping { seq, part, handle, facts, text } in clippings {
+        let place = clipped.entry((seq, part));
+        place.or_insert_with(|| Clipped { seq, part, handle, facts, words: vocabulary(&text) });
+    }
+    clipped.into_values().collect()
 }
 
 impl Appended {
@@ -185,6 +214,10 @@ fn check_texts(commit: &Commit) -> Result<(), StoreError> {
     for operation in &commit.operations {
         check_text("the kind of an operation", &operation.kind)?;
         check_text("the data of an operation", &operation.data)?;
+    }
+    for clipping in &commit.clippings {
+        check_id("the handle of a clipping", &clipping.handle)?;
+        check_text("the facts of a clipping", &clipping.facts)?;
     }
     for event in &commit.events {
         check_text("the data of an event", event)?;

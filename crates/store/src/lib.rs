@@ -7,6 +7,7 @@
 //!   operations    what was done (prune, compact, undo), each reversible
 //!   events        what happened, in order, to be followed from any point
 //!   leases        who may compact a session, and until when
+//!   clippings     what was taken out of contexts, by handle and by words
 //! ```
 //!
 //! There is one trait, [`Store`], and two implementations that pass the same suite of tests: SQLite, a file, the
@@ -24,6 +25,7 @@
 //! The cost of loading a session is that of its living part: messages from `live_from` on, and pinned ones before.
 
 mod body;
+mod clipping;
 mod draft;
 mod erasure;
 mod error;
@@ -33,6 +35,7 @@ mod postgres;
 mod record;
 mod sqlite;
 mod text;
+mod words;
 
 use std::sync::Arc;
 
@@ -43,11 +46,13 @@ use place::Place;
 use postgres::Postgres;
 use sqlite::Sqlite;
 
+pub use clipping::{Clipping, NewClipping, Search};
 pub use error::StoreError;
 pub use record::{
     Change, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewMessage,
     NewOperation, NewSession, OperationRow, SessionRow,
 };
+pub use words::places;
 
 /// No lease is longer than a hundred years, so that no clock overflows.
 const LONGEST_LEASE: u64 = 100 * 366 * 24 * 3600 * 1000;
@@ -148,6 +153,18 @@ pub trait Store: Send + Sync {
     /// The original bodies of these messages, in the order asked for; none where there is no such message or its
     /// original was forgotten.
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
+
+    /// What was taken out of contexts under this handle, in whichever sessions: of the session changed last first, of
+    /// one session the newest message first, at most 1,000.
+    async fn clippings(&self, handle: &str) -> Result<Vec<Clipping>, StoreError>;
+
+    /// What was taken out of contexts and has all of these words, the newest message first. A word is a run of letters,
+    /// digits and underscores, in whatever case; parts of identifiers such as `big` in `big_file` count as words, too.
+    /// Nothing else in a question has a meaning, and one without a word finds nothing. What several messages have under
+    /// one handle is found once, in the session changed last. [`StoreError::NoSession`] if the session that is named is not there.
+    ///
+    /// What is shown again because a cut was undone is found as before; what was forgotten is not.
+    async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError>;
 
     /// Rows of messages by number, `from..to`, also of those that are no longer alive or hidden, with the body that
     /// is shown (empty if it was forgotten).

@@ -6,6 +6,7 @@
 //! messages takes as many round trips as one of a single message.
 
 mod body;
+mod clipping;
 mod commit;
 mod find;
 mod forget;
@@ -24,6 +25,7 @@ use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, R
 use tokio::task::spawn_blocking;
 use tokio_postgres::{Config, NoTls};
 
+use crate::clipping::{Clipping, Search};
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
@@ -31,6 +33,7 @@ use crate::record::{
     OperationRow, SessionRow,
 };
 use crate::text::{check_fork, check_id, check_session, findable};
+use crate::words::asked;
 use crate::{Store, failure};
 use problem::Problem;
 
@@ -166,6 +169,24 @@ impl Store for Postgres {
         let doing = "cannot read messages";
         let client = self.connect(doing).await?;
         let result = load::range(&client, id, from, to).await;
+        finish(client, doing, result)
+    }
+
+    async fn clippings(&self, handle: &str) -> Result<Vec<Clipping>, StoreError> {
+        let doing = "cannot find what was cut";
+        if handle.contains('\0') {
+            return Ok(Vec::new());
+        }
+        let client = self.connect(doing).await?;
+        let result = clipping::find(&client, handle).await;
+        finish(client, doing, result)
+    }
+
+    async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError> {
+        let doing = "cannot search what was cut";
+        let client = self.connect(doing).await?;
+        let Search { words, session, limit } = search;
+        let result = clipping::search(&client, &asked(&words), session.as_deref(), limit).await;
         finish(client, doing, result)
     }
 

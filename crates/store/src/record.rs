@@ -5,6 +5,8 @@
 
 use bytes::Bytes;
 
+use crate::clipping::NewClipping;
+
 /// A session that is to be created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewSession {
@@ -196,6 +198,8 @@ pub struct Commit {
     pub live_from: Option<u64>,
     /// The rest of the requests from now on.
     pub frame: Option<String>,
+    /// What the commit takes out of the context, to be found again.
+    pub clippings: Vec<NewClipping>,
 }
 
 /// What a commit led to.

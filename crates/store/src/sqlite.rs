@@ -5,6 +5,7 @@
 //! of their own and never wait for the writer. Other processes may open the same file; SQLite's locks decide then.
 
 mod body;
+mod clipping;
 mod commit;
 mod connection;
 mod find;
@@ -24,6 +25,7 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use tokio::task::spawn_blocking;
 
+use crate::clipping::{Clipping, Search};
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
@@ -31,6 +33,7 @@ use crate::record::{
     OperationRow, SessionRow,
 };
 use crate::text::{check_fork, check_id, check_session, findable};
+use crate::words::asked;
 use crate::{Store, failure};
 use readers::Readers;
 use writer::Writer;
@@ -127,6 +130,17 @@ impl Store for Sqlite {
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
         let id = id.to_owned();
         self.read("cannot read messages", move |c| load::range(c, &id, from, to)).await
+    }
+
+    async fn clippings(&self, handle: &str) -> Result<Vec<Clipping>, StoreError> {
+        let handle = handle.to_owned();
+        self.read("cannot find what was cut", move |c| clipping::find(c, &handle)).await
+    }
+
+    async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError> {
+        let Search { words, session, limit } = search;
+        let search = move |c: &Connection| clipping::search(c, &asked(&words), session.as_deref(), limit);
+        self.read("cannot search what was cut", search).await
     }
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {

@@ -7,6 +7,8 @@
 
 #[path = "store/address.rs"]
 mod address;
+#[path = "store/clipping.rs"]
+mod clipping;
 #[path = "store/commit.rs"]
 mod commit;
 #[path = "store/content.rs"]

@@ -17,7 +17,8 @@ use crate::keeper::{self, told};
 pub(crate) struct Recall {
     #[command(flatten)]
     which: Which,
-    /// `12` for message 12, `12.0` for its first part, or the id of a tool call for its result.
+    /// `12` for message 12, `12.0` for its first part, the handle of what was cut, or the id of a tool call for its
+    /// result.
     part: String,
     /// Print one JSON object: the text, and the whole message as it was appended.
     #[arg(long)]
@@ -32,7 +33,7 @@ impl Recall {
         let recalled = session.recall(&self.part).await.map_err(|error| match error {
             EngineError::NothingThere { .. } => anyhow!(
                 "session {} has no part {:?}; its messages are numbered 1 to {last}, a part is named like 1.0, and the \
-                 id of a tool call names its result while that is in the context",
+                 id of a tool call names its result",
                 session.id(),
                 self.part
             ),

@@ -24,9 +24,21 @@ impl Shelf {
 
     /// Runs `secateur session` and gives whatever came of it.
     pub(super) fn try_run(&self, arguments: &[&str], input: &str) -> Run {
-        let arguments = [&["session"], arguments].concat();
-        let variables = [("SECATEUR_STORE", self.store.as_str()), ("SECATEUR_CONFIG", &self.config)];
-        secateur_given(&arguments, &variables, input)
+        self.alone(&[&["session"], arguments].concat(), input)
+    }
+
+    /// Runs another command on the store.
+    pub(super) fn alone(&self, arguments: &[&str], input: &str) -> Run {
+        secateur_given(arguments, &self.variables(), input)
+    }
+
+    /// A command on the store, ready to be run.
+    pub(super) fn command(&self, arguments: &[&str]) -> std::process::Command {
+        command(arguments, &self.variables())
+    }
+
+    fn variables(&self) -> [(&str, &str); 2] {
+        [("SECATEUR_STORE", self.store.as_str()), ("SECATEUR_CONFIG", &self.config)]
     }
 
     /// Runs `secateur session`, which must succeed.
@@ -118,7 +130,7 @@ fn what_was_compacted_away_is_recalled_as_it_was() {
     assert_eq!(shelf.run(&["recall", "s", "3.0"]).out, format!("{long}\n"));
     let report = shelf.run(&["recall", "s", "3", "--json"]).json();
     assert_eq!((&report["number"], &report["message"]["tool_call_id"]), (&3.into(), &"c1".into()));
-    insta::assert_snapshot!(shelf.refusal(&["recall", "s", "99"], ""), @r#"error: session s has no part "99"; its messages are numbered 1 to 7, a part is named like 1.0, and the id of a tool call names its result while that is in the context"#);
+    insta::assert_snapshot!(shelf.refusal(&["recall", "s", "99"], ""), @r#"error: session s has no part "99"; its messages are numbered 1 to 7, a part is named like 1.0, and the id of a tool call names its result"#);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::calibration::Calibration;
 use crate::measure::Measures;
 use crate::memory::Memory;
 use crate::outline::{Kind, MessageIx, Outline, PartIx, Role};
-use crate::placeholder::placeholder_units;
+use crate::placeholder::{placeholder_units, recall_note};
 use crate::plan::{Action, Plan};
 use crate::policy::Policy;
 use crate::ratio::trim_note;
@@ -239,7 +239,8 @@ pub(super) fn rendered(cut: &MadeCut, outline: &Outline, part: PartIx) -> u64 {
             if kept >= whole {
                 return whole;
             }
-            kept.saturating_add(trim_note(head, tail, whole).encode_utf16().count() as u64 + 5)
+            let note = trim_note(head, tail, whole).len() + recall_note(&cut.placeholder).len();
+            kept.saturating_add(note as u64 + 5)
         }
         Action::DropMedia => whole,
     }

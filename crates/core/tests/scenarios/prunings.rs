@@ -48,7 +48,7 @@ fn where_pruning_is_enough_nothing_is_compacted() {
     --
     send 156625 of 184000 tokens
     overflow by usage: 190500 of 184000 tokens
-    pruned at overflow: 1 results, 190031 to 174893 tokens
+    pruned at overflow: 1 results, 190031 to 174900 tokens
     "#);
 }
 
@@ -273,7 +273,7 @@ fn a_session_is_pruned_when_it_is_opened_if_a_profile_says_so() {
     15 assistant "done" 100 chars
     --
     send 156625 of 184000 tokens
-    pruned at session-start: 1 results, 156656 to 144172 tokens
+    pruned at session-start: 1 results, 156656 to 144177 tokens
     "#);
 }
 
@@ -288,8 +288,8 @@ fn one_huge_result_is_capped_on_arrival() {
     01 assistant call-1 calls bash
     02 tool      call-1 result of bash, trimmed to 110400 + 36800 of 5000000 chars
     --
-    pruned at arrival: 1 results, 1562581 to 46110 tokens
-    send 46110 of 184000 tokens
+    pruned at arrival: 1 results, 1562581 to 46122 tokens
+    send 46122 of 184000 tokens
     "#);
 }
 

@@ -19,6 +19,7 @@ on_each_store!(
     what_others_append_meanwhile_costs_no_second_summary,
     an_undo_makes_a_compaction_think_again,
     a_pivot_of_somebody_who_lost_the_lease_is_refused,
+    what_one_takes_out_of_the_context_the_others_find,
     a_request_that_nobody_waits_for_any_more_leaves_a_good_session,
 );
 
@@ -37,6 +38,23 @@ async fn two_that_overflow_at_once_make_one_compaction(url: String) {
     assert!(second.contains(SUMMARY));
     assert_eq!(model.questions(), 1);
     assert_eq!(count(&other, is_completed).await, 1);
+}
+
+async fn what_one_takes_out_of_the_context_the_others_find(url: String) {
+    let mut one = create(&engine(&url).await).await;
+    one.append(talk("a", 20)).await.unwrap();
+    let other = engine(&url).await;
+    assert_eq!(other.search("A0", Some(ID), 9).await.unwrap(), []);
+    one.compact(None).await.unwrap();
+    let hits = other.search("A0", Some(ID), 9).await.unwrap();
+    assert_eq!(hits.iter().map(|hit| hit.number).collect::<Vec<_>>(), [2, 1], "{hits:?}");
+    for hit in hits {
+        let recalled = other.recall(&hit.handle, None).await.unwrap();
+        assert!(recalled.text.contains("ile a0") && recalled.seq == hit.number, "{recalled:?}");
+    }
+    one.undo(None).await.unwrap();
+    one.redo(None).await.unwrap();
+    assert_eq!(other.search("A0", None, 9).await.unwrap().len(), 2);
 }
 
 async fn what_others_append_meanwhile_costs_no_second_summary(url: String) {

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur_store::{
-    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
-    OperationRow, SessionRow, Store, StoreError,
+    Clipping, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
+    NewSession, OperationRow, Search, SessionRow, Store, StoreError,
 };
 use tokio::time::timeout;
 
@@ -91,6 +91,14 @@ impl Store for Patient {
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
         self.read(self.store.messages(id, from, to)).await
+    }
+
+    async fn clippings(&self, handle: &str) -> Result<Vec<Clipping>, StoreError> {
+        self.read(self.store.clippings(handle)).await
+    }
+
+    async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError> {
+        self.read(self.store.search(search)).await
     }
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {

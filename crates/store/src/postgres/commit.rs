@@ -3,7 +3,7 @@
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::IsolationLevel;
 
-use super::{Failure, body, session};
+use super::{Failure, body, clipping, session};
 use crate::body::Digest;
 use crate::draft::{Appended, Draft, Head, known};
 use crate::error::StoreError;
@@ -19,7 +19,7 @@ pub(super) async fn carry_out(client: &mut Object, id: &str, draft: &Draft) -> R
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, id).await?;
     let committed = draft.fit(id, &head)?;
-    check_changed(&transaction, id, &head, draft).await?;
+    check_named(&transaction, id, &head, draft).await?;
     check_ids(&transaction, id, &head, draft).await?;
     body::insert(&transaction, &draft.bodies).await?;
     record_operations(&transaction, &head, draft).await?;
@@ -29,6 +29,7 @@ pub(super) async fn carry_out(client: &mut Object, id: &str, draft: &Draft) -> R
         first += batch.len() as u64;
     }
     let released = change_messages(&transaction, id, &head, draft).await?;
+    clipping::insert(&transaction, &head, draft).await?;
     undo_operations(&transaction, &head, draft).await?;
     publish(&transaction, &head, draft).await?;
     update_session(&transaction, &head, draft, &committed).await?;
@@ -37,9 +38,9 @@ pub(super) async fn carry_out(client: &mut Object, id: &str, draft: &Draft) -> R
     Ok(committed)
 }
 
-/// Refuses changes of messages that are not there: numbers below the head may be missing.
-async fn check_changed(tx: &Transaction<'_>, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
-    let seqs = draft.changed_before(head);
+/// Refuses to touch messages that are not there: numbers below the head may be missing.
+async fn check_named(tx: &Transaction<'_>, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
+    let seqs = draft.named_before(head);
     if seqs.is_empty() {
         return Ok(());
     }

@@ -54,10 +54,10 @@ fn read_candidate(row: &Row) -> Result<Candidate, Error> {
     })
 }
 
-/// Deletes bodies that writers left behind, and writes the table of bodies anew. Others wait for that.
+/// Deletes bodies that writers left behind, and writes the tables of bodies and their words anew. Others wait for that.
 pub(super) async fn shrink(client: &mut Object) -> Result<(), Failure> {
     let transaction = client.transaction().await?;
     body::sweep_all(&transaction).await?;
     transaction.commit().await?;
-    Ok(client.batch_execute("VACUUM (FULL, ANALYZE) bodies").await?)
+    Ok(client.batch_execute("VACUUM (FULL, ANALYZE) bodies, clippings").await?)
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Failure, body, session};
+use super::{Failure, body, clipping, session};
 use crate::body::Digest;
 use crate::draft::{Changed, Draft, Head, known};
 use crate::error::StoreError;
@@ -13,7 +13,7 @@ use crate::text::{from_column, to_column};
 pub(super) fn carry_out(connection: &Connection, id: &str, draft: &Draft) -> Result<Committed, Failure> {
     let head = session::find_head(connection, id)?;
     let committed = draft.fit(id, &head)?;
-    check_changed(connection, id, &head, draft)?;
+    check_named(connection, id, &head, draft)?;
     body::insert(connection, &draft.bodies)?;
     record_operations(connection, &head, draft)?;
     append(connection, id, &head, draft)?;
@@ -21,6 +21,7 @@ pub(super) fn carry_out(connection: &Connection, id: &str, draft: &Draft) -> Res
     for (&seq, change) in &draft.change {
         released.extend(change_message(connection, id, &head, seq, change)?);
     }
+    clipping::insert(connection, &head, draft)?;
     undo_operations(connection, &head, draft)?;
     publish(connection, &head, draft)?;
     update_session(connection, &head, draft, &committed)?;
@@ -28,10 +29,10 @@ pub(super) fn carry_out(connection: &Connection, id: &str, draft: &Draft) -> Res
     Ok(committed)
 }
 
-/// Refuses changes of messages that are not there: numbers below the head may be missing.
-fn check_changed(connection: &Connection, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
+/// Refuses to touch messages that are not there: numbers below the head may be missing.
+fn check_named(connection: &Connection, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
     let mut there = connection.prepare_cached("SELECT 1 FROM messages WHERE session = ?1 AND seq = ?2")?;
-    for seq in draft.changed_before(head) {
+    for seq in draft.named_before(head) {
         if !there.exists((head.key, seq))? {
             return Err(StoreError::no_message(id, from_column(seq)).into());
         }

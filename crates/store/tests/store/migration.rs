@@ -1,6 +1,6 @@
 //! Databases of other versions, and of other programs.
 
-use secateur_store::{Commit, StoreError, open};
+use secateur_store::{Commit, NewClipping, Search, StoreError, open};
 
 use crate::home::{Backend, Home, on_each_home, run};
 use crate::rows::{loaded_texts, new_session, says, session_of};
@@ -8,18 +8,21 @@ use crate::rows::{loaded_texts, new_session, says, session_of};
 on_each_home!(
     a_database_of_schema_1_is_brought_up_to_date,
     a_database_of_schema_2_is_brought_up_to_date,
+    a_database_of_schema_3_is_brought_up_to_date,
     a_step_that_fails_changes_nothing,
     a_newer_database_is_refused,
     many_may_open_a_new_store_at_once,
 );
 
 /// The schema of this version.
-const NEWEST: i64 = 3;
+const NEWEST: i64 = 4;
 
 const SQLITE_1: &str = include_str!("../../src/sqlite/schema/1.sql");
 const SQLITE_2: &str = include_str!("../../src/sqlite/schema/2.sql");
+const SQLITE_3: &str = include_str!("../../src/sqlite/schema/3.sql");
 const POSTGRES_1: &str = include_str!("../../src/postgres/schema/1.sql");
 const POSTGRES_2: &str = include_str!("../../src/postgres/schema/2.sql");
+const POSTGRES_3: &str = include_str!("../../src/postgres/schema/3.sql");
 
 /// Makes the database that the first version would have made, with a session of one message in it.
 async fn make_schema_1(home: &Home) {
@@ -54,6 +57,13 @@ async fn make_schema_2(home: &Home) {
     let far = i64::MAX / 2;
     home.run_sql(&format!("{step} INSERT INTO leases VALUES (1, 'me', 7, {far})")).await;
     set_schema(home, 2).await;
+}
+
+/// Makes the database that the third version would have made.
+async fn make_schema_3(home: &Home) {
+    make_schema_2(home).await;
+    home.run_sql(if home.backend == Backend::Postgres { POSTGRES_3 } else { SQLITE_3 }).await;
+    set_schema(home, 3).await;
 }
 
 async fn schema(home: &Home) -> i64 {
@@ -97,6 +107,20 @@ async fn a_database_of_schema_2_is_brought_up_to_date(home: Home) {
     assert_eq!((found[0].session.as_str(), found[0].seq, found[0].updated), ("s", 1, 6));
 }
 
+async fn a_database_of_schema_3_is_brought_up_to_date(home: Home) {
+    make_schema_3(&home).await;
+    let store = home.open().await;
+    assert_eq!(schema(&home).await, NEWEST);
+    assert_eq!(loaded_texts(&store, "s").await, ["hello"]);
+    // What schema 4 brought, also for what was said before.
+    let clipping =
+        NewClipping { seq: 1, handle: "h".to_owned(), text: "hello".to_owned(), ..NewClipping::default() };
+    store.commit("s", Commit { clippings: vec![clipping], ..says(1, vec![]) }).await.unwrap();
+    assert_eq!(store.clippings("h").await.unwrap()[0].seq, 1);
+    let search = Search { words: "hello".to_owned(), session: None, limit: 9 };
+    assert_eq!(store.search(search).await.unwrap()[0].handle, "h");
+}
+
 async fn a_step_that_fails_changes_nothing(home: Home) {
     make_schema_1(&home).await;
     home.run_sql("CREATE TABLE leases (something_else integer)").await;
@@ -109,11 +133,11 @@ async fn a_step_that_fails_changes_nothing(home: Home) {
 
 async fn a_newer_database_is_refused(home: Home) {
     session_of(&home.open().await, "s", &["a"]).await;
-    set_schema(&home, 4).await;
+    set_schema(&home, 5).await;
     let refused = open(&home.url).await.err().unwrap();
-    assert!(matches!(refused, StoreError::Newer { found: 4, known: 3 }), "{refused}");
-    assert_eq!(schema(&home).await, 4);
-    set_schema(&home, 3).await;
+    assert!(matches!(refused, StoreError::Newer { found: 5, known: 4 }), "{refused}");
+    assert_eq!(schema(&home).await, 5);
+    set_schema(&home, 4).await;
     assert_eq!(loaded_texts(&home.open().await, "s").await, ["a"]);
 }
 

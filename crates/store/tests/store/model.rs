@@ -1,7 +1,7 @@
 //! A session as plain values in memory: what a store has to agree with. It is written from the documentation, not from
 //! the stores, and takes no shortcut.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use secateur_store::{Commit, EventRow, Forget, Fork, Message, OperationRow, SessionRow};
 
@@ -18,6 +18,14 @@ pub(crate) struct Said {
     pub(crate) row: Message,
     pub(crate) original: Option<Vec<u8>>,
     pub(crate) shown: Option<Vec<u8>>,
+    /// The parts that were taken out of the context.
+    pub(crate) clipped: BTreeSet<u32>,
+}
+
+/// A handle follows from what it stands for.
+pub(crate) fn handle(body: &[u8], part: u32) -> String {
+    let digits: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{digits}.{part}")
 }
 
 /// Something was refused, whatever the reason.
@@ -61,7 +69,8 @@ impl Model {
                 cuts: new.cuts.clone(),
                 body: vec![],
             };
-            let said = Said { row, original: Some(new.body.to_vec()), shown: new.shown.clone() };
+            let (original, shown) = (Some(new.body.to_vec()), new.shown.clone());
+            let said = Said { row, original, shown, ..Said::default() };
             self.messages.insert(session.head, said);
         }
         for change in &commit.change {
@@ -77,6 +86,9 @@ impl Model {
             if said.shown.is_none() && said.original.is_none() {
                 return Err(Refused);
             }
+        }
+        for clipping in &commit.clippings {
+            self.messages.get_mut(&clipping.seq).ok_or(Refused)?.clipped.insert(clipping.part);
         }
         for (number, undone) in &commit.undone {
             self.operations.get_mut(number).ok_or(Refused)?.undone = *undone;
@@ -157,6 +169,20 @@ impl Model {
             Message { body, ..said.row.clone() }
         };
         self.messages.values().map(show).collect()
+    }
+
+    /// What is found of all that was taken out: the handle, and the newest message that has it.
+    pub(crate) fn clippings(&self) -> BTreeMap<String, u64> {
+        let mut found = BTreeMap::new();
+        let whole = |said: &Said| said.original.clone().map(|original| (said.row.seq, original));
+        let bodies: Vec<(u64, Vec<u8>)> = self.messages.values().filter_map(whole).collect();
+        for said in self.messages.values() {
+            let Some(original) = &said.original else { continue };
+            let newest = bodies.iter().filter(|(_, body)| body == original).map(|(seq, _)| *seq).max();
+            let parts = said.clipped.iter();
+            found.extend(parts.filter_map(|&part| Some((handle(original, part), newest?))));
+        }
+        found
     }
 
     pub(crate) fn originals(&self) -> Vec<Option<Vec<u8>>> {

@@ -7,13 +7,13 @@ use proptest::collection::vec;
 use proptest::option::{of, weighted};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use secateur_store::{Change, Commit, Forget, Fork, NewMessage, NewOperation, Store};
+use secateur_store::{Change, Commit, Forget, Fork, NewClipping, NewMessage, NewOperation, Search, Store};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use uuid::Uuid;
 
 use crate::home::{Backend, run};
-use crate::model::Model;
+use crate::model::{Model, handle};
 use crate::rows::new_session;
 
 /// What is done to a session. Revisions are offsets from the one there is, and other numbers are [aimed](aim).
@@ -77,17 +77,40 @@ fn aim(number: &mut u64, last: u64) {
 fn aim_commit(commit: &mut Commit, model: &Model) {
     let last = model.session.head + commit.append.len() as u64;
     commit.change.iter_mut().for_each(|change| aim(&mut change.seq, last));
+    for clipping in &mut commit.clippings {
+        aim(&mut clipping.seq, last);
+        let new = clipping.seq.checked_sub(model.session.head + 1);
+        let new = new.and_then(|at| commit.append.get(at as usize)).map(|new| &new.body);
+        let old = model.messages.get(&clipping.seq).and_then(|said| said.original.as_ref());
+        clipping.handle =
+            handle(new.map(|body| &body[..]).or(old.map(Vec::as_slice)).unwrap_or_default(), clipping.part);
+    }
     commit.live_from.iter_mut().for_each(|live_from| aim(live_from, last + 1));
     let last = model.session.last_operation + commit.operations.len() as u64;
     let made_by = commit.append.iter_mut().filter_map(|new| new.operation.as_mut());
     commit.undone.iter_mut().map(|(number, _)| number).chain(made_by).for_each(|number| aim(number, last));
 }
 
+fn clipping() -> impl Strategy<Value = NewClipping> {
+    (0..AIMS, 0..2u32).prop_map(|(seq, part)| {
+        let text = "a word".to_owned();
+        NewClipping { seq, part, text, ..NewClipping::default() }
+    })
+}
+
 fn commit() -> impl Strategy<Value = Commit> {
-    let rows = (vec(message(), 0..5), vec(change(), 0..3), vec(operation(), 0..2));
+    let taken = (vec(operation(), 0..2), vec(clipping(), 0..2));
+    let rows = (vec(message(), 0..5), vec(change(), 0..3), taken);
     let rest = (vec((0..AIMS, any::<bool>()), 0..2), vec(text(), 0..3), of(text()));
     (offset(), any::<i64>(), rows, rest, weighted(0.3, 0..AIMS), of(text())).prop_map(
-        |(revision, time, (append, change, operations), (undone, events, state), live_from, frame)| Commit {
+        |(
+            revision,
+            time,
+            (append, change, (operations, clippings)),
+            (undone, events, state),
+            live_from,
+            frame,
+        )| Commit {
             revision,
             lease: None,
             time,
@@ -99,6 +122,7 @@ fn commit() -> impl Strategy<Value = Commit> {
             state,
             live_from,
             frame,
+            clippings,
         },
     )
 }
@@ -193,6 +217,16 @@ async fn compare(store: &Arc<dyn Store>, model: &Model) {
     let operations: Vec<_> = model.operations.values().cloned().collect();
     assert_eq!(store.operations(id, 0, usize::MAX).await.unwrap(), operations);
     assert_eq!(store.events(id, 0, usize::MAX).await.unwrap(), model.events);
+    // Others may have taken out the same, so more may be found.
+    let search = Search { words: "word".to_owned(), session: Some(id.to_owned()), limit: usize::MAX };
+    let found = store.search(search).await.unwrap();
+    for found in &found {
+        let original = model.messages[&found.seq].original.as_ref().unwrap();
+        assert_eq!(found.handle, handle(original, found.part));
+    }
+    for (handle, seq) in model.clippings() {
+        assert!(found.iter().any(|found| found.handle == handle && found.seq == seq), "{handle} at {seq}");
+    }
 }
 
 /// Follows many sequences in one store, so that sessions share bodies.

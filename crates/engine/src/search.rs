@@ -1,0 +1,117 @@
+//! Searching what was cut or compacted away.
+
+use secateur::session::Seq;
+use secateur_store::{Search, places};
+use serde::Serialize;
+
+use crate::clipping::About;
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+/// The most that is found at once.
+const MOST: usize = 100;
+
+/// How many bytes of a text a snippet shows.
+const SNIPPET: usize = 240;
+
+/// How many bytes of that stand before the first word that was asked for.
+const LEAD: usize = 60;
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hit {
+    /// The session's id.
+    pub session: String,
+    /// The message's number.
+    pub number: Seq,
+    /// The handle by which all of it is [fetched back](Engine::recall).
+    pub handle: String,
+    /// The tool that it comes from or went to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What that was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// When it was said, in milliseconds since 1970.
+    pub time: i64,
+    /// How long it is, in characters.
+    pub characters: usize,
+    /// The place where most of the words are, on one line.
+    pub snippet: String,
+}
+
+impl Engine {
+    /// What was cut or compacted away and has all of these words, the newest first, in one session or in all. At most
+    /// 100 are found. See [`Store::search`](secateur_store::Store::search) for what a word is.
+    pub async fn search(
+        &self,
+        words: &str,
+        session: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Hit>, EngineError> {
+        let search =
+            Search { words: words.to_owned(), session: session.map(str::to_owned), limit: limit.min(MOST) };
+        let mut hits = Vec::new();
+        for clipping in self.parts.store.search(search).await? {
+            let row = self.parts.store.session(&clipping.session).await?;
+            let text = match self.original(&row, clipping.seq, Some(clipping.part)).await {
+                Ok(recalled) => recalled.text,
+                // Somebody forgot it a moment ago.
+                Err(EngineError::Forgotten { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let About { tool, subject, .. } = serde_json::from_str(&clipping.facts).unwrap_or_default();
+            hits.push(Hit {
+                session: clipping.session,
+                number: clipping.seq,
+                handle: clipping.handle,
+                tool,
+                subject,
+                time: clipping.time,
+                characters: text.chars().count(),
+                snippet: snippet(&text, words),
+            });
+        }
+        Ok(hits)
+    }
+}
+
+/// The stretch of a text that has most of the words, on one line.
+fn snippet(text: &str, words: &str) -> String {
+    /// A text may have a word on every line.
+    const PLACES: usize = 2_000;
+    let places: Vec<(usize, usize)> = places(text, words).take(PLACES).collect();
+    let variety = |at: usize| {
+        let near = places.iter().filter(|(place, _)| (at..at + SNIPPET - LEAD).contains(place));
+        near.fold(0u32, |seen, (_, word)| seen | 1 << word).count_ones()
+    };
+    // The first of those that are equally good.
+    let best = places.iter().map(|(at, _)| *at).rev().max_by_key(|&at| variety(at)).unwrap_or(0);
+    let start = text.floor_char_boundary(best.saturating_sub(LEAD));
+    let end = text.floor_char_boundary((start + SNIPPET).min(text.len()));
+    let line = text.get(start..end).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let (before, after) = (if start > 0 { "…" } else { "" }, if end < text.len() { "…" } else { "" });
+    format!("{before}{line}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_is_where_most_words_are() {
+        let text = format!("pump {}\n\tthe house\nof the Pump {}", "é ".repeat(400), "x ".repeat(400));
+        let snippet = snippet(&text, "house pump");
+        assert!(snippet.contains("é the house of the Pump x"), "{snippet}");
+        assert!(snippet.starts_with('…') && snippet.ends_with('…'), "{snippet}");
+        assert!(snippet.len() < SNIPPET + 10);
+    }
+
+    #[test]
+    fn any_text_has_a_snippet() {
+        assert_eq!(snippet("", "word"), "");
+        assert_eq!(snippet("short", "word"), "short");
+        let many: String = (0..40).map(|n| format!("w{n} ")).collect();
+        assert!(snippet(&many, &many).starts_with("w0 w1"));
+    }
+}
