@@ -27,7 +27,7 @@ use tokio::task::spawn_blocking;
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
-    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
     OperationRow, SessionRow,
 };
 use crate::text::{check_fork, check_id, check_session, findable};
@@ -94,6 +94,11 @@ impl Store for Sqlite {
         self.read("cannot list sessions", move |c| session::list(c, limit)).await
     }
 
+    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        let place = place.clone();
+        self.read("cannot list sessions", move |c| session::list_after(c, &place, limit)).await
+    }
+
     async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         let doing = "cannot find messages";
         let ids = serde_json::to_string(&findable(ids)).map_err(StoreError::database(doing))?;
@@ -127,6 +132,11 @@ impl Store for Sqlite {
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
         let id = id.to_owned();
         self.read("cannot read messages", move |c| load::range(c, &id, from, to)).await
+    }
+
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+        let id = id.to_owned();
+        self.read("cannot read messages", move |c| load::facts(c, &id, after, limit)).await
     }
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {

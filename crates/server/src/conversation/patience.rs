@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur_store::{
-    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
     OperationRow, SessionRow, Store, StoreError,
 };
 use tokio::time::timeout;
@@ -69,6 +69,10 @@ impl Store for Patient {
         self.read(self.store.sessions(limit)).await
     }
 
+    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        self.read(self.store.sessions_after(place, limit)).await
+    }
+
     async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         self.read(self.store.find(ids)).await
     }
@@ -91,6 +95,10 @@ impl Store for Patient {
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
         self.read(self.store.messages(id, from, to)).await
+    }
+
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+        self.read(self.store.facts(id, after, limit)).await
     }
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
