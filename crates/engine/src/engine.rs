@@ -235,6 +235,15 @@ impl Engine {
         Session::load(self.clone(), id, None).await
     }
 
+    /// Opens a session to look at it, or to turn back what was done. Nothing is begun that is due, as
+    /// [`open`](Self::open) would, so a look changes nothing.
+    pub async fn view(&self, id: &str) -> Result<Session, EngineError> {
+        let row = self.parts.store.session(id).await?;
+        let mut session = Session::of(self.clone(), row, None)?;
+        session.reload().await?;
+        Ok(session)
+    }
+
     /// The sessions, the one changed last first.
     pub async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, EngineError> {
         Ok(self.parts.store.sessions(limit).await?)
