@@ -21,6 +21,7 @@ use secateur_engine::provider::{Connector, overflow};
 use secateur_formats::Wire;
 
 use crate::answer::{Answer, Stream, Watch};
+use crate::api::Api;
 use crate::collect::{Collected, collect};
 use crate::conversation::{Asked, Conversations, Lender, Note, Ready};
 use crate::ear::Ear;
@@ -46,6 +47,7 @@ pub(crate) struct Proxy {
     pub settings: Settings,
     pub client: Client,
     pub conversations: Conversations,
+    pub api: Api,
     /// The connections on which summaries are asked for.
     pub connector: Connector,
     pub tally: Arc<Tally>,
@@ -69,6 +71,9 @@ struct Place {
 impl Proxy {
     /// Answers a request.
     pub(crate) async fn serve(&self, mut request: Request<Incoming>, peer: Peer) -> Reply {
+        if Api::owns(request.uri().path()) {
+            return Ok(self.api.answer(request).await);
+        }
         self.tally.request();
         // Over HTTP/2 a client that gives up says so, and the whole exchange is dropped.
         let peer = Some(peer).filter(|_| request.version() <= Version::HTTP_11);

@@ -10,6 +10,7 @@
 //! not understand goes upstream unchanged.
 
 mod answer;
+mod api;
 mod collect;
 mod conversation;
 mod ear;
