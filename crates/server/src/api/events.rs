@@ -60,6 +60,16 @@ impl Told {
     }
 }
 
+/// Where somebody was who was cut off. Programs that read such streams send it by themselves.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "it is there to be written about; the header is read by hand")]
+struct Seen {
+    /// The number of the last event that was seen. It goes before `after`.
+    #[param(rename = "Last-Event-ID", required = false, minimum = 0, maximum = 9007199254740991_i64)]
+    last_event_id: u64,
+}
+
 /// What happened in a session, oldest first. `after` counts events.
 ///
 /// With `Accept: text/event-stream` the answer is a stream of server-sent events that goes on with what happens. Each has
@@ -71,12 +81,11 @@ impl Told {
     params(
         ("id" = String, Path, description = "The session's id."),
         Numbered,
-        ("Last-Event-ID" = Option<u64>, Header, maximum = 9007199254740991_i64,
-            description = "The number of the last event that was seen. It goes before `after`.")
+        Seen
     ),
     responses(
         (status = 200, description = "A part of the events, or a stream.", content(
-            (Page<Told, u64> = "application/json"),
+            (Page<Told> = "application/json"),
             (String = "text/event-stream"),
         )),
         Problems
@@ -88,11 +97,9 @@ pub(super) async fn events(
     Asked(asked): Asked<Numbered>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let limit = asked.limit()?;
-    let after = match headers.get("last-event-id") {
-        Some(seen) => number("Last-Event-ID", seen.to_str().unwrap_or("…"), 0, LARGEST)?,
-        None => asked.after()?,
-    };
+    let (limit, after) = (asked.limit()?, asked.after()?);
+    let seen = headers.get("last-event-id").map(|seen| seen.to_str().unwrap_or("…"));
+    let after = seen.map_or(Ok(after), |seen| number("Last-Event-ID", seen, 0, LARGEST))?;
     let store = desk.engine.store();
     if wants_stream(&headers) {
         store.session(&id).await?;
@@ -104,9 +111,9 @@ pub(super) async fn events(
         return Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)).into_response());
     }
     let rows = store.events(&id, after, limit + 1).await?;
-    let Page { items, next } = Page::of(rows, limit, |row| row.number);
+    let Page { items, next } = Page::of(rows, limit, |row| row.number.to_string());
     let items = items.iter().map(Told::of).collect::<Result<_, _>>()?;
-    Ok(Json(Page::<Told, u64> { items, next }).into_response())
+    Ok(Json(Page::<Told> { items, next }).into_response())
 }
 
 fn wants_stream(headers: &HeaderMap) -> bool {

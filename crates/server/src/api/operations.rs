@@ -96,16 +96,16 @@ impl Cut {
     path = "/api/sessions/{id}/operations",
     tag = "operations",
     params(("id" = String, Path, description = "The session's id."), Numbered),
-    responses((status = 200, body = Page<Operation, u64>, description = "A part of the operations."), Problems)
+    responses((status = 200, body = Page<Operation>, description = "A part of the operations."), Problems)
 )]
 pub(super) async fn operations(
     State(desk): State<Desk>,
     At(id): At<String>,
     Asked(asked): Asked<Numbered>,
-) -> Result<Json<Page<Operation, u64>>, Problem> {
+) -> Result<Json<Page<Operation>>, Problem> {
     let (limit, after) = (asked.limit()?, asked.after()?);
     let rows = desk.engine.store().operations(&id, after, limit + 1).await?;
-    let Page { items, next } = Page::of(rows, limit, |row| row.number);
+    let Page { items, next } = Page::of(rows, limit, |row| row.number.to_string());
     let items = items.into_iter().map(Operation::of).collect::<Result<_, _>>()?;
     Ok(Json(Page { items, next }))
 }

@@ -69,12 +69,12 @@ struct Part {
     /// Images in it.
     images: u32,
     /// What was cut in it, also what was undone since; of several that hold, the last one is seen.
-    cuts: Vec<Cut>,
+    cuts: Vec<Made>,
 }
 
 /// A cut that was made.
 #[derive(Debug, Serialize, ToSchema)]
-struct Cut {
+struct Made {
     #[serde(flatten)]
     deed: Deed,
     /// The operation that made it.
@@ -127,7 +127,7 @@ impl Message {
             characters: part.sizes.units,
             bytes: part.sizes.bytes,
             images: part.sizes.images,
-            cuts: cuts.iter().filter(|cut| cut.part == place).map(Cut::from).collect(),
+            cuts: cuts.iter().filter(|cut| cut.part == place).map(Made::from).collect(),
         };
         Ok(Self {
             number: row.seq,
@@ -143,7 +143,7 @@ impl Message {
     }
 }
 
-impl From<&MadeCut> for Cut {
+impl From<&MadeCut> for Made {
     fn from(cut: &MadeCut) -> Self {
         Self { deed: cut.action.into(), operation: cut.operation, undone: cut.undone }
     }
@@ -161,17 +161,17 @@ fn read<T: DeserializeOwned>(json: &str, seq: u64) -> Result<T, EngineError> {
     path = "/api/sessions/{id}/outline",
     tag = "sessions",
     params(("id" = String, Path, description = "The session's id."), Numbered),
-    responses((status = 200, body = Page<Message, u64>, description = "A part of the outline."), Problems)
+    responses((status = 200, body = Page<Message>, description = "A part of the outline."), Problems)
 )]
 pub(super) async fn outline(
     State(desk): State<Desk>,
     At(id): At<String>,
     Asked(asked): Asked<Numbered>,
-) -> Result<Json<Page<Message, u64>>, Problem> {
+) -> Result<Json<Page<Message>>, Problem> {
     let (limit, after, store) = (asked.limit()?, asked.after()?, desk.engine.store());
     let session = store.session(&id).await?;
     let rows = store.facts(&id, after, limit + 1).await?;
-    let Page { items, next } = Page::of(rows, limit, |row| row.seq);
+    let Page { items, next } = Page::of(rows, limit, |row| row.seq.to_string());
     let items = items.into_iter().map(|row| Message::of(&session, row)).collect::<Result<_, _>>()?;
     Ok(Json(Page { items, next }))
 }

@@ -15,18 +15,18 @@ const MOST: u64 = 500;
 
 /// A part of a list.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Page<T, N> {
+pub(super) struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
     /// What `after` has to be for the rows behind them; null if there are none now.
     #[schema(required)]
-    pub next: Option<N>,
+    pub next: Option<String>,
 }
 
-impl<T, N> Page<T, N> {
+impl<T> Page<T> {
     /// The first `limit` of these rows. There is more if there are more than that; the page behind begins after the
     /// last one's mark.
-    pub(super) fn of(mut items: Vec<T>, limit: usize, mark: impl FnOnce(&T) -> N) -> Self {
+    pub(super) fn of(mut items: Vec<T>, limit: usize, mark: impl FnOnce(&T) -> String) -> Self {
         let is_more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| is_more).map(mark);
@@ -40,10 +40,10 @@ impl<T, N> Page<T, N> {
 #[into_params(parameter_in = Query)]
 pub(super) struct Numbered {
     /// At most so many rows; 100 if it is left out.
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 500)]
+    #[param(value_type = u32, required = false, minimum = 1, maximum = 500)]
     limit: Option<String>,
     /// Only rows behind the one of this number; `next` of an earlier page, or 0.
-    #[param(value_type = Option<u64>, minimum = 0, maximum = 9007199254740991_i64)]
+    #[param(value_type = u64, required = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<String>,
 }
 
@@ -63,10 +63,10 @@ impl Numbered {
 #[into_params(parameter_in = Query)]
 pub(super) struct Listed {
     /// At most so many sessions; 100 if it is left out.
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 500)]
+    #[param(value_type = u32, required = false, minimum = 1, maximum = 500)]
     limit: Option<String>,
     /// `next` of an earlier page: the sessions behind that page. Nothing else is of use here.
-    #[param(pattern = "^[0-9a-f]{16}(0[1-9a-f]|[1-9a-f][0-9a-f])*$", max_length = 2064)]
+    #[param(value_type = String, required = false, pattern = "^[0-9a-f]{16}(0[1-9a-f]|[1-9a-f][0-9a-f])*$", max_length = 2064)]
     after: Option<String>,
 }
 
@@ -127,8 +127,9 @@ mod tests {
 
     #[test]
     fn a_page_says_how_to_go_on_only_if_there_is_more() {
-        let page = |rows: &[u64], limit| Page::of(rows.to_vec(), limit, |row| *row);
-        assert_eq!((page(&[1, 2, 3], 2).items, page(&[1, 2, 3], 2).next), (vec![1, 2], Some(2)));
+        let page = |rows: &[u64], limit| Page::of(rows.to_vec(), limit, |row: &u64| row.to_string());
+        let first = page(&[1, 2, 3], 2);
+        assert_eq!((first.items, first.next.as_deref()), (vec![1, 2], Some("2")));
         assert_eq!(page(&[1, 2], 2).next, None);
         assert_eq!(page(&[], 2).next, None);
     }

@@ -37,7 +37,7 @@ pub(super) struct Plan {
     /// What could be cut, whether or not it is.
     candidates: u64,
     /// The cuts, oldest first.
-    cuts: Vec<Cut>,
+    cuts: Vec<Planned>,
     /// Why there is no cut: `why` in a word, and the numbers behind it. Null if there are cuts.
     #[schema(required, value_type = Option<Object>)]
     idle: Option<Value>,
@@ -45,7 +45,7 @@ pub(super) struct Plan {
 
 /// A cut that would be made.
 #[derive(Debug, Serialize, ToSchema)]
-struct Cut {
+struct Planned {
     /// The part, as it can be recalled.
     #[schema(example = "12.0")]
     name: String,
@@ -110,8 +110,8 @@ impl Look {
         self.outline().tool(part).map(str::to_owned)
     }
 
-    fn cut(&self, cut: &secateur::Cut) -> Cut {
-        Cut {
+    fn cut(&self, cut: &secateur::Cut) -> Planned {
+        Planned {
             name: self.name(cut.part),
             tool: self.tool(cut.part),
             deed: cut.action.into(),
@@ -171,16 +171,16 @@ pub(super) async fn plan(State(desk): State<Desk>, At(id): At<String>) -> Result
     path = "/api/sessions/{id}/verdicts",
     tag = "sessions",
     params(("id" = String, Path, description = "The session's id."), Numbered),
-    responses((status = 200, body = Page<Verdict, u64>, description = "A part of the verdicts."), Problems)
+    responses((status = 200, body = Page<Verdict>, description = "A part of the verdicts."), Problems)
 )]
 pub(super) async fn verdicts(
     State(desk): State<Desk>,
     At(id): At<String>,
     Asked(asked): Asked<Numbered>,
-) -> Result<Json<Page<Verdict, u64>>, Problem> {
+) -> Result<Json<Page<Verdict>>, Problem> {
     let (limit, after) = (asked.limit()?, usize::try_from(asked.after()?).unwrap_or(usize::MAX));
     let look = Look::at(&desk, &id).await?;
     let parts = look.outline().parts().skip(after).take(limit + 1);
     let rows = parts.map(|part| look.verdict(part)).collect();
-    Ok(Json(Page::of(rows, limit, |row: &Verdict| row.number)))
+    Ok(Json(Page::of(rows, limit, |row: &Verdict| row.number.to_string())))
 }

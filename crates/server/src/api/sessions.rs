@@ -72,12 +72,12 @@ impl From<SessionRow> for Session {
     path = "/api/sessions",
     tag = "sessions",
     params(Listed),
-    responses((status = 200, body = Page<Session, String>, description = "A part of the list."), Problems)
+    responses((status = 200, body = Page<Session>, description = "A part of the list."), Problems)
 )]
 pub(super) async fn sessions(
     State(desk): State<Desk>,
     Asked(asked): Asked<Listed>,
-) -> Result<Json<Page<Session, String>>, Problem> {
+) -> Result<Json<Page<Session>>, Problem> {
     let (limit, store) = (asked.limit()?, desk.engine.store());
     let rows = match asked.after()? {
         Some(place) => store.sessions_after(&place, limit + 1).await?,

@@ -50,8 +50,7 @@ pub(crate) async fn all(to: SocketAddr, path: &str, limit: usize) -> Vec<Value> 
         rows.extend(items.iter().cloned());
         next = match &page["next"] {
             Value::Null => return rows,
-            Value::String(mark) => format!("&after={mark}"),
-            number => format!("&after={number}"),
+            mark => format!("&after={}", mark.as_str().unwrap()),
         };
     }
 }
