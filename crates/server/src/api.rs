@@ -22,12 +22,14 @@ mod recall;
 mod sessions;
 
 use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, HOST, HeaderValue, ORIGIN, X_CONTENT_TYPE_OPTIONS};
 use http::uri::Authority;
 use http::{HeaderMap, Request, Uri};
@@ -36,10 +38,10 @@ use secateur_engine::Engine;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::answer::Answer;
-use crate::guard::guard;
 use crate::settings::Settings;
 use configuration::Configured;
 use problem::Problem;
@@ -93,17 +95,21 @@ impl Api {
 
     /// Answers a request. Whatever goes wrong, it is answered.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
+        let path = request.uri().path().to_owned();
         let mut response = match self.admit(request.uri(), request.headers()) {
             Err(problem) => problem.into_response(),
             Ok(()) => {
                 let mut router = self.router.clone();
                 // Boxed, so that requests of the proxy do not carry the room for it.
-                match guard(Box::pin(router.call(request)), PATIENCE).await {
-                    Ok(answered) => answered.unwrap_or_else(|never: Infallible| match never {}),
-                    Err(cause) => Problem::failed(cause).into_response(),
+                let work = Box::pin(AssertUnwindSafe(router.call(request)).catch_unwind());
+                match timeout(PATIENCE, work).await {
+                    Ok(Ok(answered)) => answered.unwrap_or_else(|never: Infallible| match never {}),
+                    Ok(Err(_)) => Problem::broken().into_response(),
+                    Err(_) => Problem::late().into_response(),
                 }
             }
         };
+        tracing::debug!(path, status = response.status().as_u16(), "asked about sessions");
         // What was said in a session is nobody else's business.
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

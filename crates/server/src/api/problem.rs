@@ -66,17 +66,15 @@ impl Problem {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "no-method", "The method cannot be used here", detail)
     }
 
-    /// The work was not done: a word says why.
-    pub(super) fn failed(cause: &str) -> Self {
-        match cause {
-            "slow" => Self::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "slow",
-                "It took too long",
-                "the store did not answer in time; try again",
-            ),
-            _ => Self::internal("something broke while the answer was made; the log says what"),
-        }
+    /// The answer took too long.
+    pub(super) fn late() -> Self {
+        let detail = "the store did not answer in time; try again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "late", "It took too long", detail)
+    }
+
+    /// There was a panic on the way to an answer.
+    pub(super) fn broken() -> Self {
+        Self::internal("something broke while the answer was made; standard error says what")
     }
 
     fn internal(detail: impl Into<String>) -> Self {

@@ -1,10 +1,10 @@
 //! What is answered.
 
+use secateur_engine::{Clock, Opening};
 use serde_json::Value;
 
-use crate::agent::{Agent, Wire};
 use crate::asked::{all, ask, get, settled, working};
-use crate::stage::Stage;
+use crate::stage::{Stage, engine};
 
 const WINDOW: u64 = 12_000;
 
@@ -96,26 +96,22 @@ async fn a_session_can_be_seen_from_all_sides_and_no_look_changes_it() {
 
 #[tokio::test]
 async fn the_list_of_sessions_is_read_page_by_page() {
-    let stage = Stage::start(WINDOW).await;
-    let mut ids = Vec::new();
-    for number in 0..5 {
-        let mut agent = Agent::new(Wire::Chat, &format!("SCENARIO:hello run={number}"));
-        agent.say(&format!("I am number {number}. SCENARIO:long steps=2 bytes=100"));
-        let (_, answers) = agent.work(stage.address()).await;
-        ids.push(answers.last().unwrap().header("x-secateur-session").to_owned());
+    let clock = Clock::at(1_000);
+    let engine = engine("sqlite::memory:").await.with_clock(clock.clone());
+    let stage = Stage::with(WINDOW, engine.clone()).await;
+    // Some of them are as old as others.
+    for (time, id) in [(1_000, "a"), (2_000, "b/\u{e9} ?"), (2_000, "c"), (2_000, "d"), (3_000, "e")] {
+        clock.set(time);
+        engine.create(Opening { id: Some(id.to_owned()), ..Opening::default() }).await.unwrap();
     }
-    let known = |row: &Value| ids.iter().position(|id| row["id"] == *id);
-    loop {
-        let whole = all(stage.address(), "/api/sessions", 500).await;
-        let by_ones = all(stage.address(), "/api/sessions", 1).await;
-        let by_twos = all(stage.address(), "/api/sessions", 2).await;
-        // They are stored a moment after their answers.
-        if whole.len() == 5 && whole == by_ones && whole == by_twos {
-            assert!(whole.iter().all(|row| known(row).is_some()), "{whole:?}");
-            assert!(whole.is_sorted_by_key(|row| std::cmp::Reverse(row["updated"].as_i64())));
-            return;
-        }
+    let whole = all(stage.address(), "/api/sessions", 500).await;
+    let ids: Vec<&Value> = whole.iter().map(|row| &row["id"]).collect();
+    assert_eq!(ids, ["e", "d", "c", "b/\u{e9} ?", "a"]);
+    for limit in 1..6 {
+        assert_eq!(all(stage.address(), "/api/sessions", limit).await, whole, "in pages of {limit}");
     }
+    let odd = get(stage.address(), "/api/sessions/b%2F%C3%A9%20%3F").await;
+    assert_eq!(odd, whole[3]);
 }
 
 #[tokio::test]

@@ -48,11 +48,11 @@ def converse(proxy, task, steps):
         messages.append({"role": "user", "content": [result(call) for call in calls]})
 
 
-def fill(folder, proxy):
+def fill(store, proxy):
     """Makes sessions with cuts, summaries and events in them, and names one of them with what is in it."""
     converse(proxy, "SCENARIO:long steps=60 bytes=5000", 40)
     converse(proxy, "SCENARIO:hello", 1)
-    new = [os.environ["SECATEUR_BIN"], "session", "new", "--store", str(folder / "store.db"), "--id", ODD]
+    new = [os.environ["SECATEUR_BIN"], "session", "new", "--store", store, "--id", ODD]
     subprocess.run(new, check=True, stdout=subprocess.DEVNULL)
     sessions = ask(proxy + "/api/sessions")["items"]
     session = max(sessions, key=lambda session: session["operations"])["id"]
@@ -80,8 +80,9 @@ def main():
         folder = pathlib.Path(folder)
         os.environ.update(HOME=str(folder), XDG_CONFIG_HOME=str(folder), XDG_DATA_HOME=str(folder))
         client = types.SimpleNamespace(window=WINDOW, output=1_000, models=[MODEL])
-        with Model(folder, WINDOW) as model, Proxy(folder, model.url, client) as proxy:
-            config = configuration(folder, *fill(folder, proxy.url))
+        store = os.environ.pop("SECATEUR_POSTGRES", "") or str(folder / "store.db")
+        with Model(folder, WINDOW) as model, Proxy(folder, model.url, client, store) as proxy:
+            config = configuration(folder, *fill(store, proxy.url))
             run = ["run", proxy.url + "/api/openapi.json", "--checks", "all", "--request-timeout", "30", *options]
             # Once with names that are made up, once with those that are there.
             plain = subprocess.run([program, *run], cwd=folder).returncode

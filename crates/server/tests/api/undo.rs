@@ -1,9 +1,11 @@
 //! What is undone while the conversation goes on.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::agent::{Agent, Wire};
-use crate::asked::{TASK, all, get, post, working};
+use crate::asked::{TASK, all, ask, get, post, working};
 use crate::client::same;
 use crate::stage::Stage;
 
@@ -78,6 +80,36 @@ async fn an_undone_summary_takes_effect_in_the_next_request() {
     assert_ne!(before, after, "{did}");
     let (text, _) = agent.work(to).await;
     assert_eq!(text, "Finished long after 40 steps.");
+    let stats = stage.model.stats();
+    assert_eq!((&stats["violations"], &stats["malformed"]), (&0.into(), &0.into()));
+}
+
+#[tokio::test]
+async fn undoing_all_the_time_takes_nothing_from_an_agent() {
+    let stage = Stage::start(12_000).await;
+    let to = stage.address();
+    let (mut agent, id) = working(&stage, 16).await;
+    let turning = async {
+        for round in 0..60_u64 {
+            let operations = all(to, &format!("/api/sessions/{id}/operations"), 500).await;
+            let at = usize::try_from(round * 7).unwrap() % operations.len();
+            let wish = if operations[at]["undone"] == true { "redo" } else { "undo" };
+            let path = format!("/api/sessions/{id}/operations/{}/{wish}", operations[at]["number"]);
+            let answer = ask(to, "POST", &path, "").await;
+            // The agent may have been faster.
+            assert!(matches!(answer.status(), 200 | 409), "{path}: {}", answer.text());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let working = async {
+        let (text, answers) = agent.work(to).await;
+        assert!(answers.iter().all(|answer| answer.status() == 200));
+        text
+    };
+    let (text, ()) = tokio::join!(working, turning);
+    assert_eq!(text, "Finished long after 40 steps.");
+    // When all is quiet, the same request is the same bytes again.
+    sent(&stage, &agent).await;
     let stats = stage.model.stats();
     assert_eq!((&stats["violations"], &stats["malformed"]), (&0.into(), &0.into()));
 }
