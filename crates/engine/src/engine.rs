@@ -197,6 +197,11 @@ impl Engine {
         self.parts.live.listen()
     }
 
+    /// Now, by its clock, in milliseconds since 1970.
+    pub fn now(&self) -> i64 {
+        self.parts.clock.now()
+    }
+
     /// Where the sessions are.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.parts.store

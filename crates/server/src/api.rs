@@ -133,7 +133,7 @@ impl Api {
                 "the page that asks is of another site; ask without a header Origin",
             ));
         }
-        let name = host.parse().ok().map(|host: Authority| host.host().to_owned()).unwrap_or_default();
+        let name = host.parse().map_or(host.to_owned(), |host: Authority| host.host().to_owned());
         let is_number = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
         if self.is_local && !is_number && !name.is_empty() && !name.eq_ignore_ascii_case("localhost") {
             return Err(Problem::forbidden(

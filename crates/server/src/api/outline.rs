@@ -86,8 +86,8 @@ struct Made {
 /// What a cut does to a part.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Deed {
-    /// `clear`, `trim` or `drop-media`.
-    action: String,
+    /// What happens to the content.
+    action: Act,
     /// Characters that stay from the beginning, if it is trimmed.
     #[schema(required)]
     head: Option<u64>,
@@ -96,13 +96,23 @@ pub(super) struct Deed {
     tail: Option<u64>,
 }
 
+/// What happens to content that is cut: a placeholder stands for it, head and tail of it stay, or its text stays without
+/// its images.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Act {
+    Clear,
+    Trim,
+    DropMedia,
+}
+
 impl From<Action> for Deed {
     fn from(action: Action) -> Self {
-        let kept = match action {
-            Action::Trim { head, tail, .. } => Some((head, tail)),
-            Action::Clear | Action::DropMedia => None,
-        };
-        Self { action: word(action), head: kept.map(|kept| kept.0), tail: kept.map(|kept| kept.1) }
+        match action {
+            Action::Clear => Self { action: Act::Clear, head: None, tail: None },
+            Action::Trim { head, tail, .. } => Self { action: Act::Trim, head: Some(head), tail: Some(tail) },
+            Action::DropMedia => Self { action: Act::DropMedia, head: None, tail: None },
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use secateur::{Outline, PartIx, Plan as Decision, Verdict as Judgement};
-use secateur_engine::{Clock, Session};
+use secateur_engine::Session;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -75,10 +75,18 @@ pub(super) struct Verdict {
     /// The tool, for a call or a result.
     #[schema(required)]
     tool: Option<String>,
-    /// `cut` or `kept`.
-    verdict: String,
+    /// What becomes of it.
+    verdict: Fate,
     /// Why, in a word.
     reason: String,
+}
+
+/// What becomes of a part.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Fate {
+    Cut,
+    Kept,
 }
 
 /// A session with what would be done about it.
@@ -92,7 +100,7 @@ struct Look {
 impl Look {
     async fn at(desk: &Desk, id: &str) -> Result<Self, Problem> {
         let session = desk.engine.view(id).await?;
-        let now = Clock::System.now();
+        let now = desk.engine.now();
         let (plan, memory) = session.machine().plan(now);
         Ok(Self { session, plan, memory, now })
     }
@@ -124,15 +132,15 @@ impl Look {
     fn verdict(&self, part: PartIx) -> Verdict {
         let policy = &self.session.profile().policy;
         let (verdict, reason) = match policy.verdict(self.outline(), &self.memory, &self.plan, part) {
-            Judgement::Cut(cut) => ("cut", word(cut.reason)),
-            Judgement::Kept(keep) => ("kept", word(keep)),
+            Judgement::Cut(cut) => (Fate::Cut, word(cut.reason)),
+            Judgement::Kept(keep) => (Fate::Kept, word(keep)),
         };
         Verdict {
             number: u64::from(part.0) + 1,
             name: self.name(part),
             kind: word(self.outline().kind(part)),
             tool: self.tool(part),
-            verdict: verdict.to_owned(),
+            verdict,
             reason,
         }
     }

@@ -83,6 +83,7 @@ async fn pages_of_other_sites_are_kept_out() {
     // The name of another site is made to mean our address.
     assert_eq!(status("host: evil.example\r\n").await, 403);
     assert_eq!(status(&format!("host: evil.example:{}\r\n", to.port())).await, 403);
+    assert_eq!(status("host: no name at all\r\n").await, 403);
     assert_eq!(status("host: localhost.evil.example\r\n").await, 403);
     assert_eq!(status(&format!("host: evil.example\r\norigin: http://{to}\r\n")).await, 403);
     // Our own pages, and programs.
