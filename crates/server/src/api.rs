@@ -100,8 +100,7 @@ impl Api {
             Err(problem) => problem.into_response(),
             Ok(()) => {
                 let mut router = self.router.clone();
-                // Boxed, so that requests of the proxy do not carry the room for it.
-                let work = Box::pin(AssertUnwindSafe(router.call(request)).catch_unwind());
+                let work = AssertUnwindSafe(router.call(request)).catch_unwind();
                 match timeout(PATIENCE, work).await {
                     Ok(Ok(answered)) => answered.unwrap_or_else(|never: Infallible| match never {}),
                     Ok(Err(_)) => Problem::broken().into_response(),

@@ -72,7 +72,7 @@ impl Proxy {
     /// Answers a request.
     pub(crate) async fn serve(&self, mut request: Request<Incoming>, peer: Peer) -> Reply {
         if Api::owns(request.uri().path()) {
-            return Ok(self.api.answer(request).await);
+            return Ok(Box::pin(self.api.answer(request)).await);
         }
         self.tally.request();
         // Over HTTP/2 a client that gives up says so, and the whole exchange is dropped.
