@@ -154,13 +154,13 @@ pub trait Store: Send + Sync {
     /// original was forgotten.
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
-    /// Rows of messages by number, `from..to`, also of those that are no longer alive or hidden, with the body that
-    /// is shown (empty if it was forgotten).
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError>;
-
     /// The messages of a session after number `after`, oldest first, also those that are no longer alive or hidden.
     /// Bodies are not read: they come out empty.
     async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError>;
+
+    /// Rows of messages by number, `from..to`, also of those that are no longer alive or hidden, with the body that
+    /// is shown (empty if it was forgotten).
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError>;
 
     /// The operations of a session after number `after`, oldest first.
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError>;

@@ -169,17 +169,17 @@ impl Store for Postgres {
         finish(client, doing, result)
     }
 
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
-        let doing = "cannot read messages";
-        let client = self.connect(doing).await?;
-        let result = load::range(&client, id, from, to).await;
-        finish(client, doing, result)
-    }
-
     async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
         let doing = "cannot read messages";
         let client = self.connect(doing).await?;
         let result = load::facts(&client, id, after, limit).await;
+        finish(client, doing, result)
+    }
+
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+        let doing = "cannot read messages";
+        let client = self.connect(doing).await?;
+        let result = load::range(&client, id, from, to).await;
         finish(client, doing, result)
     }
 

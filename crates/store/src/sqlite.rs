@@ -129,14 +129,14 @@ impl Store for Sqlite {
         self.read("cannot read originals", move |c| body::originals(c, &id, &seqs)).await
     }
 
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
-        let id = id.to_owned();
-        self.read("cannot read messages", move |c| load::range(c, &id, from, to)).await
-    }
-
     async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
         let id = id.to_owned();
         self.read("cannot read messages", move |c| load::facts(c, &id, after, limit)).await
+    }
+
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+        let id = id.to_owned();
+        self.read("cannot read messages", move |c| load::range(c, &id, from, to)).await
     }
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {

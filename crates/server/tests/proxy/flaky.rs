@@ -164,12 +164,12 @@ impl Store for Flaky {
         self.act(false, self.store.originals(id, seqs)).await
     }
 
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
-        self.act(false, self.store.messages(id, from, to)).await
-    }
-
     async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
         self.act(false, self.store.facts(id, after, limit)).await
+    }
+
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+        self.act(false, self.store.messages(id, from, to)).await
     }
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
