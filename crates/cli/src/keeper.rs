@@ -15,6 +15,7 @@ use secateur_formats::Wire;
 use secateur_store::StoreError;
 
 use crate::config::Sources;
+use crate::serve::Flagged;
 use crate::session::catalogue;
 
 /// Where sessions are kept.
@@ -64,6 +65,20 @@ impl SummariserArgs {
         Ok(Some(endpoint))
     }
 
+    /// What the flags say, if they name a model.
+    pub(crate) fn flagged(&self) -> Vec<Flagged> {
+        if self.summariser_url.as_deref().is_none_or(str::is_empty) {
+            return Vec::new();
+        }
+        let wire = self.summariser_wire.unwrap_or(Wire::OpenAiChat).name().to_owned();
+        vec![
+            ("summariser.url", self.summariser_url.clone(), "--summariser-url"),
+            ("summariser.model", self.summariser_model.clone(), "--summariser-model"),
+            ("summariser.wire", Some(wire), "--summariser-wire"),
+            ("summariser.key_env", self.summariser_key_env.clone(), "--summariser-key-env"),
+        ]
+    }
+
     /// The same engine with the model that writes summaries, if one is named.
     pub(crate) fn join(&self, engine: Engine) -> Result<Engine> {
         Ok(match self.endpoint()? {
@@ -98,6 +113,11 @@ impl StoreArgs {
     /// The same with another profile for new sessions.
     pub(crate) fn with_profile(&self, profile: &str) -> Self {
         Self { sources: self.sources.with("profile", profile), ..self.clone() }
+    }
+
+    /// The place that a flag or a variable names, if one does.
+    pub(crate) fn named(&self) -> Option<String> {
+        self.store.clone().filter(|url| !url.is_empty())
     }
 
     /// The place that is meant.

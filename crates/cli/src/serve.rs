@@ -1,5 +1,7 @@
 //! `secateur serve`: the proxy, and what to paste into each agent so that it is used.
 
+mod configuration;
+
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -11,6 +13,8 @@ use clap::Args;
 use secateur_engine::config::Config;
 use secateur_server::{Server, Settings, Token, Upstream};
 use tracing_subscriber::filter::LevelFilter;
+
+pub(crate) use configuration::Flagged;
 
 use crate::keeper::{self, StoreArgs, SummariserArgs};
 use crate::session::catalogue;
@@ -72,12 +76,15 @@ impl Serve {
             Some(profile) => self.store.with_profile(profile),
             None => self.store.clone(),
         };
-        let settings = self.settings(&keeper::config(&store)?)?;
+        let config = keeper::config(&store)?;
+        let settings = self.settings(&config)?;
+        let shown = self.configuration(&config, &settings);
         let engine = keeper::open(&store, Some(&self.summariser)).await?.with_lease(LEASE);
         let (profile, place) = (settings.profile.clone(), self.store.place()?);
         let server = Server::bind(settings, engine, catalogue()?).await;
         // It names its cause itself.
         let server = server.map_err(|error| anyhow!("{error}; another address is set by --listen"))?;
+        let server = server.with_configuration(shown);
         let counters = server.counters();
         write!(out, "{}", guide(server.local_addr(), &profile, &place.to_string()))?;
         out.flush()?;
@@ -138,7 +145,8 @@ Point an agent here by one of these, then use it as ever:
   Gemini CLI                    export GOOGLE_GEMINI_BASE_URL={url}
   OpenCode, pi, anything else   set the provider's baseURL to {url}/v1 (Anthropic: {url})
 
-What was done is in the answers' x-secateur-… headers; `secateur session list` shows the conversations.
+What was done is in the answers' x-secateur-… headers; `secateur session list` shows the conversations, and so does
+{url}/api/sessions; {url}/api/openapi.json lists what else can be asked.
 Credentials are passed on and kept nowhere. Ctrl-C stops; streams are finished first.
 "
     )

@@ -197,6 +197,11 @@ impl Engine {
         self.parts.live.listen()
     }
 
+    /// Now, by its clock, in milliseconds since 1970.
+    pub fn now(&self) -> i64 {
+        self.parts.clock.now()
+    }
+
     /// Where the sessions are.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.parts.store
@@ -233,6 +238,15 @@ impl Engine {
     /// Opens a session.
     pub async fn open(&self, id: &str) -> Result<Session, EngineError> {
         Session::load(self.clone(), id, None).await
+    }
+
+    /// Opens a session to look at it, or to turn back what was done. Nothing is begun that is due, as
+    /// [`open`](Self::open) would, so a look changes nothing.
+    pub async fn view(&self, id: &str) -> Result<Session, EngineError> {
+        let row = self.parts.store.session(id).await?;
+        let mut session = Session::of(self.clone(), row, None)?;
+        session.reload().await?;
+        Ok(session)
     }
 
     /// The sessions, the one changed last first.

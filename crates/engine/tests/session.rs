@@ -38,3 +38,5 @@ mod stage;
 mod summariser;
 #[path = "session/turns.rs"]
 mod turns;
+#[path = "session/views.rs"]
+mod views;

@@ -25,6 +25,8 @@ pub(crate) type Watch = BoxFuture<'static, ()>;
 pub(crate) enum Answer {
     /// One of our own.
     Whole(Option<Bytes>),
+    /// One of the API's.
+    Own(axum::body::Body),
     /// One of a provider's.
     Stream(Box<Stream>),
 }
@@ -38,6 +40,9 @@ pub(crate) enum Broken {
     /// The provider fell silent.
     #[error("the provider said nothing for {after:?}")]
     Silent { after: Duration },
+    /// One of our own broke off.
+    #[error("an answer of the API broke off: {0}")]
+    Own(#[from] axum::Error),
     /// The client is gone.
     #[error("the client is gone")]
     Gone,
@@ -208,6 +213,9 @@ impl Body for Answer {
     ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
         match &mut *self {
             Self::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
+            Self::Own(body) => {
+                Pin::new(body).poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(Broken::from)))
+            }
             Self::Stream(stream) => {
                 let frame = stream.poll_next(cx);
                 if let Poll::Ready(Some(Err(error))) = &frame {
@@ -221,6 +229,7 @@ impl Body for Answer {
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Whole(body) => body.is_none(),
+            Self::Own(body) => body.is_end_stream(),
             Self::Stream(stream) => stream.is_end(),
         }
     }
@@ -228,6 +237,7 @@ impl Body for Answer {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(body) => SizeHint::with_exact(body.as_ref().map_or(0, |body| body.len() as u64)),
+            Self::Own(body) => body.size_hint(),
             Self::Stream(stream) => {
                 let read: u64 = stream.read.iter().map(|data| data.len() as u64).sum();
                 let rest = stream.rest.as_ref().map_or(SizeHint::with_exact(0), Body::size_hint);

@@ -26,6 +26,7 @@ mod talk;
 mod window;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -33,6 +34,7 @@ use secateur::session::{Event, Turn};
 use secateur::{Catalogue, Usage};
 use secateur_engine::{Engine, EngineError};
 use secateur_formats::Wire;
+use tokio::time::sleep;
 
 use crate::route::Kind;
 use branch::Branch;
@@ -49,7 +51,10 @@ pub(crate) use lender::Lender;
 pub(crate) use talk::Talk;
 
 /// How often a request is thought over again because somebody else changed the session.
-const TRIES: u32 = 8;
+const TRIES: u32 = 24;
+
+/// How long it waits before that at most. Who is faster each time is soon done.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A request with a conversation in it.
 pub(crate) struct Asked<'r> {
@@ -162,12 +167,15 @@ impl Conversations {
         let received = Arc::new(received);
         let lent = asked.lender.lend(asked.wire, &model, target.limits, asked.headers);
         let ask = Ask { received, target, lent };
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
             let branch = inside.branch(&ask.received, found.clone(), key.as_deref()).await?;
             match inside.fit(branch.clone(), &ask).await {
                 Ok((branch, fitted)) => return Ok(self.ready(&branch, ask, fitted)),
                 Err(hindrance) if hindrance.is_collision() => {
                     tracing::debug!(session = branch.session(), "somebody else was faster");
+                    if let Some(doublings) = attempt.checked_sub(2) {
+                        sleep(PAUSE.min(Duration::from_millis(1 << doublings.min(10)))).await;
+                    }
                 }
                 Err(hindrance @ Hindrance::Lint { .. }) => return Err(hindrance),
                 Err(hindrance) => {

@@ -24,10 +24,11 @@ use secateur_formats::Wire;
 use secateur_store::Store;
 
 use crate::answer::{Answer, Stream, Watch};
+use crate::api::Api;
 use crate::collect::{Collected, collect};
 use crate::conversation::{Asked, Conversations, Lender, Note, Ready};
 use crate::ear::{Ear, Sent};
-use crate::gate::Denied;
+use crate::gate::{Denied, check_origin};
 use crate::guard::guard;
 use crate::outgoing::Outgoing;
 use crate::own::Question;
@@ -52,6 +53,7 @@ pub(crate) struct Proxy {
     pub settings: Settings,
     pub client: Client,
     pub conversations: Conversations,
+    pub api: Api,
     /// The connections on which summaries are asked for.
     pub connector: Connector,
     pub store: Arc<dyn Store>,
@@ -92,18 +94,22 @@ impl Proxy {
             return Ok(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
         }
         let gate = self.settings.gate();
-        let admitted = gate.admit(&mut parts).and_then(|run| {
-            let question = Question::of(parts.uri.path());
-            question.map_or(Ok(()), |_| gate.check_origin(&parts.headers)).map(|()| (run, question))
-        });
-        let (run, question) = match admitted {
-            Ok(admitted) => admitted,
+        let admitted = gate.admit(&mut parts);
+        let (question, is_api) = (Question::of(parts.uri.path()), Api::owns(parts.uri.path()));
+        let is_ours = question.is_some() || is_api;
+        let admitted =
+            admitted.and_then(|run| if is_ours { check_origin(&parts).map(|()| run) } else { Ok(run) });
+        let run = match admitted {
+            Ok(run) => run,
             Err(denied) => return Ok(self.turn_away(&parts, denied)),
         };
         if let Some(question) = question {
             return Ok(question.answer(&parts.method, &*self.store, &self.tally).await);
         }
         let mut request = Request::from_parts(parts, body);
+        if is_api {
+            return Ok(Box::pin(self.api.answer(request)).await);
+        }
         // Over HTTP/2 a client that gives up says so, and the whole exchange is dropped.
         let peer = Some(peer).filter(|_| request.version() <= Version::HTTP_11);
         let route = Route::of(request.uri().path(), request.headers());
@@ -139,7 +145,11 @@ impl Proxy {
         tracing::info!(why = %denied, status = denied.status().as_u16(), "a request is refused");
         self.tally.denied(denied.name());
         let route = Route::of(parts.uri.path(), &parts.headers);
-        let mut refusal = refusal::refuse(route.provider, denied.status(), &denied.to_string());
+        let mut refusal = if Api::owns(parts.uri.path()) {
+            Api::turn_away(denied)
+        } else {
+            refusal::refuse(route.provider, denied.status(), &denied.to_string())
+        };
         if denied.status() == StatusCode::UNAUTHORIZED {
             let wanted = HeaderValue::from_static("Bearer realm=\"secateur\"");
             refusal.headers_mut().insert(WWW_AUTHENTICATE, wanted);

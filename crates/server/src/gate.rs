@@ -38,9 +38,11 @@ pub(crate) enum Denied {
     NoToken,
     #[error("the token is not that of this proxy")]
     WrongToken,
-    #[error("the Host of the request is not this machine; names that may be used are set by serve.hosts")]
+    #[error(
+        "the header Host does not name this machine; name it localhost or by its number, or add the name to serve.hosts"
+    )]
     ForeignHost,
-    #[error("the request comes from a page of somebody else")]
+    #[error("the page that asks is of another site; ask without a header Origin")]
     ForeignOrigin,
 }
 
@@ -79,14 +81,6 @@ impl Gate<'_> {
         Ok(run)
     }
 
-    /// Refuses pages of others that ask for what is ours. A browser says where such a page is from.
-    pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<(), Denied> {
-        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
-        let origin = origin.to_str().ok().and_then(|origin| Uri::from_str(origin).ok());
-        let is_ours = origin.as_ref().and_then(Uri::host).is_some_and(|host| self.is_ours(host));
-        if is_ours { Ok(()) } else { Err(Denied::ForeignOrigin) }
-    }
-
     fn is_here(&self, parts: &Parts) -> bool {
         let mut named = parts.headers.get_all(HOST).iter();
         let header = named.next();
@@ -109,6 +103,15 @@ impl Gate<'_> {
             || name.ends_with(".localhost")
             || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(&name))
     }
+}
+
+/// Refuses pages of other sites that ask for what is ours. A browser says where such a page is from.
+pub(crate) fn check_origin(parts: &Parts) -> Result<(), Denied> {
+    let text = |name| parts.headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
+    let Some(origin) = text(ORIGIN) else { return Ok(()) };
+    let host = parts.uri.authority().map(Authority::as_str).or_else(|| text(HOST)).unwrap_or_default();
+    let is_ours = origin.split_once("://").is_some_and(|(_, from)| from.eq_ignore_ascii_case(host));
+    if is_ours { Ok(()) } else { Err(Denied::ForeignOrigin) }
 }
 
 /// Looks for the token in all its places.

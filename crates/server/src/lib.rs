@@ -7,9 +7,10 @@
 //!
 //! An agent sends its whole history with each request. The proxy recognises the conversation, remembers what it has
 //! cut of it, and replays those cuts byte for byte; every other byte passes through as it was. Whatever the proxy does
-//! not understand goes upstream unchanged.
+//! not understand goes upstream unchanged. Under `/api` it answers questions about the sessions that it keeps.
 
 mod answer;
+mod api;
 mod collect;
 mod conversation;
 mod ear;

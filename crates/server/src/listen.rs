@@ -13,12 +13,15 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use secateur::Catalogue;
 use secateur_engine::Engine;
+use secateur_engine::config::Setting;
 use secateur_engine::provider::Connector;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
+use crate::api::Api;
+use crate::api::configuration::Configured;
 use crate::conversation::Conversations;
 use crate::exchange::Proxy;
 use crate::runs::{Runs, Savings};
@@ -129,7 +132,10 @@ impl Server {
     /// catalogue.
     pub async fn bind(settings: Settings, engine: Engine, catalogue: Catalogue) -> Result<Self, BindError> {
         let store = Arc::clone(engine.store());
-        let conversations = Conversations::new(engine.with_lent_models(), &settings.profile, catalogue);
+        let engine = engine.with_lent_models();
+        let (tally, runs) = (Arc::default(), Arc::default());
+        let api = Api::new(engine.clone(), &settings, Arc::clone(&runs));
+        let conversations = Conversations::new(engine, &settings.profile, catalogue);
         let client = Client::new(&settings).map_err(|source| BindError::Certificates { source })?;
         let address = settings.listen;
         if settings.token.is_none() && !address.ip().is_loopback() {
@@ -139,9 +145,16 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let connector = Connector::default();
-        let (tally, runs) = (Arc::default(), Arc::default());
-        let proxy = Proxy { settings, client, conversations, connector, store, tally, runs };
+        let proxy = Proxy { settings, client, conversations, api, connector, store, tally, runs };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
+    }
+
+    /// Shows these values as the configuration at `/api/configuration`, each with where it came from.
+    pub fn with_configuration(mut self, settings: impl IntoIterator<Item = Setting>) -> Self {
+        if let Some(proxy) = Arc::get_mut(&mut self.proxy) {
+            proxy.api.configure(settings.into_iter().map(Configured::from).collect());
+        }
+        self
     }
 
     /// Where it listens.
@@ -164,6 +177,7 @@ impl Server {
             () = shutdown => {}
         }
         phase.send_replace(Phase::Draining);
+        proxy.api.close();
         if timeout(proxy.settings.drain, phase.closed()).await.is_err() {
             tracing::warn!(open = proxy.tally.snapshot().open, "answers are broken off to stop");
             phase.send_replace(Phase::Over);

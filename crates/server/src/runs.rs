@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use secateur::Usage;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// So many runs are remembered. The one that was heard of last stays longest.
 const MOST: usize = 1_000;
@@ -13,7 +14,7 @@ const MOST: usize = 1_000;
 const USUAL: f64 = 4.0;
 
 /// What was saved in a run of an agent, or in all of them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 #[non_exhaustive]
 pub struct Savings {
     /// Requests with a conversation that a provider answered.

@@ -49,8 +49,8 @@ use sqlite::Sqlite;
 pub use clipping::{Clipping, NewClipping, Search};
 pub use error::StoreError;
 pub use record::{
-    Change, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewMessage,
-    NewOperation, NewSession, OperationRow, SessionRow,
+    Change, Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
+    NewMessage, NewOperation, NewSession, OperationRow, SessionRow,
 };
 pub use words::places;
 
@@ -116,6 +116,11 @@ pub trait Store: Send + Sync {
     /// All sessions, the one changed last first, at most `limit` of them.
     async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError>;
 
+    /// The sessions that come behind a place in the list of [all sessions](Self::sessions), at most `limit` of them. A
+    /// session that is changed meanwhile moves to the front of the list, so whoever goes through it page by page may
+    /// miss one.
+    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError>;
+
     /// Where messages with these ids were appended, in whichever sessions: those of the session changed last first, at
     /// most 1,000. Sessions changed at the same time come in the order of their ids, messages of one session in that
     /// of their numbers. Messages that are hidden or no longer alive count, too; those that an operation made do not.
@@ -165,6 +170,10 @@ pub trait Store: Send + Sync {
     ///
     /// What is shown again because a cut was undone is found as before; what was forgotten is not.
     async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError>;
+
+    /// The messages of a session after number `after`, oldest first, also those that are no longer alive or hidden.
+    /// Bodies are not read: they come out empty.
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError>;
 
     /// Rows of messages by number, `from..to`, also of those that are no longer alive or hidden, with the body that
     /// is shown (empty if it was forgotten).

@@ -29,7 +29,7 @@ use crate::clipping::{Clipping, Search};
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
-    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
     OperationRow, SessionRow,
 };
 use crate::text::{check_fork, check_id, check_session, findable};
@@ -117,6 +117,13 @@ impl Store for Postgres {
         finish(client, doing, result)
     }
 
+    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        let doing = "cannot list sessions";
+        let client = self.connect(doing).await?;
+        let result = session::list_after(&client, place, limit).await;
+        finish(client, doing, result)
+    }
+
     async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         let doing = "cannot find messages";
         let client = self.connect(doing).await?;
@@ -162,6 +169,13 @@ impl Store for Postgres {
         let doing = "cannot read originals";
         let client = self.connect(doing).await?;
         let result = body::originals(&client, id, seqs).await;
+        finish(client, doing, result)
+    }
+
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+        let doing = "cannot read messages";
+        let client = self.connect(doing).await?;
+        let result = load::facts(&client, id, after, limit).await;
         finish(client, doing, result)
     }
 

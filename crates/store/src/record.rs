@@ -58,6 +58,16 @@ pub struct SessionRow {
     pub updated: i64,
 }
 
+/// A place in the list of sessions, which has the session changed last first: the one behind this session, as it was
+/// when it was listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// When the session was last changed.
+    pub updated: i64,
+    /// Its id.
+    pub id: String,
+}
+
 /// A message that is to be appended. Its number is the head's plus its place in the commit plus one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewMessage {

@@ -29,7 +29,7 @@ use crate::clipping::{Clipping, Search};
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::record::{
-    Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
+    Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
     OperationRow, SessionRow,
 };
 use crate::text::{check_fork, check_id, check_session, findable};
@@ -97,6 +97,11 @@ impl Store for Sqlite {
         self.read("cannot list sessions", move |c| session::list(c, limit)).await
     }
 
+    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        let place = place.clone();
+        self.read("cannot list sessions", move |c| session::list_after(c, &place, limit)).await
+    }
+
     async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         let doing = "cannot find messages";
         let ids = serde_json::to_string(&findable(ids)).map_err(StoreError::database(doing))?;
@@ -125,6 +130,11 @@ impl Store for Sqlite {
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         let (id, seqs) = (id.to_owned(), seqs.to_owned());
         self.read("cannot read originals", move |c| body::originals(c, &id, &seqs)).await
+    }
+
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+        let id = id.to_owned();
+        self.read("cannot read messages", move |c| load::facts(c, &id, after, limit)).await
     }
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {

@@ -7,6 +7,7 @@ use super::window::rendered;
 use super::{Session, Then};
 use crate::compaction::Occasion;
 use crate::measure::Pairs;
+use crate::memory::Memory;
 use crate::outline::{Kind, PartIx};
 use crate::placeholder::fill_placeholder;
 use crate::plan::{Action, Plan};
@@ -22,6 +23,16 @@ impl Session {
         self.window.calibrate(self.state.calibration);
         let plan = self.window.plan(&self.policy, &situation);
         self.cuts_of(&plan)
+    }
+
+    /// What the policy would cut if a request were wanted now, and why. Nothing is done: this is for those who look.
+    ///
+    /// It looks at every part within reach, where a request looks at the new ones alone; both see the same.
+    pub fn plan(&self, now: i64) -> (Plan, Memory) {
+        let mut memory = self.window.memory().clone();
+        memory.calibration = self.state.calibration;
+        let plan = self.policy.plan(self.window.outline(), &self.situation(now), &memory);
+        (plan, memory)
     }
 
     /// What is over the budget of bytes and media, which a request has to keep even if its tokens fit.

@@ -21,6 +21,13 @@ pub struct Setting {
     pub origin: String,
 }
 
+impl Setting {
+    /// A value as it can be shown, and where it came from.
+    pub fn new(key: &str, value: &Value, origin: &str) -> Self {
+        Self { key: key.to_owned(), value: shown(key, value), origin: origin.to_owned() }
+    }
+}
+
 impl Config {
     /// Every effective value: first the engine's, then the profile's in order of keys. Passwords, headers and whatever
     /// else looks like a credential are masked.
@@ -60,8 +67,7 @@ impl Config {
 
     /// A value of the engine's own.
     fn setting(&self, key: &str, value: &Value) -> Setting {
-        let origin = self.values.exact_origin(key).to_owned();
-        Setting { key: key.to_owned(), value: shown(key, value), origin }
+        Setting::new(key, value, self.values.exact_origin(key))
     }
 
     fn hook_settings(&self) -> Vec<Setting> {
@@ -75,8 +81,7 @@ impl Config {
                 let key = format!("hooks[{index}].{name}");
                 let origin =
                     if given.is_some_and(|hook| hook.get(name).is_some()) { origin } else { "default" };
-                let value = shown(&key, value);
-                settings.push(Setting { key, value, origin: origin.to_owned() });
+                settings.push(Setting::new(&key, value, origin));
             }
         }
         settings

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur_store::{
-    Clipping, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
+    Clipping, Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
     NewSession, OperationRow, Search, SessionRow, Store, StoreError,
 };
 use tokio::time::timeout;
@@ -69,6 +69,10 @@ impl Store for Patient {
         self.read(self.store.sessions(limit)).await
     }
 
+    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        self.read(self.store.sessions_after(place, limit)).await
+    }
+
     async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         self.read(self.store.find(ids)).await
     }
@@ -87,6 +91,10 @@ impl Store for Patient {
 
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         self.read(self.store.originals(id, seqs)).await
+    }
+
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+        self.read(self.store.facts(id, after, limit)).await
     }
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {

@@ -85,11 +85,11 @@ class Model(Server):
 class Proxy(Server):
     """The proxy, which learns the windows of the models from a catalogue."""
 
-    def __init__(self, folder, upstream, client):
+    def __init__(self, folder, upstream, client, store=None):
         catalogue = folder / "models.toml"
         entries = [MODEL.format(id=id, context=client.window, output=client.output) for id in client.models]
         catalogue.write_text('date = "2026-01-01"\n' + "".join(entries))
         command = [os.environ["SECATEUR_BIN"], "serve", "--listen", "127.0.0.1:0"]
-        command += ["--store", str(folder / "store.db")]
+        command += ["--store", store or str(folder / "store.db")]
         command += ["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]
         super().__init__(command, folder / "proxy.log", {"SECATEUR_MODELS": str(catalogue)})

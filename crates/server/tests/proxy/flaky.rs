@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur_store::{
-    Clipping, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
+    Clipping, Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
     NewSession, OperationRow, Search, SessionRow, Store, StoreError,
 };
 use tokio::sync::Notify;
@@ -136,6 +136,10 @@ impl Store for Flaky {
         self.act(false, self.store.sessions(limit)).await
     }
 
+    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        self.act(false, self.store.sessions_after(place, limit)).await
+    }
+
     async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         if self.is_closed.swap(false, Ordering::Relaxed) {
             self.waits.notify_one();
@@ -158,6 +162,10 @@ impl Store for Flaky {
 
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         self.act(false, self.store.originals(id, seqs)).await
+    }
+
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+        self.act(false, self.store.facts(id, after, limit)).await
     }
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {

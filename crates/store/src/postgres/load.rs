@@ -12,10 +12,12 @@ use super::{Failure, body, session};
 use crate::body::Packed;
 use crate::error::StoreError;
 use crate::record::{Loaded, Message};
-use crate::text::{from_column, to_column};
+use crate::text::{from_column, to_column, to_limit};
 
 const SHOWN: &str = "SELECT seq, id, operation, pinned, hidden, time, facts, cuts, encoding, size, bytes \
                      FROM messages LEFT JOIN bodies ON digest = COALESCE(shown, body)";
+const FACTS: &str = "SELECT seq, id, operation, pinned, hidden, time, facts, cuts FROM messages \
+                     WHERE session = $1 AND seq > $2 ORDER BY seq LIMIT $3";
 const PINNED: &str = "session = $1 AND pinned AND seq < $2 AND NOT hidden";
 const LIVING: &str = "session = $1 AND seq >= $2 AND NOT hidden";
 const RANGE: &str = "session = $1 AND seq >= $2 AND seq < $3";
@@ -37,6 +39,19 @@ pub(super) async fn load(client: &mut Object, id: &str) -> Result<Loaded, Failur
 pub(super) async fn range(client: &Object, id: &str, from: u64, to: u64) -> Result<Vec<Message>, Failure> {
     let key = session::find_key(client, id).await?;
     unpack(select(client, RANGE, &[&key, &to_column(from), &to_column(to)]).await?).await
+}
+
+/// The messages after a number without their bodies, whatever became of them.
+pub(super) async fn facts(
+    client: &Object,
+    id: &str,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Message>, Failure> {
+    let key = session::find_key(client, id).await?;
+    let statement = client.prepare_cached(FACTS).await?;
+    let rows = client.query(&statement, &[&key, &to_column(after), &to_limit(limit)]).await?;
+    Ok(rows.iter().map(read_row).collect::<Result<_, Error>>()?)
 }
 
 async fn select(

@@ -6,7 +6,7 @@ use tokio_postgres::{Error, Row};
 use super::Failure;
 use crate::draft::Head;
 use crate::error::StoreError;
-use crate::record::{NewSession, SessionRow};
+use crate::record::{Cursor, NewSession, SessionRow};
 use crate::text::{from_column, to_limit};
 
 const COLUMNS: &str = "id, dialect, profile, title, frame, state, revision, head, live_from, last_operation, \
@@ -43,6 +43,22 @@ pub(super) async fn list(client: &Object, limit: usize) -> Result<Vec<SessionRow
     let sql = format!("SELECT {COLUMNS} FROM sessions ORDER BY updated DESC, id DESC LIMIT $1");
     let statement = client.prepare_cached(&sql).await?;
     let rows = client.query(&statement, &[&to_limit(limit)]).await?;
+    Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
+}
+
+/// The sessions behind a place in that list.
+pub(super) async fn list_after(
+    client: &Object,
+    place: &Cursor,
+    limit: usize,
+) -> Result<Vec<SessionRow>, Failure> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sessions WHERE (updated, id) < ($1, $2) ORDER BY updated DESC, id DESC LIMIT $3"
+    );
+    // No id has a NUL character, so what comes before one with it is what comes before the same with the next character.
+    let id = place.id.replace('\0', "\u{1}");
+    let statement = client.prepare_cached(&sql).await?;
+    let rows = client.query(&statement, &[&place.updated, &id, &to_limit(limit)]).await?;
     Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
 }
 

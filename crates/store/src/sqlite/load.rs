@@ -8,10 +8,12 @@ use rusqlite::{Connection, Params, Row};
 use super::{Failure, body, session};
 use crate::body::Packed;
 use crate::record::{Loaded, Message};
-use crate::text::{from_column, to_column};
+use crate::text::{from_column, to_column, to_limit};
 
 const SHOWN: &str = "SELECT seq, id, operation, pinned, hidden, time, facts, cuts, encoding, size, bytes \
                      FROM messages LEFT JOIN bodies ON digest = COALESCE(shown, body)";
+const FACTS: &str = "SELECT seq, id, operation, pinned, hidden, time, facts, cuts FROM messages \
+                     WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
 const PINNED: &str = "session = ?1 AND pinned = 1 AND seq < ?2 AND NOT hidden";
 const LIVING: &str = "session = ?1 AND seq >= ?2 AND NOT hidden";
 const RANGE: &str = "session = ?1 AND seq >= ?2 AND seq < ?3";
@@ -29,6 +31,19 @@ pub(super) fn load(connection: &Connection, id: &str) -> Result<Loaded, Failure>
 pub(super) fn range(connection: &Connection, id: &str, from: u64, to: u64) -> Result<Vec<Message>, Failure> {
     let key = session::find_key(connection, id)?;
     select(connection, RANGE, (key, to_column(from), to_column(to)))
+}
+
+/// The messages after a number without their bodies, whatever became of them.
+pub(super) fn facts(
+    connection: &Connection,
+    id: &str,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Message>, Failure> {
+    let key = session::find_key(connection, id)?;
+    let mut statement = connection.prepare_cached(FACTS)?;
+    let rows = statement.query_map((key, to_column(after), to_limit(limit)), read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn select(connection: &Connection, which: &str, values: impl Params) -> Result<Vec<Message>, Failure> {

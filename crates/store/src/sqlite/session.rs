@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::Failure;
 use crate::draft::Head;
 use crate::error::StoreError;
-use crate::record::{NewSession, SessionRow};
+use crate::record::{Cursor, NewSession, SessionRow};
 use crate::text::{from_column, to_limit};
 
 const COLUMNS: &str = "id, dialect, profile, title, frame, state, revision, head, live_from, last_operation, \
@@ -36,6 +36,20 @@ pub(super) fn list(connection: &Connection, limit: usize) -> Result<Vec<SessionR
     let sql = format!("SELECT {COLUMNS} FROM sessions ORDER BY updated DESC, id DESC LIMIT ?1");
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map([to_limit(limit)], read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The sessions behind a place in that list.
+pub(super) fn list_after(
+    connection: &Connection,
+    place: &Cursor,
+    limit: usize,
+) -> Result<Vec<SessionRow>, Failure> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sessions WHERE (updated, id) < (?1, ?2) ORDER BY updated DESC, id DESC LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map((place.updated, &place.id, to_limit(limit)), read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

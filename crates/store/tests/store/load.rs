@@ -12,6 +12,7 @@ on_each_store!(
     pinned_messages_are_loaded_wherever_they_lie,
     hidden_messages_are_not_loaded,
     all_messages_can_be_read_whatever_became_of_them,
+    facts_are_read_page_by_page_and_without_bodies,
 );
 
 fn change(seq: u64) -> Change {
@@ -61,4 +62,17 @@ async fn all_messages_can_be_read_whatever_became_of_them(store: Arc<dyn Store>)
     assert_eq!(all.iter().map(|row| row.hidden).collect::<Vec<_>>(), [true, false, false]);
     let originals = store.originals("s", &[1, 2]).await.unwrap();
     assert_eq!(originals, [Some(b"a".to_vec()), Some(b"b".to_vec())]);
+}
+
+async fn facts_are_read_page_by_page_and_without_bodies(store: Arc<dyn Store>) {
+    session_of(&store, "s", &["a", "b", "c"]).await;
+    let cut = Change { cuts: Some("[1]".to_owned()), shown: Some(Some(b"B".to_vec())), ..change(2) };
+    apply(&store, Some(3), vec![Change { hidden: Some(true), ..change(1) }, cut]).await;
+    let mut all = store.messages("s", 1, 4).await.unwrap();
+    all.iter_mut().for_each(|message| message.body.clear());
+    assert_eq!(store.facts("s", 0, 9).await.unwrap(), all);
+    assert_eq!(store.facts("s", 1, 1).await.unwrap(), all[1..2]);
+    assert!(store.facts("s", 3, 9).await.unwrap().is_empty());
+    assert!(store.facts("s", u64::MAX, 9).await.unwrap().is_empty());
+    assert!(store.facts("s", 0, 0).await.unwrap().is_empty());
 }

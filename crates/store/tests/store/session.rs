@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Commit, Forget, Fork, NewSession, SessionRow, Store, StoreError};
+use secateur_store::{Commit, Cursor, Forget, Fork, NewSession, SessionRow, Store, StoreError};
 
 use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{message, new_session, says, session_of};
@@ -12,6 +12,7 @@ on_each_store!(
     an_id_that_is_taken_is_refused,
     a_session_that_is_not_there_is_refused_everywhere,
     sessions_come_in_the_order_of_their_last_change,
+    pages_of_sessions_go_on_where_the_last_one_ended,
     ids_are_told_apart_byte_by_byte,
 );
 on_each_home!(a_session_is_there_when_the_store_is_opened_again);
@@ -56,6 +57,7 @@ async fn a_session_that_is_not_there_is_refused_everywhere(store: Arc<dyn Store>
             store.commit(id, Commit::default()).await.err(),
             store.originals(id, &[1]).await.err(),
             store.messages(id, 0, 9).await.err(),
+            store.facts(id, 0, 9).await.err(),
             store.operations(id, 0, 9).await.err(),
             store.events(id, 0, 9).await.err(),
             store.lease(id, "me", 1000).await.err(),
@@ -82,6 +84,38 @@ async fn sessions_come_in_the_order_of_their_last_change(store: Arc<dyn Store>) 
     assert_eq!(ids(store.sessions(2).await.unwrap()), ["d", "c"]);
     assert!(store.sessions(0).await.unwrap().is_empty());
     assert_eq!(store.sessions(3).await.unwrap().last(), Some(&store.session("a").await.unwrap()));
+}
+
+async fn pages_of_sessions_go_on_where_the_last_one_ended(store: Arc<dyn Store>) {
+    // Several were changed at the same time, some before 1970; ids are compared byte by byte.
+    for (id, time) in [("a", 10), ("B", 10), ("\u{e9}", 10), ("z", 10), ("old", -5), ("new", 99), ("ab", 10)]
+    {
+        store.create(NewSession { time, ..new_session(id) }).await.unwrap();
+    }
+    let all = store.sessions(usize::MAX).await.unwrap();
+    for limit in 1..=all.len() {
+        let mut seen = store.sessions(limit).await.unwrap();
+        while let Some(SessionRow { id, updated, .. }) = seen.last().cloned() {
+            let page = store.sessions_after(&Cursor { updated, id }, limit).await.unwrap();
+            assert!(page.len() <= limit);
+            if page.is_empty() {
+                break;
+            }
+            seen.extend(page);
+        }
+        assert_eq!(seen, all, "in pages of {limit}");
+    }
+    // A place need not be that of a session, nor one that a session could have.
+    let ids = |rows: Vec<SessionRow>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
+    let after = async |updated, id: &str| {
+        let place = Cursor { updated, id: id.to_owned() };
+        ids(store.sessions_after(&place, usize::MAX).await.unwrap())
+    };
+    assert_eq!(after(10, "aa").await, ["a", "B", "old"]);
+    assert_eq!(after(10, "a\0b").await, ["a", "B", "old"]);
+    assert_eq!(after(10, "").await, ["old"]);
+    assert_eq!(after(i64::MAX, "\u{10ffff}").await.len(), all.len());
+    assert!(after(i64::MIN, "").await.is_empty());
 }
 
 async fn ids_are_told_apart_byte_by_byte(store: Arc<dyn Store>) {
