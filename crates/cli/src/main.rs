@@ -2,6 +2,7 @@
 //!
 //! ```console
 //! $ secateur serve
+//! $ secateur run -- claude
 //! $ secateur scan
 //! $ secateur inspect session.jsonl
 //! $ secateur demo --save session.json
@@ -22,6 +23,9 @@
 //! ends with exit code 2. Exit code 1 is an answer: a case came out otherwise (`conform`), the provider would reject
 //! the request (`lint`, `context`), nothing more can be left out of it (`session context`).
 
+mod addresses;
+mod agents;
+mod ask;
 mod chosen;
 mod compact;
 mod config;
@@ -40,6 +44,7 @@ mod lint;
 mod logs;
 mod many;
 mod moment;
+mod neighbour;
 mod next;
 mod overflow;
 mod paint;
@@ -47,6 +52,7 @@ mod profiles;
 mod progress;
 mod prune;
 mod report;
+mod run;
 mod savings;
 mod scan;
 mod serve;
@@ -78,6 +84,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Serve),
+    Run(run::Run),
     Demo(demo::Demo),
     Prune(prune::Prune),
     Explain(explain::Explain),
@@ -101,6 +108,7 @@ fn main() -> ExitCode {
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     let outcome = match &cli.command {
         Command::Serve(command) => command.run(&mut out),
+        Command::Run(command) => command.run(),
         Command::Demo(command) => command.run(&mut out),
         Command::Prune(command) => command.run(&mut out),
         Command::Explain(command) => command.run(&mut out),
