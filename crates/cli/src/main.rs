@@ -21,7 +21,8 @@
 //! and with a backup; sessions that Secateur keeps itself are behind `session`, in a store of their own. Every report
 //! exists twice, for people and with `--json` for programs. An error says what, where and what would be accepted, and
 //! ends with exit code 2. Exit code 1 is an answer: a case came out otherwise (`conform`), the provider would reject
-//! the request (`lint`, `context`), nothing more can be left out of it (`session context`).
+//! the request (`lint`, `context`), nothing more can be left out of it (`session context`), something is broken
+//! (`doctor`). `run` ends with the code of the program that it ran.
 
 mod addresses;
 mod agents;
@@ -33,6 +34,7 @@ mod conform;
 mod context;
 mod convert;
 mod demo;
+mod doctor;
 mod explain;
 mod figures;
 mod import;
@@ -85,6 +87,7 @@ struct Cli {
 enum Command {
     Serve(serve::Serve),
     Run(run::Run),
+    Doctor(doctor::Doctor),
     Demo(demo::Demo),
     Prune(prune::Prune),
     Explain(explain::Explain),
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Serve(command) => command.run(&mut out),
         Command::Run(command) => command.run(),
+        Command::Doctor(command) => command.run(&mut out),
         Command::Demo(command) => command.run(&mut out),
         Command::Prune(command) => command.run(&mut out),
         Command::Explain(command) => command.run(&mut out),

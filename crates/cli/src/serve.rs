@@ -12,7 +12,7 @@ use secateur_engine::config::Config;
 use secateur_server::{Provider, Server, Settings, Token, Upstream};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::keeper::{self, StoreArgs, SummariserArgs};
+use crate::keeper::{self, Place, StoreArgs, SummariserArgs};
 use crate::session::catalogue;
 
 /// How long a conversation that was being summarised waits after the process that did so has died: a client waits with it.
@@ -83,6 +83,11 @@ impl Serve {
     /// Everything that is configured, with the profile that a flag names.
     pub(crate) fn config(&self) -> Result<Config> {
         keeper::config(&self.kept())
+    }
+
+    /// Where sessions are kept.
+    pub(crate) fn place(&self) -> Result<Place> {
+        self.store.place()
     }
 
     /// How much is logged.

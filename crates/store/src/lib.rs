@@ -48,6 +48,7 @@ pub use record::{
     Change, Commit, Committed, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewMessage,
     NewOperation, NewSession, OperationRow, SessionRow,
 };
+pub use sqlite::{Glance, glance};
 
 /// No lease is longer than a hundred years, so that no clock overflows.
 const LONGEST_LEASE: u64 = 100 * 366 * 24 * 3600 * 1000;

@@ -10,6 +10,7 @@ mod connection;
 mod find;
 mod forget;
 mod fork;
+mod glance;
 mod lease;
 mod load;
 mod log;
@@ -32,6 +33,8 @@ use crate::record::{
 };
 use crate::text::{check_fork, check_id, check_session, findable};
 use crate::{Store, failure};
+pub use glance::{Glance, glance};
+
 use readers::Readers;
 use writer::Writer;
 

@@ -10,10 +10,10 @@ const STEPS: [&str; 3] =
     [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// The newest schema.
-const KNOWN: u32 = STEPS.len() as u32;
+pub(super) const KNOWN: u32 = STEPS.len() as u32;
 
 /// Says in the file's header whose it is: "secS".
-const OWNER: i32 = 0x7365_6353;
+pub(super) const OWNER: i32 = 0x7365_6353;
 
 /// Refuses a database that another program made.
 pub(super) fn check_owner(connection: &Connection) -> Result<(), Failure> {
