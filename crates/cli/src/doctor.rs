@@ -70,7 +70,7 @@ impl Doctor {
         let variable = |name: &str| env::var(name).ok();
         let (mut findings, settings, config) = self.configuration();
         if let Ok(place) = self.serve.place() {
-            findings.extend(storage::check(place.file.as_deref()));
+            findings.extend(storage::check(place.file.as_deref(), self.serve.folder()));
             findings.extend(disk::check(place.file.as_deref(), self.least_free));
         }
         let proxy = near(settings.listen);

@@ -12,7 +12,7 @@ use secateur_engine::config::Config;
 use secateur_server::{Provider, Server, Settings, Token, Upstream};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::keeper::{self, Place, StoreArgs, SummariserArgs};
+use crate::keeper::{self, Folder, Place, StoreArgs, SummariserArgs};
 use crate::session::catalogue;
 
 /// How long a conversation that was being summarised waits after the process that did so has died: a client waits with it.
@@ -88,6 +88,11 @@ impl Serve {
     /// Where sessions are kept.
     pub(crate) fn place(&self) -> Result<Place> {
         self.store.place()
+    }
+
+    /// What becomes of its folder.
+    pub(crate) fn folder(&self) -> Folder {
+        self.store.folder()
     }
 
     /// How much is logged.

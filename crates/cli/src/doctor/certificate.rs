@@ -9,14 +9,21 @@ use rustls::CertificateError;
 pub(crate) fn judge(error: &reqwest::Error) -> Option<(String, String)> {
     let mut next: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = next {
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        if let Some(rustls::Error::InvalidCertificate(why)) = inner.or_else(|| error.downcast_ref()) {
+        if let Some(rustls::Error::InvalidCertificate(why)) = unwrapped(error).downcast_ref() {
             return Some(explain(why));
         }
         next = error.source();
     }
     None
+}
+
+/// What is inside an error of the system, which names the source of its content but not the content itself.
+fn unwrapped<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    let mut error = error;
+    while let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        error = inner;
+    }
+    error
 }
 
 fn explain(why: &CertificateError) -> (String, String) {

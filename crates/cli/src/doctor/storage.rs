@@ -7,18 +7,19 @@ use std::path::Path;
 use secateur_store::{Glance, glance};
 
 use super::finding::Finding;
+use crate::keeper::Folder;
 
 const CHECK: &str = "store";
 const SCHEMA: &str = "schema";
 
 /// Looks at the file that sessions are kept in.
-pub(crate) fn check(file: Option<&Path>) -> Vec<Finding> {
+pub(crate) fn check(file: Option<&Path>, folder: Folder) -> Vec<Finding> {
     let Some(file) = file else {
         return vec![Finding::ok(CHECK, "sessions are kept on a server, which is not asked here")];
     };
     let shown = file.display();
     if fs::symlink_metadata(file).is_err() {
-        return vec![match blocked(above(file)) {
+        return vec![match hindrance(file, folder) {
             None => Finding::ok(CHECK, format!("{shown} will be made")),
             Some(why) => Finding::fault(
                 CHECK,
@@ -84,14 +85,24 @@ pub(crate) fn above(file: &Path) -> &Path {
     if folder.as_os_str().is_empty() { here } else { folder }
 }
 
+/// Why a file cannot be made.
+fn hindrance(file: &Path, folder: Folder) -> Option<String> {
+    let above = above(file);
+    if !above.is_dir() {
+        return Some(format!("{} is not a folder", above.display()));
+    }
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if folder == Folder::Needed && parent.is_some_and(|parent| parent != above) {
+        return Some(String::from("its folder is not there"));
+    }
+    blocked(above)
+}
+
 /// Why something cannot be read and written.
 #[cfg(unix)]
 fn blocked(path: &Path) -> Option<String> {
     use rustix::fs::{Access, access};
 
-    if path != above(path) && !path.is_file() && !path.is_dir() {
-        return Some(String::from("it is neither a file nor a folder"));
-    }
     access(path, Access::READ_OK | Access::WRITE_OK).err().map(|error| error.to_string())
 }
 
