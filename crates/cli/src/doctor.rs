@@ -43,14 +43,14 @@ const CONFIGURATION: &str = "configuration";
 /// shown. Takes the flags of `serve`. Exits with 1 if there is a fault.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    #[command(flatten)]
-    serve: Serve,
     /// How many megabytes must be free where sessions are kept.
     #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     least_free: u64,
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    serve: Serve,
 }
 
 impl Doctor {

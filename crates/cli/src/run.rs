@@ -4,6 +4,7 @@ mod child;
 mod claude;
 mod closing;
 mod codex;
+mod configured;
 mod launch;
 mod openclaw;
 mod opencode;
@@ -180,7 +181,7 @@ impl Proxy {
 /// A name for the run that tells what ran, and that no other run has.
 fn name(program: &OsStr) -> String {
     let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let plain: String = stem.chars().filter(|point| point.is_ascii_alphanumeric()).take(20).collect();
+    let plain: String = stem.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
     let id = uuid::Uuid::now_v7().simple().to_string();
     format!("{}-{}", if plain.is_empty() { "run" } else { &plain }, &id[id.len() - 12..])
 }

@@ -13,7 +13,7 @@ const PROXIES: [&str; 6] =
 /// Looks for variables that name a proxy, and whether requests to this machine are spared.
 pub(crate) fn check(variable: &dyn Fn(&str) -> Option<String>, host: IpAddr) -> Vec<Finding> {
     let is_set = |name: &&str| variable(name).is_some_and(|value| !value.trim().is_empty());
-    let set: Vec<&str> = PROXIES.into_iter().filter(|name| is_set(&name)).collect();
+    let set: Vec<&str> = PROXIES.into_iter().filter(|name| is_set(name)).collect();
     if set.is_empty() {
         return vec![Finding::ok(CHECK, "no variable sends requests to another proxy")];
     }

@@ -51,6 +51,8 @@ impl Call<'_> {
         match self.agent.manner {
             Manner::Claude => claude::before(self, &mut before, proxy),
             Manner::Codex => codex::before(self, &mut before, proxy),
+            Manner::OpenCode => opencode::before(self, &mut before, proxy),
+            Manner::Pi => pi::before(self, &mut before, proxy),
             _ => {}
         }
         for (name, provider) in self.agent.variables {

@@ -3,16 +3,30 @@
 //! A provider that is mentioned there counts as set up, so only those are mentioned for which the user has a key:
 //! otherwise OpenCode might choose a model of one for which there is none.
 
+use std::collections::BTreeMap;
 use std::env;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use secateur_server::Provider;
 use serde_json::{Map, Value, json};
 
+use super::configured::{self, Shape};
 use super::launch::{Call, Launch, PROVIDERS};
-use super::point::Point;
-use crate::addresses;
+use super::point::{Before, Point};
 
 const VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
+const SHAPE: Shape = Shape { providers: "provider", address: "/options/baseURL" };
+
+/// Where OpenCode goes as it is configured.
+pub(crate) fn before(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
+    let configured = configured(call);
+    for (name, provider) in PROVIDERS {
+        if let Some(url) = configured.get(name).and_then(|url| root(url, provider)) {
+            before.note(provider, &url, proxy);
+        }
+    }
+}
 
 pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
     let mut config = match env::var(VARIABLE).map(|text| serde_json::from_str(&text)) {
@@ -25,35 +39,55 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
             return;
         }
     };
-    let logins = logins(call);
-    let files = call.agent.files(&call.homes, &call.here);
-    let texts: Vec<_> = files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+    let (logins, configured) = (logins(call), configured(call));
     let providers = config.entry("provider").or_insert_with(|| json!({}));
     for (name, provider) in PROVIDERS {
-        let has_key = keys(name).iter().any(|key| env::var_os(key).is_some_and(|key| !key.is_empty()));
-        let is_named = texts.iter().any(|text| text.contains(&format!("\"{name}\"")));
-        if has_key || is_named || logins.contains_key(name) {
-            // Its clients put no version in front of the path themselves.
-            let version = if name == "google" { "/v1beta" } else { "/v1" };
-            let root = point.address(provider);
-            let address = if root.ends_with(version) { root } else { format!("{root}{version}") };
-            providers[name]["options"]["baseURL"] = Value::String(address);
+        let has_key = keys(provider).iter().any(|key| env::var_os(key).is_some_and(|key| !key.is_empty()));
+        let own = configured.get(name);
+        // An address without the usual version could not be put together again.
+        let can_be_moved = own.is_none_or(|url| root(url, provider).is_some());
+        if can_be_moved && (has_key || own.is_some() || logins.contains_key(name)) {
+            let root = point.address(Provider::Anthropic);
+            providers[name]["options"]["baseURL"] = Value::String(format!("{root}{}", version(provider)));
         }
     }
-    let own: Vec<String> = files.iter().flat_map(|file| addresses::in_file(file)).collect();
-    if let Some(url) = own.first() {
-        let url = url.clone();
-        launch.notes.push(format!("a provider at {url} in OpenCode's own files is not pointed here"));
+    for (name, url) in configured {
+        let known = PROVIDERS.into_iter().find(|(known, _)| *known == name);
+        if known.is_none_or(|(_, provider)| root(&url, provider).is_none()) {
+            launch.notes.push(format!(
+                "OpenCode's provider {name:?} has an address of its own and is not pointed here"
+            ));
+        }
     }
     launch.set(VARIABLE, Value::Object(config).to_string());
 }
 
-/// The variables that may hold a provider's key.
-fn keys(provider: &str) -> &'static [&'static str] {
+/// What OpenCode wants behind the address of a provider.
+fn version(provider: Provider) -> &'static str {
     match provider {
-        "anthropic" => &["ANTHROPIC_API_KEY"],
-        "openai" => &["OPENAI_API_KEY"],
-        _ => &["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        Provider::Anthropic | Provider::OpenAi => "/v1",
+        Provider::Gemini => "/v1beta",
+    }
+}
+
+/// An address as the proxy wants it: without the version, but for OpenAI's, which is looked at later.
+fn root(url: &str, provider: Provider) -> Option<String> {
+    let url = url.trim_end_matches('/');
+    let root = url.strip_suffix(version(provider))?;
+    Some(if provider == Provider::OpenAi { url } else { root }.to_owned())
+}
+
+/// The providers to which the user has given an address.
+fn configured(call: &Call<'_>) -> BTreeMap<String, String> {
+    configured::addresses(&call.agent.files(&call.homes, &call.here), &SHAPE)
+}
+
+/// The variables that may hold a provider's key.
+fn keys(provider: Provider) -> &'static [&'static str] {
+    match provider {
+        Provider::Anthropic => &["ANTHROPIC_API_KEY"],
+        Provider::OpenAi => &["OPENAI_API_KEY"],
+        Provider::Gemini => &["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
     }
 }
 

@@ -1,17 +1,38 @@
 //! pi has no variable for addresses. An extension may give a provider another one, and `-e` loads an extension for one
 //! run.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
+use secateur_server::Provider;
 use serde_json::json;
 
+use super::configured::{self, Shape};
 use super::launch::{Call, Launch, PROVIDERS};
-use super::point::Point;
-use crate::addresses;
+use super::point::{Before, Point};
 
 /// Commands of pi that do not talk to a model, and take no extension.
 const COMMANDS: [&str; 6] = ["install", "remove", "uninstall", "update", "list", "config"];
+
+const SHAPE: Shape = Shape { providers: "providers", address: "/baseUrl" };
+
+/// What Google's client expects of an address, because it puts no version in front of the path itself.
+const GOOGLE: &str = "/v1beta";
+
+/// Where pi goes as it is configured.
+pub(crate) fn before(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
+    let configured = configured(call);
+    for (name, provider) in PROVIDERS {
+        let url = configured.get(name).map(|url| url.trim_end_matches('/'));
+        let url =
+            url.map(|url| if provider == Provider::Gemini { url.trim_end_matches(GOOGLE) } else { url });
+        if let Some(url) = url {
+            before.note(provider, url, proxy);
+        }
+    }
+}
 
 pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) -> Result<()> {
     if call.arguments.first().is_some_and(|first| COMMANDS.iter().any(|command| first == command)) {
@@ -19,8 +40,7 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) -> Re
     }
     let mut text = String::from("export default function (pi) {\n");
     for (name, provider) in PROVIDERS {
-        // Google's client puts no version in front of the path itself.
-        let version = if name == "google" { "/v1beta" } else { "" };
+        let version = if provider == Provider::Gemini { GOOGLE } else { "" };
         let address = json!(format!("{}{version}", point.address(provider)));
         writeln!(text, "  pi.registerProvider({}, {{ baseUrl: {address} }});", json!(name))?;
     }
@@ -31,9 +51,15 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) -> Re
     std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
     launch.arguments.extend(["-e".into(), file.into_os_string()]);
     launch.folder = Some(folder);
-    let files = call.agent.files(&call.homes, &call.here);
-    if let Some(url) = files.iter().flat_map(|file| addresses::in_file(file)).next() {
-        launch.notes.push(format!("a provider at {url} in pi's models.json is not pointed here"));
+    for name in configured(call).keys().filter(|name| PROVIDERS.iter().all(|(known, _)| known != name)) {
+        launch
+            .notes
+            .push(format!("pi's provider {name:?} has an address of its own and is not pointed here"));
     }
     Ok(())
+}
+
+/// The providers to which the user has given an address.
+fn configured(call: &Call<'_>) -> BTreeMap<String, String> {
+    configured::addresses(&call.agent.files(&call.homes, &call.here), &SHAPE)
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::stage::{Stage, end};
+use crate::upstream::{Manner, Upstream};
 
 /// Every file below a folder, with its content.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -88,6 +89,26 @@ fn opencode_is_told_of_the_providers_that_the_user_has() {
         assert!(url.starts_with("http://127.0.0.1:") && url.ends_with("/v1"), "{config}");
     }
     assert_eq!(config["provider"].get("google"), None);
+}
+
+#[test]
+fn providers_that_have_an_address_already_are_asked_there() {
+    let stage = Stage::new();
+    let gateway = Upstream::start(Manner::default());
+    let url = gateway.url();
+    let page = format!(
+        "{{ // mine\n \"provider\": {{ \"anthropic\": {{ \"options\": {{ \"baseURL\": \"{url}/gate/v1\" }} }},
+            \"own\": {{ \"options\": {{ \"baseURL\": \"{url}/v1\" }} }}, }} }}"
+    );
+    stage.put(".config/opencode/opencode.jsonc", &page);
+    let ask = "url=$(printf '%s' \"$OPENCODE_CONFIG_CONTENT\" | sed 's/.*\"baseURL\":\"\\([^\"]*\\)\".*/\\1/'); curl -sf \"$url/models\"";
+    stage.program("opencode", &format!("{ask} -H 'anthropic-version: 1' >/dev/null"));
+    let run = end(&mut stage.run(&["opencode"]));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("\"own\" has an address of its own"), "{}", run.err);
+    let asked = gateway.asked();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert!(asked[0].line.starts_with("GET /gate/") && asked[0].line.contains("/v1/models"), "{asked:?}");
 }
 
 #[test]
