@@ -36,7 +36,7 @@ fn an_unreadable_store_is_found() {
     assert!(found.contains("store.db") && mend.contains("move it away"), "{found} {mend}");
     fs::remove_file(&path).unwrap();
     drop(made(&stage));
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read everything.
     if fs::File::open(&path).is_err() {
         let (_, mend) = examine(&mut doctor(&stage)).find("store", "fault", "cannot be used");
