@@ -89,9 +89,13 @@ impl Run {
             homes: Homes::from_env(),
             here: env::current_dir().unwrap_or_default(),
         };
-        let settings = self.serve.settings(&self.serve.config()?)?;
+        let config = self.serve.config()?;
+        let settings = self.serve.settings(&config)?;
         let mut settings = Settings { drain: DRAIN, ..settings };
-        let before = call.before(near(settings.listen));
+        let mut before = call.before(near(settings.listen));
+        if before.openai.is_none() && config.serve().openai.is_none() && !self.serve.names(Provider::OpenAi) {
+            before.openai = call.usual_openai();
+        }
         let version = self.redirect(&before, &mut settings)?;
         let proxy = self.proxy(settings, &before).await?;
         let run = name(program);

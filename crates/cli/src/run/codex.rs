@@ -1,5 +1,8 @@
 //! Codex takes addresses as `-c KEY=VALUE` in front of everything else. A provider of the user's own keeps its name and
 //! its key; only its address becomes ours, and what was its address is asked by the proxy.
+//!
+//! The provider that Codex brings along keeps its name, too, although one of another name could be told not to use
+//! WebSockets: `codex resume` only finds sessions of the same provider.
 
 use std::net::SocketAddr;
 
@@ -11,6 +14,24 @@ use super::point::{Before, Point};
 
 /// The provider that Codex brings along.
 const OWN: &str = "openai";
+
+/// Where somebody is served who has logged in with ChatGPT instead of a key.
+const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
+
+/// Where Codex goes if nobody has pointed it anywhere; none if that is where everybody goes. Of the login only its kind
+/// is looked at.
+pub(crate) fn usual(call: &Call<'_>) -> Option<&'static str> {
+    if provider(call, &config(call)) != OWN {
+        return None;
+    }
+    let text = std::fs::read(call.agent.folder(&call.homes)?.join("auth.json")).ok()?;
+    let login: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    let is_chatgpt = match login["auth_mode"].as_str() {
+        Some(mode) => mode.eq_ignore_ascii_case("chatgpt"),
+        None => login["tokens"].is_object() && login["OPENAI_API_KEY"].is_null(),
+    };
+    is_chatgpt.then_some(CHATGPT)
+}
 
 /// Where Codex goes as it is configured.
 pub(crate) fn before(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
@@ -30,7 +51,11 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
     let known = config.get("model_providers").and_then(|all| all.get(&name)).is_some();
     let is_word = name.chars().all(|point| point.is_ascii_alphanumeric() || "_-".contains(point));
     let key = match name.as_str() {
-        OWN => String::from("openai_base_url"),
+        OWN => {
+            let note = "Codex talks to OpenAI over a WebSocket if it can, which passes through unread: nothing is cut then";
+            launch.notes.push(note.to_owned());
+            String::from("openai_base_url")
+        }
         _ if known && is_word => format!("model_providers.{name}.base_url"),
         // Codex brings more providers along, whose addresses are not known here.
         _ => {

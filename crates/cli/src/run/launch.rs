@@ -63,6 +63,11 @@ impl Call<'_> {
         before
     }
 
+    /// Where it goes if neither the user nor the proxy's configuration says anything.
+    pub(crate) fn usual_openai(&self) -> Option<String> {
+        (self.agent.manner == Manner::Codex).then(|| codex::usual(self))?.map(str::to_owned)
+    }
+
     /// How it is brought here.
     pub(crate) fn launch(&self, point: &Point) -> Result<Launch> {
         let mut launch = Launch::default();

@@ -64,6 +64,23 @@ fn a_provider_of_the_users_own_keeps_its_name_in_codex() {
 }
 
 #[test]
+fn a_login_with_chatgpt_goes_where_codex_would_go_with_it() {
+    let stage = Stage::new();
+    stage.put(".codex/auth.json", r#"{"OPENAI_API_KEY":null,"tokens":{"access_token":"secret"}}"#);
+    stage.program("codex", "printf '%s\\n' \"$2\"");
+    let told = |more: &[&str]| {
+        let arguments: Vec<&str> =
+            ["run", "--listen", "127.0.0.1:0"].iter().chain(more).chain(&["--", "codex"]).copied().collect();
+        end(&mut stage.secateur(&arguments)).out
+    };
+    // That place has no version in its address.
+    assert!(!told(&[]).contains("/v1"), "{}", told(&[]));
+    assert!(told(&["--openai", "https://api.openai.com"]).ends_with("/v1\"\n"));
+    stage.put(".codex/auth.json", r#"{"auth_mode":"apikey","OPENAI_API_KEY":"secret"}"#);
+    assert!(told(&[]).ends_with("/v1\"\n"), "{}", told(&[]));
+}
+
+#[test]
 fn settings_of_claude_code_are_gone_over_by_an_argument() {
     let stage = Stage::new();
     assert_eq!(arguments(&stage, "claude", &["-p", "hi"]).0, ["-p", "hi"]);
