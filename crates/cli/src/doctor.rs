@@ -29,6 +29,7 @@ use crate::figures::{counted, printable};
 use crate::keeper;
 use crate::neighbour::{Neighbour, near};
 use crate::paint::{GREEN, RED, YELLOW};
+use crate::run::point::root;
 use crate::serve::Serve;
 use finding::{Finding, Level};
 use pointers::Scene;
@@ -74,8 +75,9 @@ impl Doctor {
             findings.extend(disk::check(place.file.as_deref(), self.least_free));
         }
         let proxy = near(settings.listen);
-        let neighbour = Neighbour::at(&format!("http://{proxy}")).await;
-        findings.extend(listener::check(proxy, &neighbour).await);
+        let root = root(proxy, self.serve.token().as_deref());
+        let neighbour = Neighbour::at(&root).await;
+        findings.extend(listener::check(proxy, &root, &neighbour).await);
         findings.extend(variables::check(&variable, proxy.ip()));
         let probes = [Provider::Anthropic, Provider::OpenAi, Provider::Gemini].map(|provider| {
             let is_set = config.as_ref().is_some_and(|config| match provider {

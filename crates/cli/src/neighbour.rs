@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::ask;
+use crate::ask::{self, Reply};
 
 /// A proxy on the same machine answers at once or is not one.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -18,6 +18,8 @@ pub(crate) enum Neighbour {
         /// Its version.
         version: String,
     },
+    /// A proxy of ours that wants to be shown a token, and was not shown the right one.
+    Guarded,
     /// Another program.
     Stranger,
     /// Nobody.
@@ -36,6 +38,7 @@ impl Neighbour {
     pub(crate) async fn at(root: &str) -> Self {
         let url = format!("{}/healthz", root.trim_end_matches('/'));
         match ask::get(&url, &[], PATIENCE).await {
+            Ok(reply) if is_guarded(&reply) => Self::Guarded,
             Ok(reply) => match serde_json::from_str::<Health>(&reply.body) {
                 Ok(health) if reply.status == 200 && health.program == "secateur" => {
                     Self::Secateur { version: health.version }
@@ -46,6 +49,11 @@ impl Neighbour {
             Err(_) => Self::Stranger,
         }
     }
+}
+
+/// Whether this is how a proxy of ours turns somebody away.
+fn is_guarded(reply: &Reply) -> bool {
+    reply.status == 401 && reply.body.contains("this proxy") && reply.body.contains("token")
 }
 
 /// The address by which a client on the same machine reaches a listener.

@@ -33,7 +33,7 @@ use crate::neighbour::{Neighbour, near};
 use crate::paint;
 use crate::serve::Serve;
 use launch::Call;
-use point::{Before, Point, Version, split_version};
+use point::{Before, Point, Version, root, split_version};
 
 /// How long the proxy goes on when the agent is gone: nobody reads the rest of an answer.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -97,9 +97,10 @@ impl Run {
             before.openai = call.usual_openai();
         }
         let version = self.redirect(&before, &mut settings)?;
-        let proxy = self.proxy(settings, &before).await?;
+        let token = self.serve.token();
+        let proxy = self.proxy(settings, &before, token.as_deref()).await?;
         let run = name(program);
-        let point = Point::new(proxy.address(), None, &run);
+        let point = Point::new(proxy.address(), token.as_deref(), &run);
         let point = if version == Version::Within { point.without_version() } else { point };
         let launch = call.launch(&point)?;
         for note in &launch.notes {
@@ -113,7 +114,7 @@ impl Run {
                 if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 }
             }
         };
-        let line = closing::line(proxy.address(), None, &run).await;
+        let line = closing::line(proxy.address(), token.as_deref(), &run).await;
         proxy.stop().await;
         anstream::eprintln!("secateur: {line}");
         Ok(ExitCode::from(code))
@@ -136,17 +137,19 @@ impl Run {
     }
 
     /// The proxy that listens already, if it would do the same; otherwise one of our own.
-    async fn proxy(&self, settings: Settings, before: &Before) -> Result<Proxy> {
+    async fn proxy(&self, settings: Settings, before: &Before, token: Option<&str>) -> Result<Proxy> {
         let listen = settings.listen;
         let free = || Settings { listen: SocketAddr::new(listen.ip(), 0), ..settings.clone() };
         if listen.port() == 0 {
             return Ok(Proxy::start(self.serve.bind(free()).await?));
         }
-        let server = match Neighbour::at(&format!("http://{}", near(listen))).await {
+        let server = match Neighbour::at(&root(near(listen), token)).await {
             Neighbour::Secateur { .. } if before.is_empty() && !self.serve.is_particular() => {
                 return Ok(Proxy::Found(near(listen)));
             }
-            Neighbour::Secateur { .. } | Neighbour::Stranger => self.serve.bind(free()).await?,
+            Neighbour::Secateur { .. } | Neighbour::Guarded | Neighbour::Stranger => {
+                self.serve.bind(free()).await?
+            }
             Neighbour::Nobody => match self.serve.bind(settings.clone()).await {
                 Ok(server) => server,
                 // Somebody was faster, or the address cannot be had.

@@ -95,6 +95,11 @@ impl Serve {
         self.store.folder()
     }
 
+    /// The word that the proxy wants to be shown by whoever comes. It does not want one yet.
+    pub(crate) fn token(&self) -> Option<String> {
+        None
+    }
+
     /// How much is logged.
     pub(crate) fn log(&self) -> LevelFilter {
         self.log

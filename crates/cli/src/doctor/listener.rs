@@ -13,13 +13,18 @@ const TRAFFIC: &str = "traffic";
 /// Longer than the proxy waits for a connection to a provider.
 const PATIENCE: Duration = Duration::from_secs(12);
 
-/// Looks at the address of the configuration.
-pub(crate) async fn check(address: SocketAddr, neighbour: &Neighbour) -> Vec<Finding> {
+/// Looks at the address of the configuration. The root is the same as it is asked, which may hold a token.
+pub(crate) async fn check(address: SocketAddr, root: &str, neighbour: &Neighbour) -> Vec<Finding> {
     match neighbour {
         Neighbour::Secateur { version } => {
             let found = format!("secateur {version} listens on http://{address}");
-            vec![Finding::ok(CHECK, found), traffic(address).await]
+            vec![Finding::ok(CHECK, found), traffic(address, root).await]
         }
+        Neighbour::Guarded => vec![Finding::fault(
+            CHECK,
+            format!("secateur listens on http://{address} and wants a token that it was not shown"),
+            "name the file with its token, with --token-file or serve.token_file",
+        )],
         Neighbour::Stranger => vec![Finding::fault(
             CHECK,
             format!("another program listens on {address}"),
@@ -34,9 +39,9 @@ pub(crate) async fn check(address: SocketAddr, neighbour: &Neighbour) -> Vec<Fin
 }
 
 /// Sends a request through the proxy, without a key: whatever the provider says, it was asked.
-async fn traffic(address: SocketAddr) -> Finding {
+async fn traffic(address: SocketAddr, root: &str) -> Finding {
     let headers = [("anthropic-version", String::from("2023-06-01"))];
-    match ask::get(&format!("http://{address}/v1/models"), &headers, PATIENCE).await {
+    match ask::get(&format!("{root}/v1/models"), &headers, PATIENCE).await {
         Ok(reply) if matches!(reply.status, 502 | 504) && reply.body.contains("secateur") => Finding::fault(
             TRAFFIC,
             format!("a request came to http://{address} and got no answer from the provider behind it"),

@@ -81,7 +81,9 @@ impl Scene<'_> {
             asked.insert(root.clone(), neighbour.clone());
             let points = format!("{place} points {} at {root}", agent.title);
             match neighbour {
-                Neighbour::Secateur { .. } => arrives = Some(format!("{points}, where secateur listens")),
+                Neighbour::Secateur { .. } | Neighbour::Guarded => {
+                    arrives = Some(format!("{points}, where secateur listens"))
+                }
                 Neighbour::Nobody => findings.push(self.wrong_port(agent, &points, &root)),
                 Neighbour::Stranger => findings.push(Finding::warning(
                     CHECK,
@@ -105,7 +107,7 @@ impl Scene<'_> {
     fn wrong_port(&self, agent: &Agent, points: &str, root: &str) -> Finding {
         let (proxy, title) = (self.proxy, agent.title);
         let (found, mend) = match self.neighbour {
-            Neighbour::Secateur { .. } => (
+            Neighbour::Secateur { .. } | Neighbour::Guarded => (
                 format!("{points}, where nobody listens; the proxy is at http://{proxy}"),
                 format!("change it to http://{proxy}: {}", self.remedy(agent)),
             ),

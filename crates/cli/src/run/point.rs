@@ -16,8 +16,7 @@ pub(crate) struct Point {
 impl Point {
     /// An address at which the proxy counts for this run. The token is what a proxy that wants one knows its clients by.
     pub(crate) fn new(proxy: SocketAddr, token: Option<&str>, run: &str) -> Self {
-        let token = token.map(|token| format!("/token:{token}")).unwrap_or_default();
-        Self { root: format!("http://{proxy}{token}/run:{run}"), openai: "/v1" }
+        Self { root: format!("{}/run:{run}", root(proxy, token)), openai: "/v1" }
     }
 
     /// The same for an OpenAI upstream whose version is part of its own address.
@@ -32,6 +31,12 @@ impl Point {
             Provider::OpenAi => format!("{}{}", self.root, self.openai),
         }
     }
+}
+
+/// The address of a proxy, with what it knows its clients by.
+pub(crate) fn root(proxy: SocketAddr, token: Option<&str>) -> String {
+    let token = token.map(|token| format!("/token:{token}")).unwrap_or_default();
+    format!("http://{proxy}{token}")
 }
 
 /// Where the user had pointed an agent before.

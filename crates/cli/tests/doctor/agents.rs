@@ -2,6 +2,7 @@
 
 use crate::patient::{Serving, doctor, examine, examine_as_it_is};
 use crate::stage::{Stage, free_address};
+use crate::upstream::{Manner, Upstream};
 
 #[test]
 fn an_agent_that_points_at_the_wrong_port_is_found() {
@@ -46,6 +47,18 @@ fn a_program_that_sits_on_the_port_is_found() {
         "another program",
     );
     assert!(found.contains(&listen) && mend.contains("--listen"), "{found} {mend}");
+}
+
+#[test]
+fn a_proxy_that_wants_a_token_is_found() {
+    let stage = Stage::new();
+    let body = String::from(r#"{"error":{"message":"this proxy wants its token: as …"}}"#);
+    let guarded =
+        Upstream::start(Manner { status: "401 Unauthorized", body, is_proxy: false, ..Manner::default() });
+    let listen = guarded.address.to_string();
+    let (_, mend) =
+        examine_as_it_is(doctor(&stage).args(["--listen", &listen])).find("proxy", "fault", "wants a token");
+    assert!(mend.contains("--token-file"), "{mend}");
 }
 
 #[test]
