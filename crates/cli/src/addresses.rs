@@ -14,8 +14,16 @@ const KEYS: [&str; 3] = ["baseurl", "apibase", "apibaseurl"];
 /// The most of a file that is looked at.
 const MOST: u64 = 1 << 20;
 
+/// An address and the key that it stands behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The key in small letters, without `_` and `-`.
+    pub(crate) key: String,
+    pub(crate) url: String,
+}
+
 /// The addresses in a file; none if it cannot be read.
-pub(crate) fn in_file(path: &Path) -> Vec<String> {
+pub(crate) fn in_file(path: &Path) -> Vec<Entry> {
     // A pipe could keep us waiting.
     if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Vec::new();
@@ -29,7 +37,7 @@ pub(crate) fn in_file(path: &Path) -> Vec<String> {
 }
 
 /// The addresses in a text, in their order.
-pub(crate) fn in_text(text: &str) -> Vec<String> {
+fn in_text(text: &str) -> Vec<Entry> {
     let lines = text.lines().filter(|line| {
         let line = line.trim_start();
         !line.starts_with("//") && !line.starts_with('#')
@@ -37,30 +45,31 @@ pub(crate) fn in_text(text: &str) -> Vec<String> {
     lines.flat_map(in_line).collect()
 }
 
-fn in_line(line: &str) -> Vec<String> {
+fn in_line(line: &str) -> Vec<Entry> {
     let mut found = Vec::new();
     for (place, _) in line.match_indices("http") {
         let (before, rest) = line.split_at(place);
-        if !(rest.starts_with("http://") || rest.starts_with("https://")) || !follows_key(before) {
+        if !(rest.starts_with("http://") || rest.starts_with("https://")) {
             continue;
         }
+        let Some(key) = key(before) else { continue };
         let ends = |point: char| point.is_whitespace() || point.is_control() || "\"'`,;<>{}".contains(point);
-        found.push(rest.split(ends).next().unwrap_or_default().to_owned());
+        found.push(Entry { key, url: rest.split(ends).next().unwrap_or_default().to_owned() });
     }
     found
 }
 
-/// Whether what stands before an address is the key of one.
-fn follows_key(before: &str) -> bool {
+/// The key that stands before an address, if it is that of one.
+fn key(before: &str) -> Option<String> {
     let quotes: &[char] = &['"', '\'', '`'];
     let before = before.trim_end().trim_end_matches(quotes).trim_end();
-    let Some(before) = before.strip_suffix(':').or_else(|| before.strip_suffix('=')) else { return false };
+    let before = before.strip_suffix(':').or_else(|| before.strip_suffix('='))?;
     let key = before.trim_end().trim_end_matches(quotes);
     let is_part = |point: &char| point.is_ascii_alphanumeric() || *point == '_' || *point == '-';
     let key: String = key.chars().rev().take_while(is_part).collect();
     let key: String = key.chars().rev().filter(char::is_ascii_alphanumeric).collect();
     let key = key.to_ascii_lowercase();
-    KEYS.iter().any(|end| key.ends_with(end))
+    KEYS.iter().any(|end| key.ends_with(end)).then_some(key)
 }
 
 #[cfg(test)]
@@ -69,7 +78,8 @@ mod tests {
 
     #[test]
     fn addresses_are_found_in_every_language() {
-        let found = |text: &str| in_text(text).join(" ");
+        let found =
+            |text: &str| in_text(text).into_iter().map(|entry| entry.url).collect::<Vec<_>>().join(" ");
         assert_eq!(
             found(r#"{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:7878"}}"#),
             "http://127.0.0.1:7878"
@@ -82,13 +92,22 @@ mod tests {
     }
 
     #[test]
+    fn keys_tell_whose_address_it_is() {
+        let keys: Vec<_> = in_text("openai-api-base: http://a\nGOOGLE_GEMINI_BASE_URL=http://b");
+        assert_eq!(
+            keys.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(),
+            ["openaiapibase", "googlegeminibaseurl"]
+        );
+    }
+
+    #[test]
     fn other_addresses_and_comments_are_passed_over() {
         for text in [
             "\"$schema\": \"https://opencode.ai/config.json\"",
             "// baseURL: \"http://h\"",
             "# base_url = \"http://h\"",
         ] {
-            assert_eq!(in_text(text), Vec::<String>::new(), "{text}");
+            assert_eq!(in_text(text), [], "{text}");
         }
     }
 }

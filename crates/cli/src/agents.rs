@@ -95,13 +95,18 @@ impl Agent {
         }
     }
 
-    /// The files in which a user may have written an address, those that win last.
+    /// The files in which an address may be written, those that win last.
     pub(crate) fn files(&self, homes: &Homes, here: &Path) -> Vec<PathBuf> {
+        self.own_files(homes).into_iter().chain(self.project_files(here)).collect()
+    }
+
+    /// Those of them that are the user's own.
+    pub(crate) fn own_files(&self, homes: &Homes) -> Vec<PathBuf> {
         let own = |names: &[&str]| -> Vec<PathBuf> {
             let folder = self.folder(homes);
             folder.iter().flat_map(|folder| names.iter().map(|name| folder.join(name))).collect()
         };
-        let mut files = match self.program {
+        match self.program {
             "claude" => own(&["settings.json"]),
             "codex" => own(&["config.toml"]),
             "opencode" => own(&["opencode.json", "opencode.jsonc"]),
@@ -110,15 +115,19 @@ impl Agent {
             "gemini" => own(&[".env"]),
             "aider" => homes.home.iter().map(|home| home.join(".aider.conf.yml")).collect(),
             _ => Vec::new(),
-        };
-        let project: &[&str] = match self.program {
+        }
+    }
+
+    /// Those that come with a project. Whoever opens it did not read them first, so no key is sent where they say.
+    pub(crate) fn project_files(&self, here: &Path) -> Vec<PathBuf> {
+        let names: &[&str] = match self.program {
             "claude" => &[".claude/settings.json", ".claude/settings.local.json"],
             "opencode" => &["opencode.json", "opencode.jsonc"],
-            "aider" => &[".aider.conf.yml"],
+            "aider" => &[".env", ".aider.conf.yml"],
+            "gemini" => &[".env", ".gemini/.env"],
             _ => &[],
         };
-        files.extend(project.iter().map(|name| here.join(name)));
-        files
+        names.iter().map(|name| here.join(name)).collect()
     }
 }
 

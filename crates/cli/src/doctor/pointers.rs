@@ -62,7 +62,9 @@ impl Scene<'_> {
         let files = agent.files(&self.homes, &self.here);
         let written = files.iter().flat_map(|file| {
             let place = file.display().to_string();
-            addresses::in_file(file).into_iter().map(move |url| Pointer { place: place.clone(), url })
+            addresses::in_file(file)
+                .into_iter()
+                .map(move |entry| Pointer { place: place.clone(), url: entry.url })
         });
         variables.chain(written).collect()
     }

@@ -41,9 +41,9 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
     launch.arguments.extend(["--settings".into(), settings.to_string().into()]);
 }
 
-/// The address that the strongest of the settings names.
+/// The address that the user's settings name.
 fn in_settings(call: &Call<'_>) -> Option<String> {
-    let files = call.agent.files(&call.homes, &call.here);
+    let files = call.agent.own_files(&call.homes);
     files.iter().rev().find_map(|file| {
         let settings: Value = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
         settings["env"][VARIABLE].as_str().map(str::to_owned)

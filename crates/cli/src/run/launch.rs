@@ -4,6 +4,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -14,6 +15,7 @@ use tempfile::TempDir;
 
 use super::point::{Before, Point};
 use super::{claude, codex, openclaw, opencode, pi};
+use crate::addresses::{self, Entry};
 use crate::agents::{Agent, Manner};
 
 /// Variables by which programs are told to ask a proxy, and which of them may therefore have to be told where not to.
@@ -46,14 +48,15 @@ pub(crate) struct Launch {
 
 impl Call<'_> {
     /// Where the agent goes without us.
-    pub(crate) fn before(&self, proxy: std::net::SocketAddr) -> Before {
+    pub(crate) fn before(&self, proxy: SocketAddr) -> Before {
         let mut before = Before::default();
         match self.agent.manner {
             Manner::Claude => claude::before(self, &mut before, proxy),
             Manner::Codex => codex::before(self, &mut before, proxy),
             Manner::OpenCode => opencode::before(self, &mut before, proxy),
             Manner::Pi => pi::before(self, &mut before, proxy),
-            _ => {}
+            Manner::Variables => written(self, &mut before, proxy),
+            Manner::OpenClaw => {}
         }
         for (name, provider) in self.agent.variables {
             if let Ok(url) = env::var(name) {
@@ -81,6 +84,13 @@ impl Call<'_> {
             Manner::OpenCode => opencode::arrange(self, point, &mut launch),
             Manner::Pi => pi::arrange(self, point, &mut launch)?,
             Manner::OpenClaw => openclaw::arrange(self, &mut launch),
+        }
+        for file in self.agent.project_files(&self.here) {
+            if !addresses::in_file(&file).is_empty() {
+                let note =
+                    "names an address; the proxy does not follow a project's files, only flags and yours";
+                launch.notes.push(format!("{} {note}", file.display()));
+            }
         }
         launch.spare_loopback();
         Ok(launch)
@@ -110,6 +120,23 @@ impl Launch {
         let mut command = Command::new(program);
         command.args(&self.arguments).args(arguments).envs(self.variables.iter().map(|(k, v)| (k, v)));
         command
+    }
+}
+
+/// Notes the addresses that are written into the user's files in the way of variables: those files would not be looked
+/// at any more.
+fn written(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
+    for file in call.agent.own_files(&call.homes).iter().rev() {
+        for Entry { key, url } in addresses::in_file(file) {
+            let whose = [
+                ("anthropic", Provider::Anthropic),
+                ("openai", Provider::OpenAi),
+                ("gemini", Provider::Gemini),
+            ];
+            if let Some((_, provider)) = whose.into_iter().find(|(name, _)| key.contains(name)) {
+                before.note(provider, &url, proxy);
+            }
+        }
     }
 }
 

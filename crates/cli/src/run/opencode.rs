@@ -3,7 +3,6 @@
 //! A provider that is mentioned there counts as set up, so only those are mentioned for which the user has a key:
 //! otherwise OpenCode might choose a model of one for which there is none.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,7 +19,7 @@ const SHAPE: Shape = Shape { providers: "provider", address: "/options/baseURL" 
 
 /// Where OpenCode goes as it is configured.
 pub(crate) fn before(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
-    let configured = configured(call);
+    let configured = configured::addresses(&call.agent.own_files(&call.homes), &SHAPE);
     for (name, provider) in PROVIDERS {
         if let Some(url) = configured.get(name).and_then(|url| root(url, provider)) {
             before.note(provider, &url, proxy);
@@ -39,19 +38,22 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
             return;
         }
     };
-    let (logins, configured) = (logins(call), configured(call));
+    let own = configured::addresses(&call.agent.own_files(&call.homes), &SHAPE);
+    let foreign = configured::addresses(&call.agent.project_files(&call.here), &SHAPE);
+    let logins = logins(call);
     let providers = config.entry("provider").or_insert_with(|| json!({}));
     for (name, provider) in PROVIDERS {
         let has_key = keys(provider).iter().any(|key| env::var_os(key).is_some_and(|key| !key.is_empty()));
-        let own = configured.get(name);
-        // An address without the usual version could not be put together again.
-        let can_be_moved = own.is_none_or(|url| root(url, provider).is_some());
-        if can_be_moved && (has_key || own.is_some() || logins.contains_key(name)) {
+        let before = own.get(name);
+        // An address without the usual version could not be put together again, and a project's is not ours to follow.
+        let can_be_moved =
+            before.is_none_or(|url| root(url, provider).is_some()) && !foreign.contains_key(name);
+        if can_be_moved && (has_key || before.is_some() || logins.contains_key(name)) {
             let root = point.address(Provider::Anthropic);
             providers[name]["options"]["baseURL"] = Value::String(format!("{root}{}", version(provider)));
         }
     }
-    for (name, url) in configured {
+    for (name, url) in own {
         let known = PROVIDERS.into_iter().find(|(known, _)| *known == name);
         if known.is_none_or(|(_, provider)| root(&url, provider).is_none()) {
             launch.notes.push(format!(
@@ -75,11 +77,6 @@ fn root(url: &str, provider: Provider) -> Option<String> {
     let url = url.trim_end_matches('/');
     let root = url.strip_suffix(version(provider))?;
     Some(if provider == Provider::OpenAi { url } else { root }.to_owned())
-}
-
-/// The providers to which the user has given an address.
-fn configured(call: &Call<'_>) -> BTreeMap<String, String> {
-    configured::addresses(&call.agent.files(&call.homes, &call.here), &SHAPE)
 }
 
 /// The variables that may hold a provider's key.

@@ -129,6 +129,49 @@ fn providers_that_have_an_address_already_are_asked_there() {
 }
 
 #[test]
+fn gateways_in_files_of_variables_are_asked_behind_the_proxy() {
+    let cases = [
+        ("aider", ".aider.conf.yml", "openai-api-base: URL/gate/v1", "$AIDER_OPENAI_API_BASE/models"),
+        (
+            "gemini",
+            ".gemini/.env",
+            "GOOGLE_GEMINI_BASE_URL=URL/gate",
+            "$GOOGLE_GEMINI_BASE_URL/v1beta/models/m:countTokens",
+        ),
+    ];
+    for (agent, file, line, address) in cases {
+        let (stage, gateway) = (Stage::new(), Upstream::start(Manner::default()));
+        stage.put(file, &format!("{}\n", line.replace("URL/gate", &format!("{}/gate", gateway.url()))));
+        stage.program(agent, &format!("curl -sf \"{address}\" >/dev/null"));
+        let run = end(&mut stage.run(&[agent]));
+        assert_eq!(run.code, 0, "{agent}: {}", run.err);
+        let asked = gateway.asked();
+        assert_eq!(asked.len(), 1, "{agent}: {asked:?}");
+        assert!(asked[0].line.starts_with("GET /gate/"), "{agent}: {asked:?}");
+    }
+}
+
+#[test]
+fn a_project_does_not_decide_where_keys_are_sent() {
+    let stage = Stage::new();
+    let stranger = Upstream::start(Manner::default());
+    let url = stranger.url();
+    let work = stage.path("work");
+    std::fs::create_dir(work.join(".claude")).unwrap();
+    let settings = format!("{{\"env\":{{\"ANTHROPIC_BASE_URL\":\"{url}\"}}}}");
+    std::fs::write(work.join(".claude/settings.json"), settings).unwrap();
+    std::fs::write(work.join(".env"), format!("OPENAI_API_BASE={url}/v1\n")).unwrap();
+    for (agent, ask) in [("claude", crate::terminal::ASK), ("aider", "curl -sf \"$OPENAI_API_BASE/models\"")]
+    {
+        stage.program(agent, ask);
+        let run = end(&mut stage.run(&[agent]));
+        assert_eq!(run.code, 0, "{agent}: {}", run.err);
+        assert!(run.err.contains("does not follow a project's files"), "{}", run.err);
+    }
+    assert_eq!((stranger.asked().len(), stage.upstream.asked().len()), (0, 2));
+}
+
+#[test]
 fn pi_gets_an_extension_that_is_gone_after_the_run() {
     let stage = Stage::new();
     let (told, _) = arguments(&stage, "pi", &["-p", "hi"]);
