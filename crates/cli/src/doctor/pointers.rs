@@ -84,7 +84,7 @@ impl Scene<'_> {
             let points = format!("{place} points {} at {root}", agent.title);
             match neighbour {
                 Neighbour::Secateur { .. } | Neighbour::Guarded => {
-                    arrives = Some(format!("{points}, where secateur listens"))
+                    arrives = Some(format!("{points}, where secateur listens"));
                 }
                 Neighbour::Nobody => findings.push(self.wrong_port(agent, &points, &root)),
                 Neighbour::Stranger => findings.push(Finding::warning(
