@@ -75,7 +75,9 @@ impl Doctor {
             findings.extend(disk::check(place.file.as_deref(), self.least_free));
         }
         let proxy = near(settings.listen);
-        let root = root(proxy, self.serve.token().as_deref());
+        // One that cannot be read has been told of.
+        let token = config.as_ref().and_then(|config| self.serve.token(config).ok().flatten());
+        let root = root(proxy, token.as_deref());
         let neighbour = Neighbour::at(&root).await;
         findings.extend(listener::check(proxy, &root, &neighbour).await);
         findings.extend(variables::check(&variable, proxy.ip()));

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
-use secateur_server::{Provider, Server, Settings};
+use secateur_server::{Counters, Provider, Server, Settings};
 use secateur_sources::Homes;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -61,7 +61,7 @@ enum Proxy {
     /// It was there before.
     Found(SocketAddr),
     /// It ends with the agent.
-    Ours { address: SocketAddr, stop: oneshot::Sender<()>, serving: JoinHandle<()> },
+    Ours { address: SocketAddr, counters: Counters, stop: oneshot::Sender<()>, serving: JoinHandle<()> },
 }
 
 impl Run {
@@ -97,7 +97,7 @@ impl Run {
             before.openai = call.usual_openai();
         }
         let version = self.redirect(&before, &mut settings)?;
-        let token = self.serve.token();
+        let token = self.serve.token(&config)?;
         let proxy = self.proxy(settings, &before, token.as_deref()).await?;
         let run = name(program);
         let point = Point::new(proxy.address(), token.as_deref(), &run);
@@ -114,8 +114,7 @@ impl Run {
                 if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 }
             }
         };
-        let line = closing::line(proxy.address(), token.as_deref(), &run).await;
-        proxy.stop().await;
+        let line = proxy.close(token.as_deref(), &run).await;
         anstream::eprintln!("secateur: {line}");
         Ok(ExitCode::from(code))
     }
@@ -162,12 +161,12 @@ impl Run {
 
 impl Proxy {
     fn start(server: Server) -> Self {
-        let address = near(server.local_addr());
+        let (address, counters) = (near(server.local_addr()), server.counters());
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server.run_until(async {
             stopped.await.ok();
         }));
-        Self::Ours { address, stop, serving }
+        Self::Ours { address, counters, stop, serving }
     }
 
     fn address(&self) -> SocketAddr {
@@ -176,11 +175,17 @@ impl Proxy {
         }
     }
 
-    async fn stop(self) {
-        if let Self::Ours { stop, serving, .. } = self {
-            stop.send(()).ok();
-            // A proxy that broke down has said so, and the agent's end is not changed by it.
-            serving.await.ok();
+    /// Ends it if it is ours. What it counted for the run, in one line.
+    async fn close(self, token: Option<&str>, run: &str) -> String {
+        match self {
+            Self::Found(address) => closing::asked(address, token, run).await,
+            Self::Ours { counters, stop, serving, .. } => {
+                stop.send(()).ok();
+                // Answers are counted when they end. A proxy that broke down has said so, and the agent's end is not
+                // changed by it.
+                serving.await.ok();
+                closing::told(counters.run(run))
+            }
         }
     }
 }

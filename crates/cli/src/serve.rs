@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use secateur_engine::config::Config;
 use secateur_server::{Provider, Server, Settings, Token, Upstream};
@@ -95,9 +95,21 @@ impl Serve {
         self.store.folder()
     }
 
-    /// The word that the proxy wants to be shown by whoever comes. It does not want one yet.
-    pub(crate) fn token(&self) -> Option<String> {
-        None
+    /// The word that the proxy wants to be shown by whoever comes, as it stands in an address.
+    pub(crate) fn token(&self, config: &Config) -> Result<Option<String>> {
+        let Some(path) = self.token_file(config) else { return Ok(None) };
+        Token::read(Path::new(path))?;
+        let word = std::fs::read_to_string(path)?.trim().to_owned();
+        if word.contains('/') {
+            bail!(
+                "the token in {path} has a slash, so it cannot stand in an address; make one by `openssl rand -hex 32`"
+            );
+        }
+        Ok(Some(word))
+    }
+
+    fn token_file<'a>(&'a self, config: &'a Config) -> Option<&'a String> {
+        self.token_file.as_ref().or(config.serve().token_file.as_ref())
     }
 
     /// How much is logged.
@@ -156,7 +168,7 @@ impl Serve {
             })?,
             None => usual.listen,
         };
-        let token = self.token_file.as_ref().or(serve.token_file.as_ref());
+        let token = self.token_file(config);
         let token = token.map(|path| Token::read(Path::new(path))).transpose()?;
         Ok(Settings {
             listen,

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use secateur_server::Savings;
 use serde::Deserialize;
 
 use crate::ask;
@@ -10,6 +11,9 @@ use crate::figures::{counted, grouped, percent};
 
 /// Nobody waits long at the end of a run for a line about it.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is said if nothing was counted.
+const NOTHING: &str = "no request came through the proxy";
 
 /// What a proxy counted for a run.
 #[derive(Debug, Default, Deserialize)]
@@ -23,8 +27,13 @@ pub(crate) struct Counted {
     money_saved: Option<f64>,
 }
 
-/// Asks the proxy what it counted and says it in one line.
-pub(crate) async fn line(proxy: SocketAddr, token: Option<&str>, run: &str) -> String {
+/// What a proxy of our own counted, in one line.
+pub(crate) fn told(savings: Option<Savings>) -> String {
+    savings.map_or_else(|| NOTHING.to_owned(), |savings| Counted::from(savings).line())
+}
+
+/// What a proxy that ran before counted, in one line.
+pub(crate) async fn asked(proxy: SocketAddr, token: Option<&str>, run: &str) -> String {
     let url = format!("http://{proxy}/api/runs/{run}");
     let headers: Vec<_> =
         token.map(|token| ("authorization", format!("Bearer {token}"))).into_iter().collect();
@@ -33,9 +42,22 @@ pub(crate) async fn line(proxy: SocketAddr, token: Option<&str>, run: &str) -> S
             Ok(counted) => counted.line(),
             Err(_) => String::from("what was saved is not known: the proxy counts in another way"),
         },
-        Ok(reply) if reply.status == 404 => String::from("no request came through the proxy"),
+        Ok(reply) if reply.status == 404 => NOTHING.to_owned(),
         Ok(reply) => format!("what was saved is not known: the proxy answered with status {}", reply.status),
         Err(error) => format!("what was saved is not known: {}", ask::cause(&error)),
+    }
+}
+
+impl From<Savings> for Counted {
+    fn from(savings: Savings) -> Self {
+        Self {
+            requests: savings.requests,
+            cut_requests: savings.cut_requests,
+            bytes_in: savings.bytes_in,
+            bytes_out: savings.bytes_out,
+            tokens_saved: savings.tokens_saved,
+            money_saved: None,
+        }
     }
 }
 

@@ -69,9 +69,13 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) fn start(stage: &Stage, upstream: &str) -> Self {
+        Self::start_with(stage, upstream, &[])
+    }
+
+    pub(crate) fn start_with(stage: &Stage, upstream: &str, flags: &[&str]) -> Self {
         let address = free_address().to_string();
         let mut serve = stage.secateur(&["serve", "--listen", &address, "--store", "serve.db"]);
-        serve.args(["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]);
+        serve.args(["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]).args(flags);
         let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
         Self { child, address }

@@ -49,7 +49,8 @@ async fn compare(samples: &[Sample]) -> usize {
     let mut untouched = 0;
     for sample in samples {
         let Sample { name, path, headers: sent, body } = sample;
-        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\n{sent}content-length: {}\r\n", body.len());
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: localhost\r\n{sent}content-length: {}\r\n", body.len());
         client.send(format!("{head}\r\n{body}")).await;
         let line = match &mut upstream {
             Some(line) => line,
