@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use crate::stage::{Stage, appear, end, left};
 
 /// A request to Anthropic through whatever the environment says.
@@ -29,8 +31,48 @@ fn a_program_finds_the_proxy_in_its_environment_and_its_code_is_passed_on() {
     );
     let asked = stage.upstream.asked();
     assert_eq!(asked.len(), 1, "{asked:?}");
-    assert!(asked[0].line.starts_with("POST /") && asked[0].line.contains("/v1/messages"), "{asked:?}");
+    assert_eq!(asked[0].line, "POST /v1/messages HTTP/1.1");
     assert!(asked[0].headers.contains("application/json"), "{asked:?}");
+}
+
+#[test]
+fn the_line_at_the_end_says_what_was_cut() {
+    let stage = Stage::new();
+    let mut messages = vec![json!({ "role": "user", "content": "look at everything" })];
+    for step in 0..20 {
+        let call = json!({ "name": "read", "arguments": format!("{{\"path\":\"{step}\"}}") });
+        let call = json!([{ "id": format!("c{step}"), "type": "function", "function": call }]);
+        messages.push(json!({ "role": "assistant", "content": "", "tool_calls": call }));
+        let text = format!("line of file {step}\n").repeat(200);
+        messages.push(json!({ "role": "tool", "tool_call_id": format!("c{step}"), "content": text }));
+    }
+    let body = json!({ "model": "small", "messages": messages });
+    std::fs::write(stage.path("body"), body.to_string()).unwrap();
+    let page = "[[model]]\nid = \"small\"\nprovider = \"test\"\ncontext = 6000\noutput = 500\n";
+    std::fs::write(stage.path("models.toml"), page).unwrap();
+    let ask = "curl -sf -H 'content-type: application/json' -d @$DESK/body $OPENAI_BASE_URL/chat/completions >/dev/null";
+    stage.program("agent", ask);
+    let run = end(stage.run(&["agent"]).env("SECATEUR_MODELS", stage.path("models.toml")));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.starts_with("secateur: 1 request, 1 of them cut: "), "{}", run.err);
+    assert!(run.err.contains(" tokens not sent (") && run.err.ends_with(" % of all bytes)\n"), "{}", run.err);
+}
+
+#[test]
+fn a_token_is_shown_in_front_of_the_path_and_not_passed_on() {
+    let stage = Stage::new();
+    std::fs::write(stage.path("token"), "a-word-that-nobody-guesses\n").unwrap();
+    stage.program("agent", ASK);
+    let (url, token) = (stage.upstream.url(), stage.path("token"));
+    let mut command =
+        stage.secateur(&["run", "--listen", "127.0.0.1:0", "--anthropic", &url, "--token-file"]);
+    let run = end(command.arg(token).args(["--", "agent"]));
+    assert_eq!((run.code, run.err.as_str()), (0, "secateur: 1 request, nothing had to be cut\n"));
+    let asked = stage.upstream.asked();
+    assert!(
+        asked[0].line.starts_with("POST /v1/messages") && !asked[0].headers.contains("guesses"),
+        "{asked:?}"
+    );
 }
 
 #[test]
