@@ -109,7 +109,21 @@ impl fmt::Display for Place {
     }
 }
 
+/// What becomes of the folder of a store that is not there yet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Folder {
+    /// It is made with the store.
+    Made,
+    /// It has to be there, as the user has named it.
+    Needed,
+}
+
 impl StoreArgs {
+    /// What becomes of the folder of the place that is meant.
+    pub(crate) fn folder(&self) -> Folder {
+        if self.store.is_none() { Folder::Made } else { Folder::Needed }
+    }
+
     /// The same with another profile for new sessions.
     pub(crate) fn with_profile(&self, profile: &str) -> Self {
         Self { sources: self.sources.with("profile", profile), ..self.clone() }
@@ -141,7 +155,7 @@ impl Place {
 /// Opens the engine that works on the sessions of a store.
 pub(crate) async fn open(args: &StoreArgs, summariser: Option<&SummariserArgs>) -> Result<Engine> {
     let place = args.place()?;
-    if args.store.is_none()
+    if args.folder() == Folder::Made
         && let Some(folder) = place.file.as_deref().and_then(Path::parent)
     {
         make_private(folder).with_context(|| format!("cannot make {}", folder.display()))?;

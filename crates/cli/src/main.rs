@@ -2,6 +2,7 @@
 //!
 //! ```console
 //! $ secateur serve
+//! $ secateur run -- claude
 //! $ secateur scan
 //! $ secateur inspect session.jsonl
 //! $ secateur demo --save session.json
@@ -21,9 +22,12 @@
 //! and with a backup; sessions that Secateur keeps itself are behind `session`, in a store of their own. Every report
 //! exists twice, for people and with `--json` for programs. An error says what, where and what would be accepted, and
 //! ends with exit code 2. Exit code 1 is an answer: a case came out otherwise (`conform`), the provider would reject
-//! the request (`lint`, `context`), nothing more can be left out of it (`session context`),
-//! nothing was found (`recall --search`).
+//! the request (`lint`, `context`), nothing more can be left out of it (`session context`), nothing was found
+//! (`recall --search`), something is broken (`doctor`). `run` ends with the code of the program that it ran.
 
+mod addresses;
+mod agents;
+mod ask;
 mod chosen;
 mod compact;
 mod config;
@@ -31,6 +35,7 @@ mod conform;
 mod context;
 mod convert;
 mod demo;
+mod doctor;
 mod explain;
 mod figures;
 mod import;
@@ -43,6 +48,7 @@ mod logs;
 mod many;
 mod mcp;
 mod moment;
+mod neighbour;
 mod next;
 mod overflow;
 mod paint;
@@ -51,6 +57,7 @@ mod progress;
 mod prune;
 mod recall;
 mod report;
+mod run;
 mod savings;
 mod scan;
 mod serve;
@@ -82,6 +89,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Serve),
+    Run(run::Run),
+    Doctor(doctor::Doctor),
     Demo(demo::Demo),
     Prune(prune::Prune),
     Explain(explain::Explain),
@@ -108,6 +117,8 @@ fn main() -> ExitCode {
     let mut out = std::io::BufWriter::new(anstream::stdout());
     let outcome = match &cli.command {
         Command::Serve(command) => command.run(&mut out),
+        Command::Run(command) => command.run(),
+        Command::Doctor(command) => command.run(&mut out),
         Command::Demo(command) => command.run(&mut out),
         Command::Prune(command) => command.run(&mut out),
         Command::Explain(command) => command.run(&mut out),

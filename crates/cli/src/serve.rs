@@ -8,15 +8,15 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use secateur_engine::config::Config;
-use secateur_server::{Server, Settings, Token, Upstream};
+use secateur_server::{Provider, Server, Settings, Token, Upstream};
 use tracing_subscriber::filter::LevelFilter;
 
 pub(crate) use configuration::Flagged;
 
-use crate::keeper::{self, StoreArgs, SummariserArgs};
+use crate::keeper::{self, Folder, Place, StoreArgs, SummariserArgs};
 use crate::session::catalogue;
 
 /// How long a conversation that was being summarised waits after the process that did so has died: a client waits with it.
@@ -50,7 +50,7 @@ pub(crate) struct Serve {
     /// Do not say in x-secateur-… headers of answers what was done to the request.
     #[arg(long)]
     no_headers: bool,
-    /// What is written to the terminal about requests: off, error, warn, info or debug. Never what was said in them.
+    /// What is logged about requests: off, error, warn, info or debug. Never what was said in them.
     #[arg(long, value_name = "LEVEL", env = "SECATEUR_LOG", default_value = "warn")]
     log: LevelFilter,
     #[command(flatten)]
@@ -72,19 +72,9 @@ impl Serve {
     }
 
     async fn serve(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let store = match &self.profile {
-            Some(profile) => self.store.with_profile(profile),
-            None => self.store.clone(),
-        };
-        let config = keeper::config(&store)?;
-        let settings = self.settings(&config)?;
-        let shown = self.configuration(&config, &settings);
-        let engine = keeper::open(&store, Some(&self.summariser)).await?.with_lease(LEASE);
+        let settings = self.settings(&self.config()?)?;
         let (profile, place) = (settings.profile.clone(), self.store.place()?);
-        let server = Server::bind(settings, engine, catalogue()?).await;
-        // It names its cause itself.
-        let server = server.map_err(|error| anyhow!("{error}; another address is set by --listen"))?;
-        let server = server.with_configuration(shown);
+        let server = self.bind(settings).await?;
         let counters = server.counters();
         write!(out, "{}", guide(server.local_addr(), &profile, &place.to_string()))?;
         out.flush()?;
@@ -94,8 +84,77 @@ impl Serve {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Everything that is configured, with the profile that a flag names.
+    pub(crate) fn config(&self) -> Result<Config> {
+        keeper::config(&self.kept())
+    }
+
+    /// Where sessions are kept.
+    pub(crate) fn place(&self) -> Result<Place> {
+        self.store.place()
+    }
+
+    /// What becomes of its folder.
+    pub(crate) fn folder(&self) -> Folder {
+        self.store.folder()
+    }
+
+    /// The word that the proxy wants to be shown by whoever comes, as it stands in an address.
+    pub(crate) fn token(&self, config: &Config) -> Result<Option<String>> {
+        let Some(path) = self.token_file(config) else { return Ok(None) };
+        Token::read(Path::new(path))?;
+        let word = std::fs::read_to_string(path)?.trim().to_owned();
+        if word.contains('/') {
+            bail!(
+                "the token in {path} has a slash, so it cannot stand in an address; make one by `openssl rand -hex 32`"
+            );
+        }
+        Ok(Some(word))
+    }
+
+    fn token_file<'a>(&'a self, config: &'a Config) -> Option<&'a String> {
+        self.token_file.as_ref().or(config.serve().token_file.as_ref())
+    }
+
+    /// How much is logged.
+    pub(crate) fn log(&self) -> LevelFilter {
+        self.log
+    }
+
+    /// Whether flags say how conversations are treated or where they go, which a proxy that runs already was not told.
+    pub(crate) fn is_particular(&self) -> bool {
+        [&self.profile, &self.anthropic, &self.openai, &self.gemini].into_iter().any(Option::is_some)
+    }
+
+    /// Whether a flag says where requests to a provider go.
+    pub(crate) fn names(&self, provider: Provider) -> bool {
+        let flag = match provider {
+            Provider::Anthropic => &self.anthropic,
+            Provider::OpenAi => &self.openai,
+            Provider::Gemini => &self.gemini,
+        };
+        flag.is_some()
+    }
+
+    /// Takes the address of the settings, with a store behind it.
+    pub(crate) async fn bind(&self, settings: Settings) -> Result<Server> {
+        let engine = keeper::open(&self.kept(), Some(&self.summariser)).await?.with_lease(LEASE);
+        let shown = self.configuration(&self.config()?, &settings);
+        let server = Server::bind(settings, engine, catalogue()?).await;
+        // It names its cause itself.
+        let server = server.map_err(|error| anyhow!("{error}; another address is set by --listen"))?;
+        Ok(server.with_configuration(shown))
+    }
+
+    fn kept(&self) -> StoreArgs {
+        match &self.profile {
+            Some(profile) => self.store.with_profile(profile),
+            None => self.store.clone(),
+        }
+    }
+
     /// What the proxy is told: by flags, or else by the configuration.
-    fn settings(&self, config: &Config) -> Result<Settings> {
+    pub(crate) fn settings(&self, config: &Config) -> Result<Settings> {
         let (usual, serve) = (Settings::default(), config.serve());
         let upstream = |flag: &Option<String>, key: &str, set: &Option<String>, usual: Upstream| {
             let (from, url) = match (flag, set) {
@@ -115,7 +174,7 @@ impl Serve {
             })?,
             None => usual.listen,
         };
-        let token = self.token_file.as_ref().or(serve.token_file.as_ref());
+        let token = self.token_file(config);
         let token = token.map(|path| Token::read(Path::new(path))).transpose()?;
         Ok(Settings {
             listen,

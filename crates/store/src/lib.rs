@@ -52,6 +52,7 @@ pub use record::{
     Change, Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
     NewMessage, NewOperation, NewSession, OperationRow, SessionRow,
 };
+pub use sqlite::{Glance, glance};
 pub use words::places;
 
 /// No lease is longer than a hundred years, so that no clock overflows.

@@ -11,6 +11,7 @@ mod connection;
 mod find;
 mod forget;
 mod fork;
+mod glance;
 mod lease;
 mod load;
 mod log;
@@ -35,6 +36,8 @@ use crate::record::{
 use crate::text::{check_fork, check_id, check_session, findable};
 use crate::words::asked;
 use crate::{Store, failure};
+pub use glance::{Glance, glance};
+
 use readers::Readers;
 use writer::Writer;
 

@@ -6,8 +6,8 @@ use super::secateur;
 fn the_reference_is_what_the_command_prints() {
     let mut reference = secateur(&["--help"]).out;
     for command in [
-        "serve", "demo", "prune", "explain", "inspect", "scan", "report", "context", "convert", "lint",
-        "profiles", "config", "overflow", "compact", "session", "recall", "mcp", "conform",
+        "serve", "run", "doctor", "demo", "prune", "explain", "inspect", "scan", "report", "context",
+        "convert", "lint", "profiles", "config", "overflow", "compact", "session", "recall", "mcp", "conform",
     ] {
         reference.push_str(&format!("\n---- secateur {command}\n\n{}", secateur(&[command, "--help"]).out));
     }

@@ -14,10 +14,10 @@ const STEPS: [&str; 4] = [
 ];
 
 /// The newest schema.
-const KNOWN: u32 = STEPS.len() as u32;
+pub(super) const KNOWN: u32 = STEPS.len() as u32;
 
 /// Says in the file's header whose it is: "secS".
-const OWNER: i32 = 0x7365_6353;
+pub(super) const OWNER: i32 = 0x7365_6353;
 
 /// Refuses a database that another program made.
 pub(super) fn check_owner(connection: &Connection) -> Result<(), Failure> {

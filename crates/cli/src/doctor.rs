@@ -1,0 +1,144 @@
+//! `secateur doctor`: whether everything is as it must be for agents to come through the proxy, and how to mend what is
+//! not.
+//!
+//! One file per kind of check. Nothing is changed: the store is looked at and not opened, agents' files are read, and
+//! providers are asked for the list of their models, which costs nothing. Everything that waits for somebody has a bound.
+
+mod certificate;
+mod clock;
+mod disk;
+mod finding;
+mod listener;
+mod pointers;
+mod storage;
+mod upstream;
+mod variables;
+
+use std::env;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use secateur_engine::config::Config;
+use secateur_server::{Provider, Settings};
+use secateur_sources::Homes;
+use serde_json::json;
+
+use crate::figures::{counted, printable};
+use crate::keeper;
+use crate::neighbour::{Neighbour, near};
+use crate::paint::{GREEN, RED, YELLOW};
+use crate::run::point::root;
+use crate::serve::Serve;
+use finding::{Finding, Level};
+use pointers::Scene;
+use upstream::Probe;
+
+const CONFIGURATION: &str = "configuration";
+
+/// Find out why agents do not come through the proxy, or why nothing is saved.
+///
+/// Looks at the configuration, the store and its disk, the proxy, the variables and files that point agents somewhere,
+/// and asks each provider for the list of its models with the key in the environment. Nothing is changed, and no key is
+/// shown. Takes the flags of `serve`. Exits with 1 if there is a fault.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// How many megabytes must be free where sessions are kept.
+    #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
+    least_free: u64,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    serve: Serve,
+}
+
+impl Doctor {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let findings = keeper::run(async { Ok(self.examine().await) })?;
+        if self.json {
+            let faults = findings.iter().filter(|finding| finding.level == Level::Fault).count();
+            writeln!(out, "{}", serde_json::to_string(&json!({ "faults": faults, "findings": findings }))?)?;
+        } else {
+            show(&findings, out)?;
+        }
+        let is_sick = findings.iter().any(|finding| finding.level == Level::Fault);
+        Ok(if is_sick { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    }
+
+    async fn examine(&self) -> Vec<Finding> {
+        let variable = |name: &str| env::var(name).ok();
+        let (mut findings, settings, config) = self.configuration();
+        if let Ok(place) = self.serve.place() {
+            findings.extend(storage::check(place.file.as_deref(), self.serve.folder()));
+            findings.extend(disk::check(place.file.as_deref(), self.least_free));
+        }
+        let proxy = near(settings.listen);
+        // One that cannot be read has been told of.
+        let token = config.as_ref().and_then(|config| self.serve.token(config).ok().flatten());
+        let root = root(proxy, token.as_deref());
+        let neighbour = Neighbour::at(&root).await;
+        findings.extend(listener::check(proxy, &root, &neighbour).await);
+        findings.extend(variables::check(&variable, proxy.ip()));
+        let probes = [Provider::Anthropic, Provider::OpenAi, Provider::Gemini].map(|provider| {
+            let is_set = config.as_ref().is_some_and(|config| match provider {
+                Provider::Anthropic => config.serve().anthropic.is_some(),
+                Provider::OpenAi => config.serve().openai.is_some(),
+                Provider::Gemini => config.serve().gemini.is_some(),
+            });
+            let is_chosen = is_set || self.serve.names(provider);
+            Probe { provider, upstream: settings.upstream(provider), is_chosen }
+        });
+        let [anthropic, openai, gemini] = &probes;
+        let (anthropic, openai, gemini) =
+            tokio::join!(anthropic.check(&variable), openai.check(&variable), gemini.check(&variable));
+        findings.extend([anthropic, openai, gemini].into_iter().flatten());
+        let here = env::current_dir().unwrap_or_default();
+        let homes = Homes::from_env();
+        let scene = Scene { proxy, neighbour: &neighbour, homes, here, variable: &variable };
+        findings.extend(scene.check().await);
+        findings
+    }
+
+    /// What is configured; where that is wrong, what is usual.
+    fn configuration(&self) -> (Vec<Finding>, Settings, Option<Config>) {
+        let mend = "change what is named there; `secateur config --path` shows where files are looked for and `secateur \
+                    config --schema` what may be in them";
+        let refuse = |error: &anyhow::Error| Finding::fault(CONFIGURATION, format!("{error:#}"), mend);
+        let config = match self.serve.config() {
+            Ok(config) => config,
+            Err(error) => return (vec![refuse(&error)], Settings::default(), None),
+        };
+        if let Err(error) = config.check() {
+            return (vec![refuse(&error.into())], Settings::default(), Some(config));
+        }
+        match self.serve.settings(&config) {
+            Ok(settings) => {
+                let found = format!("it can be read; the profile is {}", settings.profile);
+                (vec![Finding::ok(CONFIGURATION, found)], settings, Some(config))
+            }
+            Err(error) => (vec![refuse(&error)], Settings::default(), Some(config)),
+        }
+    }
+}
+
+/// The findings for people.
+fn show(findings: &[Finding], out: &mut dyn Write) -> Result<()> {
+    for Finding { check, level, found, mend } in findings {
+        let style = match level {
+            Level::Ok => GREEN,
+            Level::Warning => YELLOW,
+            Level::Fault => RED,
+        };
+        let level = level.to_string();
+        writeln!(out, "{style}{level:<7}{style:#}  {check}: {}", printable(found))?;
+        if let Some(mend) = mend {
+            writeln!(out, "         mend: {}", printable(mend))?;
+        }
+    }
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count() as u64;
+    let (faults, warnings) = (count(Level::Fault), count(Level::Warning));
+    writeln!(out, "\n{}, {}", counted(faults, "fault"), counted(warnings, "warning"))?;
+    Ok(())
+}

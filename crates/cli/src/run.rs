@@ -1,0 +1,199 @@
+//! `secateur run`: an agent with the proxy in front of it, for as long as the agent runs.
+
+mod child;
+mod claude;
+mod closing;
+mod codex;
+mod configured;
+mod launch;
+mod openclaw;
+mod opencode;
+mod pi;
+pub(crate) mod point;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::OpenOptions;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use secateur_server::{Counters, Provider, Server, Settings};
+use secateur_sources::Homes;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::agents::Agent;
+use crate::neighbour::{Neighbour, near};
+use crate::paint;
+use crate::serve::Serve;
+use launch::Call;
+use point::{Before, Point, Version, root, split_version};
+
+/// How long the proxy goes on when the agent is gone: nobody reads the rest of an answer.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Run an agent with the proxy in front of it: `secateur run -- claude`.
+///
+/// A proxy that listens already is used; otherwise one is started and ends with the agent. The agent is told by
+/// variables and arguments where to send its requests, and no file of it is changed. Where it was pointed before, the
+/// proxy sends its requests. Its exit code is passed on.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The agent and its arguments: claude, codex, opencode, pi, aider, gemini, openclaw, or any program that reads
+    /// ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE or GOOGLE_GEMINI_BASE_URL.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+    /// Log to this file. Without it nothing is logged, as the terminal is the agent's.
+    #[arg(long, value_name = "FILE")]
+    log_file: Option<PathBuf>,
+    #[command(flatten)]
+    serve: Serve,
+}
+
+/// The proxy that an agent is sent to.
+enum Proxy {
+    /// It was there before.
+    Found(SocketAddr),
+    /// It ends with the agent.
+    Ours { address: SocketAddr, counters: Counters, stop: oneshot::Sender<()>, serving: JoinHandle<()> },
+}
+
+impl Run {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        self.log()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(self.accompany())
+    }
+
+    fn log(&self) -> Result<()> {
+        let Some(path) = &self.log_file else { return Ok(()) };
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = file.with_context(|| format!("cannot write to {}", path.display()))?;
+        let level = self.serve.log();
+        tracing_subscriber::fmt().with_max_level(level).with_writer(Mutex::new(file)).with_ansi(false).init();
+        Ok(())
+    }
+
+    async fn accompany(&self) -> Result<ExitCode> {
+        let (program, arguments) =
+            self.command.split_first().ok_or_else(|| anyhow!("no program is named"))?;
+        let call = Call {
+            agent: Agent::of(program),
+            arguments,
+            homes: Homes::from_env(),
+            here: env::current_dir().unwrap_or_default(),
+        };
+        let config = self.serve.config()?;
+        let settings = self.serve.settings(&config)?;
+        let mut settings = Settings { drain: DRAIN, ..settings };
+        let mut before = call.before(near(settings.listen));
+        if before.openai.is_none() && config.serve().openai.is_none() && !self.serve.names(Provider::OpenAi) {
+            before.openai = call.usual_openai();
+        }
+        let version = self.redirect(&before, &mut settings)?;
+        let token = self.serve.token(&config)?;
+        let proxy = self.proxy(settings, &before, token.as_deref()).await?;
+        let run = name(program);
+        let point = Point::new(proxy.address(), token.as_deref(), &run);
+        let point = if version == Version::Within { point.without_version() } else { point };
+        let launch = call.launch(&point)?;
+        for note in &launch.notes {
+            paint::note(note);
+        }
+        let code = match child::start(launch.command(program, arguments)) {
+            Ok(child) => child::wait(child).await.context("the program was lost sight of")?,
+            Err(error) => {
+                paint::error(&anyhow!("cannot start {}: {error}", program.display()));
+                // As shells and `env` have it.
+                if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 }
+            }
+        };
+        let line = proxy.close(token.as_deref(), &run).await;
+        anstream::eprintln!("secateur: {line}");
+        Ok(ExitCode::from(code))
+    }
+
+    /// Has the proxy go where the agent went before, unless a flag says otherwise.
+    fn redirect(&self, before: &Before, settings: &mut Settings) -> Result<Version> {
+        let said = |provider, url: &Option<String>| url.clone().filter(|_| !self.serve.names(provider));
+        let refuse = "the agent's own address cannot be passed on";
+        if let Some(url) = said(Provider::Anthropic, &before.anthropic) {
+            settings.anthropic = url.parse().context(refuse)?;
+        }
+        if let Some(url) = said(Provider::Gemini, &before.gemini) {
+            settings.gemini = url.parse().context(refuse)?;
+        }
+        let Some(url) = said(Provider::OpenAi, &before.openai) else { return Ok(Version::Behind) };
+        let (upstream, version) = split_version(&url).context(refuse)?;
+        settings.openai = upstream;
+        Ok(version)
+    }
+
+    /// The proxy that listens already, if it would do the same; otherwise one of our own.
+    async fn proxy(&self, settings: Settings, before: &Before, token: Option<&str>) -> Result<Proxy> {
+        let listen = settings.listen;
+        let free = || Settings { listen: SocketAddr::new(listen.ip(), 0), ..settings.clone() };
+        if listen.port() == 0 {
+            return Ok(Proxy::start(self.serve.bind(free()).await?));
+        }
+        let server = match Neighbour::at(&root(near(listen), token)).await {
+            Neighbour::Secateur { .. } if before.is_empty() && !self.serve.is_particular() => {
+                return Ok(Proxy::Found(near(listen)));
+            }
+            Neighbour::Secateur { .. } | Neighbour::Guarded | Neighbour::Stranger => {
+                self.serve.bind(free()).await?
+            }
+            Neighbour::Nobody => match self.serve.bind(settings.clone()).await {
+                Ok(server) => server,
+                // Somebody was faster, or the address cannot be had.
+                Err(_) => self.serve.bind(free()).await?,
+            },
+        };
+        Ok(Proxy::start(server))
+    }
+}
+
+impl Proxy {
+    fn start(server: Server) -> Self {
+        let (address, counters) = (near(server.local_addr()), server.counters());
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(server.run_until(async {
+            stopped.await.ok();
+        }));
+        Self::Ours { address, counters, stop, serving }
+    }
+
+    fn address(&self) -> SocketAddr {
+        match self {
+            Self::Found(address) | Self::Ours { address, .. } => *address,
+        }
+    }
+
+    /// Ends it if it is ours. What it counted for the run, in one line.
+    async fn close(self, token: Option<&str>, run: &str) -> String {
+        match self {
+            Self::Found(address) => closing::asked(address, token, run).await,
+            Self::Ours { counters, stop, serving, .. } => {
+                stop.send(()).ok();
+                // Answers are counted when they end. A proxy that broke down has said so, and the agent's end is not
+                // changed by it.
+                serving.await.ok();
+                closing::told(counters.run(run))
+            }
+        }
+    }
+}
+
+/// A name for the run that tells what ran, and that no other run has.
+fn name(program: &OsStr) -> String {
+    let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let plain: String = stem.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
+    let id = uuid::Uuid::now_v7().simple().to_string();
+    format!("{}-{}", if plain.is_empty() { "run" } else { &plain }, &id[id.len() - 12..])
+}

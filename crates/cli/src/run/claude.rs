@@ -1,0 +1,51 @@
+//! Claude Code reads a variable, but what stands in its settings goes over it. Settings given as an argument go over
+//! both.
+
+use std::net::SocketAddr;
+
+use secateur_server::Provider;
+use serde_json::{Value, json};
+
+use super::launch::{Call, Launch};
+use super::point::{Before, Point};
+
+const VARIABLE: &str = "ANTHROPIC_BASE_URL";
+
+/// Variables by which Claude Code speaks to a cloud instead, whose requests are signed and cannot be changed.
+const CLOUDS: [&str; 2] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"];
+
+/// The address in the settings.
+pub(crate) fn before(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
+    if let Some(url) = in_settings(call) {
+        before.note(Provider::Anthropic, &url, proxy);
+    }
+}
+
+pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
+    for cloud in CLOUDS {
+        if std::env::var_os(cloud).is_some_and(|value| !value.is_empty() && value != "0") {
+            launch
+                .notes
+                .push(format!("{cloud} is set, so Claude Code goes to that cloud and not through here"));
+        }
+    }
+    if in_settings(call).is_none() {
+        return;
+    }
+    if call.arguments.iter().any(|argument| argument == "--settings") {
+        let note = format!("{VARIABLE} in Claude Code's settings may go over the address of this run");
+        launch.notes.push(note);
+        return;
+    }
+    let settings = json!({ "env": { VARIABLE: point.address(Provider::Anthropic) } });
+    launch.arguments.extend(["--settings".into(), settings.to_string().into()]);
+}
+
+/// The address that the user's settings name.
+fn in_settings(call: &Call<'_>) -> Option<String> {
+    let files = call.agent.own_files(&call.homes);
+    files.iter().rev().find_map(|file| {
+        let settings: Value = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+        settings["env"][VARIABLE].as_str().map(str::to_owned)
+    })
+}

@@ -1,0 +1,145 @@
+//! How an agent is started so that it comes to the proxy: variables, arguments, and what has to be said about it.
+//!
+//! No file of the user's is changed. What an agent wants in a file is put into a folder that is gone after the run.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Result;
+use secateur_server::Provider;
+use secateur_sources::Homes;
+use tempfile::TempDir;
+
+use super::point::{Before, Point};
+use super::{claude, codex, openclaw, opencode, pi};
+use crate::addresses::{self, Entry};
+use crate::agents::{Agent, Manner};
+
+/// Variables by which programs are told to ask a proxy, and which of them may therefore have to be told where not to.
+const PROXIES: [&str; 6] =
+    ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+
+/// Addresses that no other proxy can reach for us.
+const LOOPBACK: &str = "127.0.0.1,localhost";
+
+/// What is known about the user and the call before anything is started.
+pub(crate) struct Call<'c> {
+    pub(crate) agent: &'static Agent,
+    /// The user's own arguments.
+    pub(crate) arguments: &'c [OsString],
+    pub(crate) homes: Homes,
+    pub(crate) here: PathBuf,
+}
+
+/// What is put around the user's own call.
+#[derive(Debug, Default)]
+pub(crate) struct Launch {
+    pub(crate) variables: Vec<(String, String)>,
+    /// Arguments in front of the user's.
+    pub(crate) arguments: Vec<OsString>,
+    /// What the user should know.
+    pub(crate) notes: Vec<String>,
+    /// Files of this run alone.
+    pub(crate) folder: Option<TempDir>,
+}
+
+impl Call<'_> {
+    /// Where the agent goes without us.
+    pub(crate) fn before(&self, proxy: SocketAddr) -> Before {
+        let mut before = Before::default();
+        match self.agent.manner {
+            Manner::Claude => claude::before(self, &mut before, proxy),
+            Manner::Codex => codex::before(self, &mut before, proxy),
+            Manner::OpenCode => opencode::before(self, &mut before, proxy),
+            Manner::Pi => pi::before(self, &mut before, proxy),
+            Manner::Variables => written(self, &mut before, proxy),
+            Manner::OpenClaw => {}
+        }
+        for (name, provider) in self.agent.variables {
+            if let Ok(url) = env::var(name) {
+                before.note(*provider, &url, proxy);
+            }
+        }
+        before
+    }
+
+    /// Where it goes if neither the user nor the proxy's configuration says anything.
+    pub(crate) fn usual_openai(&self) -> Option<String> {
+        (self.agent.manner == Manner::Codex).then(|| codex::usual(self))?.map(str::to_owned)
+    }
+
+    /// How it is brought here.
+    pub(crate) fn launch(&self, point: &Point) -> Result<Launch> {
+        let mut launch = Launch::default();
+        for (name, provider) in self.agent.variables {
+            launch.set(name, point.address(*provider));
+        }
+        match self.agent.manner {
+            Manner::Variables => {}
+            Manner::Claude => claude::arrange(self, point, &mut launch),
+            Manner::Codex => codex::arrange(self, point, &mut launch),
+            Manner::OpenCode => opencode::arrange(self, point, &mut launch),
+            Manner::Pi => pi::arrange(self, point, &mut launch)?,
+            Manner::OpenClaw => openclaw::arrange(self, &mut launch),
+        }
+        for file in self.agent.project_files(&self.here) {
+            if !addresses::in_file(&file).is_empty() {
+                let note =
+                    "names an address; the proxy does not follow a project's files, only flags and yours";
+                launch.notes.push(format!("{} {note}", file.display()));
+            }
+        }
+        launch.spare_loopback();
+        Ok(launch)
+    }
+}
+
+impl Launch {
+    /// Sets a variable.
+    pub(crate) fn set(&mut self, name: &str, value: String) {
+        self.variables.push((name.to_owned(), value));
+    }
+
+    /// Keeps requests to this machine from being sent to another proxy.
+    fn spare_loopback(&mut self) {
+        if PROXIES.iter().all(|name| env::var_os(name).is_none_or(|value| value.is_empty())) {
+            return;
+        }
+        for name in ["NO_PROXY", "no_proxy"] {
+            let spared = env::var(name).unwrap_or_default();
+            let comma = if spared.is_empty() { "" } else { "," };
+            self.set(name, format!("{spared}{comma}{LOOPBACK}"));
+        }
+    }
+
+    /// The program with all of this and the user's own arguments.
+    pub(crate) fn command(&self, program: &OsStr, arguments: &[OsString]) -> Command {
+        let mut command = Command::new(program);
+        command.args(&self.arguments).args(arguments).envs(self.variables.iter().map(|(k, v)| (k, v)));
+        command
+    }
+}
+
+/// Notes the addresses that are written into the user's files in the way of variables: those files would not be looked
+/// at any more.
+fn written(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
+    for file in call.agent.own_files(&call.homes).iter().rev() {
+        for Entry { key, url } in addresses::in_file(file) {
+            let whose = [
+                ("anthropic", Provider::Anthropic),
+                ("openai", Provider::OpenAi),
+                ("gemini", Provider::Gemini),
+            ];
+            if let Some((_, provider)) = whose.into_iter().find(|(name, _)| key.contains(name)) {
+                before.note(provider, &url, proxy);
+            }
+        }
+    }
+}
+
+/// The three providers by the names that agents know them by.
+pub(crate) const PROVIDERS: [(&str, Provider); 3] =
+    [("anthropic", Provider::Anthropic), ("openai", Provider::OpenAi), ("google", Provider::Gemini)];

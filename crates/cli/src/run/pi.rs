@@ -1,0 +1,65 @@
+//! pi has no variable for addresses. An extension may give a provider another one, and `-e` loads an extension for one
+//! run.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result};
+use secateur_server::Provider;
+use serde_json::json;
+
+use super::configured::{self, Shape};
+use super::launch::{Call, Launch, PROVIDERS};
+use super::point::{Before, Point};
+
+/// Commands of pi that do not talk to a model, and take no extension.
+const COMMANDS: [&str; 6] = ["install", "remove", "uninstall", "update", "list", "config"];
+
+const SHAPE: Shape = Shape { providers: "providers", address: "/baseUrl" };
+
+/// What Google's client expects of an address, because it puts no version in front of the path itself.
+const GOOGLE: &str = "/v1beta";
+
+/// Where pi goes as it is configured.
+pub(crate) fn before(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
+    let configured = configured(call);
+    for (name, provider) in PROVIDERS {
+        let url = configured.get(name).map(|url| url.trim_end_matches('/'));
+        let url =
+            url.map(|url| if provider == Provider::Gemini { url.trim_end_matches(GOOGLE) } else { url });
+        if let Some(url) = url {
+            before.note(provider, url, proxy);
+        }
+    }
+}
+
+pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) -> Result<()> {
+    if call.arguments.first().is_some_and(|first| COMMANDS.iter().any(|command| first == command)) {
+        return Ok(());
+    }
+    let mut text = String::from("export default function (pi) {\n");
+    for (name, provider) in PROVIDERS {
+        let version = if provider == Provider::Gemini { GOOGLE } else { "" };
+        let address = json!(format!("{}{version}", point.address(provider)));
+        writeln!(text, "  pi.registerProvider({}, {{ baseUrl: {address} }});", json!(name))?;
+    }
+    text.push_str("}\n");
+    let folder = tempfile::Builder::new().prefix("secateur-run-").tempdir();
+    let folder = folder.context("cannot make a folder for pi's extension")?;
+    let file = folder.path().join("secateur.mjs");
+    std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    launch.arguments.extend(["-e".into(), file.into_os_string()]);
+    launch.folder = Some(folder);
+    for name in configured(call).keys().filter(|name| PROVIDERS.iter().all(|(known, _)| known != name)) {
+        launch
+            .notes
+            .push(format!("pi's provider {name:?} has an address of its own and is not pointed here"));
+    }
+    Ok(())
+}
+
+/// The providers to which the user has given an address.
+fn configured(call: &Call<'_>) -> BTreeMap<String, String> {
+    configured::addresses(&call.agent.files(&call.homes, &call.here), &SHAPE)
+}

@@ -1,0 +1,107 @@
+//! Faults of those behind the proxy: dead, another key, another time, a bad certificate.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+
+use rcgen::{CertificateParams, DnType, KeyPair, date_time_ymd};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::patient::{doctor, examine};
+use crate::stage::{Stage, free_address};
+use crate::upstream::{Manner, Upstream, converse};
+
+#[test]
+fn a_dead_upstream_is_found() {
+    let stage = Stage::new();
+    let url = format!("http://{}", free_address());
+    let report = examine(doctor(&stage).args(["--anthropic", &url]));
+    let (found, mend) = report.find("upstream", "fault", "cannot be reached");
+    assert!(found.contains("Anthropic") && found.contains(&url), "{found}");
+    assert!(mend.contains("--anthropic or serve.anthropic"), "{mend}");
+    report.find("upstream", "ok", "OpenAI");
+}
+
+#[test]
+fn a_wrong_key_is_found_and_not_shown() {
+    let stage = Stage::new();
+    let refusing = Upstream::start(Manner { status: "401 Unauthorized", ..Manner::default() });
+    let mut command = doctor(&stage);
+    command.args(["--anthropic", &refusing.url()]).env("ANTHROPIC_API_KEY", "sk-planted");
+    command.env("OPENAI_API_KEY", "sk-good");
+    let report = examine(&mut command);
+    let (_, mend) = report.find("key", "fault", "Anthropic refuses the key in ANTHROPIC_API_KEY");
+    assert!(mend.contains("put a key of Anthropic that is valid into ANTHROPIC_API_KEY"), "{mend}");
+    report.find("key", "ok", "OpenAI takes the key in OPENAI_API_KEY");
+    assert!(!report.text.contains("sk-"), "{}", report.text);
+    let asked = refusing.asked();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0].line, "GET /v1/models HTTP/1.1");
+    assert!(asked[0].headers.contains("x-api-key: sk-planted"), "{asked:?}");
+}
+
+#[test]
+fn a_wrong_key_of_google_is_found_although_it_says_bad_request() {
+    let stage = Stage::new();
+    let body = String::from(r#"{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}"#);
+    let refusing = Upstream::start(Manner { status: "400 Bad Request", body, ..Manner::default() });
+    let mut command = doctor(&stage);
+    command.args(["--gemini", &refusing.url()]).env("GEMINI_API_KEY", "planted");
+    examine(&mut command).find("key", "fault", "Gemini refuses the key in GEMINI_API_KEY");
+}
+
+#[test]
+fn a_clock_that_is_wrong_is_found() {
+    let stage = Stage::new();
+    let headers = String::from("date: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
+    let old = Upstream::start(Manner { headers, ..Manner::default() });
+    let report = examine(doctor(&stage).args(["--openai", &old.url()]));
+    let (found, mend) = report.find("clock", "fault", "ahead of that of OpenAI");
+    assert!(mend.contains("set the clock by the network"), "{found} {mend}");
+}
+
+/// A provider whose certificate was made by this authority and is valid between two years. Its address, and the certificate as a file.
+fn encrypted(by: &str, years: (i32, i32)) -> (SocketAddr, String) {
+    let mut params = CertificateParams::new([String::from("localhost")]).unwrap();
+    (params.not_before, params.not_after) = (date_time_ymd(years.0, 1, 1), date_time_ymd(years.1, 1, 1));
+    params.distinguished_name.push(DnType::CommonName, by);
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let secret = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], secret);
+    let config = Arc::new(config.unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+            converse(StreamOwned::new(connection, stream), &Mutex::default(), &Manner::default());
+        }
+    });
+    (address, certificate.pem())
+}
+
+#[test]
+fn a_bad_certificate_is_found() {
+    let cases = [
+        ((2001, 2002), "has expired", "has to renew the certificate"),
+        ((3001, 3002), "is not valid yet", "this machine's clock"),
+        ((2001, 3001), "is signed by nobody", "SSL_CERT_FILE"),
+    ];
+    // Somebody has to be trusted, or the system's certificates are what is wrong.
+    let (_, trusted) = encrypted("somebody", (2001, 3001));
+    for (years, what, remedy) in cases {
+        let stage = Stage::new();
+        let (address, _) = encrypted("nobody", years);
+        std::fs::write(stage.path("trusted.pem"), &trusted).unwrap();
+        let url = format!("https://localhost:{}", address.port());
+        let mut command = doctor(&stage);
+        command.args(["--anthropic", &url]).env("SSL_CERT_FILE", stage.path("trusted.pem"));
+        let (found, mend) = examine(&mut command).find("certificate", "fault", what);
+        assert!(found.contains(&url) && mend.contains(remedy), "{found} {mend}");
+    }
+}

@@ -1,0 +1,193 @@
+//! What each agent is told, and that nothing of the user's is changed. The agents are scripts that write down how they
+//! were called.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::stage::{Stage, end};
+use crate::upstream::{Manner, Upstream};
+
+/// Every file below a folder, with its content.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        // What the proxy keeps is its own.
+        if path.is_dir() && !path.ends_with(".local") {
+            found.extend(files(&path));
+        } else if path.is_file() {
+            found.insert(path.clone(), std::fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+/// Runs an agent that writes its arguments down, one a line, and gives them.
+fn arguments(stage: &Stage, agent: &str, own: &[&str]) -> (Vec<String>, String) {
+    stage.program(
+        agent,
+        "printf '%s\\n' \"$@\" >$DESK/args; env >$DESK/env; cp \"$2\" $DESK/file 2>/dev/null; true",
+    );
+    let before = files(&stage.path("home"));
+    let call: Vec<&str> = [agent].into_iter().chain(own.iter().copied()).collect();
+    let run = end(stage.run(&call).env("ANTHROPIC_API_KEY", "none"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(files(&stage.path("home")), before);
+    (stage.read("args").lines().map(str::to_owned).collect(), run.err)
+}
+
+#[test]
+fn codex_is_told_by_arguments_in_front_of_the_users() {
+    let stage = Stage::new();
+    let (told, _) = arguments(&stage, "codex", &["exec", "do it"]);
+    assert_eq!((told[0].as_str(), &told[2..]), ("-c", &["exec".to_owned(), "do it".to_owned()][..]));
+    assert!(told[1].starts_with("openai_base_url=\"http://127.0.0.1:"), "{told:?}");
+    assert!(told[1].ends_with("/v1\""), "{told:?}");
+}
+
+#[test]
+fn a_provider_of_the_users_own_keeps_its_name_in_codex() {
+    let stage = Stage::new();
+    let url = stage.upstream.url();
+    let page = format!("model_provider = \"local\"\n[model_providers.local]\nbase_url = \"{url}/api/v4\"\n");
+    stage.put(".codex/config.toml", &page);
+    let (told, _) = arguments(&stage, "codex", &["exec"]);
+    assert!(told[1].starts_with("model_providers.local.base_url=\"http://127.0.0.1:"), "{told:?}");
+    // The version is in the provider's own address.
+    assert!(!told[1].contains("/v1"), "{told:?}");
+    stage.put(".codex/config.toml", "model_provider = \"ollama\"\n");
+    let (told, said) = arguments(&stage, "codex", &["exec"]);
+    assert_eq!(told, ["exec"]);
+    assert!(said.contains("\"ollama\", which is not pointed here"), "{said}");
+}
+
+#[test]
+fn a_login_with_chatgpt_goes_where_codex_would_go_with_it() {
+    let stage = Stage::new();
+    stage.put(".codex/auth.json", r#"{"OPENAI_API_KEY":null,"tokens":{"access_token":"secret"}}"#);
+    stage.program("codex", "printf '%s\\n' \"$2\"");
+    let told = |more: &[&str]| {
+        let arguments: Vec<&str> =
+            ["run", "--listen", "127.0.0.1:0"].iter().chain(more).chain(&["--", "codex"]).copied().collect();
+        end(&mut stage.secateur(&arguments)).out
+    };
+    // That place has no version in its address.
+    assert!(!told(&[]).contains("/v1"), "{}", told(&[]));
+    assert!(told(&["--openai", "https://api.openai.com"]).ends_with("/v1\"\n"));
+    stage.put(".codex/auth.json", r#"{"auth_mode":"apikey","OPENAI_API_KEY":"secret"}"#);
+    assert!(told(&[]).ends_with("/v1\"\n"), "{}", told(&[]));
+}
+
+#[test]
+fn settings_of_claude_code_are_gone_over_by_an_argument() {
+    let stage = Stage::new();
+    assert_eq!(arguments(&stage, "claude", &["-p", "hi"]).0, ["-p", "hi"]);
+    let page = format!("{{\"env\":{{\"ANTHROPIC_BASE_URL\":\"{}\"}}}}", stage.upstream.url());
+    stage.put(".claude/settings.json", &page);
+    let (told, _) = arguments(&stage, "claude", &["-p", "hi"]);
+    assert_eq!((told[0].as_str(), &told[2..]), ("--settings", &["-p".to_owned(), "hi".to_owned()][..]));
+    let settings: Value = serde_json::from_str(&told[1]).unwrap();
+    assert!(settings["env"]["ANTHROPIC_BASE_URL"].as_str().unwrap().contains("/run:claude-"), "{settings}");
+}
+
+#[test]
+fn opencode_is_told_of_the_providers_that_the_user_has() {
+    let stage = Stage::new();
+    stage.put(".local/share/opencode/auth.json", r#"{"openai":{"type":"api","key":"secret"}}"#);
+    arguments(&stage, "opencode", &["run", "hi"]);
+    let env = stage.read("env");
+    let config = env.lines().find_map(|line| line.strip_prefix("OPENCODE_CONFIG_CONTENT=")).unwrap();
+    assert!(!config.contains("secret"), "{config}");
+    let config: Value = serde_json::from_str(config).unwrap();
+    for name in ["anthropic", "openai"] {
+        let url = config["provider"][name]["options"]["baseURL"].as_str().unwrap();
+        assert!(url.starts_with("http://127.0.0.1:") && url.ends_with("/v1"), "{config}");
+    }
+    assert_eq!(config["provider"].get("google"), None);
+}
+
+#[test]
+fn providers_that_have_an_address_already_are_asked_there() {
+    let stage = Stage::new();
+    let gateway = Upstream::start(Manner::default());
+    let url = gateway.url();
+    let page = format!(
+        "{{ // mine\n \"provider\": {{ \"anthropic\": {{ \"options\": {{ \"baseURL\": \"{url}/gate/v1\" }} }},
+            \"own\": {{ \"options\": {{ \"baseURL\": \"{url}/v1\" }} }}, }} }}"
+    );
+    stage.put(".config/opencode/opencode.jsonc", &page);
+    let ask = "url=$(printf '%s' \"$OPENCODE_CONFIG_CONTENT\" | sed 's/.*\"baseURL\":\"\\([^\"]*\\)\".*/\\1/'); curl -sf \"$url/models\"";
+    stage.program("opencode", &format!("{ask} -H 'anthropic-version: 1' >/dev/null"));
+    let run = end(&mut stage.run(&["opencode"]));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("\"own\" has an address of its own"), "{}", run.err);
+    let asked = gateway.asked();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert!(asked[0].line.starts_with("GET /gate/") && asked[0].line.contains("/v1/models"), "{asked:?}");
+}
+
+#[test]
+fn gateways_in_files_of_variables_are_asked_behind_the_proxy() {
+    let cases = [
+        ("aider", ".aider.conf.yml", "openai-api-base: URL/gate/v1", "$AIDER_OPENAI_API_BASE/models"),
+        (
+            "gemini",
+            ".gemini/.env",
+            "GOOGLE_GEMINI_BASE_URL=URL/gate",
+            "$GOOGLE_GEMINI_BASE_URL/v1beta/models/m:countTokens",
+        ),
+    ];
+    for (agent, file, line, address) in cases {
+        let (stage, gateway) = (Stage::new(), Upstream::start(Manner::default()));
+        stage.put(file, &format!("{}\n", line.replace("URL/gate", &format!("{}/gate", gateway.url()))));
+        stage.program(agent, &format!("curl -sf \"{address}\" >/dev/null"));
+        let run = end(&mut stage.run(&[agent]));
+        assert_eq!(run.code, 0, "{agent}: {}", run.err);
+        let asked = gateway.asked();
+        assert_eq!(asked.len(), 1, "{agent}: {asked:?}");
+        assert!(asked[0].line.starts_with("GET /gate/"), "{agent}: {asked:?}");
+    }
+}
+
+#[test]
+fn a_project_does_not_decide_where_keys_are_sent() {
+    let stage = Stage::new();
+    let stranger = Upstream::start(Manner::default());
+    let url = stranger.url();
+    let work = stage.path("work");
+    std::fs::create_dir(work.join(".claude")).unwrap();
+    let settings = format!("{{\"env\":{{\"ANTHROPIC_BASE_URL\":\"{url}\"}}}}");
+    std::fs::write(work.join(".claude/settings.json"), settings).unwrap();
+    std::fs::write(work.join(".env"), format!("OPENAI_API_BASE={url}/v1\n")).unwrap();
+    for (agent, ask) in [("claude", crate::terminal::ASK), ("aider", "curl -sf \"$OPENAI_API_BASE/models\"")]
+    {
+        stage.program(agent, ask);
+        let run = end(&mut stage.run(&[agent]));
+        assert_eq!(run.code, 0, "{agent}: {}", run.err);
+        assert!(run.err.contains("does not follow a project's files"), "{}", run.err);
+    }
+    assert_eq!((stranger.asked().len(), stage.upstream.asked().len()), (0, 2));
+}
+
+#[test]
+fn pi_gets_an_extension_that_is_gone_after_the_run() {
+    let stage = Stage::new();
+    let (told, _) = arguments(&stage, "pi", &["-p", "hi"]);
+    assert_eq!((told[0].as_str(), &told[2..]), ("-e", &["-p".to_owned(), "hi".to_owned()][..]));
+    let extension = stage.read("file");
+    assert!(
+        extension.contains("pi.registerProvider(\"anthropic\", { baseUrl: \"http://127.0.0.1:"),
+        "{extension}"
+    );
+    assert!(!Path::new(&told[1]).exists());
+    assert_eq!(arguments(&stage, "pi", &["update"]).0, ["update"]);
+}
+
+#[test]
+fn openclaw_is_said_to_take_its_own_file() {
+    let stage = Stage::new();
+    let (_, said) = arguments(&stage, "openclaw", &["agent"]);
+    assert!(said.contains("openclaw.json"), "{said}");
+}

@@ -1,0 +1,135 @@
+//! The program's surroundings: variables, exit code, signals, the line at the end.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::stage::{Stage, appear, end, left};
+
+/// A request to Anthropic through whatever the environment says.
+pub(crate) const ASK: &str = r#"curl -sf -X POST -H 'content-type: application/json' -d '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}' "$ANTHROPIC_BASE_URL/v1/messages" >/dev/null"#;
+
+#[test]
+fn a_program_finds_the_proxy_in_its_environment_and_its_code_is_passed_on() {
+    let stage = Stage::new();
+    stage.program("agent", &format!("env >$DESK/env; {ASK} || exit 9; echo said; exit 7"));
+    let run = end(&mut stage.run(&["agent"]));
+    assert_eq!((run.code, run.out.as_str()), (7, "said\n"), "{}", run.err);
+    assert_eq!(run.err, "secateur: 1 request, nothing had to be cut\n");
+    let env = stage.read("env");
+    let value = |name: &str| {
+        let line = env.lines().find_map(|line| line.strip_prefix(&format!("{name}=")));
+        line.unwrap_or_else(|| panic!("no {name} in {env}")).to_owned()
+    };
+    let root = value("ANTHROPIC_BASE_URL");
+    assert!(root.starts_with("http://127.0.0.1:") && root.contains("/run:agent-"), "{root}");
+    assert_eq!(value("GOOGLE_GEMINI_BASE_URL"), root);
+    assert_eq!(value("ANTHROPIC_API_BASE"), root);
+    assert_eq!(
+        (value("OPENAI_BASE_URL"), value("OPENAI_API_BASE")),
+        (format!("{root}/v1"), format!("{root}/v1"))
+    );
+    let asked = stage.upstream.asked();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0].line, "POST /v1/messages HTTP/1.1");
+    assert!(asked[0].headers.contains("application/json"), "{asked:?}");
+}
+
+#[test]
+fn the_line_at_the_end_says_what_was_cut() {
+    let stage = Stage::new();
+    let mut messages = vec![json!({ "role": "user", "content": "look at everything" })];
+    for step in 0..20 {
+        let call = json!({ "name": "read", "arguments": format!("{{\"path\":\"{step}\"}}") });
+        let call = json!([{ "id": format!("c{step}"), "type": "function", "function": call }]);
+        messages.push(json!({ "role": "assistant", "content": "", "tool_calls": call }));
+        let text = format!("line of file {step}\n").repeat(200);
+        messages.push(json!({ "role": "tool", "tool_call_id": format!("c{step}"), "content": text }));
+    }
+    let body = json!({ "model": "small", "messages": messages });
+    std::fs::write(stage.path("body"), body.to_string()).unwrap();
+    let page = "[[model]]\nid = \"small\"\nprovider = \"test\"\ncontext = 6000\noutput = 500\n";
+    std::fs::write(stage.path("models.toml"), page).unwrap();
+    let ask = "curl -sf -H 'content-type: application/json' -d @$DESK/body $OPENAI_BASE_URL/chat/completions >/dev/null";
+    stage.program("agent", ask);
+    let run = end(stage.run(&["agent"]).env("SECATEUR_MODELS", stage.path("models.toml")));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.starts_with("secateur: 1 request, 1 of them cut: "), "{}", run.err);
+    assert!(run.err.contains(" tokens not sent (") && run.err.ends_with(" % of all bytes)\n"), "{}", run.err);
+}
+
+#[test]
+fn a_token_is_shown_in_front_of_the_path_and_not_passed_on() {
+    let stage = Stage::new();
+    std::fs::write(stage.path("token"), "a-word-that-nobody-guesses\n").unwrap();
+    stage.program("agent", ASK);
+    let (url, token) = (stage.upstream.url(), stage.path("token"));
+    let mut command =
+        stage.secateur(&["run", "--listen", "127.0.0.1:0", "--anthropic", &url, "--token-file"]);
+    let run = end(command.arg(token).args(["--", "agent"]));
+    assert_eq!((run.code, run.err.as_str()), (0, "secateur: 1 request, nothing had to be cut\n"));
+    let asked = stage.upstream.asked();
+    assert!(
+        asked[0].line.starts_with("POST /v1/messages") && !asked[0].headers.contains("guesses"),
+        "{asked:?}"
+    );
+}
+
+#[test]
+fn input_and_output_are_the_programs_own() {
+    let stage = Stage::new();
+    stage.program("agent", "cat; echo to-stderr >&2");
+    let mut child = stage.run(&["agent"]).stdin(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"what is said").unwrap();
+    let run = left(child.wait_with_output().unwrap());
+    assert_eq!((run.code, run.out.as_str()), (0, "what is said"));
+    assert!(run.err.starts_with("to-stderr\nsecateur: "), "{}", run.err);
+}
+
+#[test]
+fn the_end_by_a_signal_is_told_as_shells_tell_it() {
+    let stage = Stage::new();
+    stage.program("agent", "kill -TERM $$");
+    assert_eq!(end(&mut stage.run(&["agent"])).code, 128 + 15);
+    stage.program("agent", "kill -KILL $$");
+    assert_eq!(end(&mut stage.run(&["agent"])).code, 128 + 9);
+}
+
+#[test]
+fn a_signal_reaches_the_program_and_the_proxy_stays_until_it_is_gone() {
+    for (signal, code) in [("INT", 5), ("TERM", 6), ("HUP", 7)] {
+        let stage = Stage::new();
+        // It says goodbye to the model before it ends.
+        let script = format!(
+            "leave() {{ {ASK} && exit {code}; exit 1; }}\ntrap leave {signal}\ntouch $DESK/ready\nwhile :; do sleep 0.1; done"
+        );
+        stage.program("agent", &script);
+        let child = stage.run(&["agent"]).spawn().unwrap();
+        appear(&stage.path("ready"));
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{signal}"), &id]).status().unwrap().success());
+        let run = left(child.wait_with_output().unwrap());
+        assert_eq!(run.code, code, "{signal}: {}", run.err);
+        assert_eq!(stage.upstream.asked().len(), 1, "{signal}");
+        assert!(run.err.contains("secateur: 1 request"), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let stage = Stage::new();
+    let run = end(&mut stage.run(&["no-such-agent", "--flag"]));
+    assert_eq!(run.code, 127);
+    assert!(run.err.contains("cannot start no-such-agent"), "{}", run.err);
+}
+
+#[test]
+fn requests_to_this_machine_are_kept_from_other_proxies() {
+    let stage = Stage::new();
+    stage.program("agent", "env >$DESK/env");
+    let mut command = stage.run(&["agent"]);
+    command.env("HTTPS_PROXY", "http://proxy.example:3128").env("NO_PROXY", "example.com");
+    assert_eq!(end(&mut command).code, 0);
+    let env = stage.read("env");
+    assert!(env.contains("\nNO_PROXY=example.com,127.0.0.1,localhost\n"), "{env}");
+}
