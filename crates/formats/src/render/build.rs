@@ -129,7 +129,9 @@ impl<'a> Builder<'_, '_, 'a> {
     fn call(&mut self, part: PartIx) {
         let outline = &self.transcript.outline;
         let input = match self.cuts.get(&part) {
-            Some(cut) => Input::Text(Cow::Owned(cut.placeholder.to_owned())),
+            Some(cut) => {
+                Input::Text(Cow::Owned(self.transcript.placeholder(part, cut.placeholder).into_owned()))
+            }
             None => Input::of(self.transcript.content(part)),
         };
         let name = outline.call(part);
@@ -213,6 +215,8 @@ impl<'a> Builder<'_, '_, 'a> {
         let is_marked = outline.is_cut(part) && self.transcript.format.holds_marks();
         let marked = Rendering { part, action: Action::Clear, placeholder: PLACEHOLDER };
         if let Some(cut) = self.cuts.get(&part).copied().or_else(|| is_marked.then_some(marked)) {
+            let placeholder = self.transcript.placeholder(part, cut.placeholder);
+            let cut = Rendering { placeholder: &placeholder, ..cut };
             let left = content::text(&content::replaced(raw, cut)).into_owned();
             return if is_blank(&left) { Vec::new() } else { vec![Item::Text(Cow::Owned(left))] };
         }
