@@ -5,14 +5,16 @@
 //! last. What is a command and what is not:
 //!
 //! * A block marked `console` holds commands, which begin with `$ `, and what they print. A command whose line ends in
-//!   `\` or within `'` goes on in the next one. It must end with 0, unless it says ` # exit code N`. If nothing is shown, anything
-//!   may be printed. In what is shown, `…` stands for any text in a line, and alone on a line for any lines.
+//!   `\` or within `'` goes on in the next one. It must end with 0, unless it says ` # exit code N`. If nothing is
+//!   shown, anything may be printed. In what is shown, `…` stands for any text in a line, and alone on a line for any
+//!   lines.
 //! * `<!-- book: file NAME -->` before a block: it is a file that the page's commands find under that name.
 //! * `<!-- book: background -->` before a block: its commands are servers. They listen on ports that the system
 //!   chooses, in place of those that the page names, and a scripted model stands behind them in place of the providers.
 //!   They must print what is shown, and end well when the page ends.
 //! * `<!-- book: postgres -->` or `<!-- book: background postgres -->` before a block: it is played if
 //!   `SECATEUR_POSTGRES` names a server, which stands in for the one that the page names.
+//! * `<!-- book: needs PROGRAM -->` before a block: it is played if there is such a program.
 //! * `<!-- book: not run: REASON -->` before a block: nothing of it is run. How many commands that are is asserted.
 //!
 //! It takes bash and curl. The references are made by code, and the test says how to make them anew.

@@ -26,11 +26,13 @@ pub(crate) struct Command {
 }
 
 /// What has to be there for a command.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Needs {
     #[default]
     Nothing,
     Postgres,
+    /// A program that not every machine has.
+    Program(String),
 }
 
 impl Command {
@@ -44,7 +46,7 @@ impl Command {
 enum Mark {
     File(String),
     Background(Needs),
-    Postgres,
+    Needs(Needs),
     NotRun(String),
 }
 
@@ -55,7 +57,8 @@ impl Mark {
             ("file", name) => Self::File(name.to_owned()),
             ("background", "") => Self::Background(Needs::Nothing),
             ("background", "postgres") => Self::Background(Needs::Postgres),
-            ("postgres", "") => Self::Postgres,
+            ("postgres", "") => Self::Needs(Needs::Postgres),
+            ("needs", name) => Self::Needs(Needs::Program(name.to_owned())),
             ("not", rest) if rest.len() > "run: ".len() => {
                 Self::NotRun(rest.strip_prefix("run: ").unwrap().to_owned())
             }
@@ -87,8 +90,8 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
             mark if language == "console" => {
                 steps.extend(commands(&block, index + 2).into_iter().map(|command| match &mark {
                     None | Some(Mark::File(_)) => Step::Run(command),
-                    Some(Mark::Background(needs)) => Step::Start(Command { needs: *needs, ..command }),
-                    Some(Mark::Postgres) => Step::Run(Command { needs: Needs::Postgres, ..command }),
+                    Some(Mark::Background(needs)) => Step::Start(Command { needs: needs.clone(), ..command }),
+                    Some(Mark::Needs(needs)) => Step::Run(Command { needs: needs.clone(), ..command }),
                     Some(Mark::NotRun(reason)) => Step::Leave { command, reason: reason.clone() },
                 }));
             }
