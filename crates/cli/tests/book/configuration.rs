@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use secateur_engine::config::{Config, VARIABLES, schema};
+use secateur_engine::provider::{Endpoint, TokensField};
+use secateur_formats::Wire;
 use serde_json::Value;
 
 use crate::reference::{head, row};
@@ -168,6 +170,10 @@ fn line(
     let meaning = value["description"]
         .as_str()
         .unwrap_or_else(|| panic!("the schema does not say what {whole} is for"));
+    let is_below = |key: &String| key.strip_prefix(whole).is_some_and(|rest| rest.starts_with('.'));
+    if defaults.keys().any(is_below) {
+        return row(&[&format!("`{key}`"), &kind(schema, value), "see below", meaning]);
+    }
     let own = value.get("default").or(resolve(schema, value).get("default")).map(Value::to_string);
     let default = defaults.get(whole).cloned().or(own).map_or("—".to_owned(), |value| format!("`{value}`"));
     row(&[&format!("`{key}`"), &kind(schema, value), &default, meaning])
@@ -229,6 +235,11 @@ fn defaults() -> BTreeMap<String, String> {
     defaults.insert("store".to_owned(), "sqlite:~/.local/share/secateur/sessions.db".to_owned());
     let caps = defaults.remove("compaction.caps.*").expect("the default profile has a cap");
     defaults.insert("compaction.caps".to_owned(), format!("{{ \"*\" = {caps} }}"));
+    let tokens_field = match Endpoint::new(Wire::OpenAiChat, "", "").tokens_field {
+        TokensField::MaxTokens => "max_tokens",
+        TokensField::MaxCompletionTokens => "max_completion_tokens",
+    };
+    defaults.insert("summariser.tokens_field".to_owned(), format!("{tokens_field:?}"));
     let usual = secateur_server::Settings::default();
     let serve = [
         ("listen", usual.listen.to_string()),
