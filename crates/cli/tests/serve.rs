@@ -29,3 +29,5 @@ mod tap;
 mod kills;
 #[path = "serve/process.rs"]
 mod process;
+#[path = "serve/wires.rs"]
+mod wires;

@@ -238,3 +238,14 @@ fn of_a_file_with_several_sessions_one_can_be_named() {
     assert_eq!(run.code, 2);
     assert!(run.err.contains("no session \"9\"; there are 2"), "{}", run.err);
 }
+
+#[test]
+fn what_stands_for_a_cut_says_what_it_was_on_every_wire() {
+    let desk = Desk::new();
+    let file = desk.demo();
+    for wire in WIRES {
+        let said = texts(&body(&["context", &file, "--to", wire]));
+        assert!(said.contains("[cut: edit CHANGELOG.md, 11323 characters; recall call_1]\nlet "), "{wire}");
+        assert!(!said.contains("{tool}") && !said.contains("{digest}"), "{wire}");
+    }
+}

@@ -3,6 +3,7 @@
 //! It is made from the types that read the file, so it cannot fall behind them. Keys of a profile's tables are never
 //! required: a configuration says only what differs from the profile.
 
+mod meaning;
 mod shape;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use serde_json::Value;
 use super::section::Serve;
 use crate::hooks::HookConfig;
 use crate::provider::Endpoint;
+use meaning::describe;
 use shape::shape;
 
 /// What the keys of the table that is changed most are for.
@@ -132,7 +134,9 @@ pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(File);
     schema.remove("required");
     RecursiveTransform(tidy).transform(&mut schema);
-    schema.to_value()
+    let mut schema = schema.to_value();
+    describe("", &mut schema);
+    schema
 }
 
 /// Takes out what is of no use to an editor: nulls, which TOML does not have, and examples in Rust.

@@ -24,7 +24,7 @@ pub(crate) struct Registry {
 #[derive(Default)]
 struct Inside {
     families: HashMap<Id, Vec<Arc<Branch>>>,
-    roots: HashMap<u128, Id>,
+    roots: HashMap<(Wire, u128), Id>,
     count: usize,
 }
 
@@ -45,7 +45,7 @@ impl Registry {
 
     /// The id of a first message. They come again with every request, and may be long.
     pub(crate) fn root(&self, wire: Wire, message: &str, spelling: Spelling) -> Id {
-        if let Some(id) = self.inside().roots.get(&spelling.hash) {
+        if let Some(id) = self.inside().roots.get(&(wire, spelling.hash)) {
             return *id;
         }
         let id = Id::after(None, wire, message);
@@ -53,7 +53,7 @@ impl Registry {
         if roots.len() >= MOST_ROOTS {
             roots.clear();
         }
-        roots.insert(spelling.hash, id);
+        roots.insert((wire, spelling.hash), id);
         id
     }
 
