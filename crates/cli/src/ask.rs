@@ -8,7 +8,7 @@ use std::time::Duration;
 use reqwest::redirect;
 
 /// The most of an answer that is read.
-const MOST: usize = 64 << 10;
+const MOST: usize = 4 << 20;
 
 /// An answer.
 pub(crate) struct Reply {

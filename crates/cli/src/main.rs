@@ -62,6 +62,7 @@ mod savings;
 mod scan;
 mod serve;
 mod session;
+mod status;
 mod table;
 mod target;
 mod telling;
@@ -91,6 +92,7 @@ enum Command {
     Serve(serve::Serve),
     Run(run::Run),
     Doctor(doctor::Doctor),
+    Status(status::Status),
     Demo(demo::Demo),
     Prune(prune::Prune),
     Explain(explain::Explain),
@@ -119,6 +121,7 @@ fn main() -> ExitCode {
         Command::Serve(command) => command.run(&mut out),
         Command::Run(command) => command.run(),
         Command::Doctor(command) => command.run(&mut out),
+        Command::Status(command) => command.run(&mut out),
         Command::Demo(command) => command.run(&mut out),
         Command::Prune(command) => command.run(&mut out),
         Command::Explain(command) => command.run(&mut out),

@@ -1,4 +1,4 @@
-//! `secateur serve` as a process that is killed at any moment.
+//! `secateur serve` as a process: killed at any moment, and watched.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
@@ -29,5 +29,7 @@ mod tap;
 mod kills;
 #[path = "serve/process.rs"]
 mod process;
+#[path = "serve/status.rs"]
+mod status;
 #[path = "serve/wires.rs"]
 mod wires;

@@ -43,8 +43,8 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::answer::Answer;
+use crate::ear::Books;
 use crate::gate::Denied;
-use crate::runs::Runs;
 use crate::settings::Settings;
 use configuration::Configured;
 use problem::Problem;
@@ -56,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Api {
     engine: Engine,
     router: Router,
-    runs: Arc<Runs>,
+    books: Books,
     closing: watch::Sender<bool>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Api {
 #[derive(Clone)]
 struct Desk {
     engine: Engine,
-    runs: Arc<Runs>,
+    books: Books,
     configuration: Arc<Vec<Configured>>,
     /// The document about all paths, once they are known.
     document: Arc<OnceLock<Bytes>>,
@@ -73,9 +73,9 @@ struct Desk {
 
 impl Api {
     /// An API on the sessions of an engine.
-    pub(crate) fn new(engine: Engine, settings: &Settings, runs: Arc<Runs>) -> Self {
+    pub(crate) fn new(engine: Engine, settings: &Settings, books: Books) -> Self {
         let (closing, _) = watch::channel(false);
-        let mut api = Self { engine, router: Router::new(), runs, closing };
+        let mut api = Self { engine, router: Router::new(), books, closing };
         api.configure(configuration::of(settings));
         api
     }
@@ -84,7 +84,7 @@ impl Api {
     pub(crate) fn configure(&mut self, configuration: Vec<Configured>) {
         self.router = document::router(Desk {
             engine: self.engine.clone(),
-            runs: Arc::clone(&self.runs),
+            books: self.books.clone(),
             configuration: Arc::new(configuration),
             document: Arc::default(),
             closing: self.closing.subscribe(),

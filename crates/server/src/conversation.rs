@@ -31,7 +31,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderMap;
 use secateur::session::{Event, Turn};
-use secateur::{Catalogue, Usage};
+use secateur::{Catalogue, Price, Usage};
 use secateur_engine::{Engine, EngineError};
 use secateur_formats::Wire;
 use tokio::time::sleep;
@@ -95,6 +95,10 @@ pub(crate) struct Note {
     /// Bytes of the body as it came, and as it goes.
     pub bytes_in: u64,
     pub bytes_out: u64,
+    /// The model that is asked, its window, and what it costs.
+    pub model: String,
+    pub window: i64,
+    pub price: Option<Price>,
     /// Bytes that are another than they were, outside of cuts and summaries. There are none.
     pub altered: u64,
     /// What happened to the conversation since its last request.
@@ -224,6 +228,9 @@ impl Conversations {
             replaced,
             bytes_in: ask.received.body.len() as u64,
             bytes_out: body.iter().map(|piece| piece.len() as u64).sum(),
+            model: ask.target.model.clone(),
+            window: ask.target.limits.context,
+            price: self.inside.windows.price(&ask.target.model),
             altered,
             happened,
         };

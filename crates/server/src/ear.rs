@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::conversation::Talk;
-use crate::runs::{Runs, Savings};
+use crate::conversation::{Note, Talk};
+use crate::figures::Figures;
+use crate::runs::{Runs, Savings, Sent};
 use crate::tally::Tally;
 use crate::usage::Reader;
 
@@ -13,27 +14,29 @@ use crate::usage::Reader;
 pub(crate) struct Ear {
     reader: Option<Reader>,
     talk: Option<Talk>,
-    sent: Sent,
-    tally: Arc<Tally>,
-    runs: Arc<Runs>,
+    /// What was done to the request, and the run that it belongs to.
+    note: Note,
+    run: Option<String>,
+    books: Books,
 }
 
-/// A request that was sent: its bytes as they came and as they went, and the run that it belongs to.
-pub(crate) struct Sent {
-    pub bytes_in: u64,
-    pub bytes_out: u64,
-    pub run: Option<String>,
+/// Where it is noted what a request saved.
+#[derive(Clone, Default)]
+pub(crate) struct Books {
+    pub tally: Arc<Tally>,
+    pub runs: Arc<Runs>,
+    pub figures: Arc<Figures>,
 }
 
 impl Ear {
     pub(crate) fn new(
         reader: Option<Reader>,
         talk: Option<Talk>,
-        sent: Sent,
-        tally: Arc<Tally>,
-        runs: Arc<Runs>,
+        note: Note,
+        run: Option<String>,
+        books: Books,
     ) -> Self {
-        Self { reader, talk, sent, tally, runs }
+        Self { reader, talk, note, run, books }
     }
 
     pub(crate) fn hear(&mut self, data: &[u8]) {
@@ -51,20 +54,23 @@ impl Ear {
 impl Drop for Ear {
     fn drop(&mut self) {
         let report = self.reader.take().map(Reader::report).unwrap_or_default();
-        if let Some(usage) = &report.usage {
-            self.tally.usage(usage);
+        let Books { tally, runs, figures } = &self.books;
+        let (&Note { bytes_in, bytes_out, price, .. }, usage) = (&self.note, report.usage.as_ref());
+        if let Some(usage) = usage {
+            tally.usage(usage);
         }
-        let Sent { bytes_in, bytes_out, run } = &self.sent;
+        let sent = Sent { bytes_in, bytes_out, usage, price };
         let mut savings = Savings::default();
-        savings.add(*bytes_in, *bytes_out, report.usage.as_ref());
-        self.tally.saved(savings.tokens_saved);
-        if let Some(run) = run {
-            self.runs.add(run, (*bytes_in, *bytes_out), report.usage.as_ref());
+        savings.add(sent);
+        tally.saved(savings.tokens_saved);
+        figures.add(&self.note, sent);
+        if let Some(run) = &self.run {
+            runs.add(run, sent);
         }
         let Some(talk) = self.talk.take() else { return };
         // The answer must reach the client whatever becomes of the conversation's books.
         match catch_unwind(AssertUnwindSafe(|| talk.answered(report))) {
-            Ok(Some(missed)) => self.tally.missed(missed),
+            Ok(Some(missed)) => self.books.tally.missed(missed),
             Ok(None) => {}
             Err(_) => tracing::error!("a conversation could not take in how its request went"),
         }

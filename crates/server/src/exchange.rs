@@ -27,14 +27,13 @@ use crate::answer::{Answer, Stream, Watch};
 use crate::api::Api;
 use crate::collect::{Collected, collect};
 use crate::conversation::{Asked, Conversations, Lender, Note, Ready};
-use crate::ear::{Ear, Sent};
+use crate::ear::{Books, Ear};
 use crate::gate::{Denied, check_origin};
 use crate::guard::guard;
 use crate::outgoing::Outgoing;
 use crate::own::Question;
 use crate::packed::Packed;
 use crate::route::{Kind, Provider, Route};
-use crate::runs::Runs;
 use crate::settings::Settings;
 use crate::socket::Peer;
 use crate::tally::Tally;
@@ -58,7 +57,7 @@ pub(crate) struct Proxy {
     pub connector: Connector,
     pub store: Arc<dyn Store>,
     pub tally: Arc<Tally>,
-    pub runs: Arc<Runs>,
+    pub books: Books,
 }
 
 /// The client is gone, and nobody waits for an answer.
@@ -268,9 +267,8 @@ impl Proxy {
             }
             if answer.status().is_success() && place.kind == Kind::Generate {
                 let reader = Reader::new(place.wire, answer.headers());
-                let sent = Sent { bytes_in: note.bytes_in, bytes_out: note.bytes_out, run: place.run };
-                let (tally, runs) = (Arc::clone(&self.tally), Arc::clone(&self.runs));
-                answer.body_mut().heard_by(Ear::new(reader, talk, sent, tally, runs));
+                let books = self.books.clone();
+                answer.body_mut().heard_by(Ear::new(reader, talk, note.clone(), place.run, books));
             }
             return (Ok(answer.map(|stream| Answer::Stream(Box::new(stream)))), note);
         }

@@ -15,6 +15,7 @@ mod collect;
 mod conversation;
 mod ear;
 mod exchange;
+mod figures;
 mod gate;
 mod guard;
 mod hop;

@@ -23,11 +23,12 @@ use tokio::time::{sleep, timeout};
 use crate::api::Api;
 use crate::api::configuration::Configured;
 use crate::conversation::Conversations;
+use crate::ear::Books;
 use crate::exchange::Proxy;
-use crate::runs::{Runs, Savings};
+use crate::runs::Savings;
 use crate::settings::Settings;
 use crate::socket::Socket;
-use crate::tally::{Snapshot, Tally};
+use crate::tally::Snapshot;
 use crate::upstream::Client;
 
 /// The most that is read at once, and with it the longest head of a request. Reading starts small and only grows with
@@ -101,19 +102,18 @@ pub enum BindError {
 /// Shows what passed through a server, also while it runs.
 #[derive(Clone)]
 pub struct Counters {
-    tally: Arc<Tally>,
-    runs: Arc<Runs>,
+    books: Books,
 }
 
 impl Counters {
     /// The counters now.
     pub fn snapshot(&self) -> Snapshot {
-        self.tally.snapshot()
+        self.books.tally.snapshot()
     }
 
     /// What was saved in a run of an agent: in requests to `/run:NAME/…`. None if there were none.
     pub fn run(&self, name: &str) -> Option<Savings> {
-        self.runs.get(name)
+        self.books.runs.get(name)
     }
 }
 
@@ -133,8 +133,8 @@ impl Server {
     pub async fn bind(settings: Settings, engine: Engine, catalogue: Catalogue) -> Result<Self, BindError> {
         let store = Arc::clone(engine.store());
         let engine = engine.with_lent_models();
-        let (tally, runs) = (Arc::default(), Arc::default());
-        let api = Api::new(engine.clone(), &settings, Arc::clone(&runs));
+        let books = Books::default();
+        let api = Api::new(engine.clone(), &settings, books.clone());
         let conversations = Conversations::new(engine, &settings.profile, catalogue);
         let client = Client::new(&settings).map_err(|source| BindError::Certificates { source })?;
         let address = settings.listen;
@@ -145,7 +145,16 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let connector = Connector::default();
-        let proxy = Proxy { settings, client, conversations, api, connector, store, tally, runs };
+        let proxy = Proxy {
+            settings,
+            client,
+            conversations,
+            api,
+            connector,
+            store,
+            tally: Arc::clone(&books.tally),
+            books,
+        };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
     }
 
@@ -164,7 +173,7 @@ impl Server {
 
     /// What passes through it.
     pub fn counters(&self) -> Counters {
-        Counters { tally: Arc::clone(&self.proxy.tally), runs: Arc::clone(&self.proxy.runs) }
+        Counters { books: self.proxy.books.clone() }
     }
 
     /// Serves until the future is done. Then nobody is let in any more, and streams may go on for a while.

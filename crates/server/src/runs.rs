@@ -1,9 +1,9 @@
-//! What was saved, by runs: a request may say in front of its path which run of an agent it belongs to.
+//! What was saved: in each run of an agent, which a request may name in front of its path, and in each conversation.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use secateur::Usage;
+use secateur::{Price, Usage};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -27,13 +27,32 @@ pub struct Savings {
     pub bytes_out: u64,
     /// Tokens of the prompts as the provider received and counted them; where it did not count, a quarter of the bytes.
     pub tokens_in: u64,
+    /// How many of them the provider read from its cache.
+    pub tokens_cached: u64,
     /// Tokens that were left out: the bytes that were, at as many bytes to a token as in the rest of the same request.
     pub tokens_saved: u64,
+    /// What those would have cost in US dollars, at what the rest of the same request cost by the catalogue's prices:
+    /// tokens that would have been read from the cache are cheap. 0 for models without a price.
+    pub money_saved: f64,
+}
+
+/// A request that was sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent<'r> {
+    /// Its bytes as they came,
+    pub bytes_in: u64,
+    /// and as they went.
+    pub bytes_out: u64,
+    /// What the provider counted.
+    pub usage: Option<&'r Usage>,
+    /// What the model costs.
+    pub price: Option<Price>,
 }
 
 impl Savings {
-    /// Adds a request that came and went with so many bytes, and what the provider counted.
-    pub(crate) fn add(&mut self, bytes_in: u64, bytes_out: u64, usage: Option<&Usage>) {
+    /// Adds a request.
+    pub(crate) fn add(&mut self, sent: Sent<'_>) {
+        let Sent { bytes_in, bytes_out, usage, price } = sent;
         let counted =
             usage.map(|usage| usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write));
         let tokens = counted.and_then(|tokens| u64::try_from(tokens).ok()).filter(|tokens| *tokens > 0);
@@ -45,8 +64,24 @@ impl Savings {
         self.bytes_in += bytes_in;
         self.bytes_out += bytes_out;
         self.tokens_in += tokens.unwrap_or((bytes_out as f64 / USUAL) as u64);
-        self.tokens_saved += (saved as f64 / per_token).round() as u64;
+        let tokens_saved = (saved as f64 / per_token).round() as u64;
+        self.tokens_saved += tokens_saved;
+        self.tokens_cached += usage.map_or(0, |usage| u64::try_from(usage.cache_read).unwrap_or(0));
+        self.money_saved += price.map_or(0.0, |price| tokens_saved as f64 * dollars(price, usage));
     }
+}
+
+/// What a token of a prompt cost on average, in US dollars.
+fn dollars(price: Price, usage: Option<&Usage>) -> f64 {
+    let Usage { input, cache_read, cache_write, .. } = usage.copied().unwrap_or_default();
+    let kinds = [
+        (input, price.input),
+        (cache_read, price.cache_read.unwrap_or(price.input)),
+        (cache_write, price.cache_write.unwrap_or(price.input)),
+    ];
+    let tokens: i64 = kinds.iter().map(|(tokens, _)| *tokens).sum();
+    let cost: f64 = kinds.iter().map(|(tokens, price)| *tokens as f64 * price).sum();
+    (if tokens > 0 { cost / tokens as f64 } else { price.input }) / 1e6
 }
 
 /// The runs that were heard of.
@@ -63,7 +98,7 @@ struct Known {
 
 impl Runs {
     /// Adds a request of a run.
-    pub(crate) fn add(&self, name: &str, bytes: (u64, u64), usage: Option<&Usage>) {
+    pub(crate) fn add(&self, name: &str, sent: Sent<'_>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.clock += 1;
         let now = known.clock;
@@ -74,7 +109,7 @@ impl Runs {
         }
         let (used, savings) = known.by_name.entry(name.to_owned()).or_default();
         *used = now;
-        savings.add(bytes.0, bytes.1, usage);
+        savings.add(sent);
     }
 
     /// What was saved in a run; none if nothing was heard of it.
@@ -92,11 +127,15 @@ mod tests {
     fn tokens_are_saved_at_the_rate_at_which_the_provider_counted() {
         let mut savings = Savings::default();
         let usage = Usage { input: 100, cache_read: 150, ..Usage::default() };
-        savings.add(3_000, 1_000, Some(&usage));
-        savings.add(400, 400, None);
+        let price = Price { input: 5.0, cache_read: Some(0.5), ..Price::default() };
+        let sent = |bytes_in, bytes_out| Sent { bytes_in, bytes_out, ..Sent::default() };
+        savings.add(Sent { usage: Some(&usage), price: Some(price), ..sent(3_000, 1_000) });
+        savings.add(sent(400, 400));
         assert_eq!((savings.requests, savings.cut_requests), (2, 1));
         assert_eq!((savings.tokens_in, savings.tokens_saved), (250 + 100, 500));
-        savings.add(80, 40, Some(&Usage::default()));
+        // 500 tokens, of which two fifths would have been fresh.
+        assert!((savings.money_saved - 500.0 * 2.3e-6).abs() < 1e-12, "{}", savings.money_saved);
+        savings.add(Sent { usage: Some(&Usage::default()), ..sent(80, 40) });
         assert_eq!(savings.tokens_saved, 510);
     }
 
@@ -104,8 +143,8 @@ mod tests {
     fn only_so_many_runs_are_remembered() {
         let runs = Runs::default();
         for n in 0..MOST + 10 {
-            runs.add(&n.to_string(), (8, 4), None);
-            runs.add("0", (8, 4), None);
+            runs.add(&n.to_string(), Sent::default());
+            runs.add("0", Sent::default());
         }
         assert_eq!(runs.get("0").unwrap().requests, MOST as u64 + 11);
         assert_eq!(runs.get("1"), None);

@@ -56,7 +56,7 @@ impl From<Savings> for Counted {
             bytes_in: savings.bytes_in,
             bytes_out: savings.bytes_out,
             tokens_saved: savings.tokens_saved,
-            money_saved: None,
+            money_saved: Some(savings.money_saved),
         }
     }
 }

@@ -245,7 +245,10 @@ fn what_stands_for_a_cut_says_what_it_was_on_every_wire() {
     let file = desk.demo();
     for wire in WIRES {
         let said = texts(&body(&["context", &file, "--to", wire]));
-        assert!(said.contains("[cut: edit CHANGELOG.md, 11323 characters; recall call_1]\nlet "), "{wire}");
+        assert!(
+            said.contains("[cut: edit CHANGELOG.md, 11323 characters; recall hzxwabrm brings it back]\nlet "),
+            "{wire}"
+        );
         assert!(!said.contains("{tool}") && !said.contains("{digest}"), "{wire}");
     }
 }

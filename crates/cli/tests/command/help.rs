@@ -6,9 +6,9 @@ use super::secateur;
 fn the_reference_is_what_the_command_prints() {
     let mut reference = secateur(&["--help"]).out;
     for command in [
-        "serve", "run", "doctor", "demo", "prune", "explain", "inspect", "scan", "report", "context",
-        "convert", "lint", "profiles", "config", "overflow", "compact", "session", "recall", "mcp",
-        "conform",
+        "serve", "run", "doctor", "status", "demo", "prune", "explain", "inspect", "scan", "report",
+        "context", "convert", "lint", "profiles", "config", "overflow", "compact", "session", "recall",
+        "mcp", "conform",
     ] {
         reference.push_str(&format!("\n---- secateur {command}\n\n{}", secateur(&[command, "--help"]).out));
     }

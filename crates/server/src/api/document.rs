@@ -56,6 +56,7 @@ pub(super) fn router(desk: Desk) -> Router {
         .routes(routes!(recall::recall_anywhere))
         .routes(routes!(search::search))
         .routes(routes!(runs::run))
+        .routes(routes!(runs::conversations))
         .routes(routes!(events::events))
         .routes(routes!(configuration::configuration))
         .routes(routes!(openapi))

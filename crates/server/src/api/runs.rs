@@ -1,4 +1,4 @@
-//! What runs of agents saved.
+//! What runs of agents and conversations saved, as this proxy saw it.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::Desk;
 use super::ask::At;
 use super::problem::{Problem, Problems};
+use crate::figures::Talk;
 use crate::runs::Savings;
 
 /// What a run of an agent saved so far.
@@ -29,8 +30,26 @@ pub(super) struct Run {
     responses((status = 200, body = Run, description = "What it saved."), Problems)
 )]
 pub(super) async fn run(State(desk): State<Desk>, At(name): At<String>) -> Result<Json<Run>, Problem> {
-    let savings = desk.runs.get(&name).ok_or_else(|| {
+    let savings = desk.books.runs.get(&name).ok_or_else(|| {
         Problem::not_found(format!("nothing was heard of a run {name:?}; its requests go to /run:NAME/…"))
     })?;
     Ok(Json(Run { name, savings }))
+}
+
+/// The conversations that passed through this proxy.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Conversations {
+    items: Vec<Talk>,
+}
+
+/// The conversations that passed through this proxy since it was started, the one heard of last first. The last 1,000
+/// are remembered.
+#[utoipa::path(
+    get,
+    path = "/api/conversations",
+    tag = "proxy",
+    responses((status = 200, body = Conversations, description = "The conversations."), Problems)
+)]
+pub(super) async fn conversations(State(desk): State<Desk>) -> Json<Conversations> {
+    Json(Conversations { items: desk.books.figures.all() })
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use http::HeaderMap;
-use secateur::Catalogue;
+use secateur::{Catalogue, Price};
 use secateur_engine::Target;
 
 use super::spans::Frame;
@@ -38,6 +38,11 @@ impl Windows {
             limits.output = Some(limits.output.map_or(asked, |output| output.min(asked)));
         }
         Target { limits, ..Target::new(model, limits.context) }
+    }
+
+    /// What a model costs, if the catalogue knows.
+    pub(crate) fn price(&self, model: &str) -> Option<Price> {
+        self.catalogue.find(model).and_then(|model| model.price)
     }
 
     /// A provider said how much a model can take.

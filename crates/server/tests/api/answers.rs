@@ -19,6 +19,7 @@ async fn the_document_lists_every_path() {
     paths.sort();
     let known = [
         "get /api/configuration",
+        "get /api/conversations",
         "get /api/openapi.json",
         "get /api/recall/{handle}",
         "get /api/runs/{name}",
