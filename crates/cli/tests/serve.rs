@@ -16,6 +16,9 @@ mod play;
 mod agent;
 #[path = "../../server/tests/proxy/client.rs"]
 mod client;
+#[expect(dead_code, reason = "other tests need more of it")]
+#[path = "../../server/tests/proxy/place.rs"]
+mod place;
 #[path = "../../server/tests/proxy/said.rs"]
 mod said;
 #[expect(dead_code, reason = "here the proxy is a process")]
@@ -25,10 +28,14 @@ mod stage;
 #[path = "../../server/tests/proxy/tap.rs"]
 mod tap;
 
+#[path = "serve/dice.rs"]
+mod dice;
 #[path = "serve/kills.rs"]
 mod kills;
 #[path = "serve/process.rs"]
 mod process;
+#[path = "serve/soak.rs"]
+mod soak;
 #[path = "serve/status.rs"]
 mod status;
 #[path = "serve/wires.rs"]

@@ -3,6 +3,8 @@
 //! Every name begins with `secateur_`. Nothing of what was said is in any of them, and no label has more values than a
 //! few that are known beforehand.
 
+mod labels;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -13,28 +15,11 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
-use secateur::session::{Event, Failure, Means};
-use secateur::{Occasion, Usage};
+use secateur::Usage;
+use secateur::session::{Event, Means};
 
 use crate::conversation::Note;
-
-/// Why less was done to a request with a conversation than might have been. What is not in this list counts as `other`.
-const CAUSES: [&str; 14] = [
-    "large",
-    "encoded",
-    "type",
-    "signed",
-    "internal",
-    "slow",
-    "not-understood",
-    "store",
-    "kept-by-provider",
-    "managed-by-provider",
-    "client-compacts",
-    "no-room",
-    "lint",
-    "other",
-];
+use labels::{CAUSES, DID, OCCASIONS, OUTCOMES, name, outcome};
 
 /// One label and what it says.
 type Label = [(&'static str, &'static str); 1];
@@ -120,28 +105,45 @@ impl Default for Tally {
         let failures = one("failures", "Requests that no provider answered");
         let reports = one("reports", "Answers that said how many tokens they took");
         let altered_bytes = one("altered_bytes", "Bytes that were changed outside of cuts; always 0");
-        let mut by = |name: &str, help: &str| {
+        // All values are there from the beginning, at 0: what has not happened yet can be seen, too.
+        let mut by = |name: &str, help: &str, label: &'static str, values: &[&'static str]| {
             let family = By::default();
+            for value in values {
+                drop(family.get_or_create(&[(label, value)]));
+            }
             registry.register(name, help, family.clone());
             family
         };
+        let long = "Tokens: fresh, cached and output as providers counted them; saved as estimated";
+        let tokens = by("tokens", long, "kind", &["fresh", "cached", "output", "saved"]);
+        let long = "Prompts of which the provider had less than half in its cache, by cause";
+        let misses =
+            by("cache_misses", long, "cause", &["first", "cut", "model", "client", "expired", "provider"]);
+        let long = "How often summarisers were left alone after failures, and tried again";
+        let breakers = by("breaker", long, "state", &["opened", "closed"]);
+        let long = "Bytes of requests with a conversation, before and after";
+        let asked_bytes = by("conversation_bytes", long, "stage", &["received", "sent"]);
+        let long = "Requests with a conversation, by what was done to them";
+        let talks = by("conversation_requests", long, "did", &DID);
+        let long = "Requests with a conversation that were not managed, by cause";
+        let passed = by("passthroughs", long, "cause", &CAUSES);
+        let long = "Answers to requests with a conversation, by class of their status";
+        let answers = by("answers", long, "status", &["1xx", "2xx", "3xx", "4xx", "5xx"]);
+        let denied = ["no-token", "wrong-token", "host", "origin"];
+        let denied = by("denied", "Requests that were not let in, by reason", "reason", &denied);
+        let compactions = by("compactions", "Compactions by outcome", "outcome", &OUTCOMES);
+        let cuts = by("cuts", "Cuts that were made, by occasion", "occasion", &OCCASIONS.map(name));
         Self {
-            denied: by("denied", "Requests that were not let in, by reason"),
-            talks: by("conversation_requests", "Requests with a conversation, by what was done to them"),
-            passed: by("passthroughs", "Requests with a conversation that were not managed, by cause"),
-            answers: by("answers", "Answers to requests with a conversation, by class of their status"),
-            asked_bytes: by("conversation_bytes", "Bytes of requests with a conversation, before and after"),
-            tokens: by(
-                "tokens",
-                "Tokens: fresh, cached and output as providers counted them; saved as estimated",
-            ),
-            cuts: by("cuts", "Cuts that were made, by occasion"),
-            misses: by(
-                "cache_misses",
-                "Prompts of which the provider had less than half in its cache, by cause",
-            ),
-            compactions: by("compactions", "Compactions by outcome"),
-            breakers: by("breaker", "How often summarisers were left alone after failures, and tried again"),
+            denied,
+            talks,
+            passed,
+            answers,
+            asked_bytes,
+            tokens,
+            cuts,
+            misses,
+            compactions,
+            breakers,
             registry,
             requests,
             sent_bytes,
@@ -202,15 +204,7 @@ impl Tally {
                 Event::CompactionCompleted { means: Means::Model, .. } => compaction("summary"),
                 Event::CompactionCompleted { means: Means::Digest, .. } => compaction("digest"),
                 Event::CompactionFailed { why, .. } | Event::CompactionRefused { why } => {
-                    compaction(match why {
-                        Failure::Vetoed => "vetoed",
-                        Failure::NothingToSummarise => "nothing-to-summarise",
-                        Failure::Model { .. } => "model-failed",
-                        Failure::Flawed { .. } => "flawed",
-                        Failure::NoProgress { .. } => "no-progress",
-                        Failure::Cancelled => "cancelled",
-                        _ => "other",
-                    });
+                    compaction(outcome(why));
                 }
                 Event::BreakerOpened { .. } => breaker("opened"),
                 Event::BreakerClosed => breaker("closed"),
@@ -269,10 +263,9 @@ impl Tally {
     pub(crate) fn snapshot(&self) -> Snapshot {
         let of = |family: &By, label: Label| family.get(&label).map_or(0, |counter| counter.get());
         let passed = CAUSES.iter().map(|cause| (*cause, of(&self.passed, [("cause", cause)])));
-        let did = ["passed", "kept", "replayed", "pruned", "compacted", "refused"];
         Snapshot {
             requests: self.requests.get(),
-            talks: did.iter().map(|did| of(&self.talks, [("did", did)])).sum(),
+            talks: DID.iter().map(|did| of(&self.talks, [("did", did)])).sum(),
             passed: passed.filter(|(_, count)| *count > 0).collect(),
             bytes_in: self.sent_bytes.get(),
             bytes_out: self.answered_bytes.get(),
@@ -295,17 +288,6 @@ impl Tally {
     }
 }
 
-fn name(occasion: Occasion) -> &'static str {
-    match occasion {
-        Occasion::SessionStart => "session-start",
-        Occasion::BeforeRequest => "before-request",
-        Occasion::TurnEnd => "turn-end",
-        Occasion::Overflow => "overflow",
-        Occasion::Arrival => "arrival",
-        Occasion::Emergency => "emergency",
-    }
-}
-
 /// An answer on its way, counted for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Open(Arc<Tally>);
@@ -324,6 +306,9 @@ impl Drop for Open {
 
 #[cfg(test)]
 mod tests {
+    use secateur::Occasion;
+    use secateur::session::Failure;
+
     use super::*;
 
     #[test]

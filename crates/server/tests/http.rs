@@ -20,6 +20,9 @@ mod logs;
 #[path = "http/many.rs"]
 mod many;
 
+#[path = "http/metrics.rs"]
+mod metrics;
+
 #[path = "http/partings.rs"]
 mod partings;
 

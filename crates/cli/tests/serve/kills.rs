@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::agent::{Agent, Wire};
 use crate::client::{Answer, same, text};
+use crate::dice::Dice;
 use crate::process::Process;
 use crate::stage::model;
 use crate::tap::{Deed, Tap};
@@ -13,19 +14,6 @@ const WINDOW: u64 = 6_000;
 
 /// How many proxies die for each language.
 const LIVES: u64 = 8;
-
-/// A source of chance that can be asked again for the same.
-struct Dice(u64);
-
-impl Dice {
-    /// A number below `sides`.
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % sides
-    }
-}
 
 /// What was sent for each request that a client made.
 #[derive(Default)]
@@ -77,7 +65,7 @@ async fn killed_again_and_again(wire: Wire) {
     let tap = Tap::start(&model.url()).await;
     let start = || Process::start(folder.path(), &tap.url(), WINDOW);
     let mut agent = Agent::new(wire, "SCENARIO:long steps=32 bytes=3000").streaming();
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (wire as u64 + 1));
+    let mut dice = Dice::new(wire as u64);
     let mut record = Record::default();
     for _ in 0..LIVES {
         let proxy = start();

@@ -16,6 +16,11 @@ pub(crate) struct Process {
 impl Process {
     /// Starts one that keeps its store in a folder, and waits until it listens.
     pub(crate) fn start(folder: &Path, upstream: &str, window: u64) -> Self {
+        Self::start_on(folder, folder.join("store.db").to_str().unwrap(), upstream, window)
+    }
+
+    /// Starts one on a store, and waits until it listens.
+    pub(crate) fn start_on(folder: &Path, store: &str, upstream: &str, window: u64) -> Self {
         let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
         std::fs::write(path("models.toml"), page(window)).unwrap();
         std::fs::write(path("steady.toml"), profile()).unwrap();
@@ -24,7 +29,7 @@ impl Process {
             command.env_remove(name);
         }
         command.args(["serve", "--listen", "127.0.0.1:0", "--log", "off"]);
-        command.args(["--store", &path("store.db"), "--profile", &path("steady.toml")]);
+        command.args(["--store", store, "--profile", &path("steady.toml")]);
         command.args(["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]);
         command.env("SECATEUR_MODELS", path("models.toml"));
         command.env("HOME", folder).env("XDG_CONFIG_HOME", folder).current_dir(folder);

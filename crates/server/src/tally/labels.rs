@@ -1,0 +1,73 @@
+//! The few values that labels of counters have, all known beforehand.
+
+use secateur::Occasion;
+use secateur::session::Failure;
+
+/// Why less was done to a request with a conversation than might have been. What is not in this list counts as `other`.
+pub(super) const CAUSES: [&str; 14] = [
+    "large",
+    "encoded",
+    "type",
+    "signed",
+    "internal",
+    "slow",
+    "not-understood",
+    "store",
+    "kept-by-provider",
+    "managed-by-provider",
+    "client-compacts",
+    "no-room",
+    "lint",
+    "other",
+];
+
+/// What may have been done to a request.
+pub(super) const DID: [&str; 6] = ["passed", "kept", "replayed", "pruned", "compacted", "refused"];
+
+/// What may have come of a compaction.
+pub(super) const OUTCOMES: [&str; 9] = [
+    "summary",
+    "digest",
+    "vetoed",
+    "nothing-to-summarise",
+    "model-failed",
+    "flawed",
+    "no-progress",
+    "cancelled",
+    "other",
+];
+
+/// When cuts are made.
+pub(super) const OCCASIONS: [Occasion; 6] = [
+    Occasion::SessionStart,
+    Occasion::BeforeRequest,
+    Occasion::TurnEnd,
+    Occasion::Overflow,
+    Occasion::Arrival,
+    Occasion::Emergency,
+];
+
+/// The name of an occasion.
+pub(super) fn name(occasion: Occasion) -> &'static str {
+    match occasion {
+        Occasion::SessionStart => "session-start",
+        Occasion::BeforeRequest => "before-request",
+        Occasion::TurnEnd => "turn-end",
+        Occasion::Overflow => "overflow",
+        Occasion::Arrival => "arrival",
+        Occasion::Emergency => "emergency",
+    }
+}
+
+/// What came of a compaction that failed for this reason.
+pub(super) fn outcome(why: &Failure) -> &'static str {
+    match why {
+        Failure::Vetoed => "vetoed",
+        Failure::NothingToSummarise => "nothing-to-summarise",
+        Failure::Model { .. } => "model-failed",
+        Failure::Flawed { .. } => "flawed",
+        Failure::NoProgress { .. } => "no-progress",
+        Failure::Cancelled => "cancelled",
+        _ => "other",
+    }
+}
