@@ -76,6 +76,9 @@ fn aim(number: &mut u64, last: u64) {
 
 fn aim_commit(commit: &mut Commit, model: &Model) {
     let last = model.session.head + commit.append.len() as u64;
+    // Where nothing is, hardly anything is changed or taken out.
+    commit.change.retain(|change| last > 0 || change.seq == 0);
+    commit.clippings.retain(|clipping| last > 0 || clipping.seq == 0);
     commit.change.iter_mut().for_each(|change| aim(&mut change.seq, last));
     for clipping in &mut commit.clippings {
         aim(&mut clipping.seq, last);
@@ -99,7 +102,7 @@ fn clipping() -> impl Strategy<Value = NewClipping> {
 }
 
 fn commit() -> impl Strategy<Value = Commit> {
-    let taken = (vec(operation(), 0..2), vec(clipping(), 0..2));
+    let taken = (vec(operation(), 0..2), weighted(0.3, clipping()));
     let rows = (vec(message(), 0..5), vec(change(), 0..3), taken);
     let rest = (vec((0..AIMS, any::<bool>()), 0..2), vec(text(), 0..3), of(text()));
     (offset(), any::<i64>(), rows, rest, weighted(0.3, 0..AIMS), of(text())).prop_map(
@@ -122,7 +125,7 @@ fn commit() -> impl Strategy<Value = Commit> {
             state,
             live_from,
             frame,
-            clippings,
+            clippings: Vec::from_iter(clippings),
         },
     )
 }
@@ -245,7 +248,7 @@ fn check(backend: Backend, cases: u32) {
                 panic!("{error}");
             }
             // Otherwise the sequences prove nothing.
-            assert!(taken.get() * 2 > seen.get(), "only {taken:?} of {seen:?} steps were not refused");
+            assert!(taken.get() * 5 > seen.get() * 2, "only {taken:?} of {seen:?} steps were not refused");
         });
     });
 }
@@ -257,5 +260,5 @@ fn sqlite_agrees_with_a_model() {
 
 #[test]
 fn postgres_agrees_with_a_model() {
-    check(Backend::Postgres, 12);
+    check(Backend::Postgres, 24);
 }
