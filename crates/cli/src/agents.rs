@@ -146,9 +146,9 @@ mod tests {
     fn files_are_looked_for_where_the_environment_says() {
         let homes =
             Homes { home: Some("/home/me".into()), codex: Some("/elsewhere".into()), ..Homes::default() };
-        let files = |program: &str| Agent::of(OsStr::new(program)).files(&homes, Path::new("/work"));
+        let files = |program: &str| Agent::of(OsStr::new(program)).files(&homes, Path::new("/garden"));
         assert_eq!(files("codex"), [PathBuf::from("/elsewhere/config.toml")]);
         assert_eq!(files("claude")[0], PathBuf::from("/home/me/.claude/settings.json"));
-        assert_eq!(files("opencode")[2], PathBuf::from("/work/opencode.json"));
+        assert_eq!(files("opencode")[2], PathBuf::from("/garden/opencode.json"));
     }
 }
