@@ -33,17 +33,22 @@ impl Inside {
         found: Option<Arc<Branch>>,
         key: Option<&str>,
     ) -> Result<Arc<Branch>, Hindrance> {
-        /// So many messages come new with a request if an agent calls many tools at once.
-        const USUAL: usize = 12;
         let root = received.elements.first().map(|element| element.id);
         let root = root.ok_or(Hindrance::Opaque(Opaque::NoList))?;
         let shared = found.as_ref().map_or(0, |branch| received.common(&branch.chain()));
         let fresh = received.elements.len() - shared;
-        let is_usual = if shared == 0 { fresh < 3 } else { fresh <= USUAL };
-        if !is_usual && let Some(branch) = self.stored_branch(root, received, shared, key).await? {
-            return Ok(branch);
-        }
         if let Some(branch) = found.filter(|_| shared > 0) {
+            // Another process may have heard what is new here, and then its session is the one to go on with. If the
+            // store does not say, what is known is good enough.
+            let stored = match fresh {
+                0 => None,
+                _ => self.stored_branch(root, received, shared, key).await.unwrap_or_default(),
+            };
+            return Ok(stored.unwrap_or(branch));
+        }
+        if fresh > 2
+            && let Some(branch) = self.stored_branch(root, received, shared, key).await?
+        {
             return Ok(branch);
         }
         let opening = Opening {
@@ -57,7 +62,7 @@ impl Inside {
         Ok(self.registry.add(Arc::new(branch)))
     }
 
-    /// The branch of a session in the store that shares more than `shared` messages with a request.
+    /// The branch of a session in the store that shares more than these `shared` messages with a request.
     async fn stored_branch(
         &self,
         root: Id,
@@ -65,9 +70,9 @@ impl Inside {
         shared: usize,
         key: Option<&str>,
     ) -> Result<Option<Arc<Branch>>, Hindrance> {
-        let ids: Vec<Id> = received.elements.iter().map(|element| element.id).collect();
-        let found = lookup::find(&self.engine, &ids, |_| true).await?;
-        let Some((place, found)) = found.filter(|(place, _)| *place + 1 > shared) else { return Ok(None) };
+        let ids: Vec<Id> = received.elements.iter().skip(shared).map(|element| element.id).collect();
+        let Some((place, found)) = lookup::find(&self.engine, &ids, |_| true).await? else { return Ok(None) };
+        let place = shared + place;
         if let Some(branch) = self.registry.of_session(root, &found.session) {
             return Ok(Some(branch));
         }
