@@ -135,7 +135,7 @@ impl From<EngineError> for Problem {
         let said = error.to_string();
         match error {
             EngineError::Store(error) => error.into(),
-            EngineError::NothingThere { .. } => Self::not_found(said),
+            EngineError::NothingThere { .. } | EngineError::NotCut { .. } => Self::not_found(said),
             EngineError::Forgotten { .. } => {
                 Self::new(StatusCode::GONE, "forgotten", "The original was forgotten", said)
             }

@@ -66,7 +66,7 @@ pub(super) async fn recall_anywhere(
     At(handle): At<String>,
 ) -> Result<Json<Recalled>, Problem> {
     let found = desk.engine.recall(&handle, None).await.map_err(|error| match error {
-        EngineError::NothingThere { .. } => Problem::not_found(format!(
+        EngineError::NothingThere { .. } | EngineError::NotCut { .. } => Problem::not_found(format!(
             "nothing was cut under the handle {handle:?}; a placeholder names it behind the word recall, and \
              /api/search finds handles by words"
         )),
