@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::conversation::{Note, Talk};
 use crate::figures::Figures;
-use crate::runs::{Runs, Savings, Sent};
+use crate::recent::Recent;
+use crate::savings::{Savings, Sent};
 use crate::tally::Tally;
 use crate::usage::Reader;
 
@@ -24,8 +25,8 @@ pub(crate) struct Ear {
 #[derive(Clone, Default)]
 pub(crate) struct Books {
     pub tally: Arc<Tally>,
-    pub runs: Arc<Runs>,
-    pub figures: Arc<Figures>,
+    pub runs: Arc<Recent<Savings>>,
+    pub conversations: Arc<Recent<Figures>>,
 }
 
 impl Ear {
@@ -54,18 +55,18 @@ impl Ear {
 impl Drop for Ear {
     fn drop(&mut self) {
         let report = self.reader.take().map(Reader::report).unwrap_or_default();
-        let Books { tally, runs, figures } = &self.books;
+        let Books { tally, runs, conversations } = &self.books;
         let (&Note { bytes_in, bytes_out, price, .. }, usage) = (&self.note, report.usage.as_ref());
         if let Some(usage) = usage {
             tally.usage(usage);
         }
-        let sent = Sent { bytes_in, bytes_out, usage, price };
-        let mut savings = Savings::default();
-        savings.add(sent);
-        tally.saved(savings.tokens_saved);
-        figures.add(&self.note, sent);
+        let saved = Savings::of(Sent { bytes_in, bytes_out, usage, price });
+        tally.saved(saved.tokens_saved);
+        if let Some(session) = &self.note.session {
+            conversations.hear(session, |figures| figures.add(&self.note, usage, &saved));
+        }
         if let Some(run) = &self.run {
-            runs.add(run, sent);
+            runs.hear(run, |savings| savings.add(&saved));
         }
         let Some(talk) = self.talk.take() else { return };
         // The answer must reach the client whatever becomes of the conversation's books.

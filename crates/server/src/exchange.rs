@@ -36,7 +36,6 @@ use crate::packed::Packed;
 use crate::route::{Kind, Provider, Route};
 use crate::settings::Settings;
 use crate::socket::Peer;
-use crate::tally::Tally;
 use crate::upstream::{Client, Head, progress_of};
 use crate::usage::{Reader, decode};
 use crate::{hop, note, prelude, refusal, tunnel};
@@ -56,7 +55,6 @@ pub(crate) struct Proxy {
     /// The connections on which summaries are asked for.
     pub connector: Connector,
     pub store: Arc<dyn Store>,
-    pub tally: Arc<Tally>,
     pub books: Books,
 }
 
@@ -80,7 +78,7 @@ struct Place {
 impl Proxy {
     /// Answers a request.
     pub(crate) async fn serve(&self, request: Request<Incoming>, peer: Peer) -> Reply {
-        self.tally.request();
+        self.books.tally.request();
         let (mut parts, body) = request.into_parts();
         if peer.is_flawed() {
             let message = "the head of the request can be read in two ways";
@@ -103,7 +101,7 @@ impl Proxy {
             Err(denied) => return Ok(self.turn_away(&parts, denied)),
         };
         if let Some(question) = question {
-            return Ok(question.answer(&parts.method, &*self.store, &self.tally).await);
+            return Ok(question.answer(&parts.method, &*self.store, &self.books.tally).await);
         }
         let mut request = Request::from_parts(parts, body);
         if is_api {
@@ -142,7 +140,7 @@ impl Proxy {
     /// The answer for somebody who is not let in.
     fn turn_away(&self, parts: &Parts, denied: Denied) -> Response<Answer> {
         tracing::info!(why = %denied, status = denied.status().as_u16(), "a request is refused");
-        self.tally.denied(denied.name());
+        self.books.tally.denied(denied.name());
         let route = Route::of(parts.uri.path(), &parts.headers);
         let mut refusal = if Api::owns(parts.uri.path()) {
             Api::turn_away(denied)
@@ -164,8 +162,7 @@ impl Proxy {
             tracing::debug!(path, status, "passed on");
             return Ok(reply);
         };
-        self.tally.talked(&note, status);
-        self.tally.happened(&note);
+        self.books.tally.talked(&note, status);
         tracing::debug!(
             path,
             status,
@@ -236,11 +233,12 @@ impl Proxy {
         let Some(mut ready) = unless_gone(preparing, &mut watch).await else {
             return (Err(Gone), Note::default());
         };
-        self.tally.planned(began.elapsed());
+        self.books.tally.planned(began.elapsed());
         let mut round = 0;
         loop {
             round += 1;
             let Ready { body, mut note, talk, is_tight } = ready;
+            self.books.tally.happened(&mut note);
             let request = packed.wrap(head.clone(), body, &mut note);
             let answer = match self.ask(request, &mut watch, place.provider).await {
                 Ok(Ok(answer)) => answer,
@@ -256,8 +254,7 @@ impl Proxy {
                 && round < ROUNDS
                 && let Some(next) = guard(waiting.overflowed(said), patience).await.ok().flatten()
             {
-                self.tally.overflow();
-                self.tally.happened(&note);
+                self.books.tally.overflow();
                 watch = answer.into_body().into_watch();
                 ready = next;
                 continue;
@@ -309,10 +306,10 @@ impl Proxy {
             }
         });
         let answer = answer.await?;
-        self.tally.waited(began.elapsed());
-        self.tally.sent(sent.bytes());
+        self.books.tally.waited(began.elapsed());
+        self.books.tally.sent(sent.bytes());
         Ok(answer.map_err(|failure| {
-            self.tally.failure();
+            self.books.tally.failure();
             let upstream = self.settings.upstream(provider);
             tracing::warn!(?provider, %failure, "a request was not answered");
             refusal::failed(provider, upstream, &failure)
@@ -326,7 +323,7 @@ impl Proxy {
         }
         // The client is answered in the version that it speaks.
         parts.version = Version::HTTP_11;
-        let stream = Stream::new(body, self.tally.open(), watch, self.settings.patience);
+        let stream = Stream::new(body, self.books.tally.open(), watch, self.settings.patience);
         Response::from_parts(parts, stream)
     }
 }

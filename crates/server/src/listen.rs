@@ -25,7 +25,7 @@ use crate::api::configuration::Configured;
 use crate::conversation::Conversations;
 use crate::ear::Books;
 use crate::exchange::Proxy;
-use crate::runs::Savings;
+use crate::savings::Savings;
 use crate::settings::Settings;
 use crate::socket::Socket;
 use crate::tally::Snapshot;
@@ -145,16 +145,7 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let connector = Connector::default();
-        let proxy = Proxy {
-            settings,
-            client,
-            conversations,
-            api,
-            connector,
-            store,
-            tally: Arc::clone(&books.tally),
-            books,
-        };
+        let proxy = Proxy { settings, client, conversations, api, connector, store, books };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
     }
 
@@ -188,7 +179,7 @@ impl Server {
         phase.send_replace(Phase::Draining);
         proxy.api.close();
         if timeout(proxy.settings.drain, phase.closed()).await.is_err() {
-            tracing::warn!(open = proxy.tally.snapshot().open, "answers are broken off to stop");
+            tracing::warn!(open = proxy.books.tally.snapshot().open, "answers are broken off to stop");
             phase.send_replace(Phase::Over);
             phase.closed().await;
         }

@@ -187,10 +187,10 @@ impl Tally {
         self.asked_bytes.get_or_create(&[("stage", "sent")]).inc_by(note.bytes_out);
     }
 
-    /// What happened to a conversation on the way.
-    pub(crate) fn happened(&self, note: &Note) {
+    /// What happened to a conversation on the way. Each event is counted once, so they are taken out.
+    pub(crate) fn happened(&self, note: &mut Note) {
         self.altered_bytes.inc_by(note.altered);
-        for event in &note.happened {
+        for event in std::mem::take(&mut note.happened) {
             let compaction = |outcome| {
                 self.compactions.get_or_create(&[("outcome", outcome)]).inc();
             };
@@ -199,12 +199,12 @@ impl Tally {
             };
             match event {
                 Event::Pruned { occasion, cuts, .. } => {
-                    self.cuts.get_or_create(&[("occasion", name(*occasion))]).inc_by(u64::from(*cuts));
+                    self.cuts.get_or_create(&[("occasion", name(occasion))]).inc_by(u64::from(cuts));
                 }
                 Event::CompactionCompleted { means: Means::Model, .. } => compaction("summary"),
                 Event::CompactionCompleted { means: Means::Digest, .. } => compaction("digest"),
                 Event::CompactionFailed { why, .. } | Event::CompactionRefused { why } => {
-                    compaction(outcome(why));
+                    compaction(outcome(&why));
                 }
                 Event::BreakerOpened { .. } => breaker("opened"),
                 Event::BreakerClosed => breaker("closed"),
@@ -334,7 +334,7 @@ mod tests {
             Event::CompactionFailed { task: 1, means: Means::Model, attempt: 1, why: Failure::Cancelled },
             Event::BreakerOpened { failures: 3 },
         ];
-        tally.happened(&Note { happened, ..Note::default() });
+        tally.happened(&mut Note { happened, ..Note::default() });
         let text = tally.text();
         for line in [
             "secateur_cuts_total{occasion=\"overflow\"} 7",

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 use super::Desk;
 use super::ask::At;
 use super::problem::{Problem, Problems};
-use crate::figures::Talk;
-use crate::runs::Savings;
+use crate::figures::Figures;
+use crate::savings::Savings;
 
 /// What a run of an agent saved so far.
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,7 +39,7 @@ pub(super) async fn run(State(desk): State<Desk>, At(name): At<String>) -> Resul
 /// The conversations that passed through this proxy.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Conversations {
-    items: Vec<Talk>,
+    items: Vec<Figures>,
 }
 
 /// The conversations that passed through this proxy since it was started, the one heard of last first. The last 1,000
@@ -51,5 +51,5 @@ pub(super) struct Conversations {
     responses((status = 200, body = Conversations, description = "The conversations."), Problems)
 )]
 pub(super) async fn conversations(State(desk): State<Desk>) -> Json<Conversations> {
-    Json(Conversations { items: desk.books.figures.all() })
+    Json(Conversations { items: desk.books.conversations.all() })
 }

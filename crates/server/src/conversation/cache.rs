@@ -36,8 +36,7 @@ impl Prompt {
 
     /// The prompt with what the provider said about it.
     pub(crate) fn counted(self, usage: Usage) -> Self {
-        let tokens = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
-        Self { tokens, cached: usage.cache_read, ..self }
+        Self { tokens: usage.context(), cached: usage.cache_read, ..self }
     }
 
     /// Why most of what was there before was not in the cache, given the prompt before; none if it was.
