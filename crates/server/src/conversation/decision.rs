@@ -38,12 +38,13 @@ impl Inside {
         let shared = found.as_ref().map_or(0, |branch| received.common(&branch.chain()));
         let fresh = received.elements.len() - shared;
         if let Some(branch) = found.filter(|_| shared > 0) {
-            // Another process may have heard what is new here, and then its session is the one to go on with. If the
-            // store does not say, what is known is good enough.
-            let stored = match fresh {
-                0 => None,
-                _ => self.stored_branch(root, received, shared, key).await.unwrap_or_default(),
-            };
+            // Another process may have heard what is new here, or the same as we did: the session to go on with is the
+            // same for both, then. If the store does not say, what is known is good enough.
+            let known = shared.min(received.elements.len() - 1);
+            let stored = self.stored_branch(root, received, known, key).await.unwrap_or_default();
+            // One that ends here need not be left for one that goes on otherwise.
+            let ends = |branch: &Branch| branch.chain().len() == received.elements.len();
+            let stored = stored.filter(|stored| ends(stored) || !ends(&branch));
             return Ok(stored.unwrap_or(branch));
         }
         if fresh > 2

@@ -21,7 +21,8 @@ pub(crate) async fn stored(engine: &Engine, session: &Session, chain: &[Id]) -> 
     Ok(found.map_or(0, |(place, _)| place + 1))
 }
 
-/// The last message of a chain that is stored in a session of the wanted kind, and where.
+/// The last message of a chain that is stored in a session of the wanted kind, and where. Of several sessions the
+/// youngest, whoever looks: it was begun for what is said now. Ids of sessions begin with their time.
 pub(crate) async fn find(
     engine: &Engine,
     chain: &[Id],
@@ -39,7 +40,8 @@ pub(crate) async fn find(
             let place = ids.iter().position(|id| *id == found.id)?;
             Some((start + place, found))
         });
-        if let Some(best) = places.max_by_key(|(place, _)| *place) {
+        let best = places.max_by(|one, other| (one.0, &one.1.session).cmp(&(other.0, &other.1.session)));
+        if let Some(best) = best {
             return Ok(Some(best));
         }
         end = start;

@@ -3,8 +3,10 @@
 use serde_json::json;
 
 use super::agent::{Agent, Sent, process, send};
-use crate::conversation::Conversations;
+use crate::conversation::{Conversations, Report};
 use crate::route::Kind;
+use secateur::Usage;
+use secateur::session::Turn;
 use secateur_formats::Wire;
 
 const WINDOW: i64 = 60_000;
@@ -55,6 +57,30 @@ async fn processes_that_share_a_store_say_the_same() {
     }
     let sessions = one.inside.engine.sessions(99).await.unwrap();
     assert_eq!(sessions.len(), 1, "one conversation is one session");
+}
+
+/// Two processes hear the same before either has stored it. Each begins a session, and both go on with one of them.
+#[tokio::test]
+async fn processes_that_hear_the_same_at_once_say_the_same_afterwards() {
+    let (_folder, path) = file();
+    let (one, two) = (process(&path, WINDOW).await, process(&path, WINDOW).await);
+    let mut agent = Agent::new("Do it.");
+    for _ in 0..10 {
+        agent.step(9_000);
+    }
+    agent.messages.push(json!({"role": "assistant", "content": "Done."}));
+    let (first, second) = (agent.ask(&one).await, agent.ask(&two).await);
+    assert_ne!(first.note.session, second.note.session);
+    // What the first was told makes it cut more than the other.
+    let told = Usage { input: 2 * WINDOW, output: 50, ..Usage::default() };
+    let talk = first.talk.unwrap();
+    let branch = talk.branch.clone();
+    talk.answered(Report { usage: Some(told), turn: Turn::Open });
+    branch.work().await.keep().await.unwrap();
+    second.answer().await;
+    let (first, second) = (agent.ask(&one).await, agent.ask(&two).await);
+    assert_eq!(first.note.session, second.note.session);
+    assert_eq!(first.body, second.body);
 }
 
 /// What is left of each result.
