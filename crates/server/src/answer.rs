@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::HeaderMap;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -65,8 +66,13 @@ pub(crate) struct Stream {
 
 impl Answer {
     /// An answer of our own.
-    pub(crate) fn whole(body: Bytes) -> Self {
-        Self::Whole(Some(body))
+    pub(crate) fn ours(status: StatusCode, kind: HeaderValue, body: String) -> Response<Self> {
+        let length = body.len();
+        let mut response = Response::new(Self::Whole(Some(body.into())));
+        *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        response.headers_mut().insert(CONTENT_LENGTH, length.into());
+        response
     }
 }
 

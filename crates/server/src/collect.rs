@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use http::HeaderMap;
+use http::header::{CONTENT_TYPE, TRAILER};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
@@ -62,4 +64,20 @@ pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collecte
         }
     }
     Collected::Whole(if all.is_empty() { first } else { Bytes::from(all) })
+}
+
+/// Why the body of a request cannot be read.
+pub(crate) fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
+    // A body with a signature must not be changed, and one with trailers has no known end.
+    let signed = ["content-md5", "content-digest", "digest", "repr-digest"];
+    if headers.contains_key(TRAILER) || signed.iter().any(|name| headers.contains_key(*name)) {
+        return Some("signed");
+    }
+    let kind = headers.get(CONTENT_TYPE)?.to_str().unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let is_json = kind.is_empty()
+        || kind.eq_ignore_ascii_case("application/json")
+        || kind.eq_ignore_ascii_case("text/json")
+        || kind.to_ascii_lowercase().ends_with("+json");
+    (!is_json).then_some("type")
 }

@@ -47,6 +47,7 @@ use registry::Registry;
 use talk::Ask;
 use window::Windows;
 
+pub(crate) use hindrance::TooDeep;
 pub(crate) use lender::Lender;
 pub(crate) use talk::Talk;
 
@@ -136,10 +137,11 @@ impl Conversations {
     }
 
     /// What is to be sent in the place of a request.
-    pub(crate) async fn prepare(&self, asked: Asked<'_>) -> Ready {
+    pub(crate) async fn prepare(&self, asked: Asked<'_>) -> Result<Ready, TooDeep> {
         let body = asked.body.clone();
-        match self.try_prepare(asked).await {
+        Ok(match self.try_prepare(asked).await {
             Ok(ready) => ready,
+            Err(hindrance) if hindrance.is_hostile() => return Err(TooDeep),
             Err(hindrance) => {
                 if !matches!(hindrance, Hindrance::Remote | Hindrance::Managed) {
                     tracing::warn!(cause = hindrance.cause(), why = %hindrance, "a request is passed on as it came");
@@ -149,7 +151,7 @@ impl Conversations {
                 let note = Note { bytes_in: bytes, bytes_out: bytes, ..note };
                 Ready { body: vec![body], note, talk: None, is_tight: false }
             }
-        }
+        })
     }
 
     async fn try_prepare(&self, asked: Asked<'_>) -> Result<Ready, Hindrance> {

@@ -15,33 +15,26 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{CONNECTION, CONTENT_TYPE, TRAILER, WWW_AUTHENTICATE};
-use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
+use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::{Body, Incoming};
-use secateur_engine::provider::{Connector, overflow};
+use secateur_engine::provider::Connector;
 use secateur_formats::Wire;
 use secateur_store::Store;
 
 use crate::answer::{Answer, Stream, Watch};
 use crate::api::Api;
-use crate::collect::{Collected, collect};
-use crate::conversation::{Asked, Conversations, Lender, Note, Ready};
+use crate::collect::{Collected, collect, unreadable};
+use crate::conversation::{Asked, Conversations, Lender, Note, Ready, TooDeep};
 use crate::ear::{Books, Ear};
-use crate::gate::{Denied, check_origin};
-use crate::guard::guard;
+use crate::guard::{guard, unless_gone};
 use crate::outgoing::Outgoing;
-use crate::own::Question;
 use crate::packed::Packed;
 use crate::route::{Kind, Provider, Route};
 use crate::settings::Settings;
 use crate::socket::Peer;
 use crate::upstream::{Client, Head, progress_of};
-use crate::usage::{Reader, decode};
+use crate::usage::Reader;
 use crate::{hop, note, prelude, refusal, tunnel};
-
-/// How much of a refusal is looked at.
-const MOST_SAID: usize = 64 << 10;
 
 /// How often a request is made shorter before the provider's refusal is passed on.
 const ROUNDS: usize = 4;
@@ -63,7 +56,7 @@ pub(crate) struct Proxy {
 #[error("the client is gone")]
 pub(crate) struct Gone;
 
-type Reply = Result<Response<Answer>, Gone>;
+pub(crate) type Reply = Result<Response<Answer>, Gone>;
 
 /// Where a conversation goes, and how it is spelled.
 struct Place {
@@ -76,42 +69,21 @@ struct Place {
 }
 
 impl Proxy {
-    /// Answers a request.
-    pub(crate) async fn serve(&self, request: Request<Incoming>, peer: Peer) -> Reply {
-        self.books.tally.request();
-        let (mut parts, body) = request.into_parts();
-        if peer.is_flawed() {
-            let message = "the head of the request can be read in two ways";
-            let mut refusal = refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message);
-            refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            return Ok(refusal);
-        }
-        if parts.method == Method::CONNECT {
-            let message = "this is a proxy for model providers; name it as the provider's base URL instead";
-            return Ok(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
-        }
-        let gate = self.settings.gate();
-        let admitted = gate.admit(&mut parts);
-        let (question, is_api) = (Question::of(parts.uri.path()), Api::owns(parts.uri.path()));
-        let is_ours = question.is_some() || is_api;
-        let admitted =
-            admitted.and_then(|run| if is_ours { check_origin(&parts).map(|()| run) } else { Ok(run) });
-        let run = match admitted {
-            Ok(run) => run,
-            Err(denied) => return Ok(self.turn_away(&parts, denied)),
-        };
-        if let Some(question) = question {
-            return Ok(question.answer(&parts.method, &*self.store, &self.books.tally).await);
-        }
-        let mut request = Request::from_parts(parts, body);
-        if is_api {
-            return Ok(Box::pin(self.api.answer(request)).await);
-        }
+    /// Passes a request on to its provider, and the answer back.
+    pub(crate) async fn exchange(
+        &self,
+        mut request: Request<Incoming>,
+        peer: Peer,
+        run: Option<String>,
+    ) -> Reply {
         // Over HTTP/2 a client that gives up says so, and the whole exchange is dropped.
         let peer = Some(peer).filter(|_| request.version() <= Version::HTTP_11);
         let route = Route::of(request.uri().path(), request.headers());
         let upstream = self.settings.upstream(route.provider);
         let tunnel = hop::upgrade(request.headers()).filter(|_| peer.is_some());
+        if tunnel.is_some() && route.talk.is_some() {
+            return Ok(tunnel::refuse(route.provider));
+        }
         let client = tunnel.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut parts, body) = request.into_parts();
         let headers = hop::strip(std::mem::take(&mut parts.headers));
@@ -135,23 +107,6 @@ impl Proxy {
             }
         };
         self.close(reply, note, uri.path())
-    }
-
-    /// The answer for somebody who is not let in.
-    fn turn_away(&self, parts: &Parts, denied: Denied) -> Response<Answer> {
-        tracing::info!(why = %denied, status = denied.status().as_u16(), "a request is refused");
-        self.books.tally.denied(denied.name());
-        let route = Route::of(parts.uri.path(), &parts.headers);
-        let mut refusal = if Api::owns(parts.uri.path()) {
-            Api::turn_away(denied)
-        } else {
-            refusal::refuse(route.provider, denied.status(), &denied.to_string())
-        };
-        if denied.status() == StatusCode::UNAUTHORIZED {
-            let wanted = HeaderValue::from_static("Bearer realm=\"secateur\"");
-            refusal.headers_mut().insert(WWW_AUTHENTICATE, wanted);
-        }
-        refusal
     }
 
     /// Says what was done, to the client, the log and the counters.
@@ -189,7 +144,7 @@ impl Proxy {
         peer: Option<Peer>,
         provider: Provider,
     ) -> Reply {
-        let request = head.with_rest(read, rest);
+        let request = head.with_rest(read, rest, self.settings.most_passed);
         let sent = progress_of(&request);
         let grace = self.settings.grace;
         let mut watch: Option<Watch> = peer.map(|peer| match sent {
@@ -230,8 +185,14 @@ impl Proxy {
         let patience = self.settings.patience;
         let began = Instant::now();
         let preparing = self.prepare(&head, body, &place);
-        let Some(mut ready) = unless_gone(preparing, &mut watch).await else {
-            return (Err(Gone), Note::default());
+        let mut ready = match unless_gone(preparing, &mut watch).await {
+            Some(Ok(ready)) => ready,
+            Some(Err(why)) => {
+                tracing::info!(%why, "a request is refused");
+                let refusal = refusal::refuse(place.provider, StatusCode::BAD_REQUEST, &why.to_string());
+                return (Ok(refusal), Note { did: "refused", ..Note::default() });
+            }
+            None => return (Err(Gone), Note::default()),
         };
         self.books.tally.planned(began.elapsed());
         let mut round = 0;
@@ -249,7 +210,7 @@ impl Proxy {
             let mut talk = talk;
             let is_late = is_tight && place.wire == Wire::OpenAiResponses && answer.status().is_success();
             if (answer.status().as_u16() >= 400 || is_late)
-                && let Some(said) = refused(&mut answer).await
+                && let Some(said) = prelude::refused(&mut answer).await
                 && let Some(waiting) = talk.take()
                 && round < ROUNDS
                 && let Some(next) = guard(waiting.overflowed(said), patience).await.ok().flatten()
@@ -272,7 +233,7 @@ impl Proxy {
     }
 
     /// What is to be sent. The original, if that cannot be found out.
-    async fn prepare(&self, head: &Head, body: Bytes, place: &Place) -> Ready {
+    async fn prepare(&self, head: &Head, body: Bytes, place: &Place) -> Result<Ready, TooDeep> {
         let model = place.model.as_deref();
         let lender = Lender { url: head.uri.to_string(), connector: self.connector.clone() };
         let (wire, kind, headers) = (place.wire, place.kind, &head.headers);
@@ -281,7 +242,7 @@ impl Proxy {
             Ok(ready) => ready,
             Err(cause) => {
                 let note = note::passed(cause, body.len() as u64);
-                Ready { body: vec![body], note, talk: None, is_tight: false }
+                Ok(Ready { body: vec![body], note, talk: None, is_tight: false })
             }
         }
     }
@@ -309,6 +270,9 @@ impl Proxy {
         self.books.tally.waited(began.elapsed());
         self.books.tally.sent(sent.bytes());
         Ok(answer.map_err(|failure| {
+            if sent.is_too_long() {
+                return refusal::too_long(provider, self.settings.most_passed);
+            }
             self.books.tally.failure();
             let upstream = self.settings.upstream(provider);
             tracing::warn!(?provider, %failure, "a request was not answered");
@@ -326,51 +290,4 @@ impl Proxy {
         let stream = Stream::new(body, self.books.tally.open(), watch, self.settings.patience);
         Response::from_parts(parts, stream)
     }
-}
-
-/// Does the work to its end, whether the client waits or not: half of it might be worse than none. None if the client
-/// is gone by then.
-async fn unless_gone<T>(work: impl Future<Output = T>, watch: &mut Option<Watch>) -> Option<T> {
-    let mut work = pin!(work);
-    let mut is_gone = false;
-    let done = poll_fn(|cx| {
-        let done = work.as_mut().poll(cx);
-        if done.is_pending()
-            && !is_gone
-            && watch.as_mut().is_some_and(|watch| watch.as_mut().poll(cx).is_ready())
-        {
-            is_gone = true;
-        }
-        done
-    })
-    .await;
-    (!is_gone).then_some(done)
-}
-
-/// Whether a refusal says that the prompt is too long.
-async fn refused(answer: &mut Response<Stream>) -> Option<secateur_engine::provider::Overflow> {
-    if answer.status().is_success() {
-        let said = prelude::failure(answer).await?;
-        return overflow(StatusCode::BAD_REQUEST.as_u16(), &said);
-    }
-    let status = answer.status().as_u16();
-    let said = answer.body_mut().peek(MOST_SAID).await.unwrap_or_default();
-    let said = decode::whole(&said, answer.headers(), MOST_SAID).unwrap_or_default();
-    overflow(status, &String::from_utf8_lossy(&said))
-}
-
-/// Why the body of a request cannot be read.
-fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
-    // A body with a signature must not be changed, and one with trailers has no known end.
-    let signed = ["content-md5", "content-digest", "digest", "repr-digest"];
-    if headers.contains_key(TRAILER) || signed.iter().any(|name| headers.contains_key(*name)) {
-        return Some("signed");
-    }
-    let kind = headers.get(CONTENT_TYPE)?.to_str().unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    let is_json = kind.is_empty()
-        || kind.eq_ignore_ascii_case("application/json")
-        || kind.eq_ignore_ascii_case("text/json")
-        || kind.to_ascii_lowercase().ends_with("+json");
-    (!is_json).then_some("type")
 }

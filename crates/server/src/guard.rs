@@ -1,11 +1,14 @@
 //! Work that must never keep a request from being answered.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::time::timeout;
+
+use crate::answer::Watch;
 
 /// Does the work; if it panics or takes too long, says in a word what went wrong.
 pub(crate) async fn guard<T>(work: impl Future<Output = T>, most: Duration) -> Result<T, &'static str> {
@@ -20,6 +23,25 @@ pub(crate) async fn guard<T>(work: impl Future<Output = T>, most: Duration) -> R
             Err("slow")
         }
     }
+}
+
+/// Does the work to its end, whether the client waits or not: half of it might be worse than none. None if the client
+/// is gone by then.
+pub(crate) async fn unless_gone<T>(work: impl Future<Output = T>, watch: &mut Option<Watch>) -> Option<T> {
+    let mut work = pin!(work);
+    let mut is_gone = false;
+    let done = poll_fn(|cx| {
+        let done = work.as_mut().poll(cx);
+        if done.is_pending()
+            && !is_gone
+            && watch.as_mut().is_some_and(|watch| watch.as_mut().poll(cx).is_ready())
+        {
+            is_gone = true;
+        }
+        done
+    })
+    .await;
+    (!is_gone).then_some(done)
 }
 
 #[cfg(test)]

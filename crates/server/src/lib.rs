@@ -14,6 +14,7 @@ mod api;
 mod collect;
 mod conversation;
 mod ear;
+mod entrance;
 mod exchange;
 mod figures;
 mod gate;

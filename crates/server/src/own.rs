@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::ALLOW;
 use http::{HeaderValue, Method, Response, StatusCode};
 use secateur_store::Store;
 use serde_json::json;
@@ -43,17 +42,17 @@ impl Question {
 
     pub(crate) async fn answer(self, method: &Method, store: &dyn Store, tally: &Tally) -> Response<Answer> {
         if !matches!(*method, Method::GET | Method::HEAD) {
-            let mut refusal = reply(StatusCode::METHOD_NOT_ALLOWED, JSON, "{}".to_owned());
+            let mut refusal = Answer::ours(StatusCode::METHOD_NOT_ALLOWED, JSON, "{}".to_owned());
             refusal.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return refusal;
         }
         let reply = match self {
             Self::Health => {
                 let said = json!({ "program": "secateur", "version": env!("CARGO_PKG_VERSION") });
-                reply(StatusCode::OK, JSON, said.to_string())
+                Answer::ours(StatusCode::OK, JSON, said.to_string())
             }
             Self::Readiness => match timeout(PATIENCE, store.sessions(1)).await {
-                Ok(Ok(_)) => reply(StatusCode::OK, JSON, json!({ "ready": true }).to_string()),
+                Ok(Ok(_)) => Answer::ours(StatusCode::OK, JSON, json!({ "ready": true }).to_string()),
                 failed => {
                     // Its words may name hosts and files, so they go to the log.
                     let why = match failed {
@@ -62,21 +61,11 @@ impl Question {
                     };
                     tracing::warn!(why, "the store is not there");
                     let said = json!({ "ready": false, "why": "the store cannot be reached; see the log" });
-                    reply(StatusCode::SERVICE_UNAVAILABLE, JSON, said.to_string())
+                    Answer::ours(StatusCode::SERVICE_UNAVAILABLE, JSON, said.to_string())
                 }
             },
-            Self::Metrics => reply(StatusCode::OK, METRICS, tally.text()),
+            Self::Metrics => Answer::ours(StatusCode::OK, METRICS, tally.text()),
         };
         if *method == Method::HEAD { reply.map(|_| Answer::Whole(None)) } else { reply }
     }
-}
-
-fn reply(status: StatusCode, kind: HeaderValue, body: String) -> Response<Answer> {
-    let body = Bytes::from(body);
-    let length = body.len();
-    let mut response = Response::new(Answer::whole(body));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response.headers_mut().insert(CONTENT_LENGTH, length.into());
-    response
 }

@@ -1,21 +1,38 @@
-//! Answers that begin well and then say that the prompt was too long.
+//! Answers that say that the prompt was too long, at once or after they began well.
 //!
 //! A stream of the Responses kind opens with events that say nothing: created, queued, in progress. Only then does the
 //! provider say that the prompt does not fit, with status 200 long sent. Where that may happen, because a request fills
 //! more than half of the window, those few events are held back until something else comes; every other stream is passed
 //! on from its first byte.
 
-use http::Response;
 use http::header::CONTENT_ENCODING;
+use http::{Response, StatusCode};
+use secateur_engine::provider::{Overflow, overflow};
 use serde_json::Value;
 
 use crate::answer::Stream;
+use crate::usage::decode;
+
+/// How much of a refusal is looked at.
+const MOST_SAID: usize = 64 << 10;
 
 /// The most that is held back.
 const MOST: usize = 256 << 10;
 
+/// Whether a refusal says that the prompt is too long.
+pub(crate) async fn refused(answer: &mut Response<Stream>) -> Option<Overflow> {
+    if answer.status().is_success() {
+        let said = failure(answer).await?;
+        return overflow(StatusCode::BAD_REQUEST.as_u16(), &said);
+    }
+    let status = answer.status().as_u16();
+    let said = answer.body_mut().peek(MOST_SAID).await.unwrap_or_default();
+    let said = decode::whole(&said, answer.headers(), MOST_SAID).unwrap_or_default();
+    overflow(status, &String::from_utf8_lossy(&said))
+}
+
 /// What a stream says that fails before it has said anything; none if it says something.
-pub(crate) async fn failure(answer: &mut Response<Stream>) -> Option<String> {
+async fn failure(answer: &mut Response<Stream>) -> Option<String> {
     if answer.headers().contains_key(CONTENT_ENCODING) {
         return None;
     }

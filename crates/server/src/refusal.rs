@@ -1,8 +1,7 @@
 //! Answers of our own, for when there is none of the provider's. They look like that provider's errors, as that is
 //! what its clients can read.
 
-use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use http::header::{CONNECTION, HeaderValue};
 use http::{Response, StatusCode};
 use serde_json::json;
 
@@ -22,6 +21,15 @@ pub(crate) fn failed(provider: Provider, upstream: &Upstream, failure: &Failure)
     };
     let at = format!("{}{}", if upstream.is_plain() { "http://" } else { "https://" }, upstream.authority());
     refuse(provider, status, &format!("secateur got no answer from {at}: {failure}; {remedy}"))
+}
+
+/// The body is longer than anything that may be passed on. Nothing that comes behind it is read.
+pub(crate) fn too_long(provider: Provider, most: u64) -> Response<Answer> {
+    let message = format!("the body of the request is longer than {most} bytes");
+    tracing::info!(why = message, "a request is refused");
+    let mut refusal = refuse(provider, StatusCode::PAYLOAD_TOO_LARGE, &message);
+    refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    refusal
 }
 
 /// The request is none that can be passed on.
@@ -45,11 +53,5 @@ pub(crate) fn refuse(provider: Provider, status: StatusCode, message: &str) -> R
             json!({ "error": { "code": code, "message": message, "status": name } })
         }
     };
-    let body = Bytes::from(body.to_string());
-    let length = body.len();
-    let mut response = Response::new(Answer::whole(body));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response.headers_mut().insert(CONTENT_LENGTH, length.into());
-    response
+    Answer::ours(status, HeaderValue::from_static("application/json"), body.to_string())
 }

@@ -43,6 +43,8 @@ pub struct Settings {
     pub headers: bool,
     /// The longest body that is read, in bytes. A longer one is passed through unread.
     pub most_body: u64,
+    /// The longest body that is passed through at all, in bytes. One without an end is cut off there.
+    pub most_passed: u64,
     /// The longest that a connection to a provider may take to come about.
     pub connect: Duration,
     /// The longest silence of either side in the middle of an exchange.
@@ -73,6 +75,8 @@ impl Default for Settings {
             profile: secateur_engine::DEFAULT_PROFILE.to_owned(),
             headers: true,
             most_body: 256 << 20,
+            // The longest that a provider takes are files of 2 GB.
+            most_passed: 4 << 30,
             connect: Duration::from_secs(10),
             // A model that thinks may be silent for long, and the clients' own patience ends after ten minutes.
             patience: Duration::from_secs(15 * 60),

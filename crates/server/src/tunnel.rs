@@ -1,4 +1,5 @@
-//! Connections that become something else, such as a web socket. What goes through them is not looked at.
+//! Connections that become something else, such as a web socket. What goes through them is not looked at, so
+//! conversations are asked to go another way.
 
 use http::header::{CONNECTION, HeaderMap, HeaderValue, UPGRADE};
 use http::{Response, StatusCode};
@@ -7,6 +8,18 @@ use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 
 use crate::answer::Answer;
+use crate::refusal;
+use crate::route::Provider;
+
+/// The answer to a client that wants to talk where nobody could keep its conversation small. Clients that can do both
+/// take it as a hint to go on without.
+pub(crate) fn refuse(provider: Provider) -> Response<Answer> {
+    let message = "conversations are read on their way, which they cannot be inside of another protocol; use HTTP requests";
+    let mut refusal = refusal::refuse(provider, StatusCode::UPGRADE_REQUIRED, message);
+    refusal.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
+    refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    refusal
+}
 
 /// Asks the provider for the same.
 pub(crate) fn ask(headers: &mut HeaderMap, protocol: HeaderValue) {

@@ -101,15 +101,15 @@ impl Head {
 
     /// The request with this body, which is known to the last byte.
     pub(crate) fn with_whole(mut self, body: Vec<Bytes>) -> Request<Outgoing> {
-        let body = Outgoing::new(VecDeque::from(body), None);
+        let body = Outgoing::new(VecDeque::from(body), None, u64::MAX);
         let length = body.size_hint().exact().unwrap_or(0);
         self.headers.insert(CONTENT_LENGTH, length.into());
         self.with(body)
     }
 
-    /// The request with a body that is passed on as it comes.
-    pub(crate) fn with_rest(mut self, read: Vec<Bytes>, rest: Incoming) -> Request<Outgoing> {
-        let body = Outgoing::new(VecDeque::from(read), Some(rest));
+    /// The request with a body that is passed on as it comes, but for no more than `most` bytes.
+    pub(crate) fn with_rest(mut self, read: Vec<Bytes>, rest: Incoming, most: u64) -> Request<Outgoing> {
+        let body = Outgoing::new(VecDeque::from(read), Some(rest), most);
         if body.has_rest() && body.size_hint().exact().is_none() {
             // Or the body of a GET would be left out.
             self.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));

@@ -18,7 +18,8 @@
 //! ```
 //!
 //! The grammar is that of [`tokens`](super::tokens): brackets, commas, words and numbers must be in their places, the
-//! inside of strings is not checked. Types may nest as deep as [`DEPTH`]; what is passed over, as deep as it likes.
+//! inside of strings is not checked. Types may nest as deep as [`DEPTH`]; what is passed over, as deep as it likes, unless
+//! the reader is told [otherwise](Reader::passing_at_most).
 
 use serde::Deserialize;
 
@@ -48,9 +49,11 @@ pub enum SyntaxError {
         /// Where, counted from zero.
         at: usize,
     },
-    /// Values that have to be read, not passed over, lie too deep in each other.
-    #[error("nested too deeply: more than {DEPTH} levels at byte {at}")]
+    /// Values lie too deep in each other.
+    #[error("nested too deeply: more than {most} levels at byte {at}")]
     TooDeep {
+        /// How deep they may lie.
+        most: usize,
         /// Where the first bracket too many stands.
         at: usize,
     },
@@ -66,7 +69,7 @@ impl SyntaxError {
     /// Where in the text the mistake was noticed, in bytes, if that can be said.
     pub fn offset(&self) -> Option<usize> {
         match self {
-            Self::BreaksOff { at } | Self::Expected { at, .. } | Self::TooDeep { at } => Some(*at),
+            Self::BreaksOff { at } | Self::Expected { at, .. } | Self::TooDeep { at, .. } => Some(*at),
             Self::Refused { .. } => None,
         }
     }
@@ -87,12 +90,28 @@ pub struct Reader<'a> {
     at: usize,
     /// How deep the value at hand lies in those that are being read.
     depth: usize,
+    /// How deep a value may nest that is passed over.
+    most: usize,
 }
 
 impl<'a> Reader<'a> {
     /// A reader at the beginning of a text.
     pub fn new(text: &'a str) -> Self {
-        Self { text, at: 0, depth: 0 }
+        Self { text, at: 0, depth: 0, most: usize::MAX }
+    }
+
+    /// The same, but a value that nests deeper than this is not passed over either.
+    ///
+    /// ```
+    /// use secateur_formats::json::Reader;
+    ///
+    /// assert!(Reader::new("[[[]]]").passing_at_most(3).pass_over().is_ok());
+    /// let error = Reader::new("[[[]]]").passing_at_most(2).pass_over().unwrap_err();
+    /// assert_eq!(error.to_string(), "nested too deeply: more than 2 levels at byte 2");
+    /// ```
+    #[must_use]
+    pub fn passing_at_most(self, most: usize) -> Self {
+        Self { most, ..self }
     }
 
     /// Makes sure that nothing but whitespace follows.

@@ -2,7 +2,9 @@
 
 use secateur_engine::EngineError;
 
-use super::spans::Opaque;
+use secateur_formats::json::SyntaxError;
+
+use super::spans::{MOST_LEVELS, Opaque};
 
 /// Why a request is passed on with less done to it than might have been.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +29,17 @@ pub(crate) enum Hindrance {
     },
 }
 
+/// A request that is made to do harm. It is the only one that is not passed on.
+#[derive(Debug, thiserror::Error)]
+#[error("the body nests more than {MOST_LEVELS} levels deep")]
+pub(crate) struct TooDeep;
+
 impl Hindrance {
+    /// Whether the request is not even passed on.
+    pub(super) fn is_hostile(&self) -> bool {
+        matches!(self, Hindrance::Opaque(Opaque::Syntax(SyntaxError::TooDeep { .. })))
+    }
+
     /// Whether somebody else was faster: it may be tried again.
     pub(super) fn is_collision(&self) -> bool {
         matches!(self, Hindrance::Engine(error) if error.is_collision())

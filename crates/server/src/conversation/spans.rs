@@ -36,6 +36,9 @@ pub(crate) struct Frame {
     pub bytes: u64,
 }
 
+/// How deep the members of a body and its messages may nest. No provider takes as much.
+pub(crate) const MOST_LEVELS: usize = 1_000;
+
 /// Why a body is not understood.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Opaque {
@@ -63,7 +66,7 @@ fn list_name(wire: Wire) -> &'static str {
 pub(crate) fn read(wire: Wire, text: &str, eye: &mut impl Eye) -> Result<Frame, Opaque> {
     let mut frame = Frame::default();
     let mut list = None;
-    let mut reader = Reader::new(text);
+    let mut reader = Reader::new(text).passing_at_most(MOST_LEVELS);
     reader.pass_mark(b'{', "'{'")?;
     if reader.peek()? == b'}' {
         return Err(Opaque::NoList);

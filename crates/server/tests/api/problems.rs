@@ -19,6 +19,11 @@ async fn whatever_is_wrong_is_a_problem_that_says_what_would_be_right() {
         ("GET", "/api/", 404, "/api/openapi.json"),
         ("POST", "/api/v1/messages", 404, "never passed on"),
         ("GET", "/api/sessions/", 404, "/api/openapi.json"),
+        ("GET", "/api//sessions", 404, "/api/openapi.json"),
+        ("GET", "/api/../v1/models", 404, "/api/openapi.json"),
+        ("GET", "/api/..%2Fv1%2Fmodels", 404, "/api/openapi.json"),
+        ("GET", "/api/sessions/..%2F..%2Fconfiguration", 404, "/api/sessions lists"),
+        ("GET", "/api/sessions/none%0D%0Ax-injected:%20yes", 404, "/api/sessions lists"),
         ("GET", "/api/sessions/none", 404, "/api/sessions lists"),
         ("GET", "/api/sessions/none/outline", 404, "/api/sessions lists"),
         ("GET", "/api/sessions/none/plan", 404, "/api/sessions lists"),
@@ -50,6 +55,7 @@ async fn whatever_is_wrong_is_a_problem_that_says_what_would_be_right() {
         let what = format!("{method} {path}: {}", answer.text());
         assert_eq!(answer.status(), status, "{what}");
         assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{what}");
+        assert_eq!(answer.header("x-injected"), None, "{what}");
         assert_eq!(answer.header("allow").is_some(), status == 405, "{what}");
         let problem: Value = serde_json::from_str(answer.text()).unwrap();
         assert_eq!(problem["status"], status, "{what}");

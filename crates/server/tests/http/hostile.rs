@@ -136,3 +136,80 @@ async fn a_body_that_comes_drop_by_drop_is_given_up() {
     };
     assert_eq!(crate::play::within(dripping).await, 408);
 }
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_not_even_begun() {
+    let play = Play::start_with(|settings| settings.most_passed = 1_000_000).await;
+    for path in ["/v1/files", "/v1/messages", "/api/sessions", "/healthz"] {
+        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000001\r\n\r\n");
+        assert_eq!(status(&play, &head).await, 413, "{path}");
+    }
+    assert_eq!(play.counters().bytes_in, 0, "nothing went to the provider");
+}
+
+#[tokio::test]
+async fn a_body_without_an_end_is_cut_off() {
+    let play = Play::start_with(|settings| {
+        settings.most_body = 100_000;
+        settings.most_passed = 1_000_000;
+    })
+    .await;
+    let chunk = format!("{:x}\r\n{}\r\n", 10_000, "x".repeat(10_000));
+    for path in ["/v1/files", "/v1/messages"] {
+        let mut client = play.client().await;
+        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
+        client.send(head).await;
+        let sending = async {
+            for _ in 0..101 {
+                client.send(&chunk).await;
+            }
+            client.head().await.status()
+        };
+        let receiving = async { play.provider().await.rest().await.len() };
+        let (status, received) = tokio::join!(crate::play::within(sending), receiving);
+        assert_eq!(status, 413, "{path}");
+        assert!(received < 1_200_000, "{path}: {received}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_nothing_but_brackets_is_refused() {
+    let play = Play::start_with(|settings| settings.headers = true).await;
+    let (open, close) = ("[".repeat(500_000), "]".repeat(500_000));
+    for (path, body) in [
+        ("/v1/messages", format!("{{\"messages\":[{{\"role\":\"user\",\"content\":{open}{close}}}]}}")),
+        ("/v1/chat/completions", format!("{{\"tools\":{open}{close},\"messages\":[]}}")),
+        ("/v1/responses", format!("{{\"input\":[{{\"a\":{open}")),
+    ] {
+        let mut client = play.client().await;
+        let length = body.len();
+        client
+            .send(format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}"))
+            .await;
+        let answer = client.message().await;
+        assert_eq!((answer.status(), answer.header("x-secateur-did")), (400, Some("refused")), "{path}");
+        assert!(answer.text().contains("1000 levels"), "{}", answer.text());
+        assert!(!answer.text().contains("[["), "what was sent is not said again");
+    }
+    assert_eq!(play.counters().bytes_in, 0, "nothing went to the provider");
+}
+
+#[tokio::test]
+async fn paths_that_only_look_like_ours_are_the_providers() {
+    let play = Play::start().await;
+    for path in [
+        "//api/sessions",
+        "/%61pi/sessions",
+        "/v1/../api/sessions",
+        "/API/sessions",
+        "/api;/sessions",
+        "/apis",
+    ] {
+        let mut client = play.client().await;
+        client.send(format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).await;
+        let mut provider = play.provider().await;
+        assert!(provider.head().await.head.starts_with(&format!("GET {path} HTTP/1.1\r\n")), "{path}");
+        provider.send("HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\nno").await;
+        assert_eq!(client.message().await.text(), "no");
+    }
+}

@@ -102,7 +102,7 @@ async fn a_web_socket_is_joined_through() {
     let play = Play::start().await;
     let mut client = play.client().await;
     client
-        .send("GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n")
+        .send("GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n")
         .await;
     let mut provider = play.provider().await;
     let request = provider.head().await;
@@ -119,4 +119,17 @@ async fn a_web_socket_is_joined_through() {
     assert_eq!(provider.exactly(7).await, b"\0frame\x01");
     drop(client);
     assert_eq!(provider.rest().await, b"");
+}
+
+/// Nobody could keep a conversation small that is hidden in a web socket. Codex then talks over HTTP.
+#[tokio::test]
+async fn a_conversation_is_asked_to_do_without_a_web_socket() {
+    let play = Play::start().await;
+    let mut client = play.client().await;
+    client
+        .send("GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n")
+        .await;
+    let answer = client.message().await;
+    assert_eq!((answer.status(), answer.header("upgrade")), (426, Some("HTTP/1.1")));
+    assert!(answer.text().contains("use HTTP requests"), "{}", answer.text());
 }

@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         visit: impl FnOnce(Inside<'_, 'a>) -> Result<T, SyntaxError>,
     ) -> Result<T, SyntaxError> {
         if self.depth == DEPTH {
-            return Err(SyntaxError::TooDeep { at: self.at });
+            return Err(SyntaxError::TooDeep { most: DEPTH, at: self.at });
         }
         self.depth += 1;
         self.at += 1;

@@ -82,7 +82,11 @@ impl Reader<'_> {
         let mut open = Brackets::default();
         loop {
             // A value begins here.
-            match self.peek()? {
+            let byte = self.peek()?;
+            if matches!(byte, b'{' | b'[') && open.depth >= self.most {
+                return Err(SyntaxError::TooDeep { most: self.most, at: self.at });
+            }
+            match byte {
                 b'"' => self.pass_literal()?,
                 b'{' => {
                     open.push(Bracket::Object);

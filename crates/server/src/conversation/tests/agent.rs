@@ -64,7 +64,7 @@ pub(super) async fn send(conversations: &Conversations, wire: Wire, kind: Kind, 
         body: &Bytes::copy_from_slice(body.as_bytes()),
         lender: Lender { url: "http://127.0.0.1:1/v1/messages".to_owned(), connector: Connector::default() },
     };
-    let Ready { body: pieces, note, talk, .. } = conversations.prepare(asked).await;
+    let Ready { body: pieces, note, talk, .. } = conversations.prepare(asked).await.unwrap();
     let body = String::from_utf8(pieces.concat()).unwrap();
     assert_eq!(note.bytes_out as usize, body.len());
     Sent { body, note, talk }

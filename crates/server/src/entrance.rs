@@ -1,0 +1,80 @@
+//! What happens to a request before it is anybody's: whether it can be one, who sends it, and whether it is for us.
+
+use http::header::{CONNECTION, WWW_AUTHENTICATE};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use hyper::body::{Body, Incoming};
+
+use crate::answer::Answer;
+use crate::api::Api;
+use crate::exchange::{Proxy, Reply};
+use crate::gate::{Denied, check_origin};
+use crate::own::Question;
+use crate::refusal;
+use crate::route::{Provider, Route};
+use crate::socket::Peer;
+
+impl Proxy {
+    /// Answers a request.
+    pub(crate) async fn serve(&self, request: Request<Incoming>, peer: Peer) -> Reply {
+        self.books.tally.request();
+        let (mut parts, body) = request.into_parts();
+        if let Some(refusal) = self.reject(&parts, &body, &peer) {
+            return Ok(refusal);
+        }
+        let admitted = self.settings.gate().admit(&mut parts);
+        let (question, is_api) = (Question::of(parts.uri.path()), Api::owns(parts.uri.path()));
+        let is_ours = question.is_some() || is_api;
+        let admitted =
+            admitted.and_then(|run| if is_ours { check_origin(&parts).map(|()| run) } else { Ok(run) });
+        let run = match admitted {
+            Ok(run) => run,
+            Err(denied) => return Ok(self.turn_away(&parts, denied)),
+        };
+        if let Some(question) = question {
+            return Ok(question.answer(&parts.method, &*self.store, &self.books.tally).await);
+        }
+        let request = Request::from_parts(parts, body);
+        if is_api {
+            return Ok(Box::pin(self.api.answer(request)).await);
+        }
+        self.exchange(request, peer, run).await
+    }
+
+    /// The answer to what can be no request of anybody's.
+    fn reject(&self, parts: &Parts, body: &Incoming, peer: &Peer) -> Option<Response<Answer>> {
+        if peer.is_flawed() {
+            let message = "the head of the request can be read in two ways";
+            let mut refusal = refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message);
+            refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            return Some(refusal);
+        }
+        if parts.method == Method::CONNECT {
+            let message = "this is a proxy for model providers; name it as the provider's base URL instead";
+            return Some(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
+        }
+        let most = self.settings.most_passed;
+        if body.size_hint().lower() > most {
+            let route = Route::of(parts.uri.path(), &parts.headers);
+            return Some(refusal::too_long(route.provider, most));
+        }
+        None
+    }
+
+    /// The answer for somebody who is not let in.
+    fn turn_away(&self, parts: &Parts, denied: Denied) -> Response<Answer> {
+        tracing::info!(why = %denied, status = denied.status().as_u16(), "a request is refused");
+        self.books.tally.denied(denied.name());
+        let route = Route::of(parts.uri.path(), &parts.headers);
+        let mut refusal = if Api::owns(parts.uri.path()) {
+            Api::turn_away(denied)
+        } else {
+            refusal::refuse(route.provider, denied.status(), &denied.to_string())
+        };
+        if denied.status() == StatusCode::UNAUTHORIZED {
+            let wanted = HeaderValue::from_static("Bearer realm=\"secateur\"");
+            refusal.headers_mut().insert(WWW_AUTHENTICATE, wanted);
+        }
+        refusal
+    }
+}
