@@ -24,6 +24,7 @@ mod registry;
 mod spans;
 mod talk;
 mod window;
+mod work;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -44,17 +44,20 @@ impl Proxy {
     /// The answer to what can be no request of anybody's.
     fn reject(&self, parts: &Parts, body: &Incoming, peer: &Peer) -> Option<Response<Answer>> {
         if peer.is_flawed() {
+            self.books.tally.denied("ambiguous");
             let message = "the head of the request can be read in two ways";
             let mut refusal = refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message);
             refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             return Some(refusal);
         }
         if parts.method == Method::CONNECT {
+            self.books.tally.denied("connect");
             let message = "this is a proxy for model providers; name it as the provider's base URL instead";
             return Some(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
         }
         let most = self.settings.most_passed;
         if body.size_hint().lower() > most {
+            self.books.tally.denied("too-long");
             let route = Route::of(parts.uri.path(), &parts.headers);
             return Some(refusal::too_long(route.provider, most));
         }

@@ -271,6 +271,7 @@ impl Proxy {
         self.books.tally.sent(sent.bytes());
         Ok(answer.map_err(|failure| {
             if sent.is_too_long() {
+                self.books.tally.denied("too-long");
                 return refusal::too_long(provider, self.settings.most_passed);
             }
             self.books.tally.failure();

@@ -6,7 +6,7 @@ use secateur::session::Event;
 use secateur_engine::{EngineError, Opening};
 
 use super::Inside;
-use super::branch::{Branch, Work};
+use super::branch::Branch;
 use super::chain::{Id, Link};
 use super::hindrance::Hindrance;
 use super::layout::{Composed, Layout};
@@ -14,6 +14,7 @@ use super::lookup;
 use super::matching::Received;
 use super::spans::Opaque;
 use super::talk::Ask;
+use super::work::Work;
 
 /// A request that fits.
 pub(crate) struct Fitted {

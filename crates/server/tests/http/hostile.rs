@@ -145,6 +145,10 @@ async fn a_body_that_is_too_long_is_not_even_begun() {
         assert_eq!(status(&play, &head).await, 413, "{path}");
     }
     assert_eq!(play.counters().bytes_in, 0, "nothing went to the provider");
+    let mut client = play.client().await;
+    client.send("GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let metrics = client.message().await;
+    assert!(metrics.text().contains("secateur_denied_total{reason=\"too-long\"} 4"), "{}", metrics.text());
 }
 
 #[tokio::test]
