@@ -56,11 +56,11 @@ pub use event::{Event, Failure, Means, NoRoom, Trigger};
 pub use state::{Breaker, Pivot, State};
 pub use window::{Living, Window};
 
+use std::sync::Arc;
+
 use crate::cache::Lifetime;
-use crate::compaction::{Compaction, ForModel};
-use crate::limits::{Comparison, OverflowRule};
-use crate::pivot::PivotStart;
-use crate::policy::Policy;
+use crate::compaction::ForModel;
+use crate::limits::Comparison;
 use crate::profile::Profile;
 use crate::usage::Usage;
 
@@ -71,10 +71,7 @@ use job::Job;
 /// One session, as far as decisions are concerned.
 #[derive(Clone, Debug)]
 pub struct Session {
-    policy: Policy,
-    overflow: OverflowRule,
-    settings: Compaction,
-    start: PivotStart,
+    profile: Arc<Profile>,
     window: Window,
     state: State,
     errand: Option<Errand>,
@@ -87,23 +84,16 @@ pub struct Session {
 impl Session {
     /// A session with what a store knows of it: its state, and its living messages in any order.
     pub fn new(profile: &Profile, state: State, living: impl IntoIterator<Item = Living>) -> Self {
-        let start = profile.pivot.start;
+        Self::sharing(Arc::new(profile.clone()), state, living)
+    }
+
+    /// The same with a profile that many sessions have in common.
+    pub fn sharing(profile: Arc<Profile>, state: State, living: impl IntoIterator<Item = Living>) -> Self {
         let pivot = state.pivot.as_ref();
         let mut rows: Vec<Living> = living.into_iter().collect();
         rows.sort_by_key(|row| Pivot::rank(pivot, row.seq, &row.entry));
-        Self {
-            policy: profile.policy.clone(),
-            overflow: profile.overflow.clone(),
-            settings: profile.compaction.clone(),
-            start,
-            window: Window::of(profile.policy.measures(), rows),
-            state,
-            errand: None,
-            flight: None,
-            job: None,
-            ticket: 0,
-            events: Vec::new(),
-        }
+        let window = Window::of(profile.policy.measures(), rows);
+        Self { profile, window, state, errand: None, flight: None, job: None, ticket: 0, events: Vec::new() }
     }
 
     /// Takes in what happened and says what to do.
@@ -164,13 +154,13 @@ impl Session {
 
     /// What is usable of the window of the model that was last asked for; none if that is unknown.
     pub fn usable(&self) -> Option<i64> {
-        let usable = self.overflow.usable(&self.state.request.limits)?;
+        let usable = self.profile.overflow.usable(&self.state.request.limits)?;
         let threshold = self.for_model().threshold;
         Some(threshold.map_or(usable, |threshold| usable.min(threshold.of(usable))))
     }
 
     fn for_model(&self) -> ForModel {
-        self.settings.for_model(&self.state.request.model)
+        self.profile.compaction.for_model(&self.state.request.model)
     }
 
     /// Estimated tokens of a request with messages of so many characters.
@@ -181,7 +171,7 @@ impl Session {
     }
 
     fn is_over(&self, tokens: i64) -> bool {
-        self.usable().is_some_and(|usable| match self.overflow.comparison {
+        self.usable().is_some_and(|usable| match self.profile.overflow.comparison {
             Comparison::MoreThan => tokens > usable,
             Comparison::AtLeast => tokens >= usable,
         })
@@ -227,8 +217,11 @@ impl Session {
             self.state.lifetime.observe(self.state.last_request, usage);
         }
         let mut errand = Errand::new(Purpose::Rest(turn), now);
-        let tokens = self.overflow.count(usage);
-        if self.settings.auto && self.is_over(tokens) && !(self.overflow.empty_fits && tokens <= 0) {
+        let tokens = self.profile.overflow.count(usage);
+        if self.profile.compaction.auto
+            && self.is_over(tokens)
+            && !(self.profile.overflow.empty_fits && tokens <= 0)
+        {
             errand.trigger = Some(Trigger::Usage);
             self.note_overflow(Trigger::Usage, tokens);
         } else {
@@ -252,7 +245,7 @@ impl Session {
             self.state.calibration.observe(chars, tokens);
         }
         let mut errand = Errand::new(Purpose::Rest(Turn::Open), now);
-        if self.settings.auto {
+        if self.profile.compaction.auto {
             errand.trigger = Some(Trigger::Refusal);
             self.note_overflow(Trigger::Refusal, self.tokens());
         }
@@ -267,7 +260,8 @@ impl Session {
     /// Begins a summary in the background if it will be needed soon.
     fn look_ahead(&mut self, tokens: i64, turn: Turn, now: i64) {
         let Some((mark, usable)) = self.for_model().background.zip(self.usable()) else { return };
-        let allowed = self.settings.auto && self.state.breaker.allows(&self.settings, now);
+        let allowed =
+            self.profile.compaction.auto && self.state.breaker.allows(&self.profile.compaction, now);
         if self.job.is_none() && allowed && tokens >= mark.of(usable) {
             // If it would not help yet, it is not needed yet.
             let _ = self.begin(Trigger::Ahead, turn, 0, now);

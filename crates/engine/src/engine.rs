@@ -1,6 +1,7 @@
 //! The engine: a store, a profile, and who may be asked.
 
-use std::sync::{Arc, LazyLock};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use secateur::{Cache, Catalogue, Layer, Lifetime, Limits, Profile, Profiles};
@@ -10,6 +11,7 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::follow;
 use crate::hooks::Hooks;
 use crate::live::{Channel, Live};
 use crate::provider::Model;
@@ -49,6 +51,8 @@ pub(crate) struct Parts {
     pub store: Arc<dyn Store>,
     pub profiles: Profiles,
     pub layers: Vec<Layer>,
+    /// Profiles as sessions use them, by name and by whether those follow a client.
+    shared: Mutex<HashMap<(String, bool), Arc<Profile>>>,
     pub model: Option<Arc<dyn Model>>,
     pub hooks: Hooks,
     pub redactor: Redactor,
@@ -122,6 +126,7 @@ impl Engine {
             store,
             profiles,
             layers,
+            shared: Mutex::default(),
             model: None,
             hooks: Hooks::default(),
             redactor,
@@ -180,6 +185,7 @@ impl Engine {
             store: old.store.clone(),
             profiles: old.profiles.clone(),
             layers: old.layers.clone(),
+            shared: Mutex::default(),
             model: old.model.clone(),
             hooks: old.hooks.clone(),
             redactor: old.redactor.clone(),
@@ -214,6 +220,22 @@ impl Engine {
             // Nobody can be asked, so nobody is.
             profile.compaction.attempts = 0;
         }
+        Ok(profile)
+    }
+
+    /// The same for sessions, which have it in common, and adapted to those that follow a client.
+    pub(crate) fn shared_profile(&self, name: &str, follows: bool) -> Result<Arc<Profile>, EngineError> {
+        let mut shared = self.parts.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (name.to_owned(), follows);
+        if let Some(profile) = shared.get(&key) {
+            return Ok(Arc::clone(profile));
+        }
+        let mut profile = self.profile(name)?;
+        if follows {
+            follow::adapt(&mut profile);
+        }
+        let profile = Arc::new(profile);
+        shared.insert(key, Arc::clone(&profile));
         Ok(profile)
     }
 

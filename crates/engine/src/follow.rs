@@ -314,7 +314,7 @@ impl Session {
         following.held_from = None;
         following.reloads += 1;
         if following.is_unborn {
-            self.machine = Machine::new(&self.profile, State::default(), []);
+            self.machine = Machine::sharing(Arc::clone(&self.profile), State::default(), []);
             self.bodies.clear();
             (self.background, self.prepared) = (None, None);
             self.is_dirty = false;

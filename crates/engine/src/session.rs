@@ -1,6 +1,7 @@
 //! A session: messages go in, requests that fit come out.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use secateur::Profile;
@@ -17,7 +18,7 @@ use crate::dialect::{Dialect, frame_chars};
 use crate::drive::{Outcome, Stretch};
 use crate::engine::{Engine, Target};
 use crate::error::EngineError;
-use crate::follow::{self, Following};
+use crate::follow::Following;
 use crate::handle;
 use crate::live::Live;
 use crate::prepare::Prepared;
@@ -59,7 +60,7 @@ impl Settlement {
 /// A session may be open in several processes at once. Each notices what the others did before it does anything.
 pub struct Session {
     pub(crate) engine: Engine,
-    pub(crate) profile: Profile,
+    pub(crate) profile: Arc<Profile>,
     pub(crate) dialect: Dialect,
     pub(crate) row: SessionRow,
     pub(crate) machine: Machine,
@@ -106,12 +107,9 @@ impl Session {
         row: SessionRow,
         following: Option<Following>,
     ) -> Result<Self, EngineError> {
-        let mut profile = engine.profile(&row.profile)?;
-        if following.is_some() {
-            follow::adapt(&mut profile);
-        }
+        let profile = engine.shared_profile(&row.profile, following.is_some())?;
         let dialect = handle::dialect(&row)?;
-        let machine = Machine::new(&profile, State::default(), []);
+        let machine = Machine::sharing(Arc::clone(&profile), State::default(), []);
         Ok(Self {
             engine,
             profile,
@@ -158,7 +156,7 @@ impl Session {
             }
             living.push(Living { seq: message.seq, entry, cuts, chars: 0 });
         }
-        self.machine = Machine::new(&self.profile, state, living);
+        self.machine = Machine::sharing(Arc::clone(&self.profile), state, living);
         self.row = loaded.session;
         self.background = None;
         self.prepared = None;

@@ -111,20 +111,21 @@ impl Session {
             }
         }
         // Where pruning does not count as making room, it does not come in the way of a compaction either.
-        let compacts = self.settings.order == Order::Compact && matches!(errand.purpose, Purpose::Rest(_));
+        let compacts =
+            self.profile.compaction.order == Order::Compact && matches!(errand.purpose, Purpose::Rest(_));
         let is_due = !compacts || !self.needs_room(errand);
         if is_due
             && !std::mem::replace(&mut errand.swept, true)
             && let Some(occasion) = errand.occasion()
         {
             let cuts = match occasion {
-                occasion if self.settings.prune_at.contains(&occasion) => {
+                occasion if self.profile.compaction.prune_at.contains(&occasion) => {
                     self.planned(errand.now, Need::Thrift)
                 }
                 Occasion::BeforeRequest => self.over_budget(errand.now),
                 _ => Vec::new(),
             };
-            if self.policy.lasting == Lasting::OneRequest {
+            if self.profile.policy.lasting == Lasting::OneRequest {
                 errand.cuts = cuts;
             } else if !cuts.is_empty() {
                 return self.propose(errand, effects, occasion, cuts);
@@ -148,16 +149,16 @@ impl Session {
         match errand.purpose {
             Purpose::Open => false,
             Purpose::Compact => !errand.changed,
-            Purpose::Request => self.settings.auto && self.is_over(self.tokens_with(&errand.cuts)),
+            Purpose::Request => self.profile.compaction.auto && self.is_over(self.tokens_with(&errand.cuts)),
             Purpose::Rest(_) => errand.trigger.is_some() && (!errand.changed || self.is_over(self.tokens())),
         }
     }
 
     fn make_room(&mut self, errand: &mut Errand, effects: &mut Vec<Effect>) -> Step {
-        let prunes = self.settings.order == Order::PruneFirst && errand.purpose != Purpose::Compact;
+        let prunes = self.profile.compaction.order == Order::PruneFirst && errand.purpose != Purpose::Compact;
         if prunes && !std::mem::replace(&mut errand.emptied, true) {
             let cuts = self.planned(errand.now, Need::Room);
-            if !cuts.is_empty() && self.policy.lasting != Lasting::OneRequest {
+            if !cuts.is_empty() && self.profile.policy.lasting != Lasting::OneRequest {
                 return self.propose(errand, effects, Occasion::Overflow, cuts);
             }
         }
@@ -206,7 +207,7 @@ impl Session {
     /// Ends an errand once everything that happened is stored.
     fn finish(&mut self, errand: &mut Errand, effects: &mut Vec<Effect>) -> Step {
         let goes_on = errand.refused.is_some()
-            && self.settings.resume_when == ResumeWhen::Always
+            && self.profile.compaction.resume_when == ResumeWhen::Always
             && errand.trigger.is_some_and(Trigger::is_automatic)
             && !std::mem::replace(&mut errand.resumed, true);
         if goes_on {
@@ -227,7 +228,7 @@ impl Session {
     /// Lets the request through, or says why not.
     fn release(&mut self, errand: &mut Errand) -> Effect {
         let tokens = self.tokens_with(&errand.cuts);
-        if self.settings.auto && self.is_over(tokens) {
+        if self.profile.compaction.auto && self.is_over(tokens) {
             let largest = self.window.rows().iter().max_by_key(|row| row.chars).map(|row| row.seq);
             let why = errand.refused.take().or_else(|| errand.hindrance.take());
             let usable = self.usable().unwrap_or(0);

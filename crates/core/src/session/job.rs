@@ -51,14 +51,16 @@ impl Session {
     /// Begins a compaction, or says why there is none to begin.
     pub(super) fn begin(&mut self, trigger: Trigger, turn: Turn, level: u8, now: i64) -> Result<(), Failure> {
         let usable = self.usable().unwrap_or(DEFAULT_WINDOW as i64).max(0);
-        let budget = self.for_model().summary.unwrap_or(self.settings.summary).of(usable).max(LEAST_SUMMARY);
+        let budget =
+            self.for_model().summary.unwrap_or(self.profile.compaction.summary).of(usable).max(LEAST_SUMMARY);
         let is_asked = matches!(trigger, Trigger::Estimate | Trigger::Refusal | Trigger::Ahead);
         let wish = Wish { trigger, budget: self.tail_budget(usable, budget, level), is_asked, turn };
         let pivot = self.state.pivot.as_ref();
-        let selection = select(&self.window, pivot, &self.settings, wish);
+        let selection = select(&self.window, pivot, &self.profile.compaction, wish);
         let selection = selection.ok_or(Failure::NothingToSummarise)?;
-        let asks = self.settings.attempts > 0 && self.state.breaker.allows(&self.settings, now);
-        if !asks && self.settings.fallback == Fallback::Nothing {
+        let asks =
+            self.profile.compaction.attempts > 0 && self.state.breaker.allows(&self.profile.compaction, now);
+        if !asks && self.profile.compaction.fallback == Fallback::Nothing {
             return Err(Failure::NothingToSummarise);
         }
         let task = Task {
@@ -86,11 +88,11 @@ impl Session {
 
     /// The characters that recent messages may have after a compaction.
     fn tail_budget(&self, usable: i64, summary: i64, level: u8) -> u64 {
-        let Some(tail) = self.settings.tail.filter(|_| level == 0) else { return 0 };
+        let Some(tail) = self.profile.compaction.tail.filter(|_| level == 0) else { return 0 };
         let fixed = self.window.rows().iter().filter(|row| row.entry.is_fixed()).map(|row| row.chars);
         // With what the provider counts and no message shows: instructions, tools.
         let fixed = self.predict(fixed.fold(0, u64::saturating_add));
-        let mark = self.settings.low_water.map_or(usable, |mark| mark.of(usable));
+        let mark = self.profile.compaction.low_water.map_or(usable, |mark| mark.of(usable));
         let room = mark.saturating_sub(fixed).saturating_sub(summary);
         let budget = u64::try_from(tail.budget(usable).min(room)).unwrap_or(0);
         self.state.calibration.chars(budget)
@@ -115,7 +117,7 @@ impl Session {
             Stage::Agreed => {
                 self.set_stage(Stage::Waiting);
                 self.note_started(&job.task);
-                let marks = self.settings.marker_at == MarkerAt::Start && job.marker.is_none();
+                let marks = self.profile.compaction.marker_at == MarkerAt::Start && job.marker.is_none();
                 let (operations, then) = if marks {
                     (vec![Operation::Mark { task: job.task.id }], Then::TakeMarker)
                 } else {
@@ -188,15 +190,16 @@ impl Session {
         let gone = job.replaced(self.state.pivot.as_ref());
         let rows = self.window.rows().iter().filter(|row| gone.contains(&row.seq));
         let freed = rows.map(|row| row.chars).fold(0, u64::saturating_add);
-        let marker = if job.marker.is_none() { self.settings.marker.len() as u64 } else { 0 };
+        let marker = if job.marker.is_none() { self.profile.compaction.marker.len() as u64 } else { 0 };
         let chars = self.window.chars().saturating_sub(freed).saturating_add(added).saturating_add(marker);
         let (before, after) = (self.tokens(), self.predict(chars));
         let mut limit = i64::MAX;
-        if let (Some(gain), Some(usable)) = (self.settings.least_gain, self.usable()) {
+        if let (Some(gain), Some(usable)) = (self.profile.compaction.least_gain, self.usable()) {
             let gain = if job.task.trigger.is_automatic() { gain.of(usable).max(1) } else { 1 };
             limit = before.saturating_sub(gain);
             // Once next to nothing is kept, any gain is welcome: what is left is cut otherwise.
-            if let Some(mark) = self.settings.low_water.filter(|_| job.level == 0 && job.task.tail.is_some())
+            if let Some(mark) =
+                self.profile.compaction.low_water.filter(|_| job.level == 0 && job.task.tail.is_some())
             {
                 limit = limit.min(mark.of(usable).max(0));
             }
@@ -212,12 +215,13 @@ impl Session {
         }
         let Task { id, means, attempt, .. } = job.task;
         self.events.push(Event::CompactionFailed { task: id, means, attempt, why: why.clone() });
-        if means == Means::Model && self.state.breaker.fail(&self.settings, now) {
+        if means == Means::Model && self.state.breaker.fail(&self.profile.compaction, now) {
             let failures = self.state.breaker.failures;
             self.events.push(Event::BreakerOpened { failures });
         }
-        let again = attempt < self.settings.attempts && self.state.breaker.allows(&self.settings, now);
-        match (means, self.settings.fallback) {
+        let again = attempt < self.profile.compaction.attempts
+            && self.state.breaker.allows(&self.profile.compaction, now);
+        match (means, self.profile.compaction.fallback) {
             (Means::Model, _) if again => job.task.attempt += 1,
             (Means::Model, Fallback::Digest) => {
                 job.task.means = Means::Digest;

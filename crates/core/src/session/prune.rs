@@ -21,7 +21,7 @@ impl Session {
     pub(super) fn planned(&mut self, now: i64, need: Need) -> Vec<(Seq, MadeCut)> {
         let situation = Situation { need, ..self.situation(now) };
         self.window.calibrate(self.state.calibration);
-        let plan = self.window.plan(&self.policy, &situation);
+        let plan = self.window.plan(&self.profile.policy, &situation);
         self.cuts_of(&plan)
     }
 
@@ -31,17 +31,17 @@ impl Session {
     pub fn plan(&self, now: i64) -> (Plan, Memory) {
         let mut memory = self.window.memory().clone();
         memory.calibration = self.state.calibration;
-        let plan = self.policy.plan(self.window.outline(), &self.situation(now), &memory);
+        let plan = self.profile.policy.plan(self.window.outline(), &self.situation(now), &memory);
         (plan, memory)
     }
 
     /// What is over the budget of bytes and media, which a request has to keep even if its tokens fit.
     pub(super) fn over_budget(&mut self, now: i64) -> Vec<(Seq, MadeCut)> {
-        if !self.policy.budget.is_set() {
+        if !self.profile.policy.budget.is_set() {
             return Vec::new();
         }
         let situation = self.situation(now);
-        let plan = self.window.plan_budget(&self.policy, &situation);
+        let plan = self.window.plan_budget(&self.profile.policy, &situation);
         self.cuts_of(&plan)
     }
 
@@ -59,21 +59,21 @@ impl Session {
 
     fn cuts_of(&self, plan: &Plan) -> Vec<(Seq, MadeCut)> {
         let outline = self.window.outline();
-        let mut cuts: Vec<_> = self.policy.surviving(outline, plan).copied().collect();
+        let mut cuts: Vec<_> = self.profile.policy.surviving(outline, plan).copied().collect();
         cuts.reverse();
         cuts.iter().filter_map(|cut| self.made(cut.part, cut.action, cut.after)).collect()
     }
 
     fn made(&self, part: PartIx, action: Action, after: u64) -> Option<(Seq, MadeCut)> {
         let placeholder =
-            fill_placeholder(&self.policy.placeholder, self.window.outline(), part).into_owned();
+            fill_placeholder(&self.profile.policy.placeholder, self.window.outline(), part).into_owned();
         let (seq, part) = self.window.locate(part)?;
         Some((seq, MadeCut { part, action, after, placeholder, operation: 0, undone: false }))
     }
 
     /// New results that are longer than what is let in.
     pub(super) fn oversized(&self) -> Vec<(Seq, MadeCut)> {
-        let Some(usable) = self.usable().filter(|_| !self.settings.caps.is_empty()) else {
+        let Some(usable) = self.usable().filter(|_| !self.profile.compaction.caps.is_empty()) else {
             return Vec::new();
         };
         let outline = self.window.outline();
@@ -87,7 +87,9 @@ impl Session {
                 if outline.kind(part) != Kind::Result || is_cut || self.window.memory().is_pinned(part) {
                     continue;
                 }
-                let Some(cap) = self.settings.cap(outline.tool(part).unwrap_or_default()) else { continue };
+                let Some(cap) = self.profile.compaction.cap(outline.tool(part).unwrap_or_default()) else {
+                    continue;
+                };
                 let cap = u64::try_from(cap.of(usable)).unwrap_or(0);
                 let cap = self.state.calibration.chars(cap).max(LEAST_CAP);
                 let units = outline.units(part);

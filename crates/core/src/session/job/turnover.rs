@@ -21,12 +21,12 @@ impl Session {
             job.turn == Turn::Open && speaks_last && self.window.waiting_from().is_none()
         };
         let automatic = job.task.trigger.is_automatic() && job.task.replay.is_none();
-        let wanted = match self.settings.resume_when {
+        let wanted = match self.profile.compaction.resume_when {
             ResumeWhen::Never => false,
             ResumeWhen::Interrupted => interrupted(),
             ResumeWhen::Auto | ResumeWhen::Always => true,
         };
-        wanted && automatic && self.settings.resume.is_some()
+        wanted && automatic && self.profile.compaction.resume.is_some()
     }
 
     /// Stores the pivot.
@@ -47,7 +47,7 @@ impl Session {
             live_from,
             replay: job.task.replay,
             resume: *resume != Consent::Refused && self.wants_resume(job),
-            shows_marker: self.start == PivotStart::Marker,
+            shows_marker: self.profile.pivot.start == PivotStart::Marker,
             previous,
         };
         let gone = job.replaced(self.state.pivot.as_ref());
