@@ -15,6 +15,9 @@ use super::work::Work;
 /// How long what was said and learned may be in memory only. No agent goes on faster than that.
 const MOMENT: Duration = Duration::from_millis(10);
 
+/// How long an answer may take until what was asked is stored without it: until then all of it is in memory.
+const WHILE: Duration = Duration::from_secs(1);
+
 /// Counts uses, so that the branch that was not used for longest can be told.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
@@ -34,6 +37,8 @@ pub(crate) struct Branch {
     prompt: Mutex<Option<Prompt>>,
     /// Long messages wait to be stored.
     is_heavy: AtomicBool,
+    /// The last answer is on its way.
+    is_awaited: AtomicBool,
 }
 
 impl Branch {
@@ -49,6 +54,7 @@ impl Branch {
             is_kept_soon: AtomicBool::new(false),
             prompt: Mutex::default(),
             is_heavy: AtomicBool::new(false),
+            is_awaited: AtomicBool::new(false),
             work: tokio::sync::Mutex::new(Work::new(session)),
         }
     }
@@ -85,6 +91,7 @@ impl Branch {
 
     /// Takes note of an answer. It is settled by whoever works with the branch next.
     pub(crate) fn report(&self, report: Report, lent: Lent) {
+        self.is_awaited.store(false, Ordering::Relaxed);
         self.reports.lock().unwrap_or_else(PoisonError::into_inner).push((report, lent));
     }
 
@@ -117,11 +124,20 @@ impl Branch {
         self.is_heavy.store(true, Ordering::Relaxed);
     }
 
-    /// The provider took what was said last.
+    /// The provider took what was said last. What is long is stored at once, the rest if the answer takes its time.
     pub(crate) fn accepted(self: &Arc<Self>) {
         if self.is_heavy.swap(false, Ordering::Relaxed) {
-            Arc::clone(self).keep_soon();
+            return Arc::clone(self).keep_soon();
         }
+        self.is_awaited.store(true, Ordering::Relaxed);
+        let branch = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(WHILE).await;
+            if let Some(branch) = branch.upgrade().filter(|branch| branch.is_awaited.load(Ordering::Relaxed))
+            {
+                branch.keep_soon();
+            }
+        });
     }
 
     /// Waits for its turn, then settles the answers that came. If one cannot be, what would have been learned from it is

@@ -83,6 +83,25 @@ async fn processes_that_hear_the_same_at_once_say_the_same_afterwards() {
     assert_eq!(first.body, second.body);
 }
 
+/// What is asked is stored although the answer is still on its way, and another process goes on with it.
+#[tokio::test]
+async fn a_long_answer_does_not_keep_its_request_from_being_stored() {
+    let (_folder, path) = file();
+    let (one, two) = (process(&path, WINDOW).await, process(&path, WINDOW).await);
+    let mut agent = Agent::new("Do it.");
+    agent.step(900);
+    agent.step(900);
+    let sent = agent.ask(&one).await;
+    let mut talk = sent.talk.unwrap();
+    talk.accepted();
+    while one.inside.engine.sessions(1).await.unwrap().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    agent.step(900);
+    assert_eq!(agent.ask(&two).await.note.session, sent.note.session);
+    drop(talk);
+}
+
 /// What is left of each result.
 fn cuts(body: &str) -> Vec<bool> {
     let body: serde_json::Value = serde_json::from_str(body).unwrap();
