@@ -30,6 +30,8 @@ mod tap;
 
 #[path = "serve/dice.rs"]
 mod dice;
+#[path = "serve/heirs.rs"]
+mod heirs;
 #[path = "serve/kills.rs"]
 mod kills;
 #[path = "serve/process.rs"]
