@@ -36,6 +36,8 @@ mod heirs;
 mod kills;
 #[path = "serve/process.rs"]
 mod process;
+#[path = "serve/rolling.rs"]
+mod rolling;
 #[path = "serve/soak.rs"]
 mod soak;
 #[path = "serve/status.rs"]

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -39,6 +39,12 @@ impl Process {
         let address = line.split("http://").nth(1).and_then(|rest| rest.split(',').next());
         let address = address.unwrap_or_else(|| panic!("it does not listen: {line:?}")).parse().unwrap();
         Self { child, address }
+    }
+
+    /// Starts one that cannot work with its store. The code it ends with, and what it says.
+    pub(crate) fn refuse(folder: &Path, store: &str) -> (Option<i32>, String) {
+        let Output { status, stderr, .. } = command(folder, store, 0).output().unwrap();
+        (status.code(), String::from_utf8(stderr).unwrap())
     }
 
     /// Kills it. It has no time for anything.
