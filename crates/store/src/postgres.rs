@@ -11,6 +11,7 @@ mod commit;
 mod find;
 mod forget;
 mod fork;
+mod glance;
 mod lease;
 mod load;
 mod log;
@@ -36,6 +37,8 @@ use crate::text::{check_fork, check_id, check_session, findable};
 use crate::words::asked;
 use crate::{Store, failure};
 use problem::Problem;
+
+pub use glance::{Outlook, outlook};
 
 /// A refusal, or a problem with PostgreSQL.
 type Failure = failure::Failure<Problem>;

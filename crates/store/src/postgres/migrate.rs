@@ -15,7 +15,7 @@ const STEPS: [&str; 4] = [
 ];
 
 /// The newest schema.
-const KNOWN: i32 = STEPS.len() as i32;
+pub(super) const KNOWN: i32 = STEPS.len() as i32;
 
 /// The lock that one process holds while it takes steps: "secateur" in letters.
 const LOCK: i64 = 0x7365_6361_7465_7572;
