@@ -221,6 +221,8 @@ async fn prepares(server: String, wire: Wire) {
     let start = || Process::start_by("balanced", folder, &scene.address, &url, WINDOW);
     scene.proxies = tokio::task::block_in_place(|| [start(), start()]);
     drop(scene.work_until_it_compacts().await.await);
+    // The second time it has heard from the model that there is little room left, and would prepare a summary itself.
+    check(&scene.ask(1).await.unwrap(), &["kept", "replayed"]);
     let answer = scene.ask(1).await.unwrap();
     check(&answer, &["kept", "replayed"]);
     scene.agent.take(&answer);
