@@ -10,6 +10,8 @@ mod disk;
 mod finding;
 mod listener;
 mod pointers;
+mod schema;
+mod server;
 mod storage;
 mod upstream;
 mod variables;
@@ -71,7 +73,10 @@ impl Doctor {
         let variable = |name: &str| env::var(name).ok();
         let (mut findings, settings, config) = self.configuration();
         if let Ok(place) = self.serve.place() {
-            findings.extend(storage::check(place.file.as_deref(), self.serve.folder()));
+            findings.extend(match place.server() {
+                Some(url) => server::check(url).await,
+                None => storage::check(place.file.as_deref(), self.serve.folder()),
+            });
             findings.extend(disk::check(place.file.as_deref(), self.least_free));
         }
         let proxy = near(settings.listen);

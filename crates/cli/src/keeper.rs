@@ -144,6 +144,11 @@ impl StoreArgs {
 }
 
 impl Place {
+    /// The address of the server, if it is one. It can hold a password.
+    pub(crate) fn server(&self) -> Option<&str> {
+        Some(self.url.as_str()).filter(|url| url.starts_with("postgres"))
+    }
+
     fn of(url: String) -> Self {
         let path = url.strip_prefix("sqlite:").map(|path| path.strip_prefix("//").unwrap_or(path));
         let path = path.or_else(|| (!url.contains("://")).then_some(url.as_str()));

@@ -9,8 +9,13 @@ mod agents;
 mod machine;
 #[path = "doctor/patient.rs"]
 mod patient;
+#[expect(dead_code, reason = "other tests need more of it")]
+#[path = "../../server/tests/proxy/place.rs"]
+mod place;
 #[path = "doctor/providers.rs"]
 mod providers;
+#[path = "doctor/servers.rs"]
+mod servers;
 #[expect(dead_code, reason = "nothing is run here")]
 #[path = "run/stage.rs"]
 mod stage;

@@ -30,10 +30,14 @@ mod tap;
 
 #[path = "serve/dice.rs"]
 mod dice;
+#[path = "serve/heirs.rs"]
+mod heirs;
 #[path = "serve/kills.rs"]
 mod kills;
 #[path = "serve/process.rs"]
 mod process;
+#[path = "serve/rolling.rs"]
+mod rolling;
 #[path = "serve/soak.rs"]
 mod soak;
 #[path = "serve/status.rs"]

@@ -1,6 +1,7 @@
 //! A summary that is made while the conversation goes on.
 
 use secateur::session::{Failure, Input};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::error::EngineError;
@@ -12,11 +13,15 @@ use crate::session::Session;
 pub(crate) struct Background {
     pub task: u64,
     pub work: JoinHandle<Result<Prepared, Failure>>,
+    /// Whether it is ready. Whoever sets this is gone when it was called off.
+    pub end: watch::Receiver<bool>,
+    /// Somebody waits for the end.
+    pub is_awaited: bool,
 }
 
 impl Background {
     pub(crate) fn is_finished(&self) -> bool {
-        self.work.is_finished()
+        self.work.is_finished() || *self.end.borrow()
     }
 }
 
@@ -27,6 +32,16 @@ impl Drop for Background {
 }
 
 impl Session {
+    /// Waits, apart from the session, for the end of a summary that was begun in the background; none if none was, or
+    /// somebody waits already. Whoever refreshes the session then lets the summary take its place: as long as nobody
+    /// does, other processes can neither use it nor make their own.
+    pub fn background_end(&mut self) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let background = self.background.as_mut().filter(|background| !background.is_awaited)?;
+        background.is_awaited = true;
+        let mut end = background.end.clone();
+        Some(async move { drop(end.wait_for(|is_ready| *is_ready).await) })
+    }
+
     /// Waits for the summary and hands it to the machine. If somebody else changed the session meanwhile, the summary
     /// is of a session that is no more, and is dropped.
     pub(crate) async fn take_background(&mut self) -> Result<(), EngineError> {

@@ -102,12 +102,22 @@ impl Session {
         }
     }
 
-    /// Asks the hooks, and for a compaction whether nobody else compacts.
+    /// Asks the hooks, and for whatever makes room whether nobody else does.
     async fn consult(&mut self, about: Matter) -> Result<Consent, EngineError> {
         Ok(match about {
-            Matter::Prune(cuts) => self.consult_cuts(&cuts).await,
+            Matter::Prune(cuts) => {
+                // Cuts under a summary that somebody else waits for would cost him the summary.
+                if self.needs_room() {
+                    self.take_lease().await?;
+                }
+                self.consult_cuts(&cuts).await
+            }
             Matter::Compaction(task) => {
-                self.take_lease().await?;
+                if !task.background {
+                    self.take_lease().await?;
+                } else if !self.try_lease().await? {
+                    return Ok(Consent::Elsewhere);
+                }
                 self.consult_compaction(&task).await?
             }
             Matter::Resume => {
@@ -209,15 +219,14 @@ impl Session {
         }
     }
 
+    /// Whether more would be sent than there is room for.
+    fn needs_room(&self) -> bool {
+        self.machine.usable().is_some_and(|usable| self.machine.tokens() > usable)
+    }
+
     /// Takes the right to compact. If somebody else has it, waits until they are done; then everything has changed.
     async fn take_lease(&mut self) -> Result<(), EngineError> {
-        let store = self.engine.parts.store.clone();
-        self.be_born().await?;
-        loop {
-            self.lease = store.lease(&self.row.id, &self.owner, self.engine.parts.lease_ms()).await?;
-            if self.lease.is_some() {
-                return Ok(());
-            }
+        while !self.try_lease().await? {
             tokio::time::sleep(POLL).await;
             match self.look().await? {
                 News::Nothing => {}
@@ -229,6 +238,15 @@ impl Session {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Takes the right to compact, unless somebody else has it.
+    async fn try_lease(&mut self) -> Result<bool, EngineError> {
+        self.be_born().await?;
+        let (store, lease_ms) = (&self.engine.parts.store, self.engine.parts.lease_ms());
+        self.lease = store.lease(&self.row.id, &self.owner, lease_ms).await?;
+        Ok(self.lease.is_some())
     }
 
     /// Gives the right to compact back.

@@ -196,7 +196,7 @@ impl Session {
         }
     }
 
-    /// How often everything was loaded anew. Messages that were taken in before and not stored are gone then.
+    /// How often everything was loaded anew, or messages of others were taken in. Messages that were taken in before and not stored are gone then.
     pub fn reloads(&self) -> u64 {
         self.following.as_ref().map_or(0, |following| following.reloads)
     }
@@ -305,6 +305,21 @@ impl Session {
     /// nobody says what a compaction made.
     pub(crate) fn holds(&self, nature: Nature) -> bool {
         self.following.is_none() || nature != Nature::Plain
+    }
+
+    /// Whether messages of others can be added to what is in memory. A follower rather begins anew, since others may
+    /// have stored what it holds itself; but a summary that is made in the background stays good while the conversation
+    /// goes on elsewhere.
+    pub(crate) fn may_take_in(&self) -> bool {
+        let is_preparing = || self.machine.task().is_some_and(|task| task.background);
+        self.following.as_ref().is_none_or(|following| following.pending.is_empty() && is_preparing())
+    }
+
+    /// Takes note that messages of others were added: the follower has to find out what they are.
+    pub(crate) fn note_taken_in(&mut self) {
+        if let Some(following) = &mut self.following {
+            following.reloads += 1;
+        }
     }
 
     /// Begins anew with what is stored. Says whether that is nothing.

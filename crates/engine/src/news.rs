@@ -71,20 +71,24 @@ impl Session {
             && row.last_event == known.last_event
             && row.live_from == known.live_from
             && row.frame == known.frame;
-        if is_learned || !is_same || self.following.is_some() {
+        if is_learned || !is_same || !self.may_take_in() {
             return Ok(News::Changes { revision: row.revision });
         }
         let found = store.messages(&row.id, known.head + 1, row.head + 1).await?;
         let mut messages = Vec::with_capacity(found.len());
         for message in found {
-            let entry = serde_json::from_str(&message.facts).map_err(|source| EngineError::Unreadable {
-                what: format!("message {} of session {}", message.seq, row.id),
-                source: source.into(),
-            })?;
-            self.bodies.insert(message.seq, message.body.into());
+            let entry: Entry =
+                serde_json::from_str(&message.facts).map_err(|source| EngineError::Unreadable {
+                    what: format!("message {} of session {}", message.seq, row.id),
+                    source: source.into(),
+                })?;
+            if self.holds(entry.nature) {
+                self.bodies.insert(message.seq, message.body.into());
+            }
             messages.push((message.seq, entry));
         }
         self.row = row;
+        self.note_taken_in();
         Ok(News::Messages(messages))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use secateur::session::{Consent, Entry, Failure, Means, Nature, Seq, Task};
 use secateur::{Measures, PivotStart, Role};
 use secateur_formats::Wire;
+use tokio::sync::watch;
 
 use crate::background::Background;
 use crate::dialect::{Dialect, text};
@@ -72,13 +73,16 @@ impl Session {
     pub(crate) async fn start_background(&mut self, task: Task) -> Result<(), EngineError> {
         let id = task.id;
         let material = self.material(task).await?;
+        let (ready, end) = watch::channel(false);
         let work = tokio::spawn(async move {
-            match material {
+            let made = match material {
                 Ok(material) => material.prepare().await,
                 Err(why) => Err(why),
-            }
+            };
+            ready.send(true).ok();
+            made
         });
-        self.background = Some(Background { task: id, work });
+        self.background = Some(Background { task: id, work, end, is_awaited: false });
         Ok(())
     }
 

@@ -102,7 +102,10 @@ pub enum StoreError {
         mode: &'static str,
     },
     /// The database was made by a newer version.
-    #[error("the database has schema {found}, this version knows up to {known}: update secateur")]
+    #[error(
+        "the database has schema {found}, and this version of secateur knows schemas up to {known}: a newer version has \
+         brought it further. Start that version here as well, or restore the backup from before it"
+    )]
     Newer {
         /// The schema found.
         found: u32,

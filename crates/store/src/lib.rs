@@ -48,6 +48,7 @@ use sqlite::Sqlite;
 
 pub use clipping::{Clipping, NewClipping, Search};
 pub use error::StoreError;
+pub use postgres::{Outlook, outlook};
 pub use record::{
     Change, Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
     NewMessage, NewOperation, NewSession, OperationRow, SessionRow,

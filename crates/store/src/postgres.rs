@@ -11,6 +11,7 @@ mod commit;
 mod find;
 mod forget;
 mod fork;
+mod glance;
 mod lease;
 mod load;
 mod log;
@@ -36,6 +37,8 @@ use crate::text::{check_fork, check_id, check_session, findable};
 use crate::words::asked;
 use crate::{Store, failure};
 use problem::Problem;
+
+pub use glance::{Outlook, outlook};
 
 /// A refusal, or a problem with PostgreSQL.
 type Failure = failure::Failure<Problem>;
@@ -73,9 +76,17 @@ impl Postgres {
             .map_err(|_| StoreError::database("cannot open the store")("there is no runtime"))?;
         let store = Self { pool };
         let mut client = store.connect("cannot connect to the store").await?;
-        let result = migrate::migrate(&mut client).await;
-        finish(client, "cannot bring the tables of the store up to date", result)?;
-        Ok(store)
+        let mut attempt = 1;
+        loop {
+            match migrate::migrate(&mut client).await {
+                // Processes of the version before are at work while tables are changed under them.
+                Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
+                result => {
+                    finish(client, "cannot bring the tables of the store up to date", result)?;
+                    return Ok(store);
+                }
+            }
+        }
     }
 
     async fn connect(&self, doing: &'static str) -> Result<Object, StoreError> {

@@ -1,4 +1,4 @@
-//! Whether this machine's clock agrees with that of a provider.
+//! Whether this machine's clock agrees with that of a provider, or of a store's server.
 
 use std::time::SystemTime;
 
@@ -17,16 +17,20 @@ const WARNING: u64 = 60;
 pub(crate) fn check(provider: &str, date: &str, now: SystemTime) -> Option<Finding> {
     let theirs = rfc2822::parse(date).ok()?.timestamp();
     let ours = Timestamp::try_from(now).ok()?;
-    let seconds = ours.as_second() - theirs.as_second();
+    Some(compare(provider, ours.as_second() - theirs.as_second()))
+}
+
+/// Judges by how many seconds this machine's clock is ahead of somebody's.
+pub(crate) fn compare(whose: &str, seconds: i64) -> Finding {
     let (apart, side) = (seconds.unsigned_abs(), if seconds < 0 { "behind" } else { "ahead of" });
-    let found = format!("this machine's clock is {apart} seconds {side} that of {provider}");
+    let found = format!("this machine's clock is {apart} seconds {side} that of {whose}");
     let mend =
         "set the clock by the network (timedatectl set-ntp true, or the system's settings for date and time)";
-    Some(match apart {
+    match apart {
         FAULT.. => Finding::fault(CHECK, found, mend),
         WARNING.. => Finding::warning(CHECK, found, mend),
-        _ => Finding::ok(CHECK, format!("this machine's clock agrees with that of {provider}")),
-    })
+        _ => Finding::ok(CHECK, format!("this machine's clock agrees with that of {whose}")),
+    }
 }
 
 #[cfg(test)]

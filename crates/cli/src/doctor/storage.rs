@@ -7,15 +7,19 @@ use std::path::Path;
 use secateur_store::{Glance, glance};
 
 use super::finding::Finding;
+use super::schema;
 use crate::keeper::Folder;
 
 const CHECK: &str = "store";
-const SCHEMA: &str = "schema";
 
 /// Looks at the file that sessions are kept in.
 pub(crate) fn check(file: Option<&Path>, folder: Folder) -> Vec<Finding> {
     let Some(file) = file else {
-        return vec![Finding::ok(CHECK, "sessions are kept on a server, which is not asked here")];
+        return vec![Finding::warning(
+            CHECK,
+            "sessions are kept in memory and end with the proxy",
+            "nothing, if that is meant; otherwise name a file with --store or `store` in the configuration",
+        )];
     };
     let shown = file.display();
     if fs::symlink_metadata(file).is_err() {
@@ -51,29 +55,9 @@ pub(crate) fn check(file: Option<&Path>, folder: Folder) -> Vec<Finding> {
             "name another file with --store or `store` in the configuration",
         )],
         Ok(Glance::Store { schema, known }) => {
-            vec![Finding::ok(CHECK, format!("{shown} can be read and written")), age(schema, known)]
+            vec![Finding::ok(CHECK, format!("{shown} can be read and written")), schema::check(schema, known)]
         }
         Ok(_) => vec![Finding::ok(CHECK, format!("{shown} is empty and will be filled"))],
-    }
-}
-
-/// Whether this version can work with a schema.
-fn age(schema: u32, known: u32) -> Finding {
-    if schema > known {
-        Finding::fault(
-            SCHEMA,
-            format!("the store has schema {schema}, and this version knows schemas up to {known}"),
-            "install the version of secateur that wrote it, or name another file with --store",
-        )
-    } else if schema < known {
-        Finding::warning(
-            SCHEMA,
-            format!("the store has the old schema {schema}; this version writes schema {known}"),
-            "nothing has to be done: the next `secateur serve` brings it up to date. Copy the file first if an older \
-             version is to read it again, which it then cannot",
-        )
-    } else {
-        Finding::ok(SCHEMA, format!("the store has schema {schema}, the newest"))
     }
 }
 

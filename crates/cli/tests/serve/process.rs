@@ -3,7 +3,9 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::stage::{page, profile};
 
@@ -21,18 +23,16 @@ impl Process {
 
     /// Starts one on a store, and waits until it listens.
     pub(crate) fn start_on(folder: &Path, store: &str, upstream: &str, window: u64) -> Self {
-        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-        std::fs::write(path("models.toml"), page(window)).unwrap();
-        std::fs::write(path("steady.toml"), profile()).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_secateur"));
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SECATEUR_")) {
-            command.env_remove(name);
-        }
-        command.args(["serve", "--listen", "127.0.0.1:0", "--log", "off"]);
-        command.args(["--store", store, "--profile", &path("steady.toml")]);
+        let steady = folder.join("steady.toml");
+        std::fs::write(&steady, profile()).unwrap();
+        Self::start_by(steady.to_str().unwrap(), folder, store, upstream, window)
+    }
+
+    /// Starts one that works by this profile, and waits until it listens.
+    pub(crate) fn start_by(profile: &str, folder: &Path, store: &str, upstream: &str, window: u64) -> Self {
+        let mut command = command(folder, store, window);
+        command.args(["--profile", profile]);
         command.args(["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]);
-        command.env("SECATEUR_MODELS", path("models.toml"));
-        command.env("HOME", folder).env("XDG_CONFIG_HOME", folder).current_dir(folder);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -41,9 +41,29 @@ impl Process {
         Self { child, address }
     }
 
+    /// Starts one that cannot work with its store. The code it ends with, and what it says.
+    pub(crate) fn refuse(folder: &Path, store: &str) -> (Option<i32>, String) {
+        let Output { status, stderr, .. } = command(folder, store, 0).output().unwrap();
+        (status.code(), String::from_utf8(stderr).unwrap())
+    }
+
     /// Kills it. It has no time for anything.
     pub(crate) fn kill(mut self) {
         self.end();
+    }
+
+    /// Lets nothing more happen in it.
+    pub(crate) fn sleep(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub(crate) fn wake(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     fn end(&mut self) {
@@ -56,4 +76,17 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+fn command(folder: &Path, store: &str, window: u64) -> Command {
+    let models = folder.join("models.toml");
+    std::fs::write(&models, page(window)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_secateur"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SECATEUR_")) {
+        command.env_remove(name);
+    }
+    command.args(["serve", "--listen", "127.0.0.1:0", "--log", "off", "--store", store]);
+    command.env("SECATEUR_MODELS", models);
+    command.env("HOME", folder).env("XDG_CONFIG_HOME", folder).current_dir(folder);
+    command
 }

@@ -62,7 +62,7 @@ fn is_answered(answer: &Answer) -> bool {
 
 /// Both send the same bytes for the same request, once nothing is left to be decided: an answer may tell that there is
 /// hardly any room, and then the next request is shorter, whoever is asked.
-async fn agree(agent: &Agent, tap: &Tap, proxies: [SocketAddr; 2]) {
+pub(crate) async fn agree(agent: &Agent, tap: &Tap, proxies: [SocketAddr; 2]) {
     let (mut last, mut told) = (String::new(), Vec::new());
     for to in proxies.into_iter().cycle().take(8) {
         tap.take();

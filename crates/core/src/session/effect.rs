@@ -131,6 +131,8 @@ pub enum Consent {
     Except(Vec<(Seq, u32)>),
     /// Leave it.
     Refused,
+    /// Leave it: somebody else does it. Only for what is prepared in the background; whoever needs it now waits.
+    Elsewhere,
 }
 
 /// What to do.

@@ -100,7 +100,10 @@ impl Session {
     pub(super) fn take_verdict(&mut self, then: Then, verdict: Consent, effects: &mut Vec<Effect>) {
         match (then, verdict) {
             (Then::Cut { occasion, cuts }, verdict) => self.agree_cuts(effects, verdict, occasion, cuts),
-            (Then::Begin, Consent::Refused) => self.give_up(Failure::Vetoed),
+            (Then::Begin, Consent::Elsewhere) if self.task().is_some_and(|task| task.background) => {
+                self.job = None;
+            }
+            (Then::Begin, Consent::Refused | Consent::Elsewhere) => self.give_up(Failure::Vetoed),
             (Then::Begin, _) => self.set_stage(Stage::Agreed),
             (Then::Pivot(summary), verdict) => self.set_stage(Stage::Ready { summary, resume: verdict }),
             _ => {}

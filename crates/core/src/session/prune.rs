@@ -167,7 +167,7 @@ impl Session {
         match verdict {
             Consent::Given => {}
             Consent::Except(parts) => cuts.retain(|(seq, cut)| !parts.contains(&(*seq, cut.part))),
-            Consent::Refused => return,
+            Consent::Refused | Consent::Elsewhere => return,
         }
         if cuts.is_empty() {
             return;

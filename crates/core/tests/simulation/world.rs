@@ -305,7 +305,13 @@ impl World {
         Some(match effect {
             Effect::Store(record) => return self.store(record),
             Effect::Consult { ticket, .. } => {
-                let verdict = if self.is_unlucky(3) { Consent::Refused } else { Consent::Given };
+                let verdict = if self.is_unlucky(3) {
+                    Consent::Refused
+                } else if self.is_unlucky(3) {
+                    Consent::Elsewhere
+                } else {
+                    Consent::Given
+                };
                 Input::Consulted { ticket: *ticket, verdict }
             }
             Effect::Summarise(task) => match self.summarise(task) {

@@ -108,7 +108,23 @@ impl Branch {
             if let Err(error) = work.keep().await {
                 tracing::warn!(session = self.session, %error, "what was learned is not stored");
             }
+            let end = work.session.background_end();
+            drop(work);
+            if let Some(end) = end {
+                end.await;
+                self.take_summary().await;
+            }
         });
+    }
+
+    /// Lets a summary that was made in the background take its place. The next request may come to another process.
+    async fn take_summary(&self) {
+        let mut work = self.work().await;
+        if let Err(error) = work.session.refresh().await {
+            tracing::warn!(session = self.session, %error, "a summary is not stored");
+        }
+        let events = work.session.happened();
+        work.note(events);
     }
 
     /// Takes note of a prompt that a provider reported on. Says why most of it was not in the provider's cache, if so.

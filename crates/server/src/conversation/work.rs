@@ -56,6 +56,11 @@ impl Work {
         Ok(())
     }
 
+    /// Takes note of what happened apart from requests.
+    pub(crate) fn note(&mut self, events: Vec<Event>) {
+        self.happened.extend(events);
+    }
+
     /// What happened since the last request.
     pub(crate) fn happened(&mut self, now: Vec<Event>) -> Vec<Event> {
         self.happened.extend(now);

@@ -23,6 +23,8 @@ pub(crate) enum Deed {
     Reset(usize),
     /// The model answers, and after so many bytes nothing more comes.
     Stall(usize),
+    /// The model is asked when the test says so.
+    Hold,
 }
 
 /// Where requests pass by. It is gone when this is dropped.
@@ -35,8 +37,10 @@ pub(crate) struct Tap {
 struct Inside {
     model: SocketAddr,
     seen: Mutex<Seen>,
-    /// Rings when an answer stalls.
+    /// Rings when an answer stalls, or a request is held.
     stalled: Notify,
+    /// Rings when one that is held may go on.
+    released: Notify,
 }
 
 #[derive(Default)]
@@ -53,7 +57,12 @@ impl Tap {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let model = model.trim_start_matches("http://").parse().unwrap();
-        let inside = Arc::new(Inside { model, seen: Mutex::default(), stalled: Notify::new() });
+        let inside = Arc::new(Inside {
+            model,
+            seen: Mutex::default(),
+            stalled: Notify::new(),
+            released: Notify::new(),
+        });
         let shared = Arc::clone(&inside);
         let task = tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
@@ -98,9 +107,14 @@ impl Tap {
         self.take().last().map(text).unwrap()
     }
 
-    /// Waits until an answer stalls.
+    /// Waits until an answer stalls, or a request is held.
     pub(crate) async fn stalled(&self) {
         crate::play::within(self.inside.stalled.notified()).await;
+    }
+
+    /// Lets one request go on that is held.
+    pub(crate) fn release(&self) {
+        self.inside.released.notify_one();
     }
 }
 
@@ -134,6 +148,11 @@ impl Inside {
                 let _ = line.socket.shutdown().await;
                 return;
             }
+            Deed::Hold => {
+                self.stalled.notify_one();
+                self.released.notified().await;
+                usize::MAX
+            }
             Deed::Pass => usize::MAX,
             Deed::Reset(most) | Deed::Stall(most) => most,
         };
@@ -156,7 +175,7 @@ impl Inside {
                 self.stalled.notify_one();
                 line.rest().await;
             }
-            Deed::Pass | Deed::Say(_) => {}
+            Deed::Pass | Deed::Say(_) | Deed::Hold => {}
         }
     }
 }

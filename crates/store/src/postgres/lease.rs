@@ -7,7 +7,7 @@ use crate::record::Lease;
 use crate::text::{from_column, to_column};
 
 /// The server's clock, in milliseconds.
-const NOW: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
+pub(super) const NOW: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
 
 /// Takes or renews a lease.
 pub(super) async fn take(

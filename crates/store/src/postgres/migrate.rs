@@ -5,7 +5,8 @@ use deadpool_postgres::{GenericClient, Object};
 use super::Failure;
 use crate::error::StoreError;
 
-/// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed.
+/// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed, and only
+/// adds: processes of the version before go on with the tables that it changes.
 const STEPS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -14,7 +15,7 @@ const STEPS: [&str; 4] = [
 ];
 
 /// The newest schema.
-const KNOWN: i32 = STEPS.len() as i32;
+pub(super) const KNOWN: i32 = STEPS.len() as i32;
 
 /// The lock that one process holds while it takes steps: "secateur" in letters.
 const LOCK: i64 = 0x7365_6361_7465_7572;

@@ -3,7 +3,8 @@
 //! The details of its errors repeat the values of rows ("Key (id)=(…) already exists"). Only the message and the code
 //! are kept.
 
-use std::fmt;
+use std::error::Error as _;
+use std::{fmt, io};
 
 use deadpool_postgres::PoolError;
 use tokio_postgres::Error;
@@ -56,7 +57,10 @@ impl std::error::Error for Problem {}
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let Some(said) = error.as_db_error() else {
-            return Self { message: error.to_string(), kind: Kind::Broken };
+            // What the system says of a connection quotes nothing.
+            let cause = error.source().filter(|cause| cause.is::<io::Error>());
+            let message = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+            return Self { message, kind: Kind::Broken };
         };
         // Classes 08 and 57P: the server ends the connection.
         let kind = match said.code().code() {

@@ -5,7 +5,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::Failure;
 use crate::error::StoreError;
 
-/// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed.
+/// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed, and only
+/// adds: processes of the version before go on with the tables that it changes.
 const STEPS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),

@@ -1,5 +1,7 @@
 //! Databases of other versions, and of other programs.
 
+use std::time::Duration;
+
 use secateur_store::{Commit, NewClipping, Search, StoreError, open};
 
 use crate::home::{Backend, Home, on_each_home, run};
@@ -154,6 +156,57 @@ async fn many_may_open_a_new_store_at_once(home: Home) {
     }
     assert_eq!(home.open().await.sessions(9).await.unwrap().len(), 8);
     assert_eq!(schema(&home).await, NEWEST);
+}
+
+/// Whoever runs while another version takes a step goes on with what he knows of the tables, so all that he knows must
+/// stay. A column that is new must not be asked of him.
+#[test]
+fn steps_only_add() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let steps = (2..=NEWEST).flat_map(|number| ["postgres", "sqlite"].map(|backend| (backend, number)));
+    for (backend, number) in steps {
+        let step = folder.join(format!("{backend}/schema/{number}.sql"));
+        let sql = std::fs::read_to_string(&step).unwrap();
+        let lines: Vec<&str> = sql.lines().filter(|line| !line.starts_with("--")).collect();
+        let sql = lines.join("\n");
+        let words = sql.split_whitespace().collect::<Vec<_>>().join(" ").to_uppercase();
+        for taken in
+            ["DROP ", "RENAME ", "TRUNCATE ", " TYPE ", "SET NOT NULL", "ADD CONSTRAINT", "UNIQUE INDEX"]
+        {
+            assert!(!words.contains(taken), "{taken:?} in {}", step.display());
+        }
+        for column in words.split("ADD COLUMN").skip(1) {
+            let column = column.split([';', ',']).next().unwrap();
+            let is_filled = !column.contains("NOT NULL") || column.contains("DEFAULT");
+            assert!(is_filled, "{column} in {}", step.display());
+        }
+    }
+}
+
+/// A process of the second version is at work on the tables that two steps want to change: it holds one and wants the
+/// other, and so does whoever takes the steps.
+#[test]
+fn whoever_stands_in_the_way_of_a_step_is_waited_for() {
+    run(Backend::Postgres, |home| async move {
+        make_schema_2(&home).await;
+        let old = home.connect().await;
+        old.batch_execute("BEGIN; INSERT INTO bodies VALUES ('\\x01', 0, 1, 'x')").await.unwrap();
+        let url = format!("{}&application_name=steps", home.url);
+        let opening = tokio::spawn(async move { open(&url).await });
+        // It has its lock on the messages then, and waits for that on the bodies.
+        let waiting = "SELECT count(*) FROM pg_stat_activity \
+                       WHERE application_name = 'steps' AND wait_event_type = 'Lock'";
+        while home.ask(waiting).await == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let values = "1, 2, 'b', NULL, FALSE, FALSE, 7, '\\x01', NULL, '{}', ''";
+        let written = old.batch_execute(&format!("INSERT INTO messages VALUES ({values})")).await;
+        // The server has ended either; it is not said whom.
+        old.batch_execute(if written.is_ok() { "COMMIT" } else { "ROLLBACK" }).await.unwrap();
+        let store = opening.await.unwrap().unwrap();
+        assert_eq!(schema(&home).await, NEWEST);
+        assert_eq!(store.messages("s", 0, 9).await.unwrap().len(), 1 + usize::from(written.is_ok()));
+    });
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Session {
             kept: job.task.kept.clone(),
             live_from,
             replay: job.task.replay,
-            resume: *resume != Consent::Refused && self.wants_resume(job),
+            resume: !matches!(resume, Consent::Refused | Consent::Elsewhere) && self.wants_resume(job),
             shows_marker: self.profile.pivot.start == PivotStart::Marker,
             previous,
         };

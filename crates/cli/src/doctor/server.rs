@@ -1,0 +1,58 @@
+//! Whether a store on a server can be used: it is reached, lets itself be written, and has a schema that this version knows.
+//! It is only asked: opening it would bring it up to date.
+
+use secateur_store::{Outlook, outlook};
+
+use super::finding::Finding;
+use super::{clock, schema};
+
+const CHECK: &str = "store";
+const WHOSE: &str = "the PostgreSQL server";
+
+/// Asks the server at an address, which can hold a password and is not shown.
+pub(crate) async fn check(url: &str) -> Vec<Finding> {
+    match outlook(url).await {
+        Ok(outlook) => judge(&outlook),
+        Err(error) => vec![Finding::fault(
+            CHECK,
+            format!("sessions are kept on a server that cannot be used: {error}"),
+            "see whether the server runs and can be reached from here, and whether address, user, password and database \
+             in --store, SECATEUR_STORE or `store` in the configuration are right; until then nothing is cut",
+        )],
+    }
+}
+
+fn judge(outlook: &Outlook) -> Vec<Finding> {
+    let mut findings = vec![usable(outlook)];
+    findings.extend(outlook.schema.map(|found| schema::check(found, outlook.known)));
+    // Leases go by the server's clock; the order of sessions and the age of what is forgotten do not.
+    findings.push(clock::compare(WHOSE, outlook.ahead_ms / 1000));
+    findings
+}
+
+fn usable(outlook: &Outlook) -> Finding {
+    let version = &outlook.version;
+    let is_made = outlook.schema.is_some();
+    let needs_tables = outlook.schema.is_none_or(|schema| schema < outlook.known);
+    if outlook.is_read_only {
+        let found = format!("PostgreSQL {version} can be reached, but only be read");
+        let mend =
+            "name the server that others are copies of, or set default_transaction_read_only off there";
+        return Finding::fault(CHECK, found, mend);
+    }
+    if needs_tables && !outlook.may_make_tables {
+        let found = format!(
+            "PostgreSQL {version} can be reached, but its user may not make the tables that are missing"
+        );
+        let mend = "let the user own the database, or GRANT CREATE ON SCHEMA, or name a schema of the user's own with \
+                    options=-c%20search_path%3DNAME in the address";
+        return Finding::fault(CHECK, found, mend);
+    }
+    if !outlook.may_write {
+        let found = format!("PostgreSQL {version} can be reached, but its user may not write the tables");
+        let mend = "name the user that made the tables, or GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA";
+        return Finding::fault(CHECK, found, mend);
+    }
+    let found = if is_made { "can be read and written" } else { "is empty and will be filled" };
+    Finding::ok(CHECK, format!("PostgreSQL {version} can be reached, and {found}"))
+}
