@@ -210,14 +210,20 @@ impl Session {
 
     /// Learns from what the provider reported, and sees whether there is something to do.
     fn learn(&mut self, usage: &Usage, turn: Turn, now: i64) {
-        if let (Some(chars), Ok(tokens)) = (self.state.sent_chars.take(), u64::try_from(usage.context()))
+        let sent = self.state.sent_chars.take();
+        if let (Some(chars), Ok(tokens)) = (sent, u64::try_from(usage.context()))
             && tokens > 0
         {
             self.state.calibration.observe(chars, tokens);
             self.state.lifetime.observe(self.state.last_request, usage);
         }
         let mut errand = Errand::new(Purpose::Rest(turn), now);
-        let tokens = self.profile.overflow.count(usage);
+        let mut tokens = self.profile.overflow.count(usage);
+        let left = self.window.chars().saturating_add(self.state.request.frame);
+        if sent.is_some_and(|sent| left < sent) {
+            // A summary came in while the answer was under way: what was reported is there no more.
+            tokens = tokens.min(self.tokens());
+        }
         if self.profile.compaction.auto
             && self.is_over(tokens)
             && !(self.profile.overflow.empty_fits && tokens <= 0)

@@ -207,6 +207,10 @@ fn the_conversation_goes_on_while_a_summary_is_made_in_the_background() {
     summarise 11 messages by model
     compacted by model: 156321 to 7676 tokens
     "#);
+
+    // The answer to the request before it says how long that was, which is true no more.
+    scene.report(190_000, Turn::Over);
+    assert!(!scene.show().contains("compaction"), "{}", scene.show());
 }
 
 #[test]
