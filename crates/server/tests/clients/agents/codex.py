@@ -1,6 +1,8 @@
 """Codex, on Responses."""
 
-from client import Client, Launch, program
+from dataclasses import replace
+
+from client import Accompanied, Client, Launch, program
 
 CONFIG = """\
 model = "fake-model"
@@ -29,4 +31,10 @@ def launch(place):
     return Launch(command, {"LOCAL_API_KEY": "none"})
 
 
+def launch_with_tools(place):
+    add = [program("codex", "codex"), "mcp", "add", "secateur", "--", "secateur", "mcp"]
+    return replace(launch(place), before=[add])
+
+
 CLIENT = Client("codex", "codex", launch, window=40_000, steps=50, explores=True)
+RUN = Accompanied("run-codex", "codex", launch_with_tools, window=64_000, steps=160, bytes=4_000)
