@@ -112,6 +112,11 @@ impl Proxy {
         let route = Route::of(request.uri().path(), request.headers());
         let upstream = self.settings.upstream(route.provider);
         let tunnel = hop::upgrade(request.headers()).filter(|_| peer.is_some());
+        if tunnel.is_some()
+            && let Some(refusal) = tunnel::decline(&route, request.headers())
+        {
+            return Ok(refusal);
+        }
         let client = tunnel.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut parts, body) = request.into_parts();
         let headers = hop::strip(std::mem::take(&mut parts.headers));

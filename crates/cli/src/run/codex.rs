@@ -2,7 +2,7 @@
 //! its key; only its address becomes ours, and what was its address is asked by the proxy.
 //!
 //! The provider that Codex brings along keeps its name, too, although one of another name could be told not to use
-//! WebSockets: `codex resume` only finds sessions of the same provider.
+//! WebSockets: `codex resume` only finds sessions of the same provider. The proxy tells it instead.
 
 use std::net::SocketAddr;
 
@@ -51,11 +51,7 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
     let known = config.get("model_providers").and_then(|all| all.get(&name)).is_some();
     let is_word = name.chars().all(|point| point.is_ascii_alphanumeric() || "_-".contains(point));
     let key = match name.as_str() {
-        OWN => {
-            let note = "Codex talks to OpenAI over a WebSocket if it can, which passes through unread: nothing is cut then";
-            launch.notes.push(note.to_owned());
-            String::from("openai_base_url")
-        }
+        OWN => String::from("openai_base_url"),
         _ if known && is_word => format!("model_providers.{name}.base_url"),
         // Codex brings more providers along, whose addresses are not known here.
         _ => {

@@ -53,7 +53,9 @@ def attend(client, options):
     # One for each step, those that fetch back what was cut, and the last.
     if turns(stats) != client.steps + client.recall_turns + 1:
         raise Failure(f"took {turns(stats)} turns for {client.steps} steps")
-    came, went = sent(folder), received(stats)
+    (came, sockets), went = sent(folder), received(stats)
+    if sockets != client.sockets:
+        raise Failure(f"tried {sockets} times to talk over a web socket in place of {client.sockets}")
     if len(came) != len(went):
         raise Failure(f"{len(came)} requests came from the agent, {len(went)} to the model")
     if max(came) < WINDOWS * 4 * client.window:
@@ -65,9 +67,11 @@ def attend(client, options):
 
 
 def sent(folder):
-    """The bytes of each request of a conversation, as they came from the agent."""
+    """The bytes of each request of a conversation, as they came from the agent; and how often it wanted a socket."""
     lines = map(json.loads, (folder / "sent.jsonl").read_text().splitlines())
-    return [line["bytes"] for line in lines if line["path"].split("?")[0].endswith(TALKS)]
+    talks = [line for line in lines if line["path"].split("?")[0].endswith(TALKS)]
+    posted = [line["bytes"] for line in talks if line["method"] == "POST"]
+    return posted, len(talks) - len(posted)
 
 
 def received(stats):

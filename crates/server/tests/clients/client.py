@@ -65,6 +65,8 @@ class Accompanied(Client):
     recalls_by: str = "tool"
     # How many turns that takes.
     recall_turns: int = 1
+    # How often it tries to talk over a web socket until it believes that it must not.
+    sockets: int = 0
 
     def works(self):
         settings = f"steps={self.steps} bytes={self.bytes} by={self.recalls_by}"

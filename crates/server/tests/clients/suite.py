@@ -20,7 +20,7 @@ from trial import RUNS, Failure, clean, finish, turns
 HERE = Path(__file__).resolve().parent
 
 AGENTS = [pi.CHAT, pi.ANTHROPIC, claude_code.CLIENT, codex.CLIENT, opencode.CHAT, opencode.ANTHROPIC]
-ACCOMPANIED = [pi.RUN, claude_code.RUN, codex.RUN]
+ACCOMPANIED = [pi.RUN, claude_code.RUN, codex.RUN, codex.RUN_OPENAI]
 CLIENTS = [*sdks.CLIENTS, *AGENTS, *ACCOMPANIED]
 
 

@@ -120,3 +120,18 @@ async fn a_web_socket_is_joined_through() {
     drop(client);
     assert_eq!(provider.rest().await, b"");
 }
+
+#[tokio::test]
+async fn codex_is_told_to_talk_over_plain_http() {
+    let play = Play::start().await;
+    let mut client = play.client().await;
+    let upgrade = "Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOriginator: codex_exec\r\n\r\n";
+    client.send(format!("GET /v1/responses HTTP/1.1\r\n{upgrade}")).await;
+    let refusal = client.message().await;
+    assert!(refusal.head.starts_with("HTTP/1.1 426 "), "{}", refusal.head);
+    assert_eq!(refusal.header("upgrade"), Some("HTTP/1.1"));
+    // What holds no conversation is its own affair.
+    let mut client = play.client().await;
+    client.send(format!("GET /v1/realtime HTTP/1.1\r\n{upgrade}")).await;
+    assert!(play.provider().await.head().await.head.starts_with("GET /v1/realtime "));
+}
