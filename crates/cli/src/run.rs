@@ -10,6 +10,8 @@ mod openclaw;
 mod opencode;
 mod pi;
 pub(crate) mod point;
+#[cfg(unix)]
+mod signals;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -107,7 +109,7 @@ impl Run {
             paint::note(note);
         }
         let code = match child::start(launch.command(program, arguments)) {
-            Ok(child) => child::wait(child).await.context("the program was lost sight of")?,
+            Ok(program) => child::wait(program).await.context("the program was lost sight of")?,
             Err(error) => {
                 paint::error(&anyhow!("cannot start {}: {error}", program.display()));
                 // As shells and `env` have it.

@@ -81,8 +81,10 @@ impl Proxy {
         let route = Route::of(request.uri().path(), request.headers());
         let upstream = self.settings.upstream(route.provider);
         let tunnel = hop::upgrade(request.headers()).filter(|_| peer.is_some());
-        if tunnel.is_some() && route.talk.is_some() {
-            return Ok(tunnel::refuse(route.provider));
+        if tunnel.is_some()
+            && let Some(refusal) = tunnel::decline(&route, request.headers())
+        {
+            return Ok(refusal);
         }
         let client = tunnel.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut parts, body) = request.into_parts();

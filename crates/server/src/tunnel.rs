@@ -1,7 +1,9 @@
-//! Connections that become something else, such as a web socket. What goes through them is not looked at, so
-//! conversations are asked to go another way.
+//! Connections that become something else, such as a web socket. What goes through them is not looked at.
+//!
+//! Codex would hold whole conversations through one. It goes on over plain HTTP at once, where they can be read and kept
+//! small, if it is told that this way is not open; so it is told that.
 
-use http::header::{CONNECTION, HeaderMap, HeaderValue, UPGRADE};
+use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, UPGRADE, USER_AGENT};
 use http::{Response, StatusCode};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -9,16 +11,24 @@ use tokio::io::copy_bidirectional;
 
 use crate::answer::Answer;
 use crate::refusal;
-use crate::route::Provider;
+use crate::route::Route;
 
-/// The answer to a client that wants to talk where nobody could keep its conversation small. Clients that can do both
-/// take it as a hint to go on without.
-pub(crate) fn refuse(provider: Provider) -> Response<Answer> {
-    let message = "conversations are read on their way, which they cannot be inside of another protocol; use HTTP requests";
-    let mut refusal = refusal::refuse(provider, StatusCode::UPGRADE_REQUIRED, message);
-    refusal.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
-    refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    refusal
+/// By which Codex says who it is; programs that are built around it give themselves other names in one of them.
+const NAMES: [HeaderName; 2] = [USER_AGENT, HeaderName::from_static("originator")];
+
+/// The answer for a client that would hold a conversation in here and is known to go on without; none for all others.
+pub(crate) fn decline(route: &Route, headers: &HeaderMap) -> Option<Response<Answer>> {
+    route.talk?;
+    let is_codex =
+        |name: &HeaderName| headers.get(name).is_some_and(|name| name.as_bytes().starts_with(b"codex"));
+    if !NAMES.iter().any(is_codex) {
+        return None;
+    }
+    let message = "secateur reads conversations over plain HTTP only";
+    let mut refusal = refusal::refuse(route.provider, StatusCode::UPGRADE_REQUIRED, message);
+    // Such an answer has to name something that is understood.
+    ask(refusal.headers_mut(), HeaderValue::from_static("HTTP/1.1"));
+    Some(refusal)
 }
 
 /// Asks the provider for the same.

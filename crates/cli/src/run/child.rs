@@ -6,36 +6,52 @@
 use std::io;
 use std::process::{Child, Command};
 
+#[cfg(unix)]
+use super::signals::Signals;
+
+/// A program that was started.
+pub(crate) struct Program {
+    child: Child,
+    #[cfg(unix)]
+    signals: Signals,
+}
+
 /// Starts a program with our own input and output.
-pub(crate) fn start(mut command: Command) -> io::Result<Child> {
-    command.spawn()
+#[cfg(unix)]
+pub(crate) fn start(mut command: Command) -> io::Result<Program> {
+    let signals = Signals::listen()?;
+    Ok(Program { child: command.spawn()?, signals })
+}
+
+/// Starts a program with our own input and output.
+#[cfg(not(unix))]
+pub(crate) fn start(mut command: Command) -> io::Result<Program> {
+    Ok(Program { child: command.spawn()? })
 }
 
 /// Waits until the program is gone. Its exit code, as a shell gives it: 128 and its number for a signal.
 #[cfg(unix)]
-pub(crate) async fn wait(child: Child) -> io::Result<u8> {
+pub(crate) async fn wait(program: Program) -> io::Result<u8> {
     use std::io::IsTerminal;
 
     use rustix::process::{Pid, Signal, kill_process};
-    use tokio::signal::unix::{SignalKind, signal};
 
+    let Program { child, mut signals } = program;
     let pid = Pid::from_child(&child);
-    let (mut interrupt, mut quit) = (signal(SignalKind::interrupt())?, signal(SignalKind::quit())?);
-    let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    signals.listen_to_all()?;
     let is_typed = io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
     let mut ended = tokio::task::spawn_blocking(move || reap(pid));
     loop {
-        let passed = tokio::select! {
+        tokio::select! {
             code = &mut ended => return code.map_err(io::Error::other)?,
-            // The terminal has sent it to the program as well.
-            _ = interrupt.recv() => (!is_typed).then_some(Signal::INT),
-            _ = quit.recv() => (!is_typed).then_some(Signal::QUIT),
-            _ = terminate.recv() => Some(Signal::TERM),
-            _ = hangup.recv() => Some(Signal::HUP),
-        };
-        if let Some(passed) = passed {
-            // It may have ended meanwhile.
-            kill_process(pid, passed).ok();
+            signal = signals.next() => {
+                // The terminal has sent it to the program as well.
+                let has_come = is_typed && matches!(signal, Signal::INT | Signal::QUIT);
+                if !has_come {
+                    // It may have ended meanwhile.
+                    kill_process(pid, signal).ok();
+                }
+            }
         }
     }
 }
@@ -63,8 +79,8 @@ fn reap(pid: rustix::process::Pid) -> io::Result<u8> {
 
 /// Waits until the program is gone. Its exit code.
 #[cfg(not(unix))]
-pub(crate) async fn wait(mut child: Child) -> io::Result<u8> {
-    let ended = tokio::task::spawn_blocking(move || child.wait());
+pub(crate) async fn wait(mut program: Program) -> io::Result<u8> {
+    let ended = tokio::task::spawn_blocking(move || program.child.wait());
     let mut ended = std::pin::pin!(ended);
     loop {
         tokio::select! {

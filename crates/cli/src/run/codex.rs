@@ -1,8 +1,8 @@
 //! Codex takes addresses as `-c KEY=VALUE` in front of everything else. A provider of the user's own keeps its name and
 //! its key; only its address becomes ours, and what was its address is asked by the proxy.
 //!
-//! The provider that Codex brings along keeps its name, too: `codex resume` only finds sessions of the same provider. With
-//! it Codex asks for a WebSocket first, which the proxy refuses, and goes on without.
+//! The provider that Codex brings along keeps its name, too, although one of another name could be told not to use
+//! WebSockets: `codex resume` only finds sessions of the same provider. The proxy tells it instead.
 
 use std::net::SocketAddr;
 

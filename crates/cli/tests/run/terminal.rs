@@ -116,6 +116,37 @@ fn a_signal_reaches_the_program_and_the_proxy_stays_until_it_is_gone() {
 }
 
 #[test]
+fn a_signal_is_passed_on_however_early_it_comes() {
+    let stage = Stage::new();
+    // It comes while we have hardly started the program.
+    let script = "trap 'exit 7' HUP\nkill -HUP $PPID\nfor i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; done; exit 1";
+    stage.program("agent", script);
+    for _ in 0..20 {
+        let run = end(&mut stage.run(&["agent"]));
+        assert_eq!(run.code, 7, "{}", run.err);
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_is_ignored_by_the_program() {
+    let stage = Stage::new();
+    stage.program("agent", "kill -HUP $$; exit 3");
+    let secateur = stage.run(&["agent"]);
+    let mut nohup = Command::new("sh");
+    nohup
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh"])
+        .arg(secateur.get_program())
+        .args(secateur.get_args());
+    for (name, value) in secateur.get_envs() {
+        match value {
+            Some(value) => nohup.env(name, value),
+            None => nohup.env_remove(name),
+        };
+    }
+    assert_eq!(end(&mut nohup).code, 3);
+}
+
+#[test]
 fn a_program_that_is_not_there_is_named() {
     let stage = Stage::new();
     let run = end(&mut stage.run(&["no-such-agent", "--flag"]));

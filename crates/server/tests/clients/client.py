@@ -24,6 +24,10 @@ class Launch:
 
     command: list
     environment: dict = field(default_factory=dict)
+    # Commands that come first, in the same environment.
+    before: list = field(default_factory=list)
+    # Folders in which programs are looked for first.
+    path: list = field(default_factory=list)
 
 
 @dataclass
@@ -51,6 +55,23 @@ class Client:
 
     def works(self):
         return [EXPLORE, self.long()] if self.explores else [self.long()]
+
+
+@dataclass
+class Accompanied(Client):
+    """An agent under `secateur run`. Results are cut, and not summarised at once, if many fit into the window."""
+
+    # How it fetches back what was cut: by a tool, or in the shell.
+    recalls_by: str = "tool"
+    # How many turns that takes.
+    recall_turns: int = 1
+    # How often it tries to talk over a web socket until it believes that it must not.
+    sockets: int = 0
+
+    def works(self):
+        settings = f"steps={self.steps} bytes={self.bytes} by={self.recalls_by}"
+        prompt = f"Do this work to its end. SCENARIO:recall {settings}"
+        return [Work("recall", prompt, f"Finished recall after {self.steps} steps. What was cut came back whole.")]
 
 
 @dataclass

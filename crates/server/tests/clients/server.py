@@ -82,14 +82,19 @@ class Model(Server):
             return json.load(answer)
 
 
+def catalogue(folder, client):
+    """A file that tells the proxy the windows of the models."""
+    file = folder / "models.toml"
+    entries = [MODEL.format(id=id, context=client.window, output=client.output) for id in client.models]
+    file.write_text('date = "2026-01-01"\n' + "".join(entries))
+    return file
+
+
 class Proxy(Server):
     """The proxy, which learns the windows of the models from a catalogue."""
 
     def __init__(self, folder, upstream, client, store=None):
-        catalogue = folder / "models.toml"
-        entries = [MODEL.format(id=id, context=client.window, output=client.output) for id in client.models]
-        catalogue.write_text('date = "2026-01-01"\n' + "".join(entries))
         command = [os.environ["SECATEUR_BIN"], "serve", "--listen", "127.0.0.1:0"]
         command += ["--store", store or str(folder / "store.db")]
         command += ["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]
-        super().__init__(command, folder / "proxy.log", {"SECATEUR_MODELS": str(catalogue)})
+        super().__init__(command, folder / "proxy.log", {"SECATEUR_MODELS": str(catalogue(folder, client))})

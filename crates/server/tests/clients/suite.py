@@ -1,85 +1,27 @@
 """Runs real clients against a scripted model: alone, then through the proxy with a window that is far too small.
 
 The client must not notice: it ends in the same way and says the same. The model must not notice either: no request is
-longer than its window or malformed. See the file `run` beside this one.
+longer than its window or malformed. Those whose names begin with `run-` are started by `secateur run`, which
+`accompanied.py` is about. See the file `run` beside this one.
 """
 
 import argparse
-import json
-import os
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import accompanied
 import sdks
 from agents import claude_code, codex, opencode, pi
-from client import TOOLS, Place, node_path
 from server import Model, Proxy
+from trial import RUNS, Failure, clean, finish, turns
 
 HERE = Path(__file__).resolve().parent
-RUNS = TOOLS / "runs"
-PATIENCE = 900
 
-CLIENTS = [*sdks.CLIENTS, pi.CHAT, pi.ANTHROPIC, claude_code.CLIENT, codex.CLIENT, opencode.CHAT, opencode.ANTHROPIC]
-
-
-class Failure(Exception):
-    """What a client or the model found."""
-
-
-def make_place(folder, url, work):
-    home, project = folder / "home", folder / "project"
-    home.mkdir()
-    project.mkdir()
-    # Or agents would look around in the repository that this file is in.
-    if shutil.which("git"):
-        subprocess.run(["git", "init", "--quiet", project], check=True)
-    (project / "one.txt").write_text("The quick brown fox\n")
-    (project / "two.txt").write_text("jumps over the lazy dog.\n")
-    return Place(home, project, url, work.prompt.format(project=project))
-
-
-def run_client(client, work, folder, url):
-    """Starts the client and waits for its end; what it printed last comes back."""
-    place = make_place(folder, url, work)
-    launch = client.launch(place)
-    path = f"{node_path()}:{os.environ['PATH']}"
-    kept = {key: os.environ[key] for key in ("LANG", "TERM", "TMPDIR") if key in os.environ}
-    environment = {**kept, "PATH": path, "HOME": str(place.home), "NO_PROXY": "127.0.0.1", **launch.environment}
-    with open(folder / "stderr", "w") as errors:
-        done = subprocess.run(
-            launch.command,
-            cwd=place.project,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            timeout=PATIENCE,
-        )
-    (folder / "stdout").write_text(done.stdout)
-    if done.returncode:
-        tail = (done.stdout + (folder / "stderr").read_text())[-1500:]
-        raise Failure(f"ended with {done.returncode}:\n{tail}")
-    return client.final(done.stdout)
-
-
-def clean(folder):
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
-
-
-def check(work, said, stats):
-    for line in stats["log"]:
-        if line["fate"] not in ("answered", "too long"):
-            raise Failure(f"a request was malformed: {line['fate']}")
-    if stats["violations"]:
-        raise Failure(f"{stats['violations']} of {stats['requests']} requests did not fit")
-    if said != work.answer:
-        raise Failure(f"said {said[-300:]!r} in place of {work.answer!r}")
+AGENTS = [pi.CHAT, pi.ANTHROPIC, claude_code.CLIENT, codex.CLIENT, opencode.CHAT, opencode.ANTHROPIC]
+ACCOMPANIED = [pi.RUN, claude_code.RUN, codex.RUN, codex.RUN_OPENAI]
+CLIENTS = [*sdks.CLIENTS, *AGENTS, *ACCOMPANIED]
 
 
 def directly(client, work, record):
@@ -96,24 +38,10 @@ def proxied(client, work, record):
         return finish(client, work, folder, model, proxy.url)
 
 
-def finish(client, work, folder, model, url):
-    """Has the work done; the model's books come back."""
-    try:
-        said = run_client(client, work, folder, url)
-    finally:
-        stats = model.stats()
-        (folder / "stats.json").write_text(json.dumps(stats, indent=1))
-    check(work, said, stats)
-    return stats
-
-
-def turns(stats):
-    """The requests of the conversation itself. More of them mean that work was done twice."""
-    return sum(line["purpose"] == "turn" for line in stats["log"])
-
-
 def attend(client, options):
     """Has one client do its works in both ways; a line about the last comes back."""
+    if client in ACCOMPANIED:
+        return accompanied.attend(client, options)
     for work in client.works():
         line = compare(client, work, options)
     return line
@@ -161,6 +89,8 @@ def main():
     if unknown := set(options.only or []) - set(known):
         parser.error(f"unknown client {', '.join(sorted(unknown))}")
     chosen = [client for client in CLIENTS if not options.only or client.name in options.only]
+    if options.direct:
+        chosen = [client for client in chosen if client not in ACCOMPANIED]
     passed, failed = 0, []
     for client in chosen:
         if reason := install(client):

@@ -102,7 +102,7 @@ async fn a_web_socket_is_joined_through() {
     let play = Play::start().await;
     let mut client = play.client().await;
     client
-        .send("GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n")
+        .send("GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n")
         .await;
     let mut provider = play.provider().await;
     let request = provider.head().await;
@@ -121,15 +121,17 @@ async fn a_web_socket_is_joined_through() {
     assert_eq!(provider.rest().await, b"");
 }
 
-/// Nobody could keep a conversation small that is hidden in a web socket. Codex then talks over HTTP.
 #[tokio::test]
-async fn a_conversation_is_asked_to_do_without_a_web_socket() {
+async fn codex_is_told_to_talk_over_plain_http() {
     let play = Play::start().await;
     let mut client = play.client().await;
-    client
-        .send("GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n")
-        .await;
-    let answer = client.message().await;
-    assert_eq!((answer.status(), answer.header("upgrade")), (426, Some("HTTP/1.1")));
-    assert!(answer.text().contains("use HTTP requests"), "{}", answer.text());
+    let upgrade = "Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOriginator: codex_exec\r\n\r\n";
+    client.send(format!("GET /v1/responses HTTP/1.1\r\n{upgrade}")).await;
+    let refusal = client.message().await;
+    assert!(refusal.head.starts_with("HTTP/1.1 426 "), "{}", refusal.head);
+    assert_eq!(refusal.header("upgrade"), Some("HTTP/1.1"));
+    // What holds no conversation is its own affair.
+    let mut client = play.client().await;
+    client.send(format!("GET /v1/realtime HTTP/1.1\r\n{upgrade}")).await;
+    assert!(play.provider().await.head().await.head.starts_with("GET /v1/realtime "));
 }

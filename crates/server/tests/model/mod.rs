@@ -18,6 +18,8 @@
 mod answer;
 mod books;
 mod cache;
+mod print;
+mod recall;
 mod rules;
 mod scenario;
 mod serve;

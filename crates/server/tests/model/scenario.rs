@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::step;
+use super::print::Print;
 use super::talk::Talk;
 use super::tool::{Call, Want, fit};
+use super::{recall, step};
 
 /// What the model says.
 #[derive(Debug, Default)]
@@ -80,6 +81,11 @@ impl<'t> Scenario<'t> {
             Some(run) => format!("{}-{run}", self.name),
         }
     }
+
+    /// What a call of a step prints.
+    fn print(&self, number: u64, part: u64) -> Print {
+        Print::new(&step::spoken(number, &self.work()), number, part, self.number("bytes", 10_000))
+    }
 }
 
 /// What to answer.
@@ -96,21 +102,60 @@ pub(super) fn decide(talk: &Talk) -> Turn {
         "hello" => Some(Turn { text: "Hello from the scripted model.".into(), ..Turn::default() }),
         "explore" => explore(talk, &scenario, done + 1),
         "long" => long(talk, &scenario, done + 1),
+        "recall" => recall(talk, &scenario, done + 1),
         _ => None,
     };
     turn.unwrap_or_else(|| side(talk))
 }
 
-/// A call of the shell in each step, two at once in every third.
+/// Steps, and nothing behind them.
 fn long(talk: &Talk, scenario: &Scenario<'_>, number: u64) -> Option<Turn> {
-    let (work, steps) = (scenario.work(), scenario.number("steps", 20));
+    let steps = scenario.number("steps", 20);
     if number > steps {
         return Some(Turn { text: format!("Finished long after {steps} steps."), ..Turn::default() });
     }
+    print(talk, scenario, number)
+}
+
+/// The same steps, and once, when a result names a handle, its original is asked for and looked at. The tool for that
+/// is used, or with `by=shell` the command.
+fn recall(talk: &Talk, scenario: &Scenario<'_>, number: u64) -> Option<Turn> {
+    let (work, steps, found) = (scenario.work(), scenario.number("steps", 20), recall::found(talk));
+    if number > steps {
+        let found = found.unwrap_or("No result named a handle.");
+        return Some(Turn {
+            text: format!("Finished recall after {steps} steps. {found}"),
+            ..Turn::default()
+        });
+    }
+    let mut says = String::new();
+    if found.is_none() {
+        if let Some(brought) = recall::brought(talk, &work) {
+            let is_whole = brought.is_whole(&scenario.print(brought.step, brought.part).lines());
+            says = if is_whole { recall::WHOLE } else { recall::BROKEN }.to_owned();
+        } else if let Some(cut) = recall::find(talk, &work) {
+            let want = match scenario.setting("by") {
+                Some("shell") => Want::Shell(format!("secateur recall {}", cut.handle)),
+                _ => Want::Recall(cut.handle),
+            };
+            let call = fit(&talk.tools, cut.id, want);
+            if let Some(call) = call.or_else(|| recall::look(talk)) {
+                let (thought, text) = ("What did it say?".into(), "One result is wanted again.".into());
+                return Some(Turn { thought, text, calls: vec![call], ..Turn::default() });
+            }
+            says = recall::NO_TOOL.to_owned();
+        }
+    }
+    let turn = print(talk, scenario, number)?;
+    Some(Turn { text: format!("{says} {}", turn.text).trim_start().to_owned(), ..turn })
+}
+
+/// A call of the shell in each step, two at once in every third.
+fn print(talk: &Talk, scenario: &Scenario<'_>, number: u64) -> Option<Turn> {
+    let work = scenario.work();
     let step = step::spoken(number, &work);
-    let at_once = if number.is_multiple_of(3) { 2 } else { 1 };
-    let bytes = scenario.number("bytes", 10_000) / at_once;
-    let wants = (1..=at_once).map(|part| Want::Shell(printing(&step, part, bytes))).collect();
+    let parts = 1..=Print::at_once(number);
+    let wants = parts.map(|part| Want::Shell(scenario.print(number, part).command())).collect();
     let text = format!("This is {step}.");
     perform(
         talk,
@@ -118,15 +163,6 @@ fn long(talk: &Talk, scenario: &Scenario<'_>, number: u64) -> Option<Turn> {
         number,
         Turn { thought: format!("Next comes {step}."), text, ..Turn::default() },
         wants,
-    )
-}
-
-/// A command that prints so many bytes, a little different in each line, in any shell.
-fn printing(step: &str, part: u64, bytes: u64) -> String {
-    let line = format!("{step}, part {part}, line");
-    format!(
-        "awk 'BEGIN {{ while (n < {bytes}) {{ s = \"{line} \" ++i \": \" (i * 7919) % 10007 \" lies between \" \
-         (i * 104729) % 9973 \" and \" (i * 1299709) % 9967; print s; n += length(s) + 1 }} }}'"
     )
 }
 
@@ -152,10 +188,10 @@ fn explore(talk: &Talk, scenario: &Scenario<'_>, number: u64) -> Option<Turn> {
 
 /// A turn with these calls, as the client's tools spell them; none if it has no such tools.
 fn perform(talk: &Talk, work: &str, number: u64, turn: Turn, wants: Vec<Want>) -> Option<Turn> {
-    let fitted = wants.into_iter().enumerate().map(|(at, want)| {
-        let (name, input) = fit(&talk.tools, want)?;
-        Some(Call { id: step::id(number, work, at + 1), name, input })
-    });
+    let fitted = wants
+        .into_iter()
+        .enumerate()
+        .map(|(at, want)| fit(&talk.tools, step::id(number, work, at as u64 + 1), want));
     let calls: Vec<Call> = fitted.collect::<Option<_>>()?;
     Some(Turn { calls, ..turn })
 }
@@ -184,6 +220,9 @@ fn summary(talk: &Talk, scenario: Option<&Scenario<'_>>) -> String {
         text += &format!("Reached {}.\n\n## Requests and preferences\n{line}\n", step::spoken(done, &work));
     } else {
         text += "The assistant talked with the user.\n";
+    }
+    if let Some(found) = recall::found(talk) {
+        text += &format!("\n## Found\n{found}\n");
     }
     for carried in carried(talk.said.last().map_or("", String::as_str)) {
         text += &format!("\n{carried}\n");

@@ -17,8 +17,15 @@ pub(super) fn spoken(number: u64, work: &str) -> String {
 }
 
 /// How the id of a call names it.
-pub(super) fn id(number: u64, work: &str, call: usize) -> String {
+pub(super) fn id(number: u64, work: &str, call: u64) -> String {
     format!("step_{number:03}_{work}_{call}")
+}
+
+/// The step and the call that the id of a call names, if it is of this piece of work.
+pub(super) fn of_id(id: &str, work: &str) -> Option<(u64, u64)> {
+    let (number, rest) = mentions(id, "step_", "_").next()?;
+    let call = rest.strip_prefix(work)?.strip_prefix('_')?;
+    Some((number, call.parse().ok()?))
 }
 
 /// Whether a letter can be in the name of a piece of work.
@@ -46,5 +53,11 @@ mod tests {
         assert_eq!(highest(text, "long"), Some(12));
         assert_eq!(highest(text, "long-b"), Some(40));
         assert_eq!(highest("two steps of long", "long"), None);
+    }
+
+    #[test]
+    fn an_id_says_which_call_of_which_step_it_is() {
+        assert_eq!(of_id("toolu_step_012_long_2", "long"), Some((12, 2)));
+        assert_eq!(of_id("toolu_step_012_long-b_2", "long"), None);
     }
 }

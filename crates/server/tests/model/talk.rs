@@ -25,6 +25,15 @@ pub(super) struct Talk {
     pub body: Value,
 }
 
+/// The result of a call.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// The id of the call.
+    pub call: String,
+    /// What came of it, as JSON if it is more than a text.
+    pub text: String,
+}
+
 impl Talk {
     /// Reads a request; none if it is not JSON.
     pub(super) fn read(wire: Wire, path: &str, body: &[u8]) -> Option<Self> {
@@ -60,6 +69,27 @@ impl Talk {
         (self.text.len() as u64).div_ceil(4)
     }
 
+    /// What the calls of tools gave, oldest first, where the wire says of which call a result is.
+    pub(super) fn results(&self) -> Vec<Outcome> {
+        let messages = self.body.get(self.wire.messages()).and_then(Value::as_array).into_iter().flatten();
+        let entries = messages.flat_map(|message| match self.wire {
+            Wire::Anthropic => message["content"].as_array().map_or(&[][..], Vec::as_slice),
+            _ => std::slice::from_ref(message),
+        });
+        let (call, text) = match self.wire {
+            Wire::Anthropic => ("tool_use_id", "content"),
+            Wire::Chat => ("tool_call_id", "content"),
+            Wire::Responses => ("call_id", "output"),
+            Wire::Gemini => return Vec::new(),
+        };
+        let outcomes = entries.filter_map(|entry| {
+            let (call, text) = (entry.get(call)?.as_str()?.to_owned(), entry.get(text)?);
+            let text = text.as_str().map_or_else(|| text.to_string(), str::to_owned);
+            Some(Outcome { call, text })
+        });
+        outcomes.collect()
+    }
+
     /// A text in the body, by its place.
     pub(super) fn flag(&self, place: &str) -> bool {
         self.body.pointer(place) == Some(&Value::Bool(true))
@@ -91,17 +121,19 @@ fn texts(content: Option<&Value>) -> String {
 
 /// The tools in one entry of a list: some entries hold many, or one a level deeper.
 fn tools_in(entry: &Value) -> Vec<Tool> {
+    let name = |entry: &Value| entry.get("name").and_then(Value::as_str).map(str::to_owned);
     for group in ["tools", "functionDeclarations", "function_declarations"] {
         if let Some(inner) = entry.get(group).and_then(Value::as_array) {
-            return inner.iter().flat_map(tools_in).collect();
+            let tools = inner.iter().flat_map(tools_in);
+            return tools.map(|tool| Tool { group: name(entry), ..tool }).collect();
         }
     }
     let entry = entry.get("function").unwrap_or(entry);
     let schema = ["input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema"]
         .iter()
         .find_map(|key| entry.get(key));
-    match (entry.get("name").and_then(Value::as_str), schema) {
-        (Some(name), Some(schema)) => vec![Tool { name: name.to_owned(), schema: schema.clone() }],
+    match (name(entry), schema) {
+        (Some(name), Some(schema)) => vec![Tool { group: None, name, schema: schema.clone() }],
         _ => Vec::new(),
     }
 }

@@ -119,6 +119,46 @@ async fn a_record_is_written_with_the_step_and_what_it_must_carry() {
 }
 
 #[tokio::test]
+async fn what_was_cut_is_asked_for_and_looked_at() {
+    let model = start(None).await;
+    let shell = json!({ "type": "function", "name": "bash", "parameters": schema() });
+    let schema = json!({ "type": "object", "properties": { "handle": {} }, "required": ["handle"] });
+    let recall = json!({ "type": "function", "name": "recall", "parameters": schema });
+    let tools = json!([shell, { "type": "namespace", "name": "mcp__secateur", "tools": [recall] }]);
+    let next = async |done: &[(&str, &str)]| {
+        let mut input = vec![json!({ "role": "user", "content": "SCENARIO:recall steps=2 bytes=100" })];
+        for (id, text) in done {
+            let call = json!({ "type": "function_call", "call_id": id, "name": "x", "arguments": "{}" });
+            input.extend([call, json!({ "type": "function_call_output", "call_id": id, "output": text })]);
+        }
+        let body = json!({ "model": "m", "input": input, "tools": tools });
+        ask(&model, "/v1/responses", &body).await["output"].clone()
+    };
+    let cut = ("call_step_001_recall_1", "[cut: bash awk, 130 characters; recall kbqzwmta brings it back]");
+    let output = next(&[cut]).await;
+    assert_eq!([&output[1]["name"], &output[1]["namespace"]], ["recall", "mcp__secateur"]);
+    assert_eq!(output[1]["arguments"], r#"{"handle":"kbqzwmta"}"#);
+
+    let id = output[1]["call_id"].as_str().unwrap();
+    let line = |number: u64, rest: &str| format!("step 1 of recall, part 1, line {number}: {rest}\n");
+    let (first, second) =
+        (line(1, "7919 lies between 4999 and 3999"), line(2, "5831 lies between 25 and 7998"));
+    let text = |output: &Value| output[0]["content"][0]["text"].as_str().unwrap().to_owned();
+    let said = text(&next(&[cut, (id, &format!("Output:\n{first}{second}"))]).await);
+    assert_eq!(said, "What was cut came back whole. This is step 2 of recall.");
+    let said = text(&next(&[cut, (id, &first)]).await);
+    assert_eq!(said, "What was cut did not come back whole. This is step 2 of recall.");
+
+    let found = ("call_step_002_recall_1", "What was cut came back whole.");
+    let said = text(&next(&[found]).await);
+    assert_eq!(said, "Finished recall after 2 steps. What was cut came back whole.");
+    assert_eq!(
+        text(&next(&[("call_step_002_recall_1", "")]).await),
+        "Finished recall after 2 steps. No result named a handle."
+    );
+}
+
+#[tokio::test]
 async fn what_does_not_fit_is_refused_and_counted() {
     let model = start(Some(100)).await;
     let long = anthropic(&json!([{ "role": "user", "content": "word ".repeat(100) }]));

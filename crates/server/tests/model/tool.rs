@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 /// A tool that a client offers.
 #[derive(Clone, Debug)]
 pub(super) struct Tool {
+    /// The group that it is in, where the wire has groups.
+    pub group: Option<String>,
     /// Its name.
     pub name: String,
     /// The schema of its arguments.
@@ -16,8 +18,9 @@ pub(super) struct Tool {
 pub(super) struct Call {
     /// Its id, without what the wire puts before it.
     pub id: String,
-    /// The tool.
+    /// The tool, and the group that it is in.
     pub name: String,
+    pub group: Option<String>,
     /// Its arguments.
     pub input: Value,
 }
@@ -43,6 +46,10 @@ pub(super) enum Want {
         /// What is in it.
         text: String,
     },
+    /// The original behind a handle.
+    Recall(String),
+    /// A tool of which only the name is known.
+    Tool(String),
 }
 
 /// The names that clients give their tools.
@@ -52,20 +59,25 @@ const READ: [&str; 3] = ["Read", "read", "read_file"];
 const SEARCH: [&str; 4] = ["Grep", "grep", "grep_search", "search_file_content"];
 const WRITE: [&str; 3] = ["Write", "write", "write_file"];
 
-/// The tool and the arguments that do it; the shell does what has no tool of its own.
-pub(super) fn fit(tools: &[Tool], want: Want) -> Option<(String, Value)> {
+/// The tool that shows others.
+const TOOLS: [&str; 1] = ["ToolSearch"];
+
+/// The name of the tool that gives originals, which clients put the name of its server before.
+const RECALL: &str = "recall";
+
+/// The call that does it; the shell does what has no tool of its own.
+pub(super) fn fit(tools: &[Tool], id: String, want: Want) -> Option<Call> {
     let find = |names: &[&str]| tools.iter().find(|tool| names.contains(&tool.name.as_str()));
     let own = match &want {
         Want::Shell(_) => find(&SHELL),
         Want::Read(_) => find(&READ),
         Want::Search { .. } => find(&SEARCH),
         Want::Write { .. } => find(&WRITE),
+        Want::Tool(_) => find(&TOOLS),
+        Want::Recall(_) => tools.iter().find(|tool| tool.name.rsplit("__").next() == Some(RECALL)),
     };
     let Some(tool) = own else {
-        return match want {
-            Want::Shell(_) => None,
-            other => fit(tools, Want::Shell(command(&other))),
-        };
+        return fit(tools, id, Want::Shell(command(&want)?));
     };
     let mut input = Map::new();
     match want {
@@ -86,9 +98,16 @@ pub(super) fn fit(tools: &[Tool], want: Want) -> Option<(String, Value)> {
             input.insert(tool.key(&["file_path", "filePath", "path"]), path.into());
             input.insert(tool.key(&["content"]), text.into());
         }
+        Want::Recall(handle) => {
+            input.insert(tool.key(&["handle"]), handle.into());
+        }
+        Want::Tool(name) => {
+            input.insert(tool.key(&["query"]), format!("select:{name}").into());
+        }
     }
     tool.complete(&mut input);
-    Some((tool.name.clone(), Value::Object(input)))
+    let (name, group) = (tool.name.clone(), tool.group.clone());
+    Some(Call { id, name, group, input: Value::Object(input) })
 }
 
 impl Tool {
@@ -112,11 +131,12 @@ impl Tool {
     }
 }
 
-fn command(want: &Want) -> String {
+/// The command that does the same; none for what is a command already, and for what is there to try a tool.
+fn command(want: &Want) -> Option<String> {
     match want {
-        Want::Shell(command) => command.clone(),
-        Want::Read(path) => format!("cat {path}"),
-        Want::Search { pattern, folder } => format!("grep -rn {pattern} {folder}"),
-        Want::Write { path, text } => format!("printf %s '{text}' > {path}"),
+        Want::Shell(_) | Want::Recall(_) | Want::Tool(_) => None,
+        Want::Read(path) => Some(format!("cat {path}")),
+        Want::Search { pattern, folder } => Some(format!("grep -rn {pattern} {folder}")),
+        Want::Write { path, text } => Some(format!("printf %s '{text}' > {path}")),
     }
 }

@@ -1,13 +1,14 @@
 """Claude Code. It brings 23,000 tokens of instructions and tools of its own."""
 
 import json
+from dataclasses import replace
 
-from client import Client, Launch, program
+from client import Accompanied, Client, Launch, program
 
 
 def launch(place):
     command = [program("claude-code", "claude"), "-p", place.prompt, "--model", "fake-model"]
-    command += ["--allowedTools", "Bash Read Grep Write", "--output-format", "json"]
+    command += ["--allowedTools", "Bash Read Grep Write mcp__secateur__recall", "--output-format", "json"]
     return Launch(
         command,
         {
@@ -24,8 +25,17 @@ def launch(place):
     )
 
 
+def launch_with_tools(place):
+    add = [program("claude-code", "claude"), "mcp", "add", "secateur", "--", "secateur", "mcp"]
+    return replace(launch(place), before=[add])
+
+
 def final(printed):
     return json.loads(printed)["result"]
 
 
 CLIENT = Client("claude-code", "claude-code", launch, final, window=50_000, steps=45, bytes=12_000, explores=True)
+# The tools of servers are only shown to a model that looks for them.
+RUN = Accompanied(
+    "run-claude-code", "claude-code", launch_with_tools, final, window=80_000, steps=190, bytes=4_000, recall_turns=2
+)

@@ -2,7 +2,9 @@
 
 import json
 
-from client import Client, Launch, program
+from client import Accompanied, Client, Launch, program
+
+KNOWN = "claude-sonnet-4-5"
 
 
 def launch(api, path):
@@ -20,5 +22,18 @@ def launch(api, path):
     return start
 
 
+def launch_as_it_comes(place):
+    """With a provider and a model that pi knows by itself; `secateur run` points no others at the proxy."""
+    folder = place.home / ".pi/agent"
+    folder.mkdir(parents=True)
+    (folder / "models.json").write_text(json.dumps({"providers": {"anthropic": {"baseUrl": place.url}}}))
+    command = [program("pi", "pi"), "-p", "--provider", "anthropic", "--model", KNOWN, place.prompt]
+    return Launch(command, {"PI_OFFLINE": "1", "ANTHROPIC_API_KEY": "none"})
+
+
 CHAT = Client("pi", "pi", launch("openai-completions", "/v1"), explores=True)
 ANTHROPIC = Client("pi-anthropic", "pi", launch("anthropic-messages", ""), explores=True)
+# It takes no tool servers, so the model uses its shell.
+RUN = Accompanied(
+    "run-pi", "pi", launch_as_it_comes, window=48_000, steps=150, bytes=4_000, models=(KNOWN,), recalls_by="shell"
+)

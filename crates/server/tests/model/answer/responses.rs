@@ -82,10 +82,14 @@ fn items(answer: &Answer<'_>) -> Vec<Value> {
         }));
     }
     for call in &answer.turn.calls {
-        items.push(json!({
+        let mut item = json!({
             "type": "function_call", "id": format!("fc_{}", call.id), "call_id": format!("call_{}", call.id),
             "name": call.name, "arguments": call.input.to_string(), "status": "completed",
-        }));
+        });
+        if let Some(group) = &call.group {
+            item["namespace"] = group.as_str().into();
+        }
+        items.push(item);
     }
     items
 }
