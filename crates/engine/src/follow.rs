@@ -20,7 +20,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use secateur::session::{Entry, Event, Input, MadeCut, Nature, Seq, Session as Machine, State};
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
-use secateur_store::{Committed, NewMessage as Row, NewSession, SessionRow};
+use secateur_store::{Committed, Message, NewMessage as Row, NewSession, SessionRow};
 use uuid::Uuid;
 
 use crate::drive::Outcome;
@@ -307,19 +307,22 @@ impl Session {
         self.following.is_none() || nature != Nature::Plain
     }
 
-    /// Whether messages of others can be added to what is in memory. A follower rather begins anew, since others may
-    /// have stored what it holds itself; but a summary that is made in the background stays good while the conversation
-    /// goes on elsewhere.
+    /// Whether messages of others can be added to what is in memory. A follower rather begins anew; but a summary that is
+    /// made in the background stays good while the conversation goes on elsewhere.
     pub(crate) fn may_take_in(&self) -> bool {
-        let is_preparing = || self.machine.task().is_some_and(|task| task.background);
-        self.following.as_ref().is_none_or(|following| following.pending.is_empty() && is_preparing())
+        self.following.is_none() || self.machine.task().is_some_and(|task| task.background)
     }
 
-    /// Takes note that messages of others were added: the follower has to find out what they are.
-    pub(crate) fn note_taken_in(&mut self) {
-        if let Some(following) = &mut self.following {
-            following.reloads += 1;
+    /// Takes note that others stored these messages. Says whether they are what a follower was about to store itself, as
+    /// far as they are as many; if so, it has to find out what comes behind.
+    pub(crate) fn take_as_stored(&mut self, found: &[Message]) -> bool {
+        let Some(following) = &mut self.following else { return true };
+        if following.pending.iter().zip(found).any(|(row, message)| row.id != message.id) {
+            return false;
         }
+        following.pending.drain(..found.len().min(following.pending.len()));
+        following.reloads += 1;
+        true
     }
 
     /// Begins anew with what is stored. Says whether that is nothing.

@@ -44,7 +44,8 @@ impl Session {
         self.catch_up().await
     }
 
-    async fn catch_up(&mut self) -> Result<(), EngineError> {
+    /// Takes in what others did.
+    pub(crate) async fn catch_up(&mut self) -> Result<(), EngineError> {
         if self.is_dirty {
             return self.reload().await;
         }
@@ -75,6 +76,9 @@ impl Session {
             return Ok(News::Changes { revision: row.revision });
         }
         let found = store.messages(&row.id, known.head + 1, row.head + 1).await?;
+        if !self.take_as_stored(&found) {
+            return Ok(News::Changes { revision: row.revision });
+        }
         let mut messages = Vec::with_capacity(found.len());
         for message in found {
             let entry: Entry =
@@ -88,7 +92,6 @@ impl Session {
             messages.push((message.seq, entry));
         }
         self.row = row;
-        self.note_taken_in();
         Ok(News::Messages(messages))
     }
 }

@@ -283,7 +283,8 @@ impl Session {
                 self.note_kept(&committed);
                 self.row.state = state;
             }
-            // Another process is ahead; what was learned here is not worth a quarrel.
+            // Another process is ahead; what was learned here is not worth a quarrel, nor a summary on its way.
+            Err(StoreError::Stale { .. }) if self.background.is_some() => self.catch_up().await?,
             Err(StoreError::Stale { .. }) => self.is_dirty = true,
             Err(error) => return Err(error.into()),
         }

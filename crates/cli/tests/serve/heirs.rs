@@ -72,6 +72,17 @@ impl Scene {
         sessions.remove(0).id
     }
 
+    /// Waits until nothing more is stored of what was said.
+    async fn settle(&self) {
+        let (mut last, mut quiet) = (0, 0);
+        while quiet < 5 {
+            tokio::time::sleep(Duration::from_millis(40)).await;
+            let now = self.store.session(&self.session().await).await.unwrap().revision;
+            quiet = if now == last { quiet + 1 } else { 0 };
+            last = now;
+        }
+    }
+
     /// How often it was compacted.
     async fn compactions(&self) -> usize {
         let operations = self.store.operations(&self.session().await, 0, 99).await.unwrap();
@@ -221,6 +232,7 @@ async fn prepares(server: String, wire: Wire) {
     let start = || Process::start_by("balanced", folder, &scene.address, &url, WINDOW);
     scene.proxies = tokio::task::block_in_place(|| [start(), start()]);
     drop(scene.work_until_it_compacts().await.await);
+    scene.settle().await;
     // The second time it has heard from the model that there is little room left, and would prepare a summary itself.
     check(&scene.ask(1).await.unwrap(), &["kept", "replayed"]);
     let answer = scene.ask(1).await.unwrap();
