@@ -38,7 +38,8 @@ impl Proxy {
         if is_api {
             return Ok(Box::pin(self.api.answer(request)).await);
         }
-        self.exchange(request, peer, run).await
+        // Boxed, so that a connection does not carry the room for it while an answer streams.
+        Box::pin(self.exchange(request, peer, run)).await
     }
 
     /// The answer to what can be no request of anybody's.
