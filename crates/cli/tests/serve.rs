@@ -32,6 +32,8 @@ mod tap;
 mod dice;
 #[path = "serve/heirs.rs"]
 mod heirs;
+#[path = "serve/hostile.rs"]
+mod hostile;
 #[path = "serve/kills.rs"]
 mod kills;
 #[path = "serve/process.rs"]

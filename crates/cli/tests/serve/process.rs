@@ -47,6 +47,14 @@ impl Process {
         (status.code(), String::from_utf8(stderr).unwrap())
     }
 
+    /// The memory that it has now, in kilobytes.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// Kills it. It has no time for anything.
     pub(crate) fn kill(mut self) {
         self.end();

@@ -213,8 +213,12 @@ impl Session {
         if matches!(why, Failure::Vetoed | Failure::Cancelled) {
             return self.give_up(why.clone());
         }
-        let Task { id, means, attempt, .. } = job.task;
+        let Task { id, means, attempt, background, .. } = job.task;
         self.events.push(Event::CompactionFailed { task: id, means, attempt, why: why.clone() });
+        if background && matches!(why, Failure::NoProgress { .. }) {
+            // Something was cut meanwhile, so there is room enough for now. Nobody did anything wrong.
+            return;
+        }
         if means == Means::Model && self.state.breaker.fail(&self.profile.compaction, now) {
             let failures = self.state.breaker.failures;
             self.events.push(Event::BreakerOpened { failures });
