@@ -109,6 +109,21 @@ fn arbitrary() -> impl Strategy<Value = Ledger> {
     )
 }
 
+/// Holds two ledgers of the same work to being the same. Says whether they are to the last entry: of very many errors some
+/// give way, and whether one does before or after another is made good depends on where a ledger ended. Then one of both
+/// knows a few errors more.
+fn tell_the_same(one: &Ledger, other: &Ledger) -> bool {
+    let without_errors = |ledger: &Ledger| Ledger { errors: Recent::default(), ..ledger.clone() };
+    assert_eq!(without_errors(one), without_errors(other));
+    let (few, many) = (&one.errors, &other.errors);
+    let (few, many) = if few.iter().count() > many.iter().count() { (many, few) } else { (few, many) };
+    if few.dropped() == 0 && many.dropped() == 0 {
+        assert_eq!(few, many);
+    }
+    assert!(few.iter().all(|error| many.iter().any(|known| known == error)), "{one:?}\n{other:?}");
+    few == many
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -120,8 +135,9 @@ proptest! {
         let whole = ledger(&steps);
         let (first, second) = steps.split_at(at.index(steps.len() + 1));
         let joined = ledger(first).followed_by(ledger(second));
-        prop_assert_eq!(&joined, &whole);
-        prop_assert_eq!(joined.render(2_000), whole.render(2_000));
+        if tell_the_same(&joined, &whole) {
+            prop_assert_eq!(joined.render(2_000), whole.render(2_000));
+        }
     }
 
     #[test]
@@ -133,10 +149,8 @@ proptest! {
         let (first, rest) = steps.split_at(at.index(steps.len() + 1));
         let (second, third) = rest.split_at(then.index(rest.len() + 1));
         let (first, second, third) = (ledger(first), ledger(second), ledger(third));
-        prop_assert_eq!(
-            first.clone().followed_by(second.clone()).followed_by(third.clone()),
-            first.followed_by(second.followed_by(third))
-        );
+        let left = first.clone().followed_by(second.clone()).followed_by(third.clone());
+        tell_the_same(&left, &first.followed_by(second.followed_by(third)));
     }
 
     #[test]
