@@ -73,6 +73,16 @@ impl SyntaxError {
             Self::Refused { .. } => None,
         }
     }
+
+    /// The same mistake, noticed in a text that begins this many bytes behind another one.
+    #[must_use]
+    pub fn behind(mut self, bytes: usize) -> Self {
+        match &mut self {
+            Self::BreaksOff { at } | Self::Expected { at, .. } | Self::TooDeep { at, .. } => *at += bytes,
+            Self::Refused { .. } => {}
+        }
+        self
+    }
 }
 
 /// Reads a text that is one value.

@@ -110,8 +110,8 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    pub(crate) fn of(message: &str, seed: u64) -> Self {
-        Self { len: message.len(), hash: xxh3_128_with_seed(message.as_bytes(), seed) }
+    pub(crate) fn of(message: &[u8], seed: u64) -> Self {
+        Self { len: message.len(), hash: xxh3_128_with_seed(message, seed) }
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Received {
 impl Received {
     /// The text of a message.
     pub(crate) fn text(&self, element: &Element) -> &str {
-        // The body was found to be UTF-8 when it was read, and elements begin and end between its characters.
+        // Elements were found to be UTF-8 when they were read, or are spelled as one that was.
         let bytes = self.body.get(element.range.clone()).unwrap_or_default();
         simdutf8::basic::from_utf8(bytes).unwrap_or_default()
     }
@@ -61,10 +61,9 @@ pub(crate) fn recognise(
     body: &Bytes,
     key: Option<&str>,
 ) -> Result<(Received, Option<Arc<Branch>>), Opaque> {
-    let text = simdutf8::basic::from_utf8(body).map_err(|_| Opaque::NoText)?;
     let mut matcher =
-        Matcher { registry, wire, text, elements: Vec::new(), candidates: Vec::new(), recognised: None };
-    let frame = spans::read(wire, text, &mut matcher)?;
+        Matcher { registry, wire, body, elements: Vec::new(), candidates: Vec::new(), recognised: None };
+    let frame = spans::read(wire, body, &mut matcher)?;
     let key = key.or(frame.key.as_deref());
     let best = matcher.best(key);
     let elements = matcher.elements;
@@ -95,7 +94,7 @@ fn asks_for_summary(message: &str) -> bool {
 struct Matcher<'r> {
     registry: &'r Registry,
     wire: Wire,
-    text: &'r str,
+    body: &'r [u8],
     elements: Vec<Element>,
     candidates: Vec<Candidate>,
     /// Set between a message's being recognised and its being seen.
@@ -138,7 +137,7 @@ impl Eye for Matcher<'_> {
                 let spelling = match tried.iter().find(|(len, _)| *len == known.len) {
                     Some((_, spelling)) => *spelling,
                     None => {
-                        let Some(message) = self.text.get(start..start + known.len) else { continue };
+                        let Some(message) = self.body.get(start..start + known.len) else { continue };
                         let spelling = Spelling::of(message, self.registry.seed());
                         tried.push((known.len, spelling));
                         spelling
@@ -156,8 +155,9 @@ impl Eye for Matcher<'_> {
     fn see(&mut self, range: Range<usize>) {
         let place = self.elements.len();
         let (id, spelling) = self.recognised.take().unwrap_or_else(|| {
-            let message = self.text.get(range.clone()).unwrap_or_default();
+            let message = self.body.get(range.clone()).unwrap_or_default();
             let spelling = Spelling::of(message, self.registry.seed());
+            let message = simdutf8::basic::from_utf8(message).unwrap_or_default();
             match self.elements.last() {
                 None => (self.registry.root(self.wire, message, spelling), spelling),
                 Some(last) => (Id::after(Some(last.id), self.wire, message), spelling),

@@ -62,64 +62,181 @@ fn list_name(wire: Wire) -> &'static str {
     }
 }
 
+/// How much of a body is looked at before anything in it is recognised: what stands before the messages, and the first.
+const BEGINNING: usize = 64 << 10;
+
 /// Reads a body.
-pub(crate) fn read(wire: Wire, text: &str, eye: &mut impl Eye) -> Result<Frame, Opaque> {
-    let mut frame = Frame::default();
-    let mut list = None;
-    let mut reader = Reader::new(text).passing_at_most(MOST_LEVELS);
-    reader.pass_mark(b'{', "'{'")?;
-    if reader.peek()? == b'}' {
-        return Err(Opaque::NoList);
-    }
-    loop {
-        let name = reader.pass_over()?;
-        reader.pass_mark(b':', "':'")?;
-        if name == list_name(wire) && reader.peek()? == b'[' {
-            let start = reader.offset();
-            walk(&mut reader, eye)?;
-            if list.replace(start..reader.offset()).is_some() {
-                return Err(Opaque::NoList);
-            }
-        } else {
-            frame.take(name, reader.pass_over()?);
-        }
-        if reader.peek()? == b'}' {
-            reader.pass_mark(b'}', "'}'")?;
-            break;
-        }
-        reader.pass_mark(b',', "',' or '}'")?;
-        if reader.peek()? != b'"' {
-            return Err(Opaque::NoList);
-        }
-    }
-    reader.end()?;
-    frame.list = list.ok_or(Opaque::NoList)?;
-    frame.bytes = (text.len() - frame.list.len()) as u64;
+///
+/// What is recognised was found to be text before, and is not looked at again.
+pub(crate) fn read(wire: Wire, body: &[u8], eye: &mut impl Eye) -> Result<Frame, Opaque> {
+    let begun = begin(wire, body, eye);
+    let base = begun.as_ref().map_or(0, |begun| begun.at);
+    let rest = body.get(base..).unwrap_or_default();
+    let rest = simdutf8::basic::from_utf8(rest).map_err(|_| Opaque::NoText)?;
+    let mut frame = go_on(wire, rest, begun, eye).map_err(|error| error.behind(base))?;
+    frame.bytes = (body.len() - frame.list.len()) as u64;
     Ok(frame)
 }
 
-/// Walks over the list at hand.
-fn walk(reader: &mut Reader<'_>, eye: &mut impl Eye) -> Result<(), Opaque> {
-    reader.pass_mark(b'[', "'['")?;
-    if reader.peek()? == b']' {
-        reader.pass_mark(b']', "']'")?;
-        return Ok(());
+/// A body that was read as far as its messages are known.
+struct Begun {
+    frame: Frame,
+    /// Where the list begins.
+    list: usize,
+    /// Where to go on, and what is there.
+    at: usize,
+    next: Next,
+}
+
+/// What comes next in the list.
+#[derive(Clone, Copy)]
+enum Next {
+    /// Its first message, if it has any.
+    First,
+    /// A comma and another message, or its end.
+    Another,
+}
+
+/// Reads the beginning of a body and passes over the messages behind it that are known. None if it is not like others.
+fn begin(wire: Wire, body: &[u8], eye: &mut impl Eye) -> Option<Begun> {
+    let text = beginning(body);
+    let mut reader = Reader::new(text).passing_at_most(MOST_LEVELS);
+    let mut frame = Frame::default();
+    reader.pass_mark(b'{', "'{'").ok()?;
+    let list = loop {
+        let name = reader.pass_over().ok()?;
+        reader.pass_mark(b':', "':'").ok()?;
+        if name == list_name(wire) && reader.peek().ok()? == b'[' {
+            break reader.offset();
+        }
+        frame.take(name, reader.pass_over().ok()?);
+        reader.pass_mark(b',', "','").ok()?;
+        reader.peek().ok().filter(|first| *first == b'"')?;
+    };
+    let mut begun = Begun { frame, list, at: list + 1, next: Next::First };
+    let mut next = begun.at;
+    while let Some((start, b'{')) = glance(body, next) {
+        let known = eye.recognise(start);
+        let end = known.or_else(|| {
+            reader.seek(start);
+            reader.pass_over().is_ok().then(|| reader.offset())
+        });
+        let Some(end) = end else { break };
+        eye.see(start..end);
+        (begun.at, begun.next) = (end, Next::Another);
+        let Some((comma, b',')) = glance(body, end) else { break };
+        next = comma + 1;
+    }
+    Some(begun)
+}
+
+/// The beginning of a body, as far as it is text.
+fn beginning(body: &[u8]) -> &str {
+    let bytes = body.get(..BEGINNING).unwrap_or(body);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        // The last character may be cut in half.
+        Err(error) => bytes
+            .get(..error.valid_up_to())
+            .and_then(|text| std::str::from_utf8(text).ok())
+            .unwrap_or_default(),
+    }
+}
+
+/// The first byte from here on that is no space, and where it stands.
+fn glance(body: &[u8], from: usize) -> Option<(usize, u8)> {
+    let rest = body.get(from..)?;
+    let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
+    Some((from + spaces, *rest.get(spaces)?))
+}
+
+/// Reads the rest of a body, or all of it if it was not begun.
+fn go_on(wire: Wire, rest: &str, begun: Option<Begun>, eye: &mut impl Eye) -> Result<Frame, Opaque> {
+    let mut reader = Reader::new(rest).passing_at_most(MOST_LEVELS);
+    let (mut frame, mut list) = (Frame::default(), None);
+    let mut is_between = begun.is_some();
+    if let Some(begun) = begun {
+        walk(&mut reader, begun.at, begun.next, eye)?;
+        list = Some(begun.list..begun.at + reader.offset());
+        frame = begun.frame;
+    } else {
+        reader.pass_mark(b'{', "'{'")?;
+        if reader.peek()? == b'}' {
+            return Err(Opaque::NoList);
+        }
+    }
+    loop {
+        if is_between {
+            if reader.peek()? == b'}' {
+                reader.pass_mark(b'}', "'}'")?;
+                break;
+            }
+            reader.pass_mark(b',', "',' or '}'")?;
+            if reader.peek()? != b'"' {
+                return Err(Opaque::NoList);
+            }
+        }
+        is_between = true;
+        let name = reader.pass_over()?;
+        reader.pass_mark(b':', "':'")?;
+        if name != list_name(wire) || reader.peek()? != b'[' {
+            frame.take(name, reader.pass_over()?);
+            continue;
+        }
+        if list.is_some() {
+            return Err(Opaque::NoList);
+        }
+        let start = reader.offset();
+        reader.pass_mark(b'[', "'['")?;
+        // Only a body that was not begun comes here, so that places in the rest are places in the body.
+        walk(&mut reader, 0, Next::First, eye)?;
+        list = Some(start..reader.offset());
+    }
+    reader.end()?;
+    frame.list = list.ok_or(Opaque::NoList)?;
+    Ok(frame)
+}
+
+/// Walks over the rest of a list. The reader's text begins at this place of the body.
+fn walk(reader: &mut Reader<'_>, base: usize, next: Next, eye: &mut impl Eye) -> Result<(), Opaque> {
+    match next {
+        Next::First if reader.peek()? == b']' => return Ok(reader.pass_mark(b']', "']'")?),
+        Next::Another if !has_another(reader)? => return Ok(()),
+        _ => {}
     }
     loop {
         if reader.peek()? != b'{' {
             return Err(Opaque::NoList);
         }
-        let start = reader.offset();
+        let start = base + reader.offset();
         match eye.recognise(start) {
-            Some(end) => reader.seek(end),
+            Some(end) => reader.seek(end - base),
             None => drop(reader.pass_over()?),
         }
-        eye.see(start..reader.offset());
-        if reader.peek()? == b']' {
-            reader.pass_mark(b']', "']'")?;
+        eye.see(start..base + reader.offset());
+        if !has_another(reader)? {
             return Ok(());
         }
-        reader.pass_mark(b',', "',' or ']'")?;
+    }
+}
+
+/// Passes over the comma before another message, or over the end of the list.
+fn has_another(reader: &mut Reader<'_>) -> Result<bool, Opaque> {
+    if reader.peek()? == b']' {
+        reader.pass_mark(b']', "']'")?;
+        return Ok(false);
+    }
+    reader.pass_mark(b',', "',' or ']'")?;
+    Ok(true)
+}
+
+impl Opaque {
+    /// The same mistake in a text that begins this far in the body.
+    fn behind(self, base: usize) -> Self {
+        match self {
+            Self::Syntax(error) => Self::Syntax(error.behind(base)),
+            other => other,
+        }
     }
 }
 
@@ -169,10 +286,10 @@ mod tests {
 
     fn messages(wire: Wire, text: &str) -> (Result<Frame, Opaque>, Vec<&str>) {
         let mut seen = Seen::default();
-        let frame = read(wire, text, &mut seen);
+        let frame = read(wire, text.as_bytes(), &mut seen);
         let known = Seen(Vec::new(), seen.0.clone());
         let again = &mut { known };
-        assert_eq!(read(wire, text, again), frame);
+        assert_eq!(read(wire, text.as_bytes(), again), frame);
         assert_eq!(again.0, seen.0, "what is recognised ends where it ended before");
         (frame, seen.0.into_iter().map(|range| &text[range]).collect())
     }
@@ -186,6 +303,40 @@ mod tests {
         assert_eq!((frame.model.as_deref(), frame.max_tokens), (Some("ma"), Some(9)));
         assert_eq!(&text[frame.list.clone()], r#"[ {"a":"]}"} ,{"b":[]}, {}]"#);
         assert_eq!(frame.bytes as usize, text.len() - frame.list.len());
+    }
+
+    #[test]
+    fn long_bodies_are_read_to_their_end_whatever_is_known_of_them() {
+        let message = |at: usize| format!(r#"{{"role":"user","content":"{at} {}"}}"#, "→".repeat(400 + at));
+        let said: Vec<String> = (0..200).map(message).collect();
+        for before in ["", r#""system":"→→","#] {
+            let text =
+                format!(r#"{{"model":"m",{before}"messages":[{}],"max_tokens":9}}"#, said.join(" ,\n"));
+            let (frame, found) = messages(Wire::Anthropic, &text);
+            assert_eq!(
+                (frame.unwrap().max_tokens, found),
+                (Some(9), said.iter().map(String::as_str).collect())
+            );
+        }
+        // What stands before the messages is longer than what is looked at first.
+        let text = format!(r#"{{"system":"{}","messages":[{}]}}"#, "s".repeat(BEGINNING), said.join(","));
+        assert_eq!(messages(Wire::Anthropic, &text).1.len(), 200);
+    }
+
+    #[test]
+    fn mistakes_behind_what_is_known_are_found_in_their_places() {
+        let text = format!(r#"{{"messages":[{{"a":"{}"}},{{}} ?]}}"#, "x".repeat(2 * BEGINNING));
+        let (frame, found) = messages(Wire::Anthropic, &text);
+        assert_eq!(found.len(), 2);
+        let expected =
+            format!("the body is not JSON: expected ',' or ']' at byte {}", text.find('?').unwrap());
+        assert_eq!(frame.unwrap_err().to_string(), expected);
+        for place in [20, BEGINNING + 20] {
+            let mut bytes =
+                format!(r#"{{"messages":[{{"a":"{}"}}]}}"#, "x".repeat(2 * BEGINNING)).into_bytes();
+            bytes[place] = 0xff;
+            assert_eq!(read(Wire::Anthropic, &bytes, &mut Seen::default()), Err(Opaque::NoText), "{place}");
+        }
     }
 
     #[test]
