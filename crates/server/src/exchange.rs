@@ -96,8 +96,8 @@ impl Proxy {
         };
         if let Some((protocol, client)) = tunnel.zip(client) {
             tunnel::ask(&mut head.headers, protocol);
-            let answer = self.pass(head, vec![], body, peer, route.provider).await?;
-            return Ok(tunnel::join(answer, client));
+            let answer = self.pass(head, vec![], body, peer.clone(), route.provider).await?;
+            return Ok(tunnel::join(answer, client, peer));
         }
         let (reply, note) = match route.talk.filter(|_| head.method == Method::POST) {
             None => (self.pass(head, vec![], body, peer, route.provider).await, None),

@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::sleep;
 
-use crate::strict::Strict;
+use crate::strict::{Flaw, Strict};
 
 /// A connection that can be watched while it is in use.
 pub(crate) struct Socket {
@@ -34,6 +34,7 @@ pub(crate) struct Socket {
 pub(crate) struct Peer {
     half: Arc<OwnedWriteHalf>,
     is_flawed: Arc<AtomicBool>,
+    is_joined: Arc<AtomicBool>,
 }
 
 impl Socket {
@@ -42,7 +43,7 @@ impl Socket {
         Self {
             read,
             strict: Strict::default(),
-            write: Peer { half: Arc::new(write), is_flawed: Arc::default() },
+            write: Peer { half: Arc::new(write), is_flawed: Arc::default(), is_joined: Arc::default() },
         }
     }
 
@@ -59,6 +60,11 @@ impl Peer {
     /// Whether it sent a head that others might read otherwise.
     pub(crate) fn is_flawed(&self) -> bool {
         self.is_flawed.load(Ordering::Relaxed)
+    }
+
+    /// It speaks something else from now on.
+    pub(crate) fn join(&self) {
+        self.is_joined.store(true, Ordering::Relaxed);
     }
 
     /// Comes back when the client has given up. To be called when its request has been read to the end.
@@ -105,12 +111,15 @@ impl AsyncRead for Socket {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.read).poll_read(cx, buf))?;
-        let fresh = buf.filled().get(before..).unwrap_or_default();
-        if let Some(flaw) = self.strict.look(fresh) {
-            tracing::info!(%flaw, "a request is refused");
-            self.write.is_flawed.store(true, Ordering::Relaxed);
+        if self.write.is_joined.load(Ordering::Relaxed) {
+            return Poll::Ready(Ok(()));
         }
-        Poll::Ready(Ok(()))
+        let fresh = buf.filled().get(before..).unwrap_or_default();
+        let Some(flaw) = self.strict.look(fresh) else { return Poll::Ready(Ok(())) };
+        tracing::info!(%flaw, "a request is refused");
+        self.write.is_flawed.store(true, Ordering::Relaxed);
+        // Its head may have gone to the provider long ago, and no answer says so any more.
+        Poll::Ready(if flaw == Flaw::Chunk { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) })
     }
 }
 

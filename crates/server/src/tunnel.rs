@@ -12,6 +12,7 @@ use tokio::io::copy_bidirectional;
 use crate::answer::Answer;
 use crate::refusal;
 use crate::route::Route;
+use crate::socket::Peer;
 
 /// By which Codex says who it is; programs that are built around it give themselves other names in one of them.
 const NAMES: [HeaderName; 2] = [USER_AGENT, HeaderName::from_static("originator")];
@@ -38,9 +39,13 @@ pub(crate) fn ask(headers: &mut HeaderMap, protocol: HeaderValue) {
 }
 
 /// Joins both connections, if the provider agrees.
-pub(crate) fn join(mut answer: Response<Answer>, client: OnUpgrade) -> Response<Answer> {
+pub(crate) fn join(mut answer: Response<Answer>, client: OnUpgrade, peer: Option<Peer>) -> Response<Answer> {
     if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
         return answer;
+    }
+    // The client may speak its own language as soon as it has this answer.
+    if let Some(peer) = peer {
+        peer.join();
     }
     let provider = hyper::upgrade::on(&mut answer);
     tokio::spawn(async move {

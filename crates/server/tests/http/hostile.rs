@@ -44,6 +44,35 @@ async fn requests_that_could_be_read_in_two_ways_are_refused() {
 }
 
 #[tokio::test]
+async fn whatever_came_before_the_next_request_is_looked_at_as_closely() {
+    let play = Play::start().await;
+    for before in [
+        "POST /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1;a=b\r\n\n\r\n0\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nhost: x\r\nContent-Length:                    5\r\n\r\n\n\n\n\n\n",
+    ] {
+        for request in [
+            "GET /v1/models HTTP/1.1\nhost: x\r\n\r\n",
+            "POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        ] {
+            let mut client = play.client().await;
+            client.send(before).await;
+            assert!([200, 405].contains(&client.message().await.status()), "{before:?}");
+            client.send(request).await;
+            assert_eq!(client.message().await.status(), 400, "{before:?} {request:?}");
+            client.rest().await;
+        }
+        // Proper ones go on as long as they like.
+        let mut client = play.client().await;
+        for _ in 0..3 {
+            client.send(before).await;
+            assert!([200, 405].contains(&client.message().await.status()), "{before:?}");
+        }
+    }
+    assert_eq!(play.counters().bytes_in, 0, "nothing went to the provider");
+}
+
+#[tokio::test]
 async fn a_page_that_makes_its_name_point_here_is_refused() {
     let play = Play::start().await;
     for path in ["/v1/models", "/healthz", "/metrics", "/api/sessions"] {
