@@ -1,6 +1,6 @@
 //! Reading a request's body whole.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -36,7 +36,9 @@ pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collecte
     let mut first = Bytes::new();
     let mut all = Vec::new();
     while !body.is_end_stream() {
-        let frame = match timeout(settings.patience, body.frame()).await {
+        let read = (first.len() + all.len()) as u64;
+        let most_waited = settings.pace().left(began.elapsed(), read).min(settings.patience);
+        let frame = match timeout(most_waited, body.frame()).await {
             Ok(None) => break,
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(_))) => return Collected::Broken,
@@ -55,9 +57,6 @@ pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collecte
             all.extend_from_slice(&data);
         }
         let read = (first.len() + all.len()) as u64;
-        if began.elapsed() > settings.head_start + Duration::from_secs(read / settings.slowest.max(1)) {
-            return Collected::Silent;
-        }
         if read > most {
             let read = if all.is_empty() { first } else { Bytes::from(all) };
             return Collected::Long(vec![read], body);

@@ -1,6 +1,6 @@
 //! What happens to a request before it is anybody's: whether it can be one, who sends it, and whether it is for us.
 
-use http::header::{CONNECTION, WWW_AUTHENTICATE};
+use http::header::WWW_AUTHENTICATE;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::{Body, Incoming};
@@ -47,9 +47,7 @@ impl Proxy {
         if peer.is_flawed() {
             self.books.tally.denied("ambiguous");
             let message = "the head of the request can be read in two ways";
-            let mut refusal = refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message);
-            refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            return Some(refusal);
+            return Some(refusal::last(refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message)));
         }
         if parts.method == Method::CONNECT {
             self.books.tally.denied("connect");

@@ -27,7 +27,7 @@ use crate::collect::{Collected, collect, unreadable};
 use crate::conversation::{Asked, Conversations, Lender, Note, Ready, TooDeep};
 use crate::ear::{Books, Ear};
 use crate::guard::{guard, unless_gone};
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Limit, Limits, Outgoing};
 use crate::packed::Packed;
 use crate::route::{Kind, Provider, Route};
 use crate::settings::Settings;
@@ -146,7 +146,8 @@ impl Proxy {
         peer: Option<Peer>,
         provider: Provider,
     ) -> Reply {
-        let request = head.with_rest(read, rest, self.settings.most_passed);
+        let limits = Limits { most: self.settings.most_passed, pace: self.settings.pace() };
+        let request = head.with_rest(read, rest, limits);
         let sent = progress_of(&request);
         let grace = self.settings.grace;
         let mut watch: Option<Watch> = peer.map(|peer| match sent {
@@ -177,8 +178,7 @@ impl Proxy {
             }
             Collected::Broken => return (Err(Gone), Note::default()),
             Collected::Silent => {
-                let message = "the rest of the request did not come";
-                let refusal = refusal::refuse(place.provider, StatusCode::REQUEST_TIMEOUT, message);
+                let refusal = self.overstepped(place.provider, Limit::TooSlow);
                 return (Ok(refusal), Note { did: "refused", ..Note::default() });
             }
         };
@@ -272,15 +272,28 @@ impl Proxy {
         self.books.tally.waited(began.elapsed());
         self.books.tally.sent(sent.bytes());
         Ok(answer.map_err(|failure| {
-            if sent.is_too_long() {
-                self.books.tally.denied("too-long");
-                return refusal::too_long(provider, self.settings.most_passed);
+            if let Some(limit) = sent.over() {
+                return self.overstepped(provider, limit);
             }
             self.books.tally.failure();
             let upstream = self.settings.upstream(provider);
             tracing::warn!(?provider, %failure, "a request was not answered");
             refusal::failed(provider, upstream, &failure)
         }))
+    }
+
+    /// The answer for a client whose body is more than may be passed on, or comes too slowly.
+    fn overstepped(&self, provider: Provider, limit: Limit) -> Response<Answer> {
+        match limit {
+            Limit::TooLong => {
+                self.books.tally.denied("too-long");
+                refusal::too_long(provider, self.settings.most_passed)
+            }
+            Limit::TooSlow => {
+                self.books.tally.denied("slow");
+                refusal::too_slow(provider)
+            }
+        }
     }
 
     fn stream(&self, answer: Response<Incoming>, watch: Option<Watch>) -> Response<Stream> {

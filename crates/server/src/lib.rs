@@ -24,6 +24,7 @@ mod listen;
 mod note;
 mod outgoing;
 mod own;
+mod pace;
 mod packed;
 mod prelude;
 mod recent;
@@ -38,6 +39,7 @@ mod token;
 mod tunnel;
 mod upstream;
 mod usage;
+mod visit;
 
 pub use listen::{BindError, Counters, Server};
 pub use route::{Kind, Provider, Route};

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::{Request, Version};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -18,7 +20,7 @@ use secateur_engine::provider::Connector;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::api::Api;
 use crate::api::configuration::Configured;
@@ -30,6 +32,7 @@ use crate::settings::Settings;
 use crate::socket::Socket;
 use crate::tally::Snapshot;
 use crate::upstream::Client;
+use crate::visit::Visits;
 
 /// The most that is read at once, and with it the longest head of a request. Reading starts small and only grows with
 /// long bodies, which then cost six tenths of what they cost in pieces of 16 kB. A stream after a long request keeps more
@@ -45,6 +48,9 @@ const MOST_STREAMS: u32 = 256;
 /// How much of a body may lie here unread.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
+
+/// How often a client is asked whether it is still there.
+const PULSE: Duration = Duration::from_secs(60);
 
 /// How long to wait before the next client is let in after that failed, as when there are too many open files.
 const BREATH: Duration = Duration::from_millis(50);
@@ -237,6 +243,8 @@ fn builder(settings: &Settings) -> auto::Builder<TokioExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .auto_date_header(false)
+        .keep_alive_interval(PULSE)
+        .keep_alive_timeout(settings.patience)
         .max_concurrent_streams(MOST_STREAMS)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
@@ -253,19 +261,20 @@ async fn serve(
 ) {
     let _ = stream.set_nodelay(true);
     // A client whose machine is gone says nothing more, not even that.
-    let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(Duration::from_secs(60)));
-    let socket = Socket::new(stream);
+    let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(PULSE));
+    let socket = Socket::new(stream, proxy.settings.patience);
     let peer = socket.peer();
-    let has_begun = AtomicBool::new(false);
-    let late = proxy.settings.head;
-    let service = service_fn(|request| {
-        has_begun.store(true, Ordering::Relaxed);
+    let (visits, is_shared) = (Visits::default(), AtomicBool::new(false));
+    let head = proxy.settings.head;
+    let service = service_fn(|request: Request<Incoming>| {
+        let visit = visits.begin();
+        is_shared.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
         let (proxy, peer) = (Arc::clone(&proxy), peer.clone());
-        async move { proxy.serve(request, peer).await }
+        async move { proxy.serve(request, peer).await.map(|reply| reply.map(|answer| visit.answered(answer))) }
     });
     let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(socket), service));
-    let mut late = pin!(sleep(late));
-    let mut is_late = false;
+    let mut late = pin!(sleep(head));
+    let mut seen = 0;
     loop {
         tokio::select! {
             done = connection.as_mut() => {
@@ -274,11 +283,17 @@ async fn serve(
                 }
                 return;
             }
-            () = late.as_mut(), if !is_late => {
-                is_late = true;
-                if !has_begun.load(Ordering::Relaxed) {
+            () = late.as_mut() => {
+                let begun = visits.begun();
+                if begun == 0 {
                     return;
                 }
+                // Over HTTP/1 the wait for the next head is bounded by the parser.
+                if begun == seen && visits.are_over() && is_shared.load(Ordering::Relaxed) {
+                    connection.as_mut().graceful_shutdown();
+                }
+                seen = begun;
+                late.as_mut().reset(Instant::now() + head);
             }
             changed = watching.changed() => match *watching.borrow_and_update() {
                 Phase::Open if changed.is_ok() => {}

@@ -8,6 +8,7 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
 use crate::gate::Gate;
+use crate::pace::Pace;
 use crate::route::Provider;
 use crate::token::Token;
 
@@ -49,7 +50,7 @@ pub struct Settings {
     pub connect: Duration,
     /// The longest silence of either side in the middle of an exchange.
     pub patience: Duration,
-    /// How long a client may take to send a request that is read whole, plus a second for so many bytes of it.
+    /// How long a client may take to send a request, plus a second for so many bytes of it. Only while it is waited for.
     pub head_start: Duration,
     /// The bytes per second that are expected of it then.
     pub slowest: u64,
@@ -94,6 +95,11 @@ impl Settings {
     /// Who is let in.
     pub(crate) fn gate(&self) -> Gate<'_> {
         Gate { token: self.token.as_ref(), hosts: &self.hosts }
+    }
+
+    /// How fast clients have to send.
+    pub(crate) fn pace(&self) -> Pace {
+        Pace { head_start: self.head_start, slowest: self.slowest }
     }
 
     /// Where requests to a provider go.

@@ -4,7 +4,7 @@
 //! is also given by one that has said all it wants to say and waits for the answer. What tells them apart is the time:
 //! who means "that was all" says it with the request, who gives up says it later.
 
-use std::future::pending;
+use std::future::{Future, pending};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
@@ -18,7 +18,7 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::time::sleep;
+use tokio::time::{Sleep, sleep};
 
 use crate::strict::{Flaw, Strict};
 
@@ -27,6 +27,9 @@ pub(crate) struct Socket {
     read: OwnedReadHalf,
     strict: Strict,
     write: Peer,
+    patience: Duration,
+    /// Rings when the client has taken nothing for too long. Set only while it takes nothing.
+    alarm: Option<Pin<Box<Sleep>>>,
 }
 
 /// Who is at the other end.
@@ -38,17 +41,34 @@ pub(crate) struct Peer {
 }
 
 impl Socket {
-    pub(crate) fn new(stream: TcpStream) -> Self {
+    /// A connection to a client that may leave what it is sent untaken for so long.
+    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
         let (read, write) = stream.into_split();
         Self {
             read,
             strict: Strict::default(),
+            patience,
+            alarm: None,
             write: Peer { half: Arc::new(write), is_flawed: Arc::default(), is_joined: Arc::default() },
         }
     }
 
     pub(crate) fn peer(&self) -> Peer {
         self.write.clone()
+    }
+
+    fn poll_try(
+        &mut self,
+        cx: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(done) = self.write.poll_try(cx, write) {
+            self.alarm = None;
+            return Poll::Ready(done);
+        }
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        ready!(alarm.as_mut().poll(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -124,16 +144,16 @@ impl AsyncRead for Socket {
 }
 
 impl AsyncWrite for Socket {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.write.poll_try(cx, |stream| stream.try_write(buf))
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_try(cx, |stream| stream.try_write(buf))
     }
 
     fn poll_write_vectored(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.write.poll_try(cx, |stream| stream.try_write_vectored(bufs))
+        self.poll_try(cx, |stream| stream.try_write_vectored(bufs))
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -20,7 +20,7 @@ use secateur::Usage;
 use secateur::session::{Event, Means};
 
 use crate::conversation::Note;
-use labels::{CAUSES, DID, OCCASIONS, OUTCOMES, name, outcome};
+use labels::{CAUSES, DENIED, DID, OCCASIONS, OUTCOMES, name, outcome};
 pub use snapshot::Snapshot;
 
 /// One label and what it says.
@@ -102,8 +102,7 @@ impl Default for Tally {
         let passed = by("passthroughs", long, "cause", &CAUSES);
         let long = "Answers to requests with a conversation, by class of their status";
         let answers = by("answers", long, "status", &["1xx", "2xx", "3xx", "4xx", "5xx"]);
-        let denied = ["no-token", "wrong-token", "host", "origin", "ambiguous", "connect", "too-long"];
-        let denied = by("denied", "Requests that were not let in, by reason", "reason", &denied);
+        let denied = by("denied", "Requests that were not let in, by reason", "reason", &DENIED);
         let compactions = by("compactions", "Compactions by outcome", "outcome", &OUTCOMES);
         let cuts = by("cuts", "Cuts that were made, by occasion", "occasion", &OCCASIONS.map(name));
         Self {

@@ -21,6 +21,21 @@ pub(super) const CAUSES: [&str; 14] = [
     "other",
 ];
 
+/// Why a request was not let in, or a client not at all.
+pub(super) const DENIED: [&str; 11] = [
+    "no-token",
+    "wrong-token",
+    "host",
+    "origin",
+    "ambiguous",
+    "malformed",
+    "connect",
+    "too-long",
+    "too-deep",
+    "slow",
+    "full",
+];
+
 /// What may have been done to a request.
 pub(super) const DID: [&str; 6] = ["passed", "kept", "replayed", "pruned", "compacted", "refused"];
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use secateur_server::Token;
+use tokio::io::AsyncWriteExt;
 
 use crate::play::Play;
 
@@ -167,6 +168,56 @@ async fn a_body_that_comes_drop_by_drop_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_body_of_which_nothing_comes_is_given_up_as_soon() {
+    let play = Play::start_with(|settings| settings.head_start = Duration::from_millis(50)).await;
+    for (path, part) in [("/v1/messages", ""), ("/v1/messages", "{"), ("/v1/files", ""), ("/v1/files", "x")] {
+        let mut client = play.client().await;
+        client.send(format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{part}")).await;
+        // Default patience is far longer than a test may take.
+        assert_eq!(client.message().await.status(), 408, "{path} {part}");
+        client.rest().await;
+    }
+    let metrics = play.metrics().await;
+    assert!(metrics.contains("secateur_denied_total{reason=\"slow\"} 4"), "{metrics}");
+}
+
+#[tokio::test]
+async fn a_slow_provider_is_not_held_against_the_client() {
+    let play = Play::start_with(|settings| settings.head_start = Duration::from_millis(500)).await;
+    let mut client = play.client().await;
+    // More than fits between the two, so that the client has to wait for the provider.
+    let body = "x".repeat(32 << 20);
+    let asking = async {
+        client
+            .send(format!("POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", body.len()))
+            .await;
+        client.send(&body).await;
+        client.message().await.status()
+    };
+    let answering = async {
+        let mut provider = play.provider().await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(provider.message().await.body.len() == body.len());
+        provider.send("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
+    };
+    assert_eq!(tokio::join!(asking, answering).0, 200);
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_is_let_go() {
+    let play = Play::start_with(|settings| settings.patience = Duration::from_millis(500)).await;
+    let mut client = play.client().await;
+    client.send("GET /v1/files HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let mut provider = play.provider().await;
+    provider.message().await;
+    provider.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await;
+    let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, "x".repeat(1 << 20));
+    let sending = async { while provider.socket.write_all(chunk.as_bytes()).await.is_ok() {} };
+    crate::play::within(sending).await;
+    play.until(|counters| counters.open == 0).await;
+}
+
+#[tokio::test]
 async fn a_body_that_is_too_long_is_not_even_begun() {
     let play = Play::start_with(|settings| settings.most_passed = 1_000_000).await;
     for path in ["/v1/files", "/v1/messages", "/api/sessions", "/healthz"] {
@@ -174,10 +225,8 @@ async fn a_body_that_is_too_long_is_not_even_begun() {
         assert_eq!(status(&play, &head).await, 413, "{path}");
     }
     assert_eq!(play.counters().bytes_in, 0, "nothing went to the provider");
-    let mut client = play.client().await;
-    client.send("GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await;
-    let metrics = client.message().await;
-    assert!(metrics.text().contains("secateur_denied_total{reason=\"too-long\"} 4"), "{}", metrics.text());
+    let metrics = play.metrics().await;
+    assert!(metrics.contains("secateur_denied_total{reason=\"too-long\"} 4"), "{metrics}");
 }
 
 #[tokio::test]

@@ -89,6 +89,13 @@ impl Play {
         self.counters.snapshot()
     }
 
+    /// What the proxy tells Prometheus.
+    pub(crate) async fn metrics(&self) -> String {
+        let mut client = self.client().await;
+        client.send("GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        client.message().await.text().to_owned()
+    }
+
     /// Waits until the counters are as wanted.
     pub(crate) async fn until(&self, wanted: impl Fn(&Snapshot) -> bool) {
         let wait = async {

@@ -1,5 +1,7 @@
 //! The many ways to speak HTTP.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
@@ -46,6 +48,27 @@ async fn a_client_may_speak_http_2() {
     // Who gives up is heard.
     drop(first);
     assert_eq!(provider.rest().await, b"");
+}
+
+#[tokio::test]
+async fn an_http_2_client_is_let_go_when_it_has_nothing_to_say_and_not_before() {
+    let play = Play::start_with(|settings| settings.head = Duration::from_millis(100)).await;
+    let stream = TcpStream::connect(play.proxy()).await.unwrap();
+    let (mut http, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let request = Request::get("http://proxy/v1/models").body(Full::new(Bytes::new())).unwrap();
+    let answer = http.send_request(request);
+    let mut provider = play.provider().await;
+    provider.message().await;
+    provider.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await;
+    let answer = within(answer).await.unwrap();
+    // A model may think for as long as it likes.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(!connection.is_finished() && http.ready().await.is_ok());
+    provider.send("2\r\nok\r\n0\r\n\r\n").await;
+    assert_eq!(within(answer.collect()).await.unwrap().to_bytes(), "ok");
+    within(connection).await.unwrap().unwrap();
 }
 
 #[tokio::test]
