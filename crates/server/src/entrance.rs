@@ -44,8 +44,8 @@ impl Proxy {
 
     /// The answer to what can be no request of anybody's.
     fn reject(&self, parts: &Parts, body: &Incoming, peer: &Peer) -> Option<Response<Answer>> {
+        // It is counted when the connection ends, which it does after this.
         if peer.is_flawed() {
-            self.books.tally.denied("ambiguous");
             let message = "the head of the request can be read in two ways";
             return Some(refusal::last(refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message)));
         }
@@ -65,7 +65,6 @@ impl Proxy {
 
     /// The answer for somebody who is not let in.
     fn turn_away(&self, parts: &Parts, denied: Denied) -> Response<Answer> {
-        tracing::info!(why = %denied, status = denied.status().as_u16(), "a request is refused");
         self.books.tally.denied(denied.name());
         let route = Route::of(parts.uri.path(), &parts.headers);
         let mut refusal = if Api::owns(parts.uri.path()) {

@@ -91,6 +91,7 @@ impl Proxy {
         let headers = hop::strip(std::mem::take(&mut parts.headers));
         let uri = parts.uri.clone();
         let Ok(mut head) = Head::new(parts, headers, upstream) else {
+            self.books.tally.denied("malformed");
             let message = "the path of the request is none";
             return Ok(refusal::refuse(route.provider, StatusCode::BAD_REQUEST, message));
         };
@@ -190,7 +191,7 @@ impl Proxy {
         let mut ready = match unless_gone(preparing, &mut watch).await {
             Some(Ok(ready)) => ready,
             Some(Err(why)) => {
-                tracing::info!(%why, "a request is refused");
+                self.books.tally.denied("too-deep");
                 let refusal = refusal::refuse(place.provider, StatusCode::BAD_REQUEST, &why.to_string());
                 return (Ok(refusal), Note { did: "refused", ..Note::default() });
             }

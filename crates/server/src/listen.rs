@@ -207,7 +207,7 @@ impl Door {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
                     let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-                        tracing::warn!("a client is turned away: there are too many");
+                        self.proxy.books.tally.denied("full");
                         let _ = stream.try_write(FULL);
                         continue;
                     };
@@ -278,8 +278,14 @@ async fn serve(
     loop {
         tokio::select! {
             done = connection.as_mut() => {
-                if let Err(error) = done {
+                if let Err(error) = &done {
                     tracing::debug!(error, "a connection broke off");
+                }
+                let error = done.as_ref().err().and_then(|error| error.downcast_ref::<hyper::Error>());
+                if peer.is_flawed() {
+                    proxy.books.tally.denied("ambiguous");
+                } else if error.is_some_and(hyper::Error::is_parse) {
+                    proxy.books.tally.denied("malformed");
                 }
                 return;
             }

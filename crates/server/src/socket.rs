@@ -79,7 +79,7 @@ impl Peer {
 
     /// Whether it sent a head that others might read otherwise.
     pub(crate) fn is_flawed(&self) -> bool {
-        self.is_flawed.load(Ordering::Relaxed)
+        self.is_flawed.load(Ordering::Relaxed) && !self.is_joined.load(Ordering::Relaxed)
     }
 
     /// It speaks something else from now on.
@@ -136,7 +136,7 @@ impl AsyncRead for Socket {
         }
         let fresh = buf.filled().get(before..).unwrap_or_default();
         let Some(flaw) = self.strict.look(fresh) else { return Poll::Ready(Ok(())) };
-        tracing::info!(%flaw, "a request is refused");
+        tracing::debug!(%flaw, "a request can be read in two ways");
         self.write.is_flawed.store(true, Ordering::Relaxed);
         // Its head may have gone to the provider long ago, and no answer says so any more.
         Poll::Ready(if flaw == Flaw::Chunk { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) })

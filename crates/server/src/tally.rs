@@ -3,6 +3,7 @@
 //! Every name begins with `secateur_`. Nothing of what was said is in any of them, and no label has more values than a
 //! few that are known beforehand.
 
+mod complaints;
 mod labels;
 mod snapshot;
 
@@ -20,6 +21,7 @@ use secateur::Usage;
 use secateur::session::{Event, Means};
 
 use crate::conversation::Note;
+use complaints::Complaints;
 use labels::{CAUSES, DENIED, DID, OCCASIONS, OUTCOMES, name, outcome};
 pub use snapshot::Snapshot;
 
@@ -35,6 +37,7 @@ pub(crate) struct Tally {
     registry: Registry,
     requests: Counter,
     denied: By,
+    complaints: Complaints,
     talks: By,
     passed: By,
     answers: By,
@@ -107,6 +110,7 @@ impl Default for Tally {
         let cuts = by("cuts", "Cuts that were made, by occasion", "occasion", &OCCASIONS.map(name));
         Self {
             denied,
+            complaints: Complaints::default(),
             talks,
             passed,
             answers,
@@ -136,7 +140,9 @@ impl Tally {
         self.requests.inc();
     }
 
+    /// A request is refused. Whoever watches the log hears of it, too.
     pub(crate) fn denied(&self, reason: &'static str) {
+        self.complaints.refused(reason);
         self.denied.get_or_create(&[("reason", reason)]).inc();
     }
 
