@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
+use crate::room::Held;
 use crate::settings::Settings;
 
 /// The most memory that is taken on a client's word alone.
@@ -20,14 +21,16 @@ pub(crate) enum Collected {
     Whole(Bytes),
     /// It is too long: what was read, and the rest.
     Long(Vec<Bytes>, Incoming),
+    /// There is no room for it: the same.
+    Busy(Vec<Bytes>, Incoming),
     /// The client broke off.
     Broken,
     /// The client fell silent, or speaks so slowly that it may as well.
     Silent,
 }
 
-/// Reads a body that is no longer than this. Its bytes are copied once at most.
-pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collected {
+/// Reads a body, if it is not too long and there is room for it. Its bytes are copied once at most.
+pub(crate) async fn collect(mut body: Incoming, settings: &Settings, held: &mut Held) -> Collected {
     let (most, began) = (settings.most_body, Instant::now());
     let hint = body.size_hint();
     if hint.lower() > most {
@@ -45,6 +48,9 @@ pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collecte
             Err(_) => return Collected::Silent,
         };
         let Ok(data) = frame.into_data() else { continue };
+        if held.grow(data.len() as u64).is_err() {
+            return Collected::Busy(vec![first, all.into(), data], body);
+        }
         if first.is_empty() && all.is_empty() {
             first = data;
         } else {

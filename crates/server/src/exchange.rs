@@ -20,6 +20,7 @@ use hyper::body::{Body, Incoming};
 use secateur_engine::provider::Connector;
 use secateur_formats::Wire;
 use secateur_store::Store;
+use tokio_util::task::TaskTracker;
 
 use crate::answer::{Answer, Stream, Watch};
 use crate::api::Api;
@@ -29,6 +30,7 @@ use crate::ear::{Books, Ear};
 use crate::guard::{guard, unless_gone};
 use crate::outgoing::{Limit, Limits, Outgoing};
 use crate::packed::Packed;
+use crate::room::Room;
 use crate::route::{Kind, Provider, Route};
 use crate::settings::Settings;
 use crate::socket::Peer;
@@ -49,6 +51,10 @@ pub(crate) struct Proxy {
     pub connector: Connector,
     pub store: Arc<dyn Store>,
     pub books: Books,
+    /// Where bodies that are read whole lie.
+    pub room: Arc<Room>,
+    /// What goes on when its request is answered: whoever stops the proxy waits for it.
+    pub later: TaskTracker,
 }
 
 /// The client is gone, and nobody waits for an answer.
@@ -98,7 +104,7 @@ impl Proxy {
         if let Some((protocol, client)) = tunnel.zip(client) {
             tunnel::ask(&mut head.headers, protocol);
             let answer = self.pass(head, vec![], body, peer.clone(), route.provider).await?;
-            return Ok(tunnel::join(answer, client, peer));
+            return Ok(self.join(answer, client, peer));
         }
         let (reply, note) = match route.talk.filter(|_| head.method == Method::POST) {
             None => (self.pass(head, vec![], body, peer, route.provider).await, None),
@@ -171,10 +177,16 @@ impl Proxy {
         if let Some(cause) = unreadable(&head.headers) {
             return (self.pass(head, vec![], body, peer, place.provider).await, note::passed(cause, length));
         }
-        let body = match collect(body, &self.settings).await {
+        let mut held = self.room.enter();
+        let body = match collect(body, &self.settings, &mut held).await {
             Collected::Whole(body) => body,
             Collected::Long(read, rest) => {
                 let passed = note::passed("large", length);
+                return (self.pass(head, read, rest, peer, place.provider).await, passed);
+            }
+            Collected::Busy(read, rest) => {
+                let passed = note::passed("busy", length);
+                tracing::warn!(cause = passed.cause, "a request is passed on as it came");
                 return (self.pass(head, read, rest, peer, place.provider).await, passed);
             }
             Collected::Broken => return (Err(Gone), Note::default()),
@@ -183,7 +195,11 @@ impl Proxy {
                 return (Ok(refusal), Note { did: "refused", ..Note::default() });
             }
         };
-        let (packed, body) = Packed::open(&head.headers, body, self.settings.most_body);
+        let (packed, body) = Packed::open(&head.headers, body, self.settings.most_body.min(held.left()));
+        if packed.is_open() {
+            // Somebody else may have been faster. This one is there already.
+            let _ = held.grow(body.len() as u64);
+        }
         let mut watch: Option<Watch> = peer.map(|peer| peer.gone(self.settings.grace).boxed());
         let patience = self.settings.patience;
         let began = Instant::now();

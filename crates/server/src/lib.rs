@@ -29,6 +29,7 @@ mod packed;
 mod prelude;
 mod recent;
 mod refusal;
+mod room;
 mod route;
 mod savings;
 mod settings;

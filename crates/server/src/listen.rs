@@ -19,14 +19,16 @@ use secateur_engine::config::Setting;
 use secateur_engine::provider::Connector;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
 use crate::api::configuration::Configured;
 use crate::conversation::Conversations;
 use crate::ear::Books;
 use crate::exchange::Proxy;
+use crate::room::Room;
 use crate::savings::Savings;
 use crate::settings::Settings;
 use crate::socket::Socket;
@@ -151,7 +153,8 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let connector = Connector::default();
-        let proxy = Proxy { settings, client, conversations, api, connector, store, books };
+        let (room, later) = (Room::new(settings.most_held), TaskTracker::new());
+        let proxy = Proxy { settings, client, conversations, api, connector, store, books, room, later };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
     }
 
@@ -173,7 +176,8 @@ impl Server {
         Counters { books: self.proxy.books.clone() }
     }
 
-    /// Serves until the future is done. Then nobody is let in any more, and streams may go on for a while.
+    /// Serves until the future is done. Then nobody is let in any more, and streams and what is done after them may go
+    /// on for a while.
     pub async fn run_until(self, shutdown: impl Future<Output = ()>) {
         let Self { listener, proxy, .. } = self;
         let (phase, watching) = watch::channel(Phase::Open);
@@ -184,7 +188,12 @@ impl Server {
         }
         phase.send_replace(Phase::Draining);
         proxy.api.close();
-        if timeout(proxy.settings.drain, phase.closed()).await.is_err() {
+        proxy.later.close();
+        let ended = async {
+            phase.closed().await;
+            proxy.later.wait().await;
+        };
+        if timeout(proxy.settings.drain, ended).await.is_err() {
             tracing::warn!(open = proxy.books.tally.snapshot().open, "answers are broken off to stop");
             phase.send_replace(Phase::Over);
             phase.closed().await;
@@ -211,12 +220,8 @@ impl Door {
                         let _ = stream.try_write(FULL);
                         continue;
                     };
-                    let serving =
-                        serve(stream, Arc::clone(&self.proxy), Arc::clone(&builder), self.watching.clone());
-                    tokio::spawn(async move {
-                        serving.await;
-                        drop(place);
-                    });
+                    let (proxy, builder) = (Arc::clone(&self.proxy), Arc::clone(&builder));
+                    tokio::spawn(serve(stream, place, proxy, builder, self.watching.clone()));
                 }
                 // The client was faster than we.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -255,6 +260,7 @@ fn builder(settings: &Settings) -> auto::Builder<TokioExecutor> {
 
 async fn serve(
     stream: TcpStream,
+    place: OwnedSemaphorePermit,
     proxy: Arc<Proxy>,
     builder: Arc<auto::Builder<TokioExecutor>>,
     mut watching: watch::Receiver<Phase>,
@@ -262,7 +268,7 @@ async fn serve(
     let _ = stream.set_nodelay(true);
     // A client whose machine is gone says nothing more, not even that.
     let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(PULSE));
-    let socket = Socket::new(stream, proxy.settings.patience);
+    let socket = Socket::new(stream, place, proxy.settings.patience);
     let peer = socket.peer();
     let (visits, is_shared) = (Visits::default(), AtomicBool::new(false));
     let head = proxy.settings.head;

@@ -44,6 +44,8 @@ pub struct Settings {
     pub headers: bool,
     /// The longest body that is read, in bytes. A longer one is passed through unread.
     pub most_body: u64,
+    /// How many bytes of bodies are held at once, over all requests. What does not fit is passed through unread.
+    pub most_held: u64,
     /// The longest body that is passed through at all, in bytes. One without an end is cut off there.
     pub most_passed: u64,
     /// The longest that a connection to a provider may take to come about.
@@ -76,6 +78,7 @@ impl Default for Settings {
             profile: secateur_engine::DEFAULT_PROFILE.to_owned(),
             headers: true,
             most_body: 256 << 20,
+            most_held: 1 << 30,
             // The longest that a provider takes are files of 2 GB.
             most_passed: 4 << 30,
             connect: Duration::from_secs(10),

@@ -18,6 +18,7 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
 use crate::strict::{Flaw, Strict};
@@ -30,6 +31,8 @@ pub(crate) struct Socket {
     patience: Duration,
     /// Rings when the client has taken nothing for too long. Set only while it takes nothing.
     alarm: Option<Pin<Box<Sleep>>>,
+    /// Among the connections that there may be, also when this one becomes something else.
+    _place: OwnedSemaphorePermit,
 }
 
 /// Who is at the other end.
@@ -42,13 +45,14 @@ pub(crate) struct Peer {
 
 impl Socket {
     /// A connection to a client that may leave what it is sent untaken for so long.
-    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
+    pub(crate) fn new(stream: TcpStream, place: OwnedSemaphorePermit, patience: Duration) -> Self {
         let (read, write) = stream.into_split();
         Self {
             read,
             strict: Strict::default(),
             patience,
             alarm: None,
+            _place: place,
             write: Peer { half: Arc::new(write), is_flawed: Arc::default(), is_joined: Arc::default() },
         }
     }

@@ -4,8 +4,9 @@ use secateur::Occasion;
 use secateur::session::Failure;
 
 /// Why less was done to a request with a conversation than might have been. What is not in this list counts as `other`.
-pub(super) const CAUSES: [&str; 14] = [
+pub(super) const CAUSES: [&str; 15] = [
     "large",
+    "busy",
     "encoded",
     "type",
     "signed",

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use secateur_server::Token;
+use secateur::Catalogue;
+use secateur_engine::Engine;
+use secateur_server::{BindError, Server, Settings, Token};
 use tokio::io::AsyncWriteExt;
 
 use crate::play::Play;
@@ -133,19 +135,38 @@ async fn the_token_is_not_passed_on() {
 async fn more_connections_than_there_is_room_for_are_turned_away() {
     let play = Play::start_with(|settings| settings.most_connections = 2).await;
     let (first, _second) = (play.client().await, play.client().await);
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // Clients are let in as they come, so both are in before the third.
     let mut third = play.client().await;
     assert_eq!(third.head().await.status(), 503);
     drop(first);
     // Its place is free as soon as the proxy has seen that it is gone.
-    let health = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
-    for _ in 0..200 {
-        if status(&play, health).await == 200 {
-            return;
+    let asking = async {
+        loop {
+            let said = play.metrics_now().await;
+            if said.starts_with("HTTP/1.1 200 ") {
+                break said;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    let metrics = crate::play::within(asking).await;
+    assert!(metrics.contains("secateur_denied_total{reason=\"full\"}"), "{metrics}");
+    assert!(!metrics.contains("secateur_denied_total{reason=\"full\"} 0"), "{metrics}");
+}
+
+#[tokio::test]
+async fn nobody_else_in_the_network_gets_in_without_a_token() {
+    for everywhere in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let mut settings = Settings { listen: everywhere.parse().unwrap(), ..Settings::default() };
+        let engine = async || Engine::new(secateur_store::open("sqlite::memory:").await.unwrap());
+        let refused = Server::bind(settings.clone(), engine().await, Catalogue::builtin()).await.err();
+        assert!(matches!(refused, Some(BindError::Exposed { .. })), "{everywhere}: {refused:?}");
+        assert!(refused.unwrap().to_string().contains("--token-file"));
+        settings.token = Token::new(WORD).ok();
+        // Whether the machine has such an address is another matter.
+        let refused = Server::bind(settings, engine().await, Catalogue::builtin()).await.err();
+        assert!(matches!(refused, None | Some(BindError::Listen { .. })), "{everywhere}: {refused:?}");
     }
-    panic!("the place was never given to anybody else");
 }
 
 #[tokio::test]
@@ -255,6 +276,39 @@ async fn a_body_without_an_end_is_cut_off() {
 }
 
 #[tokio::test]
+async fn bodies_for_which_there_is_no_room_pass_unread() {
+    let play = Play::start_with(|settings| {
+        settings.headers = true;
+        settings.most_held = 1000;
+    })
+    .await;
+    let body = format!("{{\"model\":\"m\",\"messages\":[],\"x\":\"{}\"}}", "x".repeat(500));
+    let head = "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length";
+    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+    // One that comes and does not end.
+    let mut other = play.client().await;
+    other.send(format!("{head}: {}\r\n\r\n{body}", body.len() + 1)).await;
+    let ask = async || {
+        let mut client = play.client().await;
+        client.send(format!("{head}: {}\r\n\r\n{body}", body.len())).await;
+        let mut provider = play.provider().await;
+        assert_eq!(provider.message().await.text(), body);
+        provider.send(answer).await;
+        let answer = client.message().await;
+        assert_eq!(answer.status(), 200);
+        answer.header("x-secateur-cause") == Some("busy")
+    };
+    crate::play::within(async { while !ask().await {} }).await;
+    // Its room is free for others when it is answered.
+    other.send(" ").await;
+    let mut provider = play.provider().await;
+    provider.message().await;
+    provider.send(answer).await;
+    assert_ne!(other.message().await.header("x-secateur-cause"), Some("busy"));
+    assert!(!ask().await);
+}
+
+#[tokio::test]
 async fn a_body_that_is_nothing_but_brackets_is_refused() {
     let play = Play::start_with(|settings| settings.headers = true).await;
     let (open, close) = ("[".repeat(500_000), "]".repeat(500_000));
@@ -273,6 +327,8 @@ async fn a_body_that_is_nothing_but_brackets_is_refused() {
         assert!(answer.text().contains("1000 levels"), "{}", answer.text());
         assert!(!answer.text().contains("[["), "what was sent is not said again");
     }
+    let metrics = play.metrics().await;
+    assert!(metrics.contains("secateur_denied_total{reason=\"too-deep\"} 3"), "{metrics}");
     assert_eq!(play.counters().bytes_in, 0, "nothing went to the provider");
 }
 

@@ -96,6 +96,14 @@ impl Play {
         client.message().await.text().to_owned()
     }
 
+    /// The same with its head, or what is said instead where there is no room. Nothing, if that is lost with the
+    /// connection.
+    pub(crate) async fn metrics_now(&self) -> String {
+        let mut client = self.client().await;
+        client.send("GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        String::from_utf8(client.rest().await).unwrap()
+    }
+
     /// Waits until the counters are as wanted.
     pub(crate) async fn until(&self, wanted: impl Fn(&Snapshot) -> bool) {
         let wait = async {
