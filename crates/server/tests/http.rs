@@ -8,6 +8,9 @@ mod play;
 #[path = "http/bytes.rs"]
 mod bytes;
 
+#[path = "http/encrypted.rs"]
+mod encrypted;
+
 #[path = "http/failures.rs"]
 mod failures;
 
