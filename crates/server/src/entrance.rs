@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::api::Api;
 use crate::exchange::{Proxy, Reply};
 use crate::gate::{Denied, check_origin};
+use crate::outgoing::Limit;
 use crate::own::Question;
 use crate::refusal;
 use crate::route::{Provider, Route};
@@ -54,13 +55,25 @@ impl Proxy {
             let message = "this is a proxy for model providers; name it as the provider's base URL instead";
             return Some(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
         }
-        let most = self.settings.most_passed;
-        if body.size_hint().lower() > most {
-            self.books.tally.denied("too-long");
+        if body.size_hint().lower() > self.settings.most_passed {
             let route = Route::of(parts.uri.path(), &parts.headers);
-            return Some(refusal::too_long(route.provider, most));
+            return Some(self.overstepped(route.provider, Limit::TooLong));
         }
         None
+    }
+
+    /// The answer for a client whose body is more than may be passed on, or comes too slowly.
+    pub(crate) fn overstepped(&self, provider: Provider, limit: Limit) -> Response<Answer> {
+        match limit {
+            Limit::TooLong => {
+                self.books.tally.denied("too-long");
+                refusal::too_long(provider, self.settings.most_passed)
+            }
+            Limit::TooSlow => {
+                self.books.tally.denied("slow");
+                refusal::too_slow(provider)
+            }
+        }
     }
 
     /// The answer for somebody who is not let in.

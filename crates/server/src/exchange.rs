@@ -299,20 +299,6 @@ impl Proxy {
         }))
     }
 
-    /// The answer for a client whose body is more than may be passed on, or comes too slowly.
-    fn overstepped(&self, provider: Provider, limit: Limit) -> Response<Answer> {
-        match limit {
-            Limit::TooLong => {
-                self.books.tally.denied("too-long");
-                refusal::too_long(provider, self.settings.most_passed)
-            }
-            Limit::TooSlow => {
-                self.books.tally.denied("slow");
-                refusal::too_slow(provider)
-            }
-        }
-    }
-
     fn stream(&self, answer: Response<Incoming>, watch: Option<Watch>) -> Response<Stream> {
         let (mut parts, body) = answer.into_parts();
         if parts.status != StatusCode::SWITCHING_PROTOCOLS {

@@ -5,6 +5,9 @@
 #[path = "http/play.rs"]
 mod play;
 
+#[path = "http/bounds.rs"]
+mod bounds;
+
 #[path = "http/bytes.rs"]
 mod bytes;
 

@@ -90,7 +90,7 @@ async fn every_refusal_has_a_line_and_nothing_of_the_request_is_in_it() {
     let log = Log::begin();
     let play = Play::start_with(|settings| {
         settings.most_passed = 10_000;
-        settings.head_start = Duration::from_millis(100);
+        settings.head_start = Duration::from_millis(500);
     })
     .await;
     let secrets = "x-api-key: canary\r\nauthorization: Bearer canary\r\ncookie: canary";

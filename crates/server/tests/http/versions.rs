@@ -52,7 +52,7 @@ async fn a_client_may_speak_http_2() {
 
 #[tokio::test]
 async fn an_http_2_client_is_let_go_when_it_has_nothing_to_say_and_not_before() {
-    let play = Play::start_with(|settings| settings.head = Duration::from_millis(100)).await;
+    let play = Play::start_with(|settings| settings.head = Duration::from_secs(1)).await;
     let stream = TcpStream::connect(play.proxy()).await.unwrap();
     let (mut http, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
@@ -64,7 +64,7 @@ async fn an_http_2_client_is_let_go_when_it_has_nothing_to_say_and_not_before() 
     provider.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await;
     let answer = within(answer).await.unwrap();
     // A model may think for as long as it likes.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::sleep(Duration::from_millis(2500)).await;
     assert!(!connection.is_finished() && http.ready().await.is_ok());
     provider.send("2\r\nok\r\n0\r\n\r\n").await;
     assert_eq!(within(answer.collect()).await.unwrap().to_bytes(), "ok");
