@@ -119,6 +119,11 @@ impl Play {
         let _ = self.stop.take().map(|stop| stop.send(()));
     }
 
+    /// Whether the proxy has not stopped yet.
+    pub(crate) fn is_running(&self) -> bool {
+        !self.running.is_finished()
+    }
+
     /// Waits until the proxy has stopped.
     pub(crate) async fn stopped(self) {
         within(self.running).await.unwrap();

@@ -188,6 +188,8 @@ async fn who_is_told_to_stop_lets_web_sockets_come_to_their_end() {
     assert_eq!(idle.rest().await, b"");
     client.send("last").await;
     assert_eq!(provider.exactly(4).await, b"last");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(play.is_running(), "it waits for the web socket");
     drop((client, provider));
     play.stopped().await;
     let mut play = Play::start_with(|settings| settings.drain = Duration::from_millis(10)).await;
