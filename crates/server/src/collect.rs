@@ -1,6 +1,6 @@
 //! Reading a request's body whole.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
+use crate::room::Held;
 use crate::settings::Settings;
 
 /// The most memory that is taken on a client's word alone.
@@ -20,14 +21,16 @@ pub(crate) enum Collected {
     Whole(Bytes),
     /// It is too long: what was read, and the rest.
     Long(Vec<Bytes>, Incoming),
+    /// There is no room for it: the same.
+    Busy(Vec<Bytes>, Incoming),
     /// The client broke off.
     Broken,
     /// The client fell silent, or speaks so slowly that it may as well.
     Silent,
 }
 
-/// Reads a body that is no longer than this. Its bytes are copied once at most.
-pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collected {
+/// Reads a body, if it is not too long and there is room for it. Its bytes are copied once at most.
+pub(crate) async fn collect(mut body: Incoming, settings: &Settings, held: &mut Held) -> Collected {
     let (most, began) = (settings.most_body, Instant::now());
     let hint = body.size_hint();
     if hint.lower() > most {
@@ -36,13 +39,18 @@ pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collecte
     let mut first = Bytes::new();
     let mut all = Vec::new();
     while !body.is_end_stream() {
-        let frame = match timeout(settings.patience, body.frame()).await {
+        let read = (first.len() + all.len()) as u64;
+        let most_waited = settings.pace().left(began.elapsed(), read).min(settings.patience);
+        let frame = match timeout(most_waited, body.frame()).await {
             Ok(None) => break,
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(_))) => return Collected::Broken,
             Err(_) => return Collected::Silent,
         };
         let Ok(data) = frame.into_data() else { continue };
+        if held.grow(data.len() as u64).is_err() {
+            return Collected::Busy(vec![first, all.into(), data], body);
+        }
         if first.is_empty() && all.is_empty() {
             first = data;
         } else {
@@ -55,9 +63,6 @@ pub(crate) async fn collect(mut body: Incoming, settings: &Settings) -> Collecte
             all.extend_from_slice(&data);
         }
         let read = (first.len() + all.len()) as u64;
-        if began.elapsed() > settings.head_start + Duration::from_secs(read / settings.slowest.max(1)) {
-            return Collected::Silent;
-        }
         if read > most {
             let read = if all.is_empty() { first } else { Bytes::from(all) };
             return Collected::Long(vec![read], body);

@@ -1,6 +1,6 @@
 //! What happens to a request before it is anybody's: whether it can be one, who sends it, and whether it is for us.
 
-use http::header::{CONNECTION, WWW_AUTHENTICATE};
+use http::header::WWW_AUTHENTICATE;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::{Body, Incoming};
@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::api::Api;
 use crate::exchange::{Proxy, Reply};
 use crate::gate::{Denied, check_origin};
+use crate::outgoing::Limit;
 use crate::own::Question;
 use crate::refusal;
 use crate::route::{Provider, Route};
@@ -44,30 +45,39 @@ impl Proxy {
 
     /// The answer to what can be no request of anybody's.
     fn reject(&self, parts: &Parts, body: &Incoming, peer: &Peer) -> Option<Response<Answer>> {
+        // It is counted when the connection ends, which it does after this.
         if peer.is_flawed() {
-            self.books.tally.denied("ambiguous");
             let message = "the head of the request can be read in two ways";
-            let mut refusal = refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message);
-            refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            return Some(refusal);
+            return Some(refusal::last(refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message)));
         }
         if parts.method == Method::CONNECT {
             self.books.tally.denied("connect");
             let message = "this is a proxy for model providers; name it as the provider's base URL instead";
             return Some(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
         }
-        let most = self.settings.most_passed;
-        if body.size_hint().lower() > most {
-            self.books.tally.denied("too-long");
+        if body.size_hint().lower() > self.settings.most_passed {
             let route = Route::of(parts.uri.path(), &parts.headers);
-            return Some(refusal::too_long(route.provider, most));
+            return Some(self.overstepped(route.provider, Limit::TooLong));
         }
         None
     }
 
+    /// The answer for a client whose body is more than may be passed on, or comes too slowly.
+    pub(crate) fn overstepped(&self, provider: Provider, limit: Limit) -> Response<Answer> {
+        match limit {
+            Limit::TooLong => {
+                self.books.tally.denied("too-long");
+                refusal::too_long(provider, self.settings.most_passed)
+            }
+            Limit::TooSlow => {
+                self.books.tally.denied("slow");
+                refusal::too_slow(provider)
+            }
+        }
+    }
+
     /// The answer for somebody who is not let in.
     fn turn_away(&self, parts: &Parts, denied: Denied) -> Response<Answer> {
-        tracing::info!(why = %denied, status = denied.status().as_u16(), "a request is refused");
         self.books.tally.denied(denied.name());
         let route = Route::of(parts.uri.path(), &parts.headers);
         let mut refusal = if Api::owns(parts.uri.path()) {

@@ -20,6 +20,7 @@ use hyper::body::{Body, Incoming};
 use secateur_engine::provider::Connector;
 use secateur_formats::Wire;
 use secateur_store::Store;
+use tokio_util::task::TaskTracker;
 
 use crate::answer::{Answer, Stream, Watch};
 use crate::api::Api;
@@ -27,8 +28,9 @@ use crate::collect::{Collected, collect, unreadable};
 use crate::conversation::{Asked, Conversations, Lender, Note, Ready, TooDeep};
 use crate::ear::{Books, Ear};
 use crate::guard::{guard, unless_gone};
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Limit, Limits, Outgoing};
 use crate::packed::Packed;
+use crate::room::Room;
 use crate::route::{Kind, Provider, Route};
 use crate::settings::Settings;
 use crate::socket::Peer;
@@ -49,6 +51,10 @@ pub(crate) struct Proxy {
     pub connector: Connector,
     pub store: Arc<dyn Store>,
     pub books: Books,
+    /// Where bodies that are read whole lie.
+    pub room: Arc<Room>,
+    /// What goes on when its request is answered: whoever stops the proxy waits for it.
+    pub later: TaskTracker,
 }
 
 /// The client is gone, and nobody waits for an answer.
@@ -91,13 +97,14 @@ impl Proxy {
         let headers = hop::strip(std::mem::take(&mut parts.headers));
         let uri = parts.uri.clone();
         let Ok(mut head) = Head::new(parts, headers, upstream) else {
+            self.books.tally.denied("malformed");
             let message = "the path of the request is none";
             return Ok(refusal::refuse(route.provider, StatusCode::BAD_REQUEST, message));
         };
         if let Some((protocol, client)) = tunnel.zip(client) {
             tunnel::ask(&mut head.headers, protocol);
-            let answer = self.pass(head, vec![], body, peer, route.provider).await?;
-            return Ok(tunnel::join(answer, client));
+            let answer = self.pass(head, vec![], body, peer.clone(), route.provider).await?;
+            return Ok(self.join(answer, client, peer));
         }
         let (reply, note) = match route.talk.filter(|_| head.method == Method::POST) {
             None => (self.pass(head, vec![], body, peer, route.provider).await, None),
@@ -146,7 +153,8 @@ impl Proxy {
         peer: Option<Peer>,
         provider: Provider,
     ) -> Reply {
-        let request = head.with_rest(read, rest, self.settings.most_passed);
+        let limits = Limits { most: self.settings.most_passed, pace: self.settings.pace() };
+        let request = head.with_rest(read, rest, limits);
         let sent = progress_of(&request);
         let grace = self.settings.grace;
         let mut watch: Option<Watch> = peer.map(|peer| match sent {
@@ -169,20 +177,29 @@ impl Proxy {
         if let Some(cause) = unreadable(&head.headers) {
             return (self.pass(head, vec![], body, peer, place.provider).await, note::passed(cause, length));
         }
-        let body = match collect(body, &self.settings).await {
+        let mut held = self.room.enter();
+        let body = match collect(body, &self.settings, &mut held).await {
             Collected::Whole(body) => body,
             Collected::Long(read, rest) => {
                 let passed = note::passed("large", length);
                 return (self.pass(head, read, rest, peer, place.provider).await, passed);
             }
+            Collected::Busy(read, rest) => {
+                let passed = note::passed("busy", length);
+                tracing::warn!(cause = passed.cause, "a request is passed on as it came");
+                return (self.pass(head, read, rest, peer, place.provider).await, passed);
+            }
             Collected::Broken => return (Err(Gone), Note::default()),
             Collected::Silent => {
-                let message = "the rest of the request did not come";
-                let refusal = refusal::refuse(place.provider, StatusCode::REQUEST_TIMEOUT, message);
+                let refusal = self.overstepped(place.provider, Limit::TooSlow);
                 return (Ok(refusal), Note { did: "refused", ..Note::default() });
             }
         };
-        let (packed, body) = Packed::open(&head.headers, body, self.settings.most_body);
+        let (packed, body) = Packed::open(&head.headers, body, self.settings.most_body.min(held.left()));
+        if packed.is_open() {
+            // Somebody else may have been faster. This one is there already.
+            let _ = held.grow(body.len() as u64);
+        }
         let mut watch: Option<Watch> = peer.map(|peer| peer.gone(self.settings.grace).boxed());
         let patience = self.settings.patience;
         let began = Instant::now();
@@ -190,7 +207,7 @@ impl Proxy {
         let mut ready = match unless_gone(preparing, &mut watch).await {
             Some(Ok(ready)) => ready,
             Some(Err(why)) => {
-                tracing::info!(%why, "a request is refused");
+                self.books.tally.denied("too-deep");
                 let refusal = refusal::refuse(place.provider, StatusCode::BAD_REQUEST, &why.to_string());
                 return (Ok(refusal), Note { did: "refused", ..Note::default() });
             }
@@ -272,9 +289,8 @@ impl Proxy {
         self.books.tally.waited(began.elapsed());
         self.books.tally.sent(sent.bytes());
         Ok(answer.map_err(|failure| {
-            if sent.is_too_long() {
-                self.books.tally.denied("too-long");
-                return refusal::too_long(provider, self.settings.most_passed);
+            if let Some(limit) = sent.over() {
+                return self.overstepped(provider, limit);
             }
             self.books.tally.failure();
             let upstream = self.settings.upstream(provider);

@@ -5,7 +5,7 @@
 //!
 //! A request shows the token in one of four places, as agents differ in what they can be told to send:
 //! `Authorization: Bearer …`, `Proxy-Authorization: Bearer …`, `X-Secateur-Token: …`, or `/token:…` in front of the path.
-//! None of them is passed on.
+//! None of them is passed on, also if it shows it in several.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -68,12 +68,12 @@ impl Denied {
 impl Gate<'_> {
     /// Lets a request in: takes off what is for the gate, and gives the name of the run that it belongs to.
     pub(crate) fn admit(&self, parts: &mut Parts) -> Result<Option<String>, Denied> {
-        let Peeled { token, run, uri } = peel(&parts.uri);
+        let Peeled { tokens, run, uri } = peel(&parts.uri);
         if let Some(uri) = uri {
             parts.uri = uri;
         }
         match self.token {
-            Some(wanted) => show(wanted, token, &mut parts.headers)?,
+            Some(wanted) => show(wanted, &tokens, &mut parts.headers)?,
             None if !self.is_here(parts) => return Err(Denied::ForeignHost),
             None => {}
         }
@@ -114,27 +114,36 @@ pub(crate) fn check_origin(parts: &Parts) -> Result<(), Denied> {
     if is_ours { Ok(()) } else { Err(Denied::ForeignOrigin) }
 }
 
-/// Looks for the token in all its places.
-fn show(wanted: &Token, in_path: Option<String>, headers: &mut HeaderMap) -> Result<(), Denied> {
-    let mut shown = in_path.is_some();
-    if in_path.is_some_and(|word| wanted.is(&word)) {
-        return Ok(());
-    }
-    let plain = headers.get(X_TOKEN).and_then(|value| value.to_str().ok());
-    shown |= plain.is_some();
-    if plain.is_some_and(|word| wanted.is(word)) {
-        return Ok(());
+/// Looks for the token in all its places, and takes it off wherever it is. Those in front of the path are off already.
+fn show(wanted: &Token, in_path: &[String], headers: &mut HeaderMap) -> Result<(), Denied> {
+    let mut shown = !in_path.is_empty();
+    let mut is_right = in_path.iter().any(|word| wanted.is(word));
+    for value in headers.get_all(X_TOKEN) {
+        shown = true;
+        is_right |= value.to_str().is_ok_and(|word| wanted.is(word));
     }
     for name in [PROXY_AUTHORIZATION, AUTHORIZATION] {
-        let word = headers.get(&name).and_then(|value| value.to_str().ok()).and_then(bearer);
-        if word.is_some_and(|word| wanted.is(word)) {
-            headers.remove(name);
-            return Ok(());
-        }
+        let word = |value: &HeaderValue| value.to_str().ok().and_then(bearer).map(str::to_owned);
+        let is_token = |value: &HeaderValue| word(value).is_some_and(|word| wanted.is(&word));
         // A key of the provider's looks the same, so one that is wrong may just be that.
-        shown |= name == PROXY_AUTHORIZATION && word.is_some();
+        shown |=
+            name == PROXY_AUTHORIZATION && headers.get_all(&name).iter().any(|value| word(value).is_some());
+        if !headers.get_all(&name).iter().any(is_token) {
+            continue;
+        }
+        is_right = true;
+        let others: Vec<HeaderValue> =
+            headers.get_all(&name).iter().filter(|value| !is_token(value)).cloned().collect();
+        headers.remove(&name);
+        for value in others {
+            headers.append(&name, value);
+        }
     }
-    Err(if shown { Denied::WrongToken } else { Denied::NoToken })
+    match (is_right, shown) {
+        (true, _) => Ok(()),
+        (false, true) => Err(Denied::WrongToken),
+        (false, false) => Err(Denied::NoToken),
+    }
 }
 
 fn bearer(value: &str) -> Option<&str> {
@@ -145,7 +154,7 @@ fn bearer(value: &str) -> Option<&str> {
 /// What stood in front of the provider's path.
 #[derive(Default)]
 struct Peeled {
-    token: Option<String>,
+    tokens: Vec<String>,
     run: Option<String>,
     /// The rest, if there was anything.
     uri: Option<Uri>,
@@ -158,8 +167,8 @@ fn peel(uri: &Uri) -> Peeled {
     while let Some(inner) = rest.strip_prefix('/') {
         let end = inner.find(['/', '?']).unwrap_or(inner.len());
         let (segment, behind) = inner.split_at(end);
-        if let (Some(word), None) = (segment.strip_prefix("token:"), &peeled.token) {
-            peeled.token = Some(word.to_owned());
+        if let Some(word) = segment.strip_prefix("token:") {
+            peeled.tokens.push(word.to_owned());
         } else if let (Some(name), None) =
             (segment.strip_prefix("run:").filter(|name| is_name(name)), &peeled.run)
         {

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::{Request, Version};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -17,19 +19,22 @@ use secateur_engine::config::Setting;
 use secateur_engine::provider::Connector;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
-use tokio::time::{sleep, timeout};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
 use crate::api::configuration::Configured;
 use crate::conversation::Conversations;
 use crate::ear::Books;
 use crate::exchange::Proxy;
+use crate::room::Room;
 use crate::savings::Savings;
 use crate::settings::Settings;
 use crate::socket::Socket;
 use crate::tally::Snapshot;
 use crate::upstream::Client;
+use crate::visit::Visits;
 
 /// The most that is read at once, and with it the longest head of a request. Reading starts small and only grows with
 /// long bodies, which then cost six tenths of what they cost in pieces of 16 kB. A stream after a long request keeps more
@@ -45,6 +50,9 @@ const MOST_STREAMS: u32 = 256;
 /// How much of a body may lie here unread.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
+
+/// How often a client is asked whether it is still there.
+const PULSE: Duration = Duration::from_secs(60);
 
 /// How long to wait before the next client is let in after that failed, as when there are too many open files.
 const BREATH: Duration = Duration::from_millis(50);
@@ -145,7 +153,8 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let connector = Connector::default();
-        let proxy = Proxy { settings, client, conversations, api, connector, store, books };
+        let (room, later) = (Room::new(settings.most_held), TaskTracker::new());
+        let proxy = Proxy { settings, client, conversations, api, connector, store, books, room, later };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
     }
 
@@ -167,7 +176,8 @@ impl Server {
         Counters { books: self.proxy.books.clone() }
     }
 
-    /// Serves until the future is done. Then nobody is let in any more, and streams may go on for a while.
+    /// Serves until the future is done. Then nobody is let in any more, and streams and what is done after them may go
+    /// on for a while.
     pub async fn run_until(self, shutdown: impl Future<Output = ()>) {
         let Self { listener, proxy, .. } = self;
         let (phase, watching) = watch::channel(Phase::Open);
@@ -178,7 +188,12 @@ impl Server {
         }
         phase.send_replace(Phase::Draining);
         proxy.api.close();
-        if timeout(proxy.settings.drain, phase.closed()).await.is_err() {
+        proxy.later.close();
+        let ended = async {
+            phase.closed().await;
+            proxy.later.wait().await;
+        };
+        if timeout(proxy.settings.drain, ended).await.is_err() {
             tracing::warn!(open = proxy.books.tally.snapshot().open, "answers are broken off to stop");
             phase.send_replace(Phase::Over);
             phase.closed().await;
@@ -201,16 +216,12 @@ impl Door {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
                     let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-                        tracing::warn!("a client is turned away: there are too many");
+                        self.proxy.books.tally.denied("full");
                         let _ = stream.try_write(FULL);
                         continue;
                     };
-                    let serving =
-                        serve(stream, Arc::clone(&self.proxy), Arc::clone(&builder), self.watching.clone());
-                    tokio::spawn(async move {
-                        serving.await;
-                        drop(place);
-                    });
+                    let (proxy, builder) = (Arc::clone(&self.proxy), Arc::clone(&builder));
+                    tokio::spawn(serve(stream, place, proxy, builder, self.watching.clone()));
                 }
                 // The client was faster than we.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -237,6 +248,8 @@ fn builder(settings: &Settings) -> auto::Builder<TokioExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .auto_date_header(false)
+        .keep_alive_interval(PULSE)
+        .keep_alive_timeout(settings.patience)
         .max_concurrent_streams(MOST_STREAMS)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
@@ -247,38 +260,52 @@ fn builder(settings: &Settings) -> auto::Builder<TokioExecutor> {
 
 async fn serve(
     stream: TcpStream,
+    place: OwnedSemaphorePermit,
     proxy: Arc<Proxy>,
     builder: Arc<auto::Builder<TokioExecutor>>,
     mut watching: watch::Receiver<Phase>,
 ) {
     let _ = stream.set_nodelay(true);
     // A client whose machine is gone says nothing more, not even that.
-    let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(Duration::from_secs(60)));
-    let socket = Socket::new(stream);
+    let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(PULSE));
+    let socket = Socket::new(stream, place, proxy.settings.patience);
     let peer = socket.peer();
-    let has_begun = AtomicBool::new(false);
-    let late = proxy.settings.head;
-    let service = service_fn(|request| {
-        has_begun.store(true, Ordering::Relaxed);
+    let (visits, is_shared) = (Visits::default(), AtomicBool::new(false));
+    let head = proxy.settings.head;
+    let service = service_fn(|request: Request<Incoming>| {
+        let visit = visits.begin();
+        is_shared.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
         let (proxy, peer) = (Arc::clone(&proxy), peer.clone());
-        async move { proxy.serve(request, peer).await }
+        async move { proxy.serve(request, peer).await.map(|reply| reply.map(|answer| visit.answered(answer))) }
     });
     let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(socket), service));
-    let mut late = pin!(sleep(late));
-    let mut is_late = false;
+    let mut late = pin!(sleep(head));
+    let mut seen = 0;
     loop {
         tokio::select! {
             done = connection.as_mut() => {
-                if let Err(error) = done {
+                if let Err(error) = &done {
                     tracing::debug!(error, "a connection broke off");
+                }
+                let error = done.as_ref().err().and_then(|error| error.downcast_ref::<hyper::Error>());
+                if peer.is_flawed() {
+                    proxy.books.tally.denied("ambiguous");
+                } else if error.is_some_and(hyper::Error::is_parse) {
+                    proxy.books.tally.denied("malformed");
                 }
                 return;
             }
-            () = late.as_mut(), if !is_late => {
-                is_late = true;
-                if !has_begun.load(Ordering::Relaxed) {
+            () = late.as_mut() => {
+                let begun = visits.begun();
+                if begun == 0 {
                     return;
                 }
+                // Over HTTP/1 the wait for the next head is bounded by the parser.
+                if begun == seen && visits.are_over() && is_shared.load(Ordering::Relaxed) {
+                    connection.as_mut().graceful_shutdown();
+                }
+                seen = begun;
+                late.as_mut().reset(Instant::now() + head);
             }
             changed = watching.changed() => match *watching.borrow_and_update() {
                 Phase::Open if changed.is_ok() => {}

@@ -2,21 +2,43 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::pace::Pace;
 
 /// A body: what was read of it, and then what was not.
 pub(crate) struct Outgoing {
     read: VecDeque<Bytes>,
     left: u64,
-    rest: Option<Incoming>,
-    most: u64,
+    rest: Option<Rest>,
     progress: Arc<Progress>,
+}
+
+/// What the client has still to send.
+struct Rest {
+    body: Incoming,
+    limits: Limits,
+    /// How long the client was waited for. The provider's time is not the client's.
+    waited: Duration,
+    /// Since when it is waited for, while it is.
+    since: Option<Instant>,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+/// What a client may do with a body that is passed on as it comes.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Where the body is cut off, in bytes.
+    pub most: u64,
+    pub pace: Pace,
 }
 
 /// Why a body does not come to its end.
@@ -24,15 +46,22 @@ pub(crate) struct Outgoing {
 pub(crate) enum Cut {
     #[error(transparent)]
     Broken(#[from] hyper::Error),
-    #[error("it is too long")]
+    #[error("it is {0:?}")]
+    Over(Limit),
+}
+
+/// What a client did not keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
     TooLong,
+    TooSlow,
 }
 
 /// How far a body has come.
 #[derive(Default)]
 pub(crate) struct Progress {
     bytes: AtomicU64,
-    is_too_long: AtomicBool,
+    over: OnceLock<Limit>,
     end: Notify,
 }
 
@@ -42,9 +71,9 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Whether it was cut off because it does not end.
-    pub(crate) fn is_too_long(&self) -> bool {
-        self.is_too_long.load(Ordering::Relaxed)
+    /// Why it was cut off, if it was.
+    pub(crate) fn over(&self) -> Option<Limit> {
+        self.over.get().copied()
     }
 
     /// Waits for the end. Only one may wait.
@@ -53,13 +82,44 @@ impl Progress {
     }
 }
 
+impl Rest {
+    /// The next frame, unless the client, which has sent so many bytes, takes too long for it.
+    fn poll_frame(&mut self, cx: &mut Context<'_>, bytes: u64) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
+            self.waited += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+            return Poll::Ready(frame.map(|frame| Ok(frame?)));
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        // A time beyond all clocks never comes.
+        let Some(deadline) = since.checked_add(self.limits.pace.left(self.waited, bytes)) else {
+            return Poll::Pending;
+        };
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        // One that was set for an earlier frame rings too early, and is set again.
+        while alarm.as_mut().poll(cx).is_ready() {
+            if alarm.deadline() >= deadline {
+                return Poll::Ready(Some(Err(Cut::Over(Limit::TooSlow))));
+            }
+            alarm.as_mut().reset(deadline);
+        }
+        Poll::Pending
+    }
+}
+
 impl Outgoing {
-    /// What was read, and then the rest, which is cut off where both have become longer than `most` bytes.
-    pub(crate) fn new(mut read: VecDeque<Bytes>, rest: Option<Incoming>, most: u64) -> Self {
+    /// A body that is known to the last byte.
+    pub(crate) fn whole(read: Vec<Bytes>) -> Self {
+        let mut read = VecDeque::from(read);
         read.retain(|piece| !piece.is_empty());
         let left = read.iter().map(|piece| piece.len() as u64).sum();
-        let rest = rest.filter(|rest| !rest.is_end_stream());
-        Self { read, left, rest, most, progress: Arc::default() }
+        Self { read, left, rest: None, progress: Arc::default() }
+    }
+
+    /// What was read, and then the rest.
+    pub(crate) fn with_rest(read: Vec<Bytes>, body: Incoming, limits: Limits) -> Self {
+        let rest = Rest { body, limits, waited: Duration::ZERO, since: None, alarm: None };
+        let rest = Some(rest).filter(|rest| !rest.body.is_end_stream());
+        Self { rest, ..Self::whole(read) }
     }
 
     /// How far it has come, to be asked while it is on its way.
@@ -83,19 +143,23 @@ impl Body for Outgoing {
             this.left -= piece.len() as u64;
             Some(Ok(Frame::data(piece)))
         } else if let Some(rest) = &mut this.rest {
-            ready!(Pin::new(rest).poll_frame(cx)).map(|frame| Ok(frame?))
+            ready!(rest.poll_frame(cx, this.progress.bytes()))
         } else {
             None
         };
-        if let Some(Ok(frame)) = &frame
-            && let Some(data) = frame.data_ref()
-        {
-            let length = data.len() as u64;
-            let before = this.progress.bytes.fetch_add(length, Ordering::Relaxed);
-            if before + length > this.most {
-                this.progress.is_too_long.store(true, Ordering::Relaxed);
-                return Poll::Ready(Some(Err(Cut::TooLong)));
+        let length = match &frame {
+            Some(Ok(frame)) => frame.data_ref().map_or(0, |data| data.len() as u64),
+            _ => 0,
+        };
+        let bytes = this.progress.bytes.fetch_add(length, Ordering::Relaxed) + length;
+        let frame = match frame {
+            Some(Ok(_)) if this.rest.as_ref().is_some_and(|rest| bytes > rest.limits.most) => {
+                Some(Err(Cut::Over(Limit::TooLong)))
             }
+            frame => frame,
+        };
+        if let Some(Err(Cut::Over(limit))) = &frame {
+            this.progress.over.get_or_init(|| *limit);
         }
         // Whoever is told that the end has come does not ask again.
         if !matches!(frame, Some(Err(_))) && (frame.is_none() || this.is_end_stream()) {
@@ -105,11 +169,11 @@ impl Body for Outgoing {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.read.is_empty() && self.rest.as_ref().is_none_or(Body::is_end_stream)
+        self.read.is_empty() && self.rest.as_ref().is_none_or(|rest| rest.body.is_end_stream())
     }
 
     fn size_hint(&self) -> SizeHint {
-        let rest = self.rest.as_ref().map_or(SizeHint::with_exact(0), Body::size_hint);
+        let rest = self.rest.as_ref().map_or(SizeHint::with_exact(0), |rest| rest.body.size_hint());
         let mut hint = SizeHint::new();
         hint.set_lower(rest.lower().saturating_add(self.left));
         if let Some(upper) = rest.upper() {

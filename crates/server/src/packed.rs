@@ -31,6 +31,11 @@ impl Packed {
         (Self(Some(body)), plain)
     }
 
+    /// Whether it was unpacked.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The request with a body that was made of the one in the clear.
     pub(crate) fn wrap(&self, mut head: Head, body: Vec<Bytes>, note: &mut Note) -> Request<Outgoing> {
         let Some(original) = &self.0 else { return head.with_whole(body) };

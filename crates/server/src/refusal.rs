@@ -26,8 +26,16 @@ pub(crate) fn failed(provider: Provider, upstream: &Upstream, failure: &Failure)
 /// The body is longer than anything that may be passed on. Nothing that comes behind it is read.
 pub(crate) fn too_long(provider: Provider, most: u64) -> Response<Answer> {
     let message = format!("the body of the request is longer than {most} bytes");
-    tracing::info!(why = message, "a request is refused");
-    let mut refusal = refuse(provider, StatusCode::PAYLOAD_TOO_LARGE, &message);
+    last(refuse(provider, StatusCode::PAYLOAD_TOO_LARGE, &message))
+}
+
+/// The body does not come, or so slowly that it may as well not.
+pub(crate) fn too_slow(provider: Provider) -> Response<Answer> {
+    last(refuse(provider, StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come"))
+}
+
+/// The last answer of a connection.
+pub(crate) fn last(mut refusal: Response<Answer>) -> Response<Answer> {
     refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     refusal
 }

@@ -8,6 +8,7 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
 use crate::gate::Gate;
+use crate::pace::Pace;
 use crate::route::Provider;
 use crate::token::Token;
 
@@ -43,13 +44,15 @@ pub struct Settings {
     pub headers: bool,
     /// The longest body that is read, in bytes. A longer one is passed through unread.
     pub most_body: u64,
+    /// How many bytes of bodies are held at once, over all requests. What does not fit is passed through unread.
+    pub most_held: u64,
     /// The longest body that is passed through at all, in bytes. One without an end is cut off there.
     pub most_passed: u64,
     /// The longest that a connection to a provider may take to come about.
     pub connect: Duration,
     /// The longest silence of either side in the middle of an exchange.
     pub patience: Duration,
-    /// How long a client may take to send a request that is read whole, plus a second for so many bytes of it.
+    /// How long a client may take to send a request, plus a second for so many bytes of it. Only while it is waited for.
     pub head_start: Duration,
     /// The bytes per second that are expected of it then.
     pub slowest: u64,
@@ -75,6 +78,7 @@ impl Default for Settings {
             profile: secateur_engine::DEFAULT_PROFILE.to_owned(),
             headers: true,
             most_body: 256 << 20,
+            most_held: 1 << 30,
             // The longest that a provider takes are files of 2 GB.
             most_passed: 4 << 30,
             connect: Duration::from_secs(10),
@@ -94,6 +98,11 @@ impl Settings {
     /// Who is let in.
     pub(crate) fn gate(&self) -> Gate<'_> {
         Gate { token: self.token.as_ref(), hosts: &self.hosts }
+    }
+
+    /// How fast clients have to send.
+    pub(crate) fn pace(&self) -> Pace {
+        Pace { head_start: self.head_start, slowest: self.slowest }
     }
 
     /// Where requests to a provider go.

@@ -3,6 +3,7 @@
 //! Every name begins with `secateur_`. Nothing of what was said is in any of them, and no label has more values than a
 //! few that are known beforehand.
 
+mod complaints;
 mod labels;
 mod snapshot;
 
@@ -20,7 +21,8 @@ use secateur::Usage;
 use secateur::session::{Event, Means};
 
 use crate::conversation::Note;
-use labels::{CAUSES, DID, OCCASIONS, OUTCOMES, name, outcome};
+use complaints::Complaints;
+use labels::{CAUSES, DENIED, DID, OCCASIONS, OUTCOMES, name, outcome};
 pub use snapshot::Snapshot;
 
 /// One label and what it says.
@@ -35,6 +37,7 @@ pub(crate) struct Tally {
     registry: Registry,
     requests: Counter,
     denied: By,
+    complaints: Complaints,
     talks: By,
     passed: By,
     answers: By,
@@ -102,12 +105,12 @@ impl Default for Tally {
         let passed = by("passthroughs", long, "cause", &CAUSES);
         let long = "Answers to requests with a conversation, by class of their status";
         let answers = by("answers", long, "status", &["1xx", "2xx", "3xx", "4xx", "5xx"]);
-        let denied = ["no-token", "wrong-token", "host", "origin", "ambiguous", "connect", "too-long"];
-        let denied = by("denied", "Requests that were not let in, by reason", "reason", &denied);
+        let denied = by("denied", "Requests that were not let in, by reason", "reason", &DENIED);
         let compactions = by("compactions", "Compactions by outcome", "outcome", &OUTCOMES);
         let cuts = by("cuts", "Cuts that were made, by occasion", "occasion", &OCCASIONS.map(name));
         Self {
             denied,
+            complaints: Complaints::default(),
             talks,
             passed,
             answers,
@@ -137,7 +140,9 @@ impl Tally {
         self.requests.inc();
     }
 
+    /// A request is refused. Whoever watches the log hears of it, too.
     pub(crate) fn denied(&self, reason: &'static str) {
+        self.complaints.refused(reason);
         self.denied.get_or_create(&[("reason", reason)]).inc();
     }
 

@@ -1,4 +1,5 @@
-//! Connections that become something else, such as a web socket. What goes through them is not looked at.
+//! Connections that become something else, such as a web socket. What goes through them is not looked at. The
+//! client keeps its place, and its answer counts as open, until both are closed.
 //!
 //! Codex would hold whole conversations through one. It goes on over plain HTTP at once, where they can be read and kept
 //! small, if it is told that this way is not open; so it is told that.
@@ -10,8 +11,10 @@ use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 
 use crate::answer::Answer;
+use crate::exchange::Proxy;
 use crate::refusal;
 use crate::route::Route;
+use crate::socket::Peer;
 
 /// By which Codex says who it is; programs that are built around it give themselves other names in one of them.
 const NAMES: [HeaderName; 2] = [USER_AGENT, HeaderName::from_static("originator")];
@@ -37,18 +40,31 @@ pub(crate) fn ask(headers: &mut HeaderMap, protocol: HeaderValue) {
     headers.insert(UPGRADE, protocol);
 }
 
-/// Joins both connections, if the provider agrees.
-pub(crate) fn join(mut answer: Response<Answer>, client: OnUpgrade) -> Response<Answer> {
-    if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
-        return answer;
-    }
-    let provider = hyper::upgrade::on(&mut answer);
-    tokio::spawn(async move {
-        let (Ok(client), Ok(provider)) = tokio::join!(client, provider) else { return };
-        let (mut client, mut provider) = (TokioIo::new(client), TokioIo::new(provider));
-        if let Err(error) = copy_bidirectional(&mut client, &mut provider).await {
-            tracing::debug!(%error, "a tunnel broke off");
+impl Proxy {
+    /// Joins both connections, if the provider agrees.
+    pub(crate) fn join(
+        &self,
+        mut answer: Response<Answer>,
+        client: OnUpgrade,
+        peer: Option<Peer>,
+    ) -> Response<Answer> {
+        if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
+            return answer;
         }
-    });
-    answer
+        // The client may speak its own language as soon as it has this answer.
+        if let Some(peer) = peer {
+            peer.join();
+        }
+        let provider = hyper::upgrade::on(&mut answer);
+        let open = self.books.tally.open();
+        self.later.spawn(async move {
+            let (Ok(client), Ok(provider)) = tokio::join!(client, provider) else { return };
+            let (mut client, mut provider) = (TokioIo::new(client), TokioIo::new(provider));
+            if let Err(error) = copy_bidirectional(&mut client, &mut provider).await {
+                tracing::debug!(%error, "a tunnel broke off");
+            }
+            drop(open);
+        });
+        answer
+    }
 }

@@ -4,7 +4,6 @@
 //! environment's is asked. A request is sent again by itself only if the connection that it was given turned out to be
 //! closed before a byte of it was sent.
 
-use std::collections::VecDeque;
 use std::error::Error as StdError;
 use std::future::Future;
 use std::io;
@@ -27,7 +26,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::outgoing::{Outgoing, Progress};
+use crate::outgoing::{Limits, Outgoing, Progress};
 use crate::settings::{Settings, Upstream};
 
 /// How much of an answer may lie here unread, so that one slow client does not hold up the others of a connection.
@@ -101,15 +100,15 @@ impl Head {
 
     /// The request with this body, which is known to the last byte.
     pub(crate) fn with_whole(mut self, body: Vec<Bytes>) -> Request<Outgoing> {
-        let body = Outgoing::new(VecDeque::from(body), None, u64::MAX);
+        let body = Outgoing::whole(body);
         let length = body.size_hint().exact().unwrap_or(0);
         self.headers.insert(CONTENT_LENGTH, length.into());
         self.with(body)
     }
 
-    /// The request with a body that is passed on as it comes, but for no more than `most` bytes.
-    pub(crate) fn with_rest(mut self, read: Vec<Bytes>, rest: Incoming, most: u64) -> Request<Outgoing> {
-        let body = Outgoing::new(VecDeque::from(read), Some(rest), most);
+    /// The request with a body that is passed on as it comes, within limits.
+    pub(crate) fn with_rest(mut self, read: Vec<Bytes>, rest: Incoming, limits: Limits) -> Request<Outgoing> {
+        let body = Outgoing::with_rest(read, rest, limits);
         if body.has_rest() && body.size_hint().exact().is_none() {
             // Or the body of a GET would be left out.
             self.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));

@@ -5,8 +5,14 @@
 #[path = "http/play.rs"]
 mod play;
 
+#[path = "http/bounds.rs"]
+mod bounds;
+
 #[path = "http/bytes.rs"]
 mod bytes;
+
+#[path = "http/encrypted.rs"]
+mod encrypted;
 
 #[path = "http/failures.rs"]
 mod failures;

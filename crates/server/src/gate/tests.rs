@@ -43,6 +43,26 @@ fn the_token_opens_in_each_of_its_places_and_is_passed_on_from_none() {
 }
 
 #[test]
+fn a_token_that_is_shown_in_several_places_is_passed_on_from_none() {
+    let bearer = format!("Bearer {WORD}");
+    let all = [
+        ("x-secateur-token", WORD),
+        ("proxy-authorization", bearer.as_str()),
+        ("authorization", bearer.as_str()),
+        ("authorization", "Bearer sk-provider"),
+    ];
+    let paths = ["/v1/messages".to_owned(), format!("/token:{WORD}/run:r/token:{WORD}/v1/messages")];
+    for uri in &paths {
+        for from in 0..3 {
+            let (_, parts) = guarded(uri, &all[from..]).unwrap();
+            assert_eq!(parts.uri, "/v1/messages");
+            assert_eq!(parts.headers["authorization"], "Bearer sk-provider");
+            assert!(!format!("{parts:?}").contains(WORD), "{parts:?}");
+        }
+    }
+}
+
+#[test]
 fn a_key_of_the_provider_stays_beside_the_token() {
     let headers = [("x-secateur-token", WORD), ("authorization", "Bearer sk-provider")];
     let (_, parts) = guarded("/v1/messages", &headers).unwrap();

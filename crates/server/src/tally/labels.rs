@@ -4,8 +4,9 @@ use secateur::Occasion;
 use secateur::session::Failure;
 
 /// Why less was done to a request with a conversation than might have been. What is not in this list counts as `other`.
-pub(super) const CAUSES: [&str; 14] = [
+pub(super) const CAUSES: [&str; 15] = [
     "large",
+    "busy",
     "encoded",
     "type",
     "signed",
@@ -19,6 +20,21 @@ pub(super) const CAUSES: [&str; 14] = [
     "no-room",
     "lint",
     "other",
+];
+
+/// Why a request was not let in, or a client not at all.
+pub(super) const DENIED: [&str; 11] = [
+    "no-token",
+    "wrong-token",
+    "host",
+    "origin",
+    "ambiguous",
+    "malformed",
+    "connect",
+    "too-long",
+    "too-deep",
+    "slow",
+    "full",
 ];
 
 /// What may have been done to a request.

@@ -1,8 +1,10 @@
 //! Providers that refuse, fail, talk nonsense or say nothing.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::Value;
+use socket2::{Domain, Socket, Type};
 
 use crate::play::{Line, Message, Play};
 
@@ -81,8 +83,10 @@ async fn a_long_error_passes_whole_and_one_that_breaks_off_breaks_off() {
 
 #[tokio::test]
 async fn who_cannot_be_reached_is_named() {
-    // A port that nobody listens on.
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // A port that nobody listens on, and that nobody else can take.
+    let taken = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    taken.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    let closed = taken.local_addr().unwrap().as_socket().unwrap();
     let play = Play::start_with(|settings| {
         let upstream: secateur_server::Upstream = format!("http://{closed}/secret-path").parse().unwrap();
         (settings.anthropic, settings.openai, settings.gemini) =
@@ -117,12 +121,12 @@ async fn nonsense_is_a_bad_gateway() {
 
 #[tokio::test]
 async fn silence_ends() {
-    let play = Play::start_with(|settings| settings.patience = Duration::from_millis(20)).await;
+    let play = Play::start_with(|settings| settings.patience = Duration::from_millis(500)).await;
     for path in PATHS {
         let (mut client, mut provider) = begin(&play, path).await;
         let answer = client.message().await;
         assert_eq!(answer.status(), 504);
-        assert!(message(path, &answer).contains("20ms"));
+        assert!(message(path, &answer).contains("500ms"));
         assert_eq!(provider.rest().await, b"");
 
         let (mut client, mut provider) = begin(&play, path).await;

@@ -1,17 +1,38 @@
 //! What is secret stays out of the log.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
+use secateur_server::Token;
 use tracing::Level;
 use tracing::subscriber::set_global_default;
 
 use crate::play::Play;
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+/// Everything that was logged, by any test of this process.
+#[derive(Default)]
+struct Log(Mutex<Vec<u8>>);
 
-impl Write for Log {
+impl Log {
+    fn begin() -> &'static Self {
+        static LOG: OnceLock<Log> = OnceLock::new();
+        let is_first = LOG.get().is_none();
+        let log = LOG.get_or_init(Self::default);
+        if is_first {
+            let subscriber = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_ansi(false);
+            // Another test may have been faster.
+            let _ = set_global_default(subscriber.with_writer(move || log).finish());
+        }
+        log
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for &Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }
@@ -23,12 +44,7 @@ impl Write for Log {
 
 #[tokio::test]
 async fn no_key_and_no_content_is_ever_logged() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(move || writer.clone());
-    // For the other tests, too: whether something is logged is remembered for the whole process.
-    set_global_default(subscriber.finish()).unwrap();
+    let log = Log::begin();
     let play = Play::start().await;
     let answers = [
         "HTTP/1.1 200 OK\r\ncontent-length: 6\r\nset-cookie: canary\r\n\r\ncanary",
@@ -53,8 +69,90 @@ async fn no_key_and_no_content_is_ever_logged() {
             client.rest().await;
         }
     }
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log.text();
     assert!(log.contains("/v1/messages"), "there is a log: {log}");
     let log = log.replace("canary-free", "");
     assert!(!log.contains("canary"), "{log}");
+}
+
+/// Sends a request for which there is an answer of the proxy's own, and gives its status.
+async fn refused(play: &Play, request: &str) -> u16 {
+    let mut client = play.client().await;
+    client.send(request).await;
+    let status = client.head().await.status();
+    let _ = client.close_half().await;
+    client.rest().await;
+    status
+}
+
+#[tokio::test]
+async fn every_refusal_has_a_line_and_nothing_of_the_request_is_in_it() {
+    let log = Log::begin();
+    let play = Play::start_with(|settings| {
+        settings.most_passed = 10_000;
+        settings.head_start = Duration::from_millis(500);
+    })
+    .await;
+    let secrets = "x-api-key: canary\r\nauthorization: Bearer canary\r\ncookie: canary";
+    let deep = format!("{{\"messages\":[{{\"canary\":{}", "[".repeat(5_000));
+    let length = deep.len();
+    for (status, request) in [
+        (400, format!("GET /v1/canary?key=canary HTTP/1.1\nhost: x\n{secrets}\r\n\r\n")),
+        (400, format!("GET /v1/canary canary\r\nhost: x\r\n{secrets}\r\n\r\n")),
+        (403, format!("GET /v1/canary?key=canary HTTP/1.1\r\nhost: canary.example\r\n{secrets}\r\n\r\n")),
+        (403, format!("GET /metrics HTTP/1.1\r\nhost: x\r\norigin: http://canary\r\n{secrets}\r\n\r\n")),
+        (405, format!("CONNECT canary.example:443 HTTP/1.1\r\nhost: x\r\n{secrets}\r\n\r\n")),
+        (
+            413,
+            format!(
+                "POST /v1/canary HTTP/1.1\r\nhost: x\r\n{secrets}\r\ncontent-length: 10001\r\n\r\ncanary"
+            ),
+        ),
+        (
+            408,
+            format!(
+                "POST /v1/messages?canary HTTP/1.1\r\nhost: x\r\n{secrets}\r\ncontent-length: 99\r\n\r\ncanary"
+            ),
+        ),
+        (
+            400,
+            format!(
+                "POST /v1/messages?canary HTTP/1.1\r\nhost: x\r\n{secrets}\r\ncontent-length: {length}\r\n\r\n{deep}"
+            ),
+        ),
+        (404, format!("GET /api/canary?canary=canary HTTP/1.1\r\nhost: x\r\n{secrets}\r\n\r\n")),
+        (404, format!("GET /api/sessions/canary/outline HTTP/1.1\r\nhost: x\r\n{secrets}\r\n\r\n")),
+    ] {
+        assert_eq!(refused(&play, &request).await, status, "{request:.60}");
+    }
+    let guarded =
+        Play::start_with(|settings| settings.token = Token::new("a-token-of-some-length").ok()).await;
+    for request in [
+        format!(
+            "GET /token:canary/v1/canary HTTP/1.1\r\nhost: x\r\n{secrets}\r\nx-secateur-token: canary\r\n\r\n"
+        ),
+        format!("GET /v1/canary HTTP/1.1\r\nhost: x\r\n{secrets}\r\n\r\n"),
+    ] {
+        assert_eq!(refused(&guarded, &request).await, 401);
+    }
+    let log = log.text();
+    for reason in [
+        "ambiguous",
+        "malformed",
+        "host",
+        "origin",
+        "connect",
+        "too-long",
+        "slow",
+        "too-deep",
+        "wrong-token",
+        "no-token",
+    ] {
+        let line = format!("reason=\"{reason}\"");
+        assert!(
+            log.lines().any(|found| found.contains(" WARN ") && found.contains(&line)),
+            "{reason}: {log}"
+        );
+    }
+    assert!(!log.replace("canary-free", "").contains("canary"), "{log}");
 }

@@ -18,7 +18,7 @@ async fn begin(play: &Play, ask: &str) -> (Line, Line) {
 
 #[tokio::test]
 async fn a_client_that_closes_its_half_with_the_request_gets_its_answer() {
-    let play = Play::start().await;
+    let play = Play::start_with(|settings| settings.grace = std::time::Duration::from_secs(5)).await;
     for path in ["/v1/messages", "/v1/files"] {
         let mut client = play.client().await;
         // The end is sent together with the request, in one packet.

@@ -89,6 +89,21 @@ impl Play {
         self.counters.snapshot()
     }
 
+    /// What the proxy tells Prometheus.
+    pub(crate) async fn metrics(&self) -> String {
+        let mut client = self.client().await;
+        client.send("GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        client.message().await.text().to_owned()
+    }
+
+    /// The same with its head, or what is said instead where there is no room. Nothing, if that is lost with the
+    /// connection.
+    pub(crate) async fn metrics_now(&self) -> String {
+        let mut client = self.client().await;
+        client.send("GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        String::from_utf8(client.rest().await).unwrap()
+    }
+
     /// Waits until the counters are as wanted.
     pub(crate) async fn until(&self, wanted: impl Fn(&Snapshot) -> bool) {
         let wait = async {
@@ -102,6 +117,11 @@ impl Play {
     /// Tells the proxy to stop.
     pub(crate) fn stop(&mut self) {
         let _ = self.stop.take().map(|stop| stop.send(()));
+    }
+
+    /// Whether the proxy has not stopped yet.
+    pub(crate) fn is_running(&self) -> bool {
+        !self.running.is_finished()
     }
 
     /// Waits until the proxy has stopped.

@@ -1,12 +1,14 @@
 //! The many ways to speak HTTP.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 
-use crate::play::{Play, within};
+use crate::play::{Line, Play, within};
 
 #[tokio::test]
 async fn a_client_may_speak_http_2() {
@@ -46,6 +48,27 @@ async fn a_client_may_speak_http_2() {
     // Who gives up is heard.
     drop(first);
     assert_eq!(provider.rest().await, b"");
+}
+
+#[tokio::test]
+async fn an_http_2_client_is_let_go_when_it_has_nothing_to_say_and_not_before() {
+    let play = Play::start_with(|settings| settings.head = Duration::from_secs(1)).await;
+    let stream = TcpStream::connect(play.proxy()).await.unwrap();
+    let (mut http, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let request = Request::get("http://proxy/v1/models").body(Full::new(Bytes::new())).unwrap();
+    let answer = http.send_request(request);
+    let mut provider = play.provider().await;
+    provider.message().await;
+    provider.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await;
+    let answer = within(answer).await.unwrap();
+    // A model may think for as long as it likes.
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert!(!connection.is_finished() && http.ready().await.is_ok());
+    provider.send("2\r\nok\r\n0\r\n\r\n").await;
+    assert_eq!(within(answer.collect()).await.unwrap().to_bytes(), "ok");
+    within(connection).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -119,6 +142,60 @@ async fn a_web_socket_is_joined_through() {
     assert_eq!(provider.exactly(7).await, b"\0frame\x01");
     drop(client);
     assert_eq!(provider.rest().await, b"");
+}
+
+const UPGRADE: &str =
+    "GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+const SWITCHING: &str =
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+
+/// Both ends of a web socket.
+async fn web_socket(play: &Play) -> (Line, Line) {
+    let mut client = play.client().await;
+    client.send(UPGRADE).await;
+    let mut provider = play.provider().await;
+    provider.head().await;
+    provider.send(SWITCHING).await;
+    client.head().await;
+    (client, provider)
+}
+
+#[tokio::test]
+async fn a_web_socket_keeps_its_place_until_it_is_closed() {
+    let play = Play::start_with(|settings| settings.most_connections = 1).await;
+    let (mut client, mut provider) = web_socket(&play).await;
+    play.until(|counters| counters.open == 1).await;
+    // What is no request is none of the guard's business.
+    client.send("\nGET / HTTP/1.1\n\n").await;
+    provider.exactly(17).await;
+    assert_eq!(play.client().await.head().await.status(), 503);
+    drop((client, provider));
+    play.until(|counters| counters.open == 0).await;
+    let served = async {
+        while !play.metrics_now().await.starts_with("HTTP/1.1 200 ") {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    within(served).await;
+}
+
+#[tokio::test]
+async fn who_is_told_to_stop_lets_web_sockets_come_to_their_end() {
+    let mut play = Play::start().await;
+    let (mut client, mut provider) = web_socket(&play).await;
+    let mut idle = play.client().await;
+    play.stop();
+    assert_eq!(idle.rest().await, b"");
+    client.send("last").await;
+    assert_eq!(provider.exactly(4).await, b"last");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(play.is_running(), "it waits for the web socket");
+    drop((client, provider));
+    play.stopped().await;
+    let mut play = Play::start_with(|settings| settings.drain = Duration::from_millis(10)).await;
+    let _open = web_socket(&play).await;
+    play.stop();
+    play.stopped().await;
 }
 
 #[tokio::test]

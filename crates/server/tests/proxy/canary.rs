@@ -1,9 +1,11 @@
 //! A credential goes to the provider and nowhere else.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use secateur::Catalogue;
+use socket2::{Domain, Socket, Type};
 use tracing::Level;
 use tracing::subscriber::set_global_default;
 
@@ -103,7 +105,9 @@ async fn a_credential_is_in_no_file_no_log_and_no_answer() {
     }
 
     // Nobody is there, nobody answers, nobody can be understood.
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let taken = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    taken.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    let closed = taken.local_addr().unwrap().as_socket().unwrap();
     let engine = engine(&path).await;
     let proxy = Proxy::start(&format!("http://{closed}"), engine, Catalogue::builtin(), |_| {}).await;
     let store = crate::stage::engine(&path).await;

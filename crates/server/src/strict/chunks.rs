@@ -1,0 +1,156 @@
+//! A body in chunks, followed to its end, so that the head behind it is found.
+//!
+//! Only what is needed for that is looked at. What the parser refuses by itself may be taken for anything here: it ends
+//! the connection.
+
+use super::Flaw;
+
+/// A body in chunks.
+#[derive(Default)]
+pub(super) struct Chunks {
+    at: At,
+    /// The size of the chunk at hand, as far as it was read; then how much of the chunk is left.
+    size: u64,
+    /// Whether the line at hand has anything on it.
+    has_text: bool,
+    last: u8,
+}
+
+/// Where in a body.
+#[derive(Default, PartialEq, Eq)]
+enum At {
+    /// In the digits of a size.
+    #[default]
+    Size,
+    /// Behind them, where extensions may stand.
+    Extension,
+    Data,
+    /// In the line end behind the data.
+    DataEnd,
+    /// Behind the last chunk.
+    Trailers,
+    Over,
+}
+
+impl Chunks {
+    /// Takes in what came next, and says how much of that belongs to the body.
+    pub(super) fn pass(&mut self, bytes: &[u8]) -> Result<usize, Flaw> {
+        let mut from = 0;
+        while let Some(&byte) = bytes.get(from) {
+            match self.at {
+                At::Over => break,
+                At::Data => {
+                    let here = self.size.min((bytes.len() - from) as u64);
+                    self.size -= here;
+                    // No more than there are bytes.
+                    from += here as usize;
+                    if self.size == 0 {
+                        self.turn(At::DataEnd);
+                    }
+                    continue;
+                }
+                At::Size => self.digit(byte)?,
+                At::Extension | At::DataEnd | At::Trailers => self.text(byte)?,
+            }
+            from += 1;
+        }
+        Ok(from)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.at == At::Over
+    }
+
+    fn turn(&mut self, at: At) {
+        (self.at, self.has_text, self.last) = (at, false, 0);
+    }
+
+    fn digit(&mut self, byte: u8) -> Result<(), Flaw> {
+        match (byte as char).to_digit(16) {
+            Some(digit) => {
+                let size = self.size.checked_mul(16).and_then(|size| size.checked_add(digit.into()));
+                self.size = size.ok_or(Flaw::Chunk)?;
+                self.has_text = true;
+                Ok(())
+            }
+            None if self.has_text && matches!(byte, b'\r' | b';' | b' ' | b'\t') => {
+                self.turn(At::Extension);
+                self.text(byte)
+            }
+            None => Err(Flaw::Chunk),
+        }
+    }
+
+    /// Takes in a byte of a line of which only the end matters.
+    fn text(&mut self, byte: u8) -> Result<(), Flaw> {
+        let is_end = self.last == b'\r';
+        match byte {
+            b'\n' if is_end => {
+                match self.at {
+                    At::Extension if self.size > 0 => self.turn(At::Data),
+                    At::Extension => self.turn(At::Trailers),
+                    At::Trailers if self.has_text => self.turn(At::Trailers),
+                    At::Trailers => self.turn(At::Over),
+                    _ => self.turn(At::Size),
+                }
+                return Ok(());
+            }
+            b'\r' if !is_end => {}
+            // Neither a line feed nor a carriage return may stand for itself.
+            b'\n' => return Err(Flaw::Chunk),
+            _ if is_end || self.at == At::DataEnd => return Err(Flaw::Chunk),
+            _ => self.has_text = true,
+        }
+        self.last = byte;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long a body is, read at once and byte by byte.
+    fn length(text: &str) -> Result<usize, Flaw> {
+        let mut chunks = Chunks::default();
+        let whole = chunks.pass(text.as_bytes());
+        assert!(chunks.is_over() || whole.is_err() || whole == Ok(text.len()));
+        let mut chunks = Chunks::default();
+        let pieces = text.bytes().map(|byte| chunks.pass(&[byte])).sum();
+        assert_eq!(whole, pieces, "{text:?}");
+        whole
+    }
+
+    #[test]
+    fn a_body_ends_behind_its_trailers() {
+        let bodies = [
+            "0\r\n\r\n",
+            "5\r\na\r\nb\n\r\n0\r\n\r\n",
+            "1;name=\"v\"\r\na\r\n00;x\r\n\r\n",
+            "A \t\r\n0123456789\r\n000\r\nx: y\r\nz: \r\n\r\n",
+        ];
+        for body in bodies {
+            assert_eq!(length(&format!("{body}GET / HTTP/1.1\nhost: a")), Ok(body.len()), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn what_could_end_elsewhere_for_others_is_found() {
+        let bodies = [
+            "\r\n",
+            "x\r\n",
+            "-1\r\n",
+            "1\na\r\n0\r\n\r\n",
+            "1;x\na\r\n0\r\n\r\n",
+            "1;\rx\r\na\r\n",
+            "1\r\nab\r\n",
+            "1\r\na\n0\r\n\r\n",
+            "0\r\n\n",
+            "0\r\nx: y\n\r\n",
+            "11111111111111111\r\n",
+        ];
+        for body in bodies {
+            assert_eq!(length(body), Err(Flaw::Chunk), "{body:?}");
+        }
+    }
+}
