@@ -73,7 +73,7 @@ impl Inside {
         key: Option<&str>,
     ) -> Result<Option<Arc<Branch>>, Hindrance> {
         let ids: Vec<Id> = received.elements.iter().skip(shared).map(|element| element.id).collect();
-        let Some((place, found)) = lookup::find(&self.engine, &ids, |_| true).await? else { return Ok(None) };
+        let Some((place, found)) = lookup::find(&self.engine, &ids).await? else { return Ok(None) };
         let place = shared + place;
         if let Some(branch) = self.registry.of_session(root, &found.session) {
             return Ok(Some(branch));

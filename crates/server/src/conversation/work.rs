@@ -10,7 +10,7 @@ use super::branch::Branch;
 use super::chain::{Id, Link};
 use super::hindrance::Hindrance;
 use super::layout::{Composed, Layout};
-use super::lookup::{find, number, stored};
+use super::lookup::{find_in, number, stored};
 use super::matching::{Element, Received};
 
 /// Messages that are this long together are stored as soon as the provider accepts them: until then they hold the whole
@@ -117,12 +117,17 @@ impl Work {
         let mut chain = branch.chain().as_ref().clone();
         chain.truncate(shared);
         let last = chain.last().map_or(0, |link| link.seq);
-        let at = if last > 0 {
+        let at = if last > 0 || shared == 0 {
             last
         } else {
             let ids: Vec<Id> = chain.iter().map(|link| link.id).collect();
-            let found = find(engine, &ids, |found| found.session == self.session.id()).await?;
-            found.filter(|(place, _)| place + 1 == shared).map_or(0, |(_, found)| found.seq)
+            let found = find_in(engine, &self.session, &ids).await?;
+            let found = found.filter(|(place, _)| place + 1 == shared).map(|(_, seq)| seq);
+            // A branch that begins elsewhere would leave out what lies between.
+            found.ok_or_else(|| EngineError::NothingThere {
+                session: self.session.id().to_owned(),
+                what: format!("message {shared} of the conversation that branches off"),
+            })?
         };
         let session = self.session.fork(at).await?;
         number(&mut chain, &session);
