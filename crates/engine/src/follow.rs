@@ -20,7 +20,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use secateur::session::{Entry, Event, Input, MadeCut, Nature, Seq, Session as Machine, State};
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
-use secateur_store::{Committed, Message, NewMessage as Row, NewSession, SessionRow};
+use secateur_store::{Committed, Message, NewMessage as Row, NewSession, SessionRow, StoreError};
 use uuid::Uuid;
 
 use crate::drive::Outcome;
@@ -259,7 +259,18 @@ impl Session {
             state: self.row.state.clone(),
             time: self.now(),
         };
-        self.row = self.engine.parts.store.create(row).await?;
+        let store = &self.engine.parts.store;
+        self.row = match store.create(row).await {
+            // Nobody else knows the id: it was made before, and the answer got lost.
+            Err(exists @ StoreError::SessionExists { .. }) => {
+                let row = store.session(&self.row.id).await?;
+                if row.revision > 0 || row.dialect != self.row.dialect {
+                    return Err(exists.into());
+                }
+                row
+            }
+            created => created?,
+        };
         if let Some(following) = &mut self.following {
             following.is_unborn = false;
         }
