@@ -24,6 +24,7 @@ mod registry;
 mod spans;
 mod talk;
 mod window;
+mod wish;
 mod work;
 
 use std::sync::Arc;
