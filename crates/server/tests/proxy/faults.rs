@@ -97,7 +97,7 @@ async fn streams_that_break_off_break_off_and_the_conversation_goes_on() {
 
 #[tokio::test]
 async fn a_provider_that_falls_silent_is_given_up_and_the_conversation_goes_on() {
-    let impatient = |settings: &mut secateur_server::Settings| settings.patience = Duration::from_millis(400);
+    let impatient = |settings: &mut secateur_server::Settings| settings.patience = Duration::from_secs(3);
     let store = engine("sqlite::memory:").await;
     let stage = Stage::arranged(Some(WINDOW), store, catalogue(WINDOW), impatient).await;
     let mut agent = Agent::new(Wire::Anthropic, "SCENARIO:long steps=8 bytes=6000").streaming();
