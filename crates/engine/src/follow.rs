@@ -169,7 +169,16 @@ impl Session {
 
     /// Stores what will not be taken back, and what was learned.
     pub async fn keep_settled(&mut self) -> Result<(), EngineError> {
-        self.keep_state().await
+        let kept = self.keep_state().await;
+        self.let_go();
+        kept
+    }
+
+    /// Messages that are not stored yet may be slices of a whole request. Copies them, so that they do not hold it.
+    pub fn let_go(&mut self) {
+        for row in self.following.iter_mut().flat_map(|following| &mut following.pending) {
+            row.body = Bytes::copy_from_slice(&row.body);
+        }
     }
 
     /// Says from which message on they may still be taken back; the others are confirmed.
@@ -304,10 +313,6 @@ impl Session {
         if let Some(following) = &mut self.following {
             let stored = usize::try_from(committed.head - self.row.head).unwrap_or(usize::MAX);
             following.pending.drain(..stored.min(following.pending.len()));
-            // The few that stay behind must not hold the whole request that they are slices of.
-            for row in &mut following.pending {
-                row.body = Bytes::copy_from_slice(&row.body);
-            }
         }
         (self.row.revision, self.row.head) = (committed.revision, committed.head);
     }

@@ -156,6 +156,14 @@ impl Branch {
         });
     }
 
+    /// A request ended without being accepted: what was taken in of it must not hold all of it.
+    pub(crate) fn let_go(self: Arc<Self>) {
+        if let Ok(mut work) = self.work.try_lock() {
+            return work.session.let_go();
+        }
+        tokio::spawn(async move { self.work.lock().await.session.let_go() });
+    }
+
     /// Waits for its turn, then settles the answers that came. If one cannot be, what would have been learned from it is
     /// not learned.
     pub(crate) async fn work(&self) -> tokio::sync::MutexGuard<'_, Work> {
@@ -167,12 +175,9 @@ impl Branch {
                 if reports.is_empty() { None } else { Some(reports.remove(0)) }
             };
             let Some((report, lent)) = next else { return work };
-            work.session.lend(lent);
-            if let Err(error) = work.settle(report).await {
+            if let Err(error) = work.borrowing(lent).settle(report).await {
                 tracing::warn!(session = self.session, %error, "an answer is not settled");
             }
-            // A summary that was begun has its own hold on whoever writes it; nobody else needs the credentials.
-            work.session.lend(None);
         }
     }
 }

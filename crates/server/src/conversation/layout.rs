@@ -54,6 +54,13 @@ pub(crate) struct Composed {
     pub altered: u64,
 }
 
+impl Composed {
+    /// Bytes of the body.
+    pub(crate) fn len(&self) -> u64 {
+        self.body.iter().map(|piece| piece.len() as u64).sum()
+    }
+}
+
 impl Layout {
     /// Brings it up to date with what the session decided.
     pub(crate) fn update(&mut self, session: &Session, chain: &[Link]) {

@@ -1,12 +1,14 @@
 //! The part of a branch that one request at a time works with.
 
+use std::ops::{Deref, DerefMut};
+
 use secateur::Role;
 use secateur::session::Event;
 use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Target};
 use secateur_formats::lint;
 
 use super::Report;
-use super::branch::Branch;
+use super::branch::{Branch, Lent};
 use super::chain::{Id, Link};
 use super::hindrance::Hindrance;
 use super::layout::{Composed, Layout};
@@ -32,6 +34,13 @@ impl Work {
     pub(super) fn new(session: Session) -> Self {
         let (reloads, layout, happened) = (session.reloads(), Layout::default(), Vec::new());
         Self { session, reloads, layout, happened, is_resigned: false }
+    }
+
+    /// The same, with somebody to ask for summaries. Whatever happens, he is let go when this ends: a summary that was
+    /// begun has its own hold on whoever writes it, and nobody else needs the credentials.
+    pub(super) fn borrowing(&mut self, lent: Lent) -> Borrowing<'_> {
+        self.session.lend(lent);
+        Borrowing(self)
     }
 
     /// Learns from an answer.
@@ -186,6 +195,29 @@ impl Work {
         let answered = rows.iter().rev().find(|row| row.entry.role == Role::Assistant);
         let from = answered.map_or(1, |row| row.seq + 1);
         self.session.hold(from);
+    }
+}
+
+/// What a request works with, while it may ask for summaries on the client's account.
+pub(super) struct Borrowing<'w>(&'w mut Work);
+
+impl Deref for Borrowing<'_> {
+    type Target = Work;
+
+    fn deref(&self) -> &Work {
+        self.0
+    }
+}
+
+impl DerefMut for Borrowing<'_> {
+    fn deref_mut(&mut self) -> &mut Work {
+        self.0
+    }
+}
+
+impl Drop for Borrowing<'_> {
+    fn drop(&mut self) {
+        self.0.session.lend(None);
     }
 }
 

@@ -39,6 +39,29 @@ async fn a_restart_changes_nothing() {
     assert_eq!(again.note.did, "replayed");
 }
 
+/// A store that was replaced, by an empty one or an older one, does not know what is in memory.
+#[tokio::test]
+async fn a_session_that_the_store_has_lost_is_begun_anew() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let (mut agent, _) = work(&conversations, 40).await;
+    let lost = agent.ask(&conversations).await.note.session;
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let tables = ["clippings", "events", "messages", "operations", "leases", "sessions"];
+    let sql = tables.map(|table| format!("DELETE FROM {table};")).concat();
+    other.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}")).unwrap();
+    let sent = agent.ask(&conversations).await;
+    assert_eq!(sent.note.cause, None, "{:?}", sent.note);
+    let session = sent.note.session.clone();
+    assert_ne!(session, lost);
+    sent.answer().await;
+    agent.step(9_000);
+    let sent = agent.ask(&conversations).await;
+    assert_eq!((&sent.note.session, sent.note.cause), (&session, None));
+    sent.answer().await;
+    assert_eq!(conversations.inside.engine.sessions(99).await.unwrap().len(), 1);
+}
+
 #[tokio::test]
 async fn processes_that_share_a_store_say_the_same() {
     let (_folder, path) = file();

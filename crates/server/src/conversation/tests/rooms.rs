@@ -46,6 +46,32 @@ async fn a_refusal_is_answered_with_less() {
     assert!(sent.body.len() / 4 < 40_000);
 }
 
+/// Helpers that share a history ask at the same time, and each is refused.
+#[tokio::test]
+async fn refusals_of_requests_with_the_same_history_are_all_answered_with_less() {
+    for said in [Overflow { used: Some(75_000), limit: Some(40_000) }, Overflow::default()] {
+        let conversations = process("sqlite::memory:", 0).await;
+        let shared = chat(1_500, 40);
+        let mut asked = Vec::new();
+        for number in 0..4 {
+            let mut helper = shared.clone();
+            helper.say(&format!("You are helper {number}."));
+            let sent = helper.ask(&conversations).await;
+            assert_eq!(sent.note.did, "kept");
+            asked.push((format!("You are helper {number}."), sent));
+        }
+        let refused = asked.into_iter().map(|(words, sent)| async move {
+            let length = sent.body.len();
+            let ready = sent.talk.unwrap().overflowed(said).await.expect("something can be done");
+            let body = String::from_utf8(ready.body.concat()).unwrap();
+            assert!(body.contains(&words), "{words}");
+            assert!(body.len() < length, "{} of {length}", body.len());
+            assert!(said.limit.is_none() || body.len() / 4 < 40_000, "{}", body.len());
+        });
+        futures_util::future::join_all(refused).await;
+    }
+}
+
 #[tokio::test]
 async fn a_refusal_without_numbers_is_answered_with_less_and_less() {
     let conversations = process("sqlite::memory:", 0).await;
