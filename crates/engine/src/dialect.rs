@@ -134,7 +134,7 @@ pub(crate) fn text(transcript: &Transcript<'_>, part: Option<u32>) -> Vec<String
 /// use secateur_formats::Wire;
 ///
 /// let message = r#"{"role":"tool","tool_call_id":"c1","content":"a long result"}"#;
-/// let cut = MadeCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), operation: 1, undone: false };
+/// let cut = MadeCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), reason: None, operation: 1, undone: false };
 /// let shorter = cut_message(Wire::OpenAiChat, message, &[cut])?;
 /// assert_eq!(shorter, r#"{"role":"tool","tool_call_id":"c1","content":"[cut]"}"#);
 /// # Ok::<(), secateur_engine::EngineError>(())
