@@ -10,6 +10,7 @@
 //! in the store before it is sent, so that every process decides the same; what was only said is stored later, after the
 //! answer. When anything goes wrong, the request goes on as it came.
 
+mod altered;
 mod branch;
 mod cache;
 mod chain;

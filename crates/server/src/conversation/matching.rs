@@ -43,6 +43,12 @@ impl Received {
         ByteString::try_from(self.body.slice(element.range.clone())).unwrap_or_default()
     }
 
+    /// Where these messages lie, with what stands between them; none without any.
+    pub(crate) fn stretch(&self, run: Range<usize>) -> Option<Range<usize>> {
+        let elements = self.elements.get(run.start..run.end.min(self.elements.len()))?;
+        Some(elements.first()?.range.start..elements.last()?.range.end)
+    }
+
     /// Whether the client asks for a summary of the conversation, to go on with that instead of it.
     pub(crate) fn is_compaction(&self) -> bool {
         let Some(last) = self.elements.last().map(|element| self.text(element)) else { return false };

@@ -66,6 +66,7 @@ pub(super) async fn send(conversations: &Conversations, wire: Wire, kind: Kind, 
     let Ready { body: pieces, note, talk, .. } = prepare(conversations, wire, kind, &body).await;
     let body = String::from_utf8(pieces.concat()).unwrap();
     assert_eq!(note.bytes_out as usize, body.len());
+    assert_eq!(note.altered, 0, "{note:?}");
     Sent { body, note, talk }
 }
 
