@@ -11,6 +11,7 @@
 //! answer. When anything goes wrong, the request goes on as it came.
 
 mod altered;
+mod apart;
 mod branch;
 mod cache;
 mod chain;
@@ -38,6 +39,8 @@ use secateur_engine::Engine;
 use secateur_formats::Wire;
 
 use crate::route::Kind;
+use crate::tally::Tally;
+use apart::Apart;
 use branch::Branch;
 use decision::Fitted;
 use hindrance::Hindrance;
@@ -121,14 +124,20 @@ struct Inside {
     profile: String,
     registry: Registry,
     windows: Windows,
+    apart: Arc<Apart>,
 }
 
 impl Conversations {
     /// Conversations that an engine decides about, by this profile.
-    pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue) -> Self {
+    pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue, tally: Arc<Tally>) -> Self {
         let engine = engine.with_store_behind(Patient::in_front_of);
-        let (registry, windows) = (Registry::new(), Windows::new(catalogue));
-        Self { inside: Arc::new(Inside { engine, profile: profile.to_owned(), registry, windows }) }
+        let (registry, windows, apart) = (Registry::new(), Windows::new(catalogue), Apart::new(tally));
+        Self { inside: Arc::new(Inside { engine, profile: profile.to_owned(), registry, windows, apart }) }
+    }
+
+    /// Waits until what was said and learned is stored, for whoever stops.
+    pub(crate) async fn rest(&self) {
+        self.inside.apart.rest().await;
     }
 
     /// What is to be sent in the place of a request.

@@ -89,7 +89,8 @@ impl Inside {
             ..Opening::default()
         };
         let session = self.engine.begin(opening)?;
-        let branch = Branch::new(root(received)?, session, key.map(str::to_owned), Vec::new());
+        let branch =
+            Branch::new(root(received)?, session, key.map(str::to_owned), Vec::new(), self.apart.clone());
         Ok(self.registry.add(Arc::new(branch)))
     }
 
@@ -140,7 +141,7 @@ impl Inside {
         let mut chain: Vec<Link> =
             known.iter().map(|element| Link::new(element.id, 0, element.spelling)).collect();
         lookup::number(&mut chain, &session);
-        let branch = Branch::new(root, session, key.map(str::to_owned), chain);
+        let branch = Branch::new(root, session, key.map(str::to_owned), chain, self.apart.clone());
         Ok(Some(self.registry.add(Arc::new(branch))))
     }
 
@@ -221,8 +222,7 @@ impl Inside {
         } else {
             Layout::of(&work.session, &chain, &once).apply(received)?
         };
-        let happened = work.happened(events);
-        let mut did = done(&happened);
+        let (mut did, happened) = work.happened(events);
         if did != "kept" {
             work.check(received, &composed).await?;
         } else if composed.cuts + composed.replaced > 0 {
@@ -236,17 +236,6 @@ impl Inside {
 fn root(received: &Received) -> Result<Id, Hindrance> {
     let root = received.elements.first().map(|element| element.id);
     root.ok_or(Hindrance::Opaque(Opaque::NoList))
-}
-
-/// What was done since the last request, in one word.
-fn done(events: &[Event]) -> &'static str {
-    if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
-        "compacted"
-    } else if events.iter().any(|event| matches!(event, Event::Pruned { .. })) {
-        "pruned"
-    } else {
-        "kept"
-    }
 }
 
 /// The store is away. What was decided is still known, and sending more than before would only make it worse.

@@ -26,14 +26,16 @@ pub(crate) struct Work {
     pub layout: Layout,
     /// What happened since the last request.
     happened: Vec<Event>,
+    /// What happened apart from requests since then, and is counted.
+    counted: Vec<Event>,
     /// What was decided was of no use: from now on nothing new is.
     pub is_resigned: bool,
 }
 
 impl Work {
     pub(super) fn new(session: Session) -> Self {
-        let (reloads, layout, happened) = (session.reloads(), Layout::default(), Vec::new());
-        Self { session, reloads, layout, happened, is_resigned: false }
+        let (reloads, layout) = (session.reloads(), Layout::default());
+        Self { session, reloads, layout, happened: Vec::new(), counted: Vec::new(), is_resigned: false }
     }
 
     /// The same, with somebody to ask for summaries. Whatever happens, he is let go when this ends: a summary that was
@@ -65,15 +67,16 @@ impl Work {
         Ok(())
     }
 
-    /// Takes note of what happened apart from requests.
+    /// Takes note of what happened apart from requests, and is counted.
     pub(crate) fn note(&mut self, events: Vec<Event>) {
-        self.happened.extend(events);
+        self.counted.extend(events);
     }
 
-    /// What happened since the last request.
-    pub(crate) fn happened(&mut self, now: Vec<Event>) -> Vec<Event> {
+    /// What happened since the last request: in one word, and what is not counted yet.
+    pub(crate) fn happened(&mut self, now: Vec<Event>) -> (&'static str, Vec<Event>) {
         self.happened.extend(now);
-        std::mem::take(&mut self.happened)
+        let (happened, counted) = (std::mem::take(&mut self.happened), std::mem::take(&mut self.counted));
+        (done(&happened).or(done(&counted)).unwrap_or("kept"), happened)
     }
 
     /// Brings session and chain up to date with what others did.
@@ -140,7 +143,7 @@ impl Work {
         };
         let session = self.session.fork(at).await?;
         number(&mut chain, &session);
-        Ok(Branch::new(branch.root(), session, branch.key().map(str::to_owned), chain))
+        Ok(Branch::new(branch.root(), session, branch.key().map(str::to_owned), chain, branch.apart()))
     }
 
     /// Whether what is there fits a model, as far as is known.
@@ -195,6 +198,17 @@ impl Work {
         let answered = rows.iter().rev().find(|row| row.entry.role == Role::Assistant);
         let from = answered.map_or(1, |row| row.seq + 1);
         self.session.hold(from);
+    }
+}
+
+/// What was done, in one word.
+fn done(events: &[Event]) -> Option<&'static str> {
+    if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
+        Some("compacted")
+    } else if events.iter().any(|event| matches!(event, Event::Pruned { .. })) {
+        Some("pruned")
+    } else {
+        None
     }
 }
 

@@ -1,5 +1,7 @@
 //! A client whose history grows, and conversations that it goes through.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use secateur::session::Turn;
@@ -24,7 +26,7 @@ pub(super) async fn process(store: &str, window: i64) -> Conversations {
 pub(super) fn conversations(engine: Engine, window: i64) -> Conversations {
     let page =
         format!("[[model]]\nid = \"{MODEL}\"\nprovider = \"test\"\ncontext = {window}\noutput = 1000\n");
-    Conversations::new(engine, "balanced", Catalogue::parse(&page, "test").unwrap())
+    Conversations::new(engine, "balanced", Catalogue::parse(&page, "test").unwrap(), Arc::default())
 }
 
 /// What was sent in the place of a request.

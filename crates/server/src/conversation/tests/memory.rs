@@ -71,3 +71,19 @@ async fn credentials_are_let_go_with_the_decision() {
     assert!(tokio::time::timeout(Duration::from_millis(10), deciding).await.is_err());
     assert_eq!(Arc::strong_count(&model), 1);
 }
+
+/// Whoever stops waits for what is being stored.
+#[tokio::test]
+async fn what_was_said_last_is_stored_before_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db").display().to_string();
+    let conversations = process(&path, 60_000).await;
+    let mut agent = Agent::new("Do it.");
+    agent.step(900);
+    let mut talk = agent.ask(&conversations).await.talk.unwrap();
+    talk.accepted();
+    talk.answered(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: Turn::Open });
+    conversations.rest().await;
+    let sessions = conversations.inside.engine.sessions(9).await.unwrap();
+    assert_eq!(sessions.iter().map(|session| session.head).collect::<Vec<_>>(), [2]);
+}
