@@ -47,7 +47,8 @@ impl Work {
 
     /// Learns from an answer.
     pub(super) async fn settle(&mut self, report: Report) -> Result<(), EngineError> {
-        if let Some(usage) = report.usage {
+        // What is learned may lead to a decision.
+        if let Some(usage) = report.usage.filter(|_| !self.is_resigned) {
             let settlement = Settlement::Answered { usage, turn: report.turn };
             let events = self.session.learn(settlement).await?;
             self.happened.extend(events);

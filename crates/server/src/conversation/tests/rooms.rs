@@ -1,8 +1,12 @@
 //! Compaction on the way: by estimate, and because the provider refused.
 
 use secateur_engine::provider::Overflow;
+use secateur_formats::Wire;
 
 use super::agent::{Agent, process};
+use crate::conversation::hindrance::Hindrance;
+use crate::conversation::layout::Composed;
+use crate::conversation::matching::recognise;
 
 /// A talk without tools: nothing can be pruned.
 fn chat(words: usize, turns: usize) -> Agent {
@@ -111,4 +115,38 @@ async fn a_client_that_summarises_by_itself_sees_all() {
     let sent = agent.ask(&conversations).await;
     assert_eq!(sent.note.cause, Some("client-compacts"), "{:?}", sent.note);
     assert!(matches!(sent.note.did, "kept" | "replayed"));
+}
+
+/// A decision that the provider would refuse is taken back, and from then on nothing new is decided.
+#[tokio::test]
+async fn what_a_provider_would_refuse_is_taken_back() {
+    let conversations = process("sqlite::memory:", 60_000).await;
+    let mut agent = Agent::new("Do it.");
+    let branch = loop {
+        agent.step(9_000);
+        let sent = agent.ask(&conversations).await;
+        let branch = sent.talk.as_ref().unwrap().branch.clone();
+        if sent.note.did == "pruned" {
+            break branch;
+        }
+        sent.answer().await;
+    };
+    let registry = &conversations.inside.registry;
+    let (received, _) = recognise(registry, Wire::Anthropic, &agent.body().into(), None).unwrap();
+    let mut work = branch.work().await;
+    let whole = Composed { body: vec![received.body.clone()], ..Composed::default() };
+    assert!(work.check(&received, &whole).await.is_ok());
+    let mut broken = agent.clone();
+    broken.messages.remove(1);
+    let broken = Composed { body: vec![broken.body().into()], ..Composed::default() };
+    let refused = work.check(&received, &broken).await;
+    assert!(matches!(&refused, Err(Hindrance::Lint { rule }) if rule.contains("result")), "{refused:?}");
+    drop(work);
+    for _ in 0..10 {
+        let sent = agent.ask(&conversations).await;
+        assert_eq!((sent.note.cause, sent.note.did, sent.note.cuts), (Some("lint"), "kept", 0));
+        assert_eq!(sent.body, agent.body());
+        sent.answer().await;
+        agent.step(9_000);
+    }
 }
