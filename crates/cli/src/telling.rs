@@ -19,7 +19,7 @@ pub(crate) fn sentence(event: &Event) -> String {
                 _ => format!("overflow: the next request would have {about} tokens{room}"),
             }
         }
-        Event::Pruned { occasion, cuts, before, after } => {
+        Event::Pruned { occasion, cuts, before, after, .. } => {
             let why = match occasion {
                 Occasion::Arrival => "shortened",
                 Occasion::Emergency => "cut, as nothing else helped,",

@@ -5,6 +5,7 @@
 //! cache finds what it knows. Only the few messages that a compaction makes are written here.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use secateur::session::{Entry, MadeCut};
 use secateur::{Measures, PartIx, Role};
@@ -92,6 +93,22 @@ impl Dialect {
         Ok(inner.unwrap_or(message).to_owned())
     }
 
+    /// Where in a message the content of parts lies in which cuts are made, in order.
+    pub(crate) fn cut_parts(self, message: &str, cuts: &[MadeCut]) -> Result<Vec<Range<usize>>, EngineError> {
+        let body = self.alone(message);
+        let transcript = self.read(&body, &Measures::default())?;
+        let start = body.as_ptr() as usize + self.alone("").len() - 2;
+        let content = |cut: &MadeCut| {
+            let content = transcript.content(PartIx(cut.part))?;
+            let at = (content.as_ptr() as usize).checked_sub(start)?;
+            Some(at..at + content.len())
+        };
+        let mut parts: Vec<_> = cuts.iter().filter(|cut| !cut.undone).filter_map(content).collect();
+        parts.sort_unstable_by_key(|part| part.start);
+        parts.dedup();
+        Ok(parts)
+    }
+
     /// A message that says a text, and its facts.
     pub(crate) fn say(self, role: Role, text: &str) -> String {
         let literal = encode(text);
@@ -134,11 +151,17 @@ pub(crate) fn text(transcript: &Transcript<'_>, part: Option<u32>) -> Vec<String
 /// use secateur_formats::Wire;
 ///
 /// let message = r#"{"role":"tool","tool_call_id":"c1","content":"a long result"}"#;
-/// let cut = MadeCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), operation: 1, undone: false };
+/// let cut = MadeCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), reason: None, operation: 1, undone: false };
 /// let shorter = cut_message(Wire::OpenAiChat, message, &[cut])?;
 /// assert_eq!(shorter, r#"{"role":"tool","tool_call_id":"c1","content":"[cut]"}"#);
 /// # Ok::<(), secateur_engine::EngineError>(())
 /// ```
 pub fn cut_message(wire: Wire, message: &str, cuts: &[MadeCut]) -> Result<String, EngineError> {
     Dialect(wire).cut(message, cuts)
+}
+
+/// Where in a message of a request the content of the parts lies that these cuts are made in, in order. Outside of it no
+/// byte is another one in the message with the cuts.
+pub fn cut_parts(wire: Wire, message: &str, cuts: &[MadeCut]) -> Result<Vec<Range<usize>>, EngineError> {
+    Dialect(wire).cut_parts(message, cuts)
 }

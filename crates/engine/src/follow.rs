@@ -20,7 +20,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use secateur::session::{Entry, Event, Input, MadeCut, Nature, Seq, Session as Machine, State};
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
-use secateur_store::{Committed, Message, NewMessage as Row, NewSession, SessionRow};
+use secateur_store::{Committed, Message, NewMessage as Row, NewSession, SessionRow, StoreError};
 use uuid::Uuid;
 
 use crate::drive::Outcome;
@@ -169,7 +169,16 @@ impl Session {
 
     /// Stores what will not be taken back, and what was learned.
     pub async fn keep_settled(&mut self) -> Result<(), EngineError> {
-        self.keep_state().await
+        let kept = self.keep_state().await;
+        self.let_go();
+        kept
+    }
+
+    /// Messages that are not stored yet may be slices of a whole request. Copies them, so that they do not hold it.
+    pub fn let_go(&mut self) {
+        for row in self.following.iter_mut().flat_map(|following| &mut following.pending) {
+            row.body = Bytes::copy_from_slice(&row.body);
+        }
     }
 
     /// Says from which message on they may still be taken back; the others are confirmed.
@@ -259,7 +268,18 @@ impl Session {
             state: self.row.state.clone(),
             time: self.now(),
         };
-        self.row = self.engine.parts.store.create(row).await?;
+        let store = &self.engine.parts.store;
+        self.row = match store.create(row).await {
+            // Nobody else knows the id: it was made before, and the answer got lost.
+            Err(exists @ StoreError::SessionExists { .. }) => {
+                let row = store.session(&self.row.id).await?;
+                if row.revision > 0 || row.dialect != self.row.dialect {
+                    return Err(exists.into());
+                }
+                row
+            }
+            created => created?,
+        };
         if let Some(following) = &mut self.following {
             following.is_unborn = false;
         }
@@ -293,10 +313,6 @@ impl Session {
         if let Some(following) = &mut self.following {
             let stored = usize::try_from(committed.head - self.row.head).unwrap_or(usize::MAX);
             following.pending.drain(..stored.min(following.pending.len()));
-            // The few that stay behind must not hold the whole request that they are slices of.
-            for row in &mut following.pending {
-                row.body = Bytes::copy_from_slice(&row.body);
-            }
         }
         (self.row.revision, self.row.head) = (committed.revision, committed.head);
     }

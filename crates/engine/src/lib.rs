@@ -39,7 +39,7 @@ pub mod summary;
 mod turn;
 
 pub use clock::Clock;
-pub use dialect::{LARGEST_MESSAGE, cut_message};
+pub use dialect::{LARGEST_MESSAGE, cut_message, cut_parts};
 pub use engine::{DEFAULT_PROFILE, Engine, Opening, Target};
 pub use error::EngineError;
 pub use follow::{Fit, Shown};

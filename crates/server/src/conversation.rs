@@ -10,6 +10,8 @@
 //! in the store before it is sent, so that every process decides the same; what was only said is stored later, after the
 //! answer. When anything goes wrong, the request goes on as it came.
 
+mod altered;
+mod apart;
 mod branch;
 mod cache;
 mod chain;
@@ -24,20 +26,21 @@ mod registry;
 mod spans;
 mod talk;
 mod window;
+mod wish;
 mod work;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use secateur::session::{Event, Turn};
 use secateur::{Catalogue, Price, Usage};
-use secateur_engine::{Engine, EngineError};
+use secateur_engine::Engine;
 use secateur_formats::Wire;
-use tokio::time::sleep;
 
 use crate::route::Kind;
+use crate::tally::Tally;
+use apart::Apart;
 use branch::Branch;
 use decision::Fitted;
 use hindrance::Hindrance;
@@ -45,18 +48,12 @@ use layout::{Composed, Layout};
 use matching::Received;
 use patience::Patient;
 use registry::Registry;
-use talk::Ask;
-use window::Windows;
+use talk::{Ask, Hold};
+use window::{Window, Windows};
 
 pub(crate) use hindrance::TooDeep;
 pub(crate) use lender::Lender;
 pub(crate) use talk::Talk;
-
-/// How often a request is thought over again because somebody else changed the session.
-const TRIES: u32 = 24;
-
-/// How long it waits before that at most. Who is faster each time is soon done.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// A request with a conversation in it.
 pub(crate) struct Asked<'r> {
@@ -127,14 +124,20 @@ struct Inside {
     profile: String,
     registry: Registry,
     windows: Windows,
+    apart: Arc<Apart>,
 }
 
 impl Conversations {
     /// Conversations that an engine decides about, by this profile.
-    pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue) -> Self {
+    pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue, tally: Arc<Tally>) -> Self {
         let engine = engine.with_store_behind(Patient::in_front_of);
-        let (registry, windows) = (Registry::new(), Windows::new(catalogue));
-        Self { inside: Arc::new(Inside { engine, profile: profile.to_owned(), registry, windows }) }
+        let (registry, windows, apart) = (Registry::new(), Windows::new(catalogue), Apart::new(tally));
+        Self { inside: Arc::new(Inside { engine, profile: profile.to_owned(), registry, windows, apart }) }
+    }
+
+    /// Waits until what was said and learned is stored, for whoever stops.
+    pub(crate) async fn rest(&self) {
+        self.inside.apart.rest().await;
     }
 
     /// What is to be sent in the place of a request.
@@ -166,43 +169,28 @@ impl Conversations {
             return Err(Hindrance::Managed);
         }
         let model = received.frame.model.as_deref().or(asked.model).unwrap_or_default().to_owned();
-        let target = inside.windows.target(&model, &received.frame, asked.headers);
-        if asked.kind == Kind::Count {
-            return self.replay(&received, found.as_deref()).await;
-        }
         let key = key.or(received.frame.key.as_deref()).map(str::to_owned);
-        let received = Arc::new(received);
+        if asked.kind == Kind::Count {
+            return self.replay(&received, found, key.as_deref()).await;
+        }
+        let window = Window::new(&model, asked.headers);
+        let target = inside.windows.target(&window, &received.frame);
         let lent = asked.lender.lend(asked.wire, &model, target.limits, asked.headers);
-        let ask = Ask { received, target, lent };
-        for attempt in 0..TRIES {
-            let branch = inside.branch(&ask.received, found.clone(), key.as_deref()).await?;
-            match inside.fit(branch.clone(), &ask).await {
-                Ok((branch, fitted)) => return Ok(self.ready(&branch, ask, fitted)),
-                Err(hindrance) if hindrance.is_collision() => {
-                    tracing::debug!(session = branch.session(), "somebody else was faster");
-                    if let Some(doublings) = attempt.checked_sub(2) {
-                        sleep(PAUSE.min(Duration::from_millis(1 << doublings.min(10)))).await;
-                    }
-                }
-                Err(hindrance @ Hindrance::Lint { .. }) => return Err(hindrance),
-                Err(hindrance) => {
-                    // What is in memory may be half done; the store knows.
-                    inside.registry.remove(&branch);
-                    return Err(hindrance);
-                }
-            }
-        }
-        Err(EngineError::Busy {
-            session: found.map(|branch| branch.session().to_owned()).unwrap_or_default(),
-        }
-        .into())
+        let ask = Ask { received: Arc::new(received), key, target, window, lent, hold: Hold::default() };
+        let (branch, fitted) = inside.go_on(found, &ask).await?;
+        Ok(self.ready(&branch, ask, fitted))
     }
 
     /// A request that is not part of the conversation but about it: what was decided is replayed, nothing is decided.
-    async fn replay(&self, received: &Received, branch: Option<&Branch>) -> Result<Ready, Hindrance> {
+    async fn replay(
+        &self,
+        received: &Received,
+        found: Option<Arc<Branch>>,
+        key: Option<&str>,
+    ) -> Result<Ready, Hindrance> {
         let mut note = Note { did: "kept", bytes_in: received.body.len() as u64, ..Note::default() };
         let mut body = vec![received.body.clone()];
-        if let Some(branch) = branch {
+        if let Some(branch) = self.inside.known_branch(received, found, key).await? {
             let work = branch.work().await;
             let chain = branch.chain();
             if received.common(&chain) == chain.len() {
@@ -237,7 +225,7 @@ impl Conversations {
             altered,
             happened,
         };
-        let talk = Talk::new(self.clone(), branch.clone(), ask, did);
+        let talk = Talk::new(self.clone(), branch.clone(), ask, &note);
         Ready { body, note, talk: Some(talk), is_tight }
     }
 }

@@ -143,7 +143,7 @@ impl Server {
         let engine = engine.with_lent_models();
         let books = Books::default();
         let api = Api::new(engine.clone(), &settings, books.clone());
-        let conversations = Conversations::new(engine, &settings.profile, catalogue);
+        let conversations = Conversations::new(engine, &settings.profile, catalogue, books.tally.clone());
         let client = Client::new(&settings).map_err(|source| BindError::Certificates { source })?;
         let address = settings.listen;
         if settings.token.is_none() && !address.ip().is_loopback() {
@@ -198,6 +198,7 @@ impl Server {
             phase.send_replace(Phase::Over);
             phase.closed().await;
         }
+        proxy.conversations.rest().await;
     }
 }
 

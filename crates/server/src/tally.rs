@@ -7,6 +7,7 @@ mod complaints;
 mod labels;
 mod snapshot;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -17,12 +18,12 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
-use secateur::Usage;
 use secateur::session::{Event, Means};
+use secateur::{Reason, Usage};
 
 use crate::conversation::Note;
 use complaints::Complaints;
-use labels::{CAUSES, DENIED, DID, OCCASIONS, OUTCOMES, name, outcome};
+use labels::{CAUSES, DENIED, DID, OCCASIONS, OUTCOMES, REASONS, name, outcome, reason};
 pub use snapshot::Snapshot;
 
 /// One label and what it says.
@@ -30,6 +31,9 @@ type Label = [(&'static str, &'static str); 1];
 
 /// Counters with a label.
 type By = Family<Label, Counter>;
+
+/// Counters with two.
+type ByBoth = Family<[(&'static str, &'static str); 2], Counter>;
 
 /// Counters, each for itself: what is read of them at one moment need not add up.
 #[derive(Debug)]
@@ -49,7 +53,7 @@ pub(crate) struct Tally {
     open: Gauge<u64, AtomicU64>,
     reports: Counter,
     tokens: By,
-    cuts: By,
+    cuts: ByBoth,
     misses: By,
     compactions: By,
     breakers: By,
@@ -107,7 +111,11 @@ impl Default for Tally {
         let answers = by("answers", long, "status", &["1xx", "2xx", "3xx", "4xx", "5xx"]);
         let denied = by("denied", "Requests that were not let in, by reason", "reason", &DENIED);
         let compactions = by("compactions", "Compactions by outcome", "outcome", &OUTCOMES);
-        let cuts = by("cuts", "Cuts that were made, by occasion", "occasion", &OCCASIONS.map(name));
+        let cuts = ByBoth::default();
+        for (occasion, reason) in OCCASIONS.iter().flat_map(|one| REASONS.map(|other| (name(*one), other))) {
+            drop(cuts.get_or_create(&[("occasion", occasion), ("reason", reason)]));
+        }
+        registry.register("cuts", "Cuts that were made, by occasion and reason", cuts.clone());
         Self {
             denied,
             complaints: Complaints::default(),
@@ -168,7 +176,12 @@ impl Tally {
     /// What happened to a conversation on the way. Each event is counted once, so they are taken out.
     pub(crate) fn happened(&self, note: &mut Note) {
         self.altered_bytes.inc_by(note.altered);
-        for event in std::mem::take(&mut note.happened) {
+        self.count(&std::mem::take(&mut note.happened));
+    }
+
+    /// What happened to a conversation, on the way of a request or apart from any.
+    pub(crate) fn count(&self, events: &[Event]) {
+        for event in events {
             let compaction = |outcome| {
                 self.compactions.get_or_create(&[("outcome", outcome)]).inc();
             };
@@ -176,19 +189,26 @@ impl Tally {
                 self.breakers.get_or_create(&[("state", state)]).inc();
             };
             match event {
-                Event::Pruned { occasion, cuts, .. } => {
-                    self.cuts.get_or_create(&[("occasion", name(occasion))]).inc_by(u64::from(cuts));
-                }
+                Event::Pruned { occasion, cuts, reasons, .. } => self.pruned(name(*occasion), *cuts, reasons),
                 Event::CompactionCompleted { means: Means::Model, .. } => compaction("summary"),
                 Event::CompactionCompleted { means: Means::Digest, .. } => compaction("digest"),
                 Event::CompactionFailed { why, .. } | Event::CompactionRefused { why } => {
-                    compaction(outcome(&why));
+                    compaction(outcome(why));
                 }
                 Event::BreakerOpened { .. } => breaker("opened"),
                 Event::BreakerClosed => breaker("closed"),
                 _ => {}
             }
         }
+    }
+
+    fn pruned(&self, occasion: &'static str, cuts: u32, reasons: &BTreeMap<Reason, u32>) {
+        let add = |reason, cuts: u32| {
+            self.cuts.get_or_create(&[("occasion", occasion), ("reason", reason)]).inc_by(u64::from(cuts));
+        };
+        reasons.iter().for_each(|(why, cuts)| add(reason(*why), *cuts));
+        // A process of an older version may have made them, and not said why.
+        add("other", reasons.values().fold(cuts, |left, told| left.saturating_sub(*told)));
     }
 
     pub(crate) fn planned(&self, took: Duration) {
@@ -288,15 +308,19 @@ mod tests {
     fn what_happened_is_told_by_occasion_and_outcome() {
         let tally = Tally::default();
         let occasion = Occasion::Overflow;
+        let reasons = BTreeMap::from([(Reason::Pressure, 4), (Reason::TooLong, 1)]);
         let happened = vec![
-            Event::Pruned { occasion, cuts: 7, before: 9, after: 1 },
+            Event::Pruned { occasion, cuts: 7, reasons, before: 9, after: 1 },
             Event::CompactionFailed { task: 1, means: Means::Model, attempt: 1, why: Failure::Cancelled },
             Event::BreakerOpened { failures: 3 },
         ];
         tally.happened(&mut Note { happened, ..Note::default() });
         let text = tally.text();
         for line in [
-            "secateur_cuts_total{occasion=\"overflow\"} 7",
+            "secateur_cuts_total{occasion=\"overflow\",reason=\"pressure\"} 4",
+            "secateur_cuts_total{occasion=\"overflow\",reason=\"too-long\"} 1",
+            "secateur_cuts_total{occasion=\"overflow\",reason=\"other\"} 2",
+            "secateur_cuts_total{occasion=\"turn-end\",reason=\"rent\"} 0",
             "secateur_compactions_total{outcome=\"cancelled\"} 1",
             "secateur_breaker_total{state=\"opened\"} 1",
             "secateur_altered_bytes_total 0",

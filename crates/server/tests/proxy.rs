@@ -20,6 +20,8 @@ mod client;
 mod database;
 #[path = "proxy/flaky.rs"]
 mod flaky;
+#[path = "proxy/look.rs"]
+mod look;
 #[path = "proxy/place.rs"]
 mod place;
 #[path = "proxy/said.rs"]
@@ -42,6 +44,8 @@ mod clocks;
 mod faults;
 #[path = "proxy/many.rs"]
 mod many;
+#[path = "proxy/metrics.rs"]
+mod metrics;
 #[cfg(unix)]
 #[path = "proxy/outages.rs"]
 mod outages;

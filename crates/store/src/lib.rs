@@ -59,8 +59,8 @@ pub use words::places;
 /// No lease is longer than a hundred years, so that no clock overflows.
 const LONGEST_LEASE: u64 = 100 * 366 * 24 * 3600 * 1000;
 
-/// The most messages that are found at once.
-const MOST_FOUND: usize = 1000;
+/// The most messages that are found at once. Whoever finds so many may have missed some.
+pub const MOST_FOUND: usize = 1000;
 
 /// Opens a store, and makes it if there is none:
 ///
@@ -130,6 +130,9 @@ pub trait Store: Send + Sync {
     /// Messages are looked up in an index. The cost is that of all which have one of these ids, also of those beyond
     /// the first 1,000.
     async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError>;
+
+    /// The same in one session, however many others have these messages. Nothing is found in a session that is not there.
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError>;
 
     /// The session with everything that is alive: messages from `live_from` on and pinned ones before it, in the
     /// order of their numbers, without hidden ones, each with the body that is shown.

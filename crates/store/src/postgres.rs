@@ -142,6 +142,16 @@ impl Store for Postgres {
         finish(client, doing, result)
     }
 
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        let doing = "cannot find messages";
+        if session.contains('\0') {
+            return Ok(Vec::new());
+        }
+        let client = self.connect(doing).await?;
+        let result = find::find_in(&client, session, &findable(ids)).await;
+        finish(client, doing, result)
+    }
+
     async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
         let doing = "cannot load a session";
         let mut client = self.connect(doing).await?;

@@ -111,6 +111,13 @@ impl Store for Sqlite {
         self.read(doing, move |c| find::find(c, &ids)).await
     }
 
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        let doing = "cannot find messages";
+        let ids = serde_json::to_string(&findable(ids)).map_err(StoreError::database(doing))?;
+        let session = session.to_owned();
+        self.read(doing, move |c| find::find_in(c, &session, &ids)).await
+    }
+
     async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
         let id = id.to_owned();
         self.read("cannot load a session", move |c| load::load(c, &id)).await

@@ -9,7 +9,7 @@ use crate::class::Class;
 use crate::lines::Lines;
 use crate::measure::Sizes;
 use crate::outline::{Kind, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Role, Status};
-use crate::plan::Action;
+use crate::plan::{Action, Reason};
 
 /// The number of a message in its session: 1 is the oldest.
 pub type Seq = u64;
@@ -110,6 +110,9 @@ pub struct MadeCut {
     pub after: u64,
     /// What stands where content was.
     pub placeholder: String,
+    /// Why; unknown of cuts that were stored before this was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
     /// The operation that made it.
     pub operation: u64,
     /// It was undone: the part is whole again, and no policy cuts it anew.

@@ -1,9 +1,12 @@
 //! What happens in a session, told in order.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::entry::Seq;
 use crate::compaction::Occasion;
+use crate::plan::Reason;
 
 /// Something that happened in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +28,9 @@ pub enum Event {
         occasion: Occasion,
         /// How many results.
         cuts: u32,
+        /// Why, and how many for each reason. Events that were stored before this was have none.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        reasons: BTreeMap<Reason, u32>,
         /// Estimated tokens of the context before,
         before: i64,
         /// and after.

@@ -1,5 +1,7 @@
 //! Cuts in a session: what the policy wants, results that are too long to let in, and the last resort.
 
+use std::collections::BTreeMap;
+
 use super::effect::{Consent, Effect, Matter, Operation};
 use super::entry::{MadeCut, Seq};
 use super::event::Event;
@@ -10,7 +12,7 @@ use crate::measure::Pairs;
 use crate::memory::Memory;
 use crate::outline::{Kind, PartIx};
 use crate::placeholder::fill_placeholder;
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, Plan, Reason};
 use crate::situation::{Need, Situation};
 
 /// No cap is so tight that nothing can be seen of a result.
@@ -61,14 +63,15 @@ impl Session {
         let outline = self.window.outline();
         let mut cuts: Vec<_> = self.profile.policy.surviving(outline, plan).copied().collect();
         cuts.reverse();
-        cuts.iter().filter_map(|cut| self.made(cut.part, cut.action, cut.after)).collect()
+        cuts.iter().filter_map(|cut| self.made(cut.part, cut.action, cut.after, cut.reason)).collect()
     }
 
-    fn made(&self, part: PartIx, action: Action, after: u64) -> Option<(Seq, MadeCut)> {
+    fn made(&self, part: PartIx, action: Action, after: u64, reason: Reason) -> Option<(Seq, MadeCut)> {
         let placeholder =
             fill_placeholder(&self.profile.policy.placeholder, self.window.outline(), part).into_owned();
         let (seq, part) = self.window.locate(part)?;
-        Some((seq, MadeCut { part, action, after, placeholder, operation: 0, undone: false }))
+        let (reason, operation, undone) = (Some(reason), 0, false);
+        Some((seq, MadeCut { part, action, after, placeholder, reason, operation, undone }))
     }
 
     /// New results that are longer than what is let in.
@@ -95,7 +98,8 @@ impl Session {
                 let units = outline.units(part);
                 if units > cap {
                     let action = Action::Trim { head: cap / 4 * 3, tail: cap / 4, pairs: Pairs::Whole };
-                    let made = self.made(part, action, cap).filter(|(seq, _)| *seq == row.seq);
+                    let made =
+                        self.made(part, action, cap, Reason::TooLong).filter(|(seq, _)| *seq == row.seq);
                     // A note on what is missing may be longer than what is.
                     cuts.extend(made.filter(|(_, cut)| rendered(cut, outline, part) < units));
                 }
@@ -119,7 +123,7 @@ impl Session {
             if outline.kind(part) != Kind::Result || is_cleared || self.window.memory().is_pinned(part) {
                 continue;
             }
-            let Some((seq, cut)) = self.made(part, Action::Clear, 0) else { continue };
+            let Some((seq, cut)) = self.made(part, Action::Clear, 0, Reason::Pressure) else { continue };
             let left = rendered(&cut, outline, part);
             if left < outline.units(part) {
                 chars = chars.saturating_sub(outline.units(part) - left);
@@ -174,7 +178,11 @@ impl Session {
         }
         let (before, after) = (self.tokens(), self.tokens_with(&cuts));
         let count = u32::try_from(cuts.len()).unwrap_or(u32::MAX);
-        self.events.push(Event::Pruned { occasion, cuts: count, before, after });
+        let mut reasons = BTreeMap::new();
+        for reason in cuts.iter().filter_map(|(_, cut)| cut.reason) {
+            *reasons.entry(reason).or_insert(0) += 1;
+        }
+        self.events.push(Event::Pruned { occasion, cuts: count, reasons, before, after });
         let operation = Operation::Prune { occasion, cuts: cuts.clone() };
         self.store(effects, vec![operation], Then::TakeCuts(cuts));
     }

@@ -1,8 +1,10 @@
 //! When old results are cut, and what is left of them.
 
+use std::collections::BTreeMap;
+
 use insta::assert_snapshot;
-use secateur::session::{Input, Turn};
-use secateur::{Occasion, Role};
+use secateur::session::{Event, Input, Turn};
+use secateur::{Occasion, Reason, Role};
 
 use crate::driver::{Scene, profile};
 
@@ -301,4 +303,18 @@ fn hooks_may_forbid_a_cut() {
     scene.report(170_000, Turn::Over);
     let told = scene.show();
     assert!(!told.contains("cleared") && !told.contains("pruned"), "{told}");
+}
+
+/// Events that were stored before reasons were told are read as they are.
+#[test]
+fn an_event_without_reasons_is_read_and_one_with_them_comes_back() {
+    let old = r#"{"type":"pruned","occasion":"turn-end","cuts":3,"before":9,"after":1}"#;
+    let event: Event = serde_json::from_str(old).unwrap();
+    assert!(matches!(&event, Event::Pruned { cuts: 3, reasons, .. } if reasons.is_empty()));
+    assert_eq!(serde_json::to_string(&event).unwrap(), old);
+    let reasons = BTreeMap::from([(Reason::Rent, 2), (Reason::CacheCold, 1)]);
+    let event = Event::Pruned { occasion: Occasion::TurnEnd, cuts: 3, reasons, before: 9, after: 1 };
+    let text = serde_json::to_string(&event).unwrap();
+    assert!(text.contains(r#""reasons":{"rent":2,"cache-cold":1}"#), "{text}");
+    assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
 }

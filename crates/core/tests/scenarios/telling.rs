@@ -32,7 +32,7 @@ pub(crate) fn tell(event: &Event) -> String {
         Event::Overflow { trigger, tokens, usable } => {
             format!("overflow by {}: {tokens} of {usable} tokens", name(trigger))
         }
-        Event::Pruned { occasion, cuts, before, after } => {
+        Event::Pruned { occasion, cuts, before, after, .. } => {
             format!("pruned at {}: {cuts} results, {before} to {after} tokens", name(occasion))
         }
         Event::CompactionStarted { trigger, means, messages, background, .. } => {

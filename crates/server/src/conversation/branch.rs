@@ -8,6 +8,7 @@ use secateur_engine::Session;
 use secateur_engine::provider::Model;
 
 use super::Report;
+use super::apart::Apart;
 use super::cache::Prompt;
 use super::chain::{Id, Link};
 use super::work::Work;
@@ -39,13 +40,21 @@ pub(crate) struct Branch {
     is_heavy: AtomicBool,
     /// The last answer is on its way.
     is_awaited: AtomicBool,
+    apart: Arc<Apart>,
 }
 
 impl Branch {
     /// A branch of a session, with what is known of its chain.
-    pub(crate) fn new(root: Id, session: Session, key: Option<String>, chain: Vec<Link>) -> Self {
+    pub(crate) fn new(
+        root: Id,
+        session: Session,
+        key: Option<String>,
+        chain: Vec<Link>,
+        apart: Arc<Apart>,
+    ) -> Self {
         Self {
             root,
+            apart,
             session: session.id().to_owned(),
             key,
             used: AtomicU64::new(CLOCK.fetch_add(1, Ordering::Relaxed)),
@@ -66,6 +75,11 @@ impl Branch {
     /// The id of its session.
     pub(crate) fn session(&self) -> &str {
         &self.session
+    }
+
+    /// What is done apart from requests, here and in all branches.
+    pub(crate) fn apart(&self) -> Arc<Apart> {
+        self.apart.clone()
     }
 
     /// What the client calls the conversation.
@@ -101,6 +115,7 @@ impl Branch {
         if self.is_kept_soon.swap(true, Ordering::Relaxed) {
             return;
         }
+        let keeping = self.apart.begin();
         tokio::spawn(async move {
             tokio::time::sleep(MOMENT).await;
             self.is_kept_soon.store(false, Ordering::Relaxed);
@@ -109,9 +124,10 @@ impl Branch {
                 tracing::warn!(session = self.session, %error, "what was learned is not stored");
             }
             let end = work.session.background_end();
-            drop(work);
+            drop((work, keeping));
             if let Some(end) = end {
                 end.await;
+                let _taking = self.apart.begin();
                 self.take_summary().await;
             }
         });
@@ -124,6 +140,7 @@ impl Branch {
             tracing::warn!(session = self.session, %error, "a summary is not stored");
         }
         let events = work.session.happened();
+        self.apart.count(&events);
         work.note(events);
     }
 
@@ -156,6 +173,14 @@ impl Branch {
         });
     }
 
+    /// A request ended without being accepted: what was taken in of it must not hold all of it.
+    pub(crate) fn let_go(self: Arc<Self>) {
+        if let Ok(mut work) = self.work.try_lock() {
+            return work.session.let_go();
+        }
+        tokio::spawn(async move { self.work.lock().await.session.let_go() });
+    }
+
     /// Waits for its turn, then settles the answers that came. If one cannot be, what would have been learned from it is
     /// not learned.
     pub(crate) async fn work(&self) -> tokio::sync::MutexGuard<'_, Work> {
@@ -167,12 +192,9 @@ impl Branch {
                 if reports.is_empty() { None } else { Some(reports.remove(0)) }
             };
             let Some((report, lent)) = next else { return work };
-            work.session.lend(lent);
-            if let Err(error) = work.settle(report).await {
+            if let Err(error) = work.borrowing(lent).settle(report).await {
                 tracing::warn!(session = self.session, %error, "an answer is not settled");
             }
-            // A summary that was begun has its own hold on whoever writes it; nobody else needs the credentials.
-            work.session.lend(None);
         }
     }
 }

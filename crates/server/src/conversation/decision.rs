@@ -1,9 +1,11 @@
 //! From a request and the branch that it goes on to the request that is sent.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use secateur::session::Event;
 use secateur_engine::{EngineError, Opening};
+use tokio::time::sleep;
 
 use super::Inside;
 use super::branch::Branch;
@@ -16,6 +18,12 @@ use super::spans::Opaque;
 use super::talk::Ask;
 use super::work::Work;
 
+/// How often a request is thought over again because somebody else changed the session.
+pub(super) const TRIES: u32 = 24;
+
+/// How long it waits before that at most. Who is faster each time is soon done.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// A request that fits.
 pub(crate) struct Fitted {
     pub composed: Composed,
@@ -27,30 +35,51 @@ pub(crate) struct Fitted {
 }
 
 impl Inside {
-    /// The branch that a request goes on.
-    pub(super) async fn branch(
+    /// Makes a request fit, on whichever branch it goes on.
+    pub(super) async fn go_on(
+        &self,
+        found: Option<Arc<Branch>>,
+        ask: &Ask,
+    ) -> Result<(Arc<Branch>, Fitted), Hindrance> {
+        let mut found = found;
+        for attempt in 0..TRIES {
+            let branch = self.branch(&ask.received, found.clone(), ask.key.as_deref()).await?;
+            match self.fit(branch.clone(), ask).await {
+                Ok(fitted) => return Ok(fitted),
+                Err(hindrance) if hindrance.is_collision() => {
+                    tracing::debug!(session = branch.session(), "somebody else was faster");
+                    if let Some(doublings) = attempt.checked_sub(2) {
+                        sleep(PAUSE.min(Duration::from_millis(1 << doublings.min(10)))).await;
+                    }
+                }
+                Err(hindrance) if hindrance.is_orphaned() => {
+                    tracing::warn!(
+                        session = branch.session(),
+                        "the store does not know the session any more"
+                    );
+                    self.registry.remove(&branch);
+                    found = None;
+                }
+                Err(hindrance @ Hindrance::Lint { .. }) => return Err(hindrance),
+                Err(hindrance) => {
+                    // What is in memory may be half done; the store knows.
+                    self.registry.remove(&branch);
+                    return Err(hindrance);
+                }
+            }
+        }
+        let session = found.map(|branch| branch.session().to_owned()).unwrap_or_default();
+        Err(EngineError::Busy { session }.into())
+    }
+
+    /// The branch that a request goes on. If nobody knows one, it is a new one.
+    async fn branch(
         &self,
         received: &Received,
         found: Option<Arc<Branch>>,
         key: Option<&str>,
     ) -> Result<Arc<Branch>, Hindrance> {
-        let root = received.elements.first().map(|element| element.id);
-        let root = root.ok_or(Hindrance::Opaque(Opaque::NoList))?;
-        let shared = found.as_ref().map_or(0, |branch| received.common(&branch.chain()));
-        let fresh = received.elements.len() - shared;
-        if let Some(branch) = found.filter(|_| shared > 0) {
-            // Another process may have heard what is new here, or the same as we did: the session to go on with is the
-            // same for both, then. If the store does not say, what is known is good enough.
-            let known = shared.min(received.elements.len() - 1);
-            let stored = self.stored_branch(root, received, known, key).await.unwrap_or_default();
-            // One that ends here need not be left for one that goes on otherwise.
-            let ends = |branch: &Branch| branch.chain().len() == received.elements.len();
-            let stored = stored.filter(|stored| ends(stored) || !ends(&branch));
-            return Ok(stored.unwrap_or(branch));
-        }
-        if fresh > 2
-            && let Some(branch) = self.stored_branch(root, received, shared, key).await?
-        {
+        if let Some(branch) = self.known_branch(received, found, key).await? {
             return Ok(branch);
         }
         let opening = Opening {
@@ -60,8 +89,34 @@ impl Inside {
             ..Opening::default()
         };
         let session = self.engine.begin(opening)?;
-        let branch = Branch::new(root, session, key.map(str::to_owned), Vec::new());
+        let branch =
+            Branch::new(root(received)?, session, key.map(str::to_owned), Vec::new(), self.apart.clone());
         Ok(self.registry.add(Arc::new(branch)))
+    }
+
+    /// The branch that a request goes on, if there is one: this one that was found in memory, or one in the store.
+    pub(super) async fn known_branch(
+        &self,
+        received: &Received,
+        found: Option<Arc<Branch>>,
+        key: Option<&str>,
+    ) -> Result<Option<Arc<Branch>>, Hindrance> {
+        let root = root(received)?;
+        let shared = found.as_ref().map_or(0, |branch| received.common(&branch.chain()));
+        if let Some(branch) = found.filter(|_| shared > 0) {
+            // Another process may have heard what is new here, or the same as we did: the session to go on with is the
+            // same for both, then. If the store does not say, what is known is good enough.
+            let known = shared.min(received.elements.len() - 1);
+            let stored = self.stored_branch(root, received, known, key).await.unwrap_or_default();
+            // One that ends here need not be left for one that goes on otherwise.
+            let ends = |branch: &Branch| branch.chain().len() == received.elements.len();
+            let stored = stored.filter(|stored| ends(stored) || !ends(&branch));
+            return Ok(Some(stored.unwrap_or(branch)));
+        }
+        if received.elements.len() > 2 {
+            return self.stored_branch(root, received, 0, key).await;
+        }
+        Ok(None)
     }
 
     /// The branch of a session in the store that shares more than these `shared` messages with a request.
@@ -73,7 +128,7 @@ impl Inside {
         key: Option<&str>,
     ) -> Result<Option<Arc<Branch>>, Hindrance> {
         let ids: Vec<Id> = received.elements.iter().skip(shared).map(|element| element.id).collect();
-        let Some((place, found)) = lookup::find(&self.engine, &ids, |_| true).await? else { return Ok(None) };
+        let Some((place, found)) = lookup::find(&self.engine, &ids).await? else { return Ok(None) };
         let place = shared + place;
         if let Some(branch) = self.registry.of_session(root, &found.session) {
             return Ok(Some(branch));
@@ -86,7 +141,7 @@ impl Inside {
         let mut chain: Vec<Link> =
             known.iter().map(|element| Link::new(element.id, 0, element.spelling)).collect();
         lookup::number(&mut chain, &session);
-        let branch = Branch::new(root, session, key.map(str::to_owned), chain);
+        let branch = Branch::new(root, session, key.map(str::to_owned), chain, self.apart.clone());
         Ok(Some(self.registry.add(Arc::new(branch))))
     }
 
@@ -101,7 +156,11 @@ impl Inside {
         loop {
             let mut work = branch.work().await;
             if let Err(error) = work.catch_up(&self.engine, &branch, received).await {
-                let fitted = replay_without_store(&mut work, &branch, received, error.into())?;
+                let hindrance = Hindrance::from(error);
+                if hindrance.is_orphaned() {
+                    return Err(hindrance);
+                }
+                let fitted = replay_without_store(&mut work, &branch, received, hindrance)?;
                 drop(work);
                 return Ok((branch, fitted));
             }
@@ -112,9 +171,12 @@ impl Inside {
                 branch = fork;
                 continue;
             }
+            ask.hold.on(&branch);
             work.take(&branch, received, shared).await?;
             let fitted = match self.decide(&mut work, &branch, ask).await {
-                Err(hindrance @ Hindrance::Engine(EngineError::Store(_))) if !hindrance.is_collision() => {
+                Err(hindrance @ Hindrance::Engine(EngineError::Store(_)))
+                    if !hindrance.is_collision() && !hindrance.is_orphaned() =>
+                {
                     replay_without_store(&mut work, &branch, received, hindrance)?
                 }
                 decided => decided?,
@@ -132,7 +194,8 @@ impl Inside {
         ask: &Ask,
     ) -> Result<Fitted, Hindrance> {
         let received = &ask.received;
-        work.session.lend(ask.lent.clone());
+        let mut borrowing = work.borrowing(ask.lent.clone());
+        let work: &mut Work = &mut borrowing;
         let chain = branch.chain();
         let (mut once, mut events, mut cause, mut is_tight) = (Vec::new(), Vec::new(), None, false);
         if received.is_compaction() && work.has_room(&ask.target) {
@@ -159,27 +222,20 @@ impl Inside {
         } else {
             Layout::of(&work.session, &chain, &once).apply(received)?
         };
-        let happened = work.happened(events);
-        let mut did = done(&happened);
+        let (mut did, happened) = work.happened(events);
         if did != "kept" {
             work.check(received, &composed).await?;
         } else if composed.cuts + composed.replaced > 0 {
             did = "replayed";
         }
-        work.session.lend(None);
         Ok(Fitted { composed, did, happened, cause, is_tight })
     }
 }
 
-/// What was done since the last request, in one word.
-fn done(events: &[Event]) -> &'static str {
-    if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
-        "compacted"
-    } else if events.iter().any(|event| matches!(event, Event::Pruned { .. })) {
-        "pruned"
-    } else {
-        "kept"
-    }
+/// The first message of a request: that of its family of branches.
+fn root(received: &Received) -> Result<Id, Hindrance> {
+    let root = received.elements.first().map(|element| element.id);
+    root.ok_or(Hindrance::Opaque(Opaque::NoList))
 }
 
 /// The store is away. What was decided is still known, and sending more than before would only make it worse.

@@ -1,8 +1,8 @@
 //! Why less is done to a request than might have been.
 
 use secateur_engine::EngineError;
-
 use secateur_formats::json::SyntaxError;
+use secateur_store::StoreError;
 
 use super::spans::{MOST_LEVELS, Opaque};
 
@@ -43,6 +43,11 @@ impl Hindrance {
     /// Whether somebody else was faster: it may be tried again.
     pub(super) fn is_collision(&self) -> bool {
         matches!(self, Hindrance::Engine(error) if error.is_collision())
+    }
+
+    /// Whether the store does not have the session that is in memory: it was replaced by another one, or an older one.
+    pub(super) fn is_orphaned(&self) -> bool {
+        matches!(self, Hindrance::Engine(EngineError::Store(StoreError::NoSession { .. })))
     }
 
     /// One word for a counter.

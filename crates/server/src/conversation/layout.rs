@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use secateur::session::{MadeCut, Seq};
-use secateur_engine::{EngineError, Session, cut_message};
+use secateur_engine::{EngineError, Session, cut_message, cut_parts};
 
+use super::altered;
 use super::chain::{Link, Spelling};
 use super::matching::Received;
 
@@ -40,6 +41,16 @@ struct Shortened {
     spelling: Spelling,
     range: Range<usize>,
     text: Bytes,
+    /// Bytes that are another than they were although they lie outside of what was cut.
+    altered: u64,
+}
+
+impl Shortened {
+    /// What stays of a message that lies here, before and behind what is another one.
+    fn kept(&self, message: &Range<usize>) -> [Range<usize>; 2] {
+        let at = |place: usize| message.start + place;
+        [message.start..at(self.range.start), at(self.range.end)..message.end]
+    }
 }
 
 /// A body in pieces.
@@ -52,6 +63,13 @@ pub(crate) struct Composed {
     pub replaced: u32,
     /// Bytes that are another than they were although nothing was cut or replaced there.
     pub altered: u64,
+}
+
+impl Composed {
+    /// Bytes of the body.
+    pub(crate) fn len(&self) -> u64 {
+        self.body.iter().map(|piece| piece.len() as u64).sum()
+    }
 }
 
 impl Layout {
@@ -100,11 +118,16 @@ impl Layout {
     /// A body as the model is to see it.
     pub(crate) fn apply(&mut self, received: &Received) -> Result<Composed, EngineError> {
         let mut writer = Writer::new(received);
-        let mut shown = 0;
+        let (mut shown, mut altered) = (0, 0);
+        // What nothing was decided about: that is where the original must be.
+        let list = &received.frame.list;
+        let head = 0..list.start + 1;
+        let mut kept = vec![head];
         for slot in &mut self.slots {
             match slot {
                 Slot::Run(run) => {
                     shown += run.len();
+                    kept.extend(received.stretch(run.clone()));
                     writer.run(run.clone());
                 }
                 Slot::Made(text) => writer.insert(text.clone()),
@@ -115,19 +138,22 @@ impl Layout {
                         *shortened = Some(shorten(received, *at, cuts)?);
                     }
                     if let Some(shortened) = shortened {
+                        altered += shortened.altered;
+                        kept.extend(shortened.kept(&element.range));
                         writer.cut(*at, shortened);
                         writer.cuts += cuts.iter().filter(|cut| !cut.undone).count() as u32;
                     }
                 }
             }
         }
-        writer.run(self.len..received.elements.len());
+        let behind = self.len..received.elements.len();
+        kept.extend(received.stretch(behind.clone()));
+        kept.push(list.end - 1..received.body.len());
+        writer.run(behind);
         let replaced = self.len.saturating_sub(shown) as u32;
-        let (cuts, cut_bytes) = (writer.cuts, writer.cut_bytes);
-        let (body, same) = writer.finish();
-        let whole = received.body.len() as u64;
-        // What a summary replaced went with its commas, so then there is no such sum.
-        let altered = if replaced == 0 { whole.abs_diff(same + cut_bytes) } else { 0 };
+        let cuts = writer.cuts;
+        let body = writer.finish();
+        altered += altered::in_body(&received.body, &kept, &body);
         Ok(Composed { body, cuts, replaced, altered })
     }
 }
@@ -145,7 +171,8 @@ fn shorten(received: &Received, at: usize, cuts: &[MadeCut]) -> Result<Shortened
     let tail = rest.take_while(|(old, new)| old == new).count();
     let text = new.get(same..new.len() - tail).unwrap_or_default();
     let range = same..old.len() - tail;
-    Ok(Shortened { spelling: element.spelling, range, text: Bytes::copy_from_slice(text) })
+    let altered = altered::in_message(whole, &cut, &cut_parts(received.wire, whole, cuts)?);
+    Ok(Shortened { spelling: element.spelling, range, text: Bytes::copy_from_slice(text), altered })
 }
 
 /// Puts a body together out of slices of the original.
@@ -156,8 +183,6 @@ struct Writer<'r> {
     place: Option<(usize, usize)>,
     is_first: bool,
     cuts: u32,
-    /// Bytes of the original that cuts took out.
-    cut_bytes: u64,
 }
 
 enum Piece {
@@ -174,7 +199,6 @@ impl<'r> Writer<'r> {
             place: Some((start, 0)),
             is_first: true,
             cuts: 0,
-            cut_bytes: 0,
         }
     }
 
@@ -222,7 +246,6 @@ impl<'r> Writer<'r> {
         let Some(range) = self.go_to(at) else { return };
         self.same(range.start..range.start + shortened.range.start);
         self.pieces.push(Piece::New(shortened.text.clone()));
-        self.cut_bytes += shortened.range.len() as u64;
         self.same(range.start + shortened.range.end..range.end);
         self.place = Some((range.end, at + 1));
     }
@@ -233,22 +256,18 @@ impl<'r> Writer<'r> {
         self.place = None;
     }
 
-    /// The body in pieces, and how many bytes of it are the original's.
-    fn finish(mut self) -> (Vec<Bytes>, u64) {
+    /// The body in pieces.
+    fn finish(mut self) -> Vec<Bytes> {
         let (len, list) = (self.received.body.len(), &self.received.frame.list);
         match self.place {
             Some((written, next)) if next == self.received.elements.len() => self.same(written..len),
             _ => self.same(list.end - 1..len),
         }
         let body = &self.received.body;
-        let mut same = 0;
         let bytes = |piece| match piece {
-            Piece::Same(range) => {
-                same += range.len() as u64;
-                body.slice(range)
-            }
+            Piece::Same(range) => body.slice(range),
             Piece::New(text) => text,
         };
-        (self.pieces.into_iter().map(bytes).filter(|piece| !piece.is_empty()).collect(), same)
+        self.pieces.into_iter().map(bytes).filter(|piece| !piece.is_empty()).collect()
     }
 }

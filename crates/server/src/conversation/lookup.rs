@@ -1,52 +1,81 @@
 //! What the store knows of a chain.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use secateur::session::{Nature, Seq};
 use secateur_engine::{Engine, EngineError, Session};
-use secateur_store::Found;
+use secateur_store::{Found, MOST_FOUND};
 
 use super::chain::{Id, Link};
 
+/// How many messages are looked for at once. The newest ones are nearly always enough.
+const PAGE: usize = 64;
+
 /// How many of the first messages of a chain are stored in a session. If one is, all before it are.
-///
-/// Others may store more while we look. What the session has not heard of does not count: it would be taken for a
-/// message that is no longer alive, and left out of the request.
 pub(crate) async fn stored(engine: &Engine, session: &Session, chain: &[Id]) -> Result<usize, EngineError> {
     if session.is_unborn() {
         return Ok(0);
     }
-    let is_known = |found: &Found| found.session == session.id() && found.seq <= session.head();
-    let found = find(engine, chain, is_known).await?;
+    let found = find_in(engine, session, chain).await?;
     Ok(found.map_or(0, |(place, _)| place + 1))
 }
 
-/// The last message of a chain that is stored in a session of the wanted kind, and where. Of several sessions the
-/// youngest, whoever looks: it was begun for what is said now. Ids of sessions begin with their time.
-pub(crate) async fn find(
+/// The last message of a chain that is stored in this session, and its number there.
+///
+/// Others may store more while we look. What the session has not heard of does not count: it would be taken for a
+/// message that is no longer alive, and left out of the request.
+pub(crate) async fn find_in(
     engine: &Engine,
+    session: &Session,
     chain: &[Id],
-    is_wanted: impl Fn(&Found) -> bool,
-) -> Result<Option<(usize, Found)>, EngineError> {
-    /// How many messages are looked for at once. The newest ones are nearly always enough.
-    const PAGE: usize = 64;
+) -> Result<Option<(usize, Seq)>, EngineError> {
     let mut end = chain.len();
     while end > 0 {
         let start = end.saturating_sub(PAGE);
-        let page = chain.get(start..end).unwrap_or_default();
-        let ids: Vec<String> = page.iter().map(Id::to_string).collect();
-        let found = engine.store().find(&ids).await?;
-        let places = found.into_iter().filter(&is_wanted).filter_map(|found| {
-            let place = ids.iter().position(|id| *id == found.id)?;
-            Some((start + place, found))
-        });
-        let best = places.max_by(|one, other| (one.0, &one.1.session).cmp(&(other.0, &other.1.session)));
-        if let Some(best) = best {
-            return Ok(Some(best));
+        let ids = spelled(chain, start..end);
+        let mut found = engine.store().find_in(session.id(), &ids).await?;
+        found.retain(|found| found.seq <= session.head());
+        if let Some((place, found)) = last(&ids, found) {
+            return Ok(Some((start + place, found.seq)));
         }
         end = start;
     }
     Ok(None)
+}
+
+/// The last message of a chain that is stored in any session, and where. Of several sessions the youngest, whoever
+/// looks: it was begun for what is said now. Ids of sessions begin with their time.
+pub(crate) async fn find(engine: &Engine, chain: &[Id]) -> Result<Option<(usize, Found)>, EngineError> {
+    let (mut end, mut page) = (chain.len(), PAGE);
+    while end > 0 {
+        let start = end.saturating_sub(page);
+        let ids = spelled(chain, start..end);
+        let found = engine.store().find(&ids).await?;
+        if found.len() >= MOST_FOUND && ids.len() > 1 {
+            // So many say the earlier ones of these that those who say the last one may be missing.
+            page = ids.len() / 2;
+            continue;
+        }
+        if let Some((place, found)) = last(&ids, found) {
+            return Ok(Some((start + place, found)));
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
+fn spelled(chain: &[Id], range: Range<usize>) -> Vec<String> {
+    chain.get(range).unwrap_or_default().iter().map(Id::to_string).collect()
+}
+
+/// The last of these messages that was found, in the youngest session.
+fn last(ids: &[String], found: Vec<Found>) -> Option<(usize, Found)> {
+    let places = found.into_iter().filter_map(|found| {
+        let place = ids.iter().position(|id| *id == found.id)?;
+        Some((place, found))
+    });
+    places.max_by(|one, other| (one.0, &one.1.session).cmp(&(other.0, &other.1.session)))
 }
 
 /// Gives the messages of a chain the numbers that they have in a session, where they are alive, and adds what the session

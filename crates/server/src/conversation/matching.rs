@@ -11,6 +11,7 @@ use super::branch::Branch;
 use super::chain::{Id, Link, Spelling};
 use super::registry::Registry;
 use super::spans::{self, Eye, Frame, Opaque};
+use super::wish::asks_for_summary;
 
 /// A message of a request.
 #[derive(Clone, Debug)]
@@ -42,6 +43,12 @@ impl Received {
         ByteString::try_from(self.body.slice(element.range.clone())).unwrap_or_default()
     }
 
+    /// Where these messages lie, with what stands between them; none without any.
+    pub(crate) fn stretch(&self, run: Range<usize>) -> Option<Range<usize>> {
+        let elements = self.elements.get(run.start..run.end.min(self.elements.len()))?;
+        Some(elements.first()?.range.start..elements.last()?.range.end)
+    }
+
     /// Whether the client asks for a summary of the conversation, to go on with that instead of it.
     pub(crate) fn is_compaction(&self) -> bool {
         let Some(last) = self.elements.last().map(|element| self.text(element)) else { return false };
@@ -68,27 +75,6 @@ pub(crate) fn recognise(
     let best = matcher.best(key);
     let elements = matcher.elements;
     Ok((Received { wire, body: body.clone(), frame, elements }, best))
-}
-
-/// Whether a message asks for a summary of the conversation, in the words of the agents that do so.
-fn asks_for_summary(message: &str) -> bool {
-    /// Such a request is long, but no material: what is longer is something else that speaks of summaries.
-    const LONGEST: usize = 20_000;
-    const WORDS: [&str; 8] = [
-        "summary of the conversation",
-        "summary of our conversation",
-        "summarize the conversation",
-        "summarize our conversation",
-        "summarise the conversation",
-        "context checkpoint compaction",
-        "prompt for continuing our conversation",
-        "checkpoint summary",
-    ];
-    if message.len() > LONGEST || message.contains("tool_result") {
-        return false;
-    }
-    let message = message.to_lowercase();
-    WORDS.iter().any(|words| message.contains(words))
 }
 
 struct Matcher<'r> {

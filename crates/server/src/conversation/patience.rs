@@ -77,6 +77,10 @@ impl Store for Patient {
         self.read(self.store.find(ids)).await
     }
 
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        self.read(self.store.find_in(session, ids)).await
+    }
+
     async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
         self.read(self.store.load(id)).await
     }

@@ -4,5 +4,6 @@ mod agent;
 mod branches;
 mod bytes;
 mod captures;
+mod memory;
 mod properties;
 mod rooms;

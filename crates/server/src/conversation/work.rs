@@ -1,16 +1,18 @@
 //! The part of a branch that one request at a time works with.
 
+use std::ops::{Deref, DerefMut};
+
 use secateur::Role;
 use secateur::session::Event;
 use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Target};
 use secateur_formats::lint;
 
 use super::Report;
-use super::branch::Branch;
+use super::branch::{Branch, Lent};
 use super::chain::{Id, Link};
 use super::hindrance::Hindrance;
 use super::layout::{Composed, Layout};
-use super::lookup::{find, number, stored};
+use super::lookup::{find_in, number, stored};
 use super::matching::{Element, Received};
 
 /// Messages that are this long together are stored as soon as the provider accepts them: until then they hold the whole
@@ -24,19 +26,29 @@ pub(crate) struct Work {
     pub layout: Layout,
     /// What happened since the last request.
     happened: Vec<Event>,
+    /// What happened apart from requests since then, and is counted.
+    counted: Vec<Event>,
     /// What was decided was of no use: from now on nothing new is.
     pub is_resigned: bool,
 }
 
 impl Work {
     pub(super) fn new(session: Session) -> Self {
-        let (reloads, layout, happened) = (session.reloads(), Layout::default(), Vec::new());
-        Self { session, reloads, layout, happened, is_resigned: false }
+        let (reloads, layout) = (session.reloads(), Layout::default());
+        Self { session, reloads, layout, happened: Vec::new(), counted: Vec::new(), is_resigned: false }
+    }
+
+    /// The same, with somebody to ask for summaries. Whatever happens, he is let go when this ends: a summary that was
+    /// begun has its own hold on whoever writes it, and nobody else needs the credentials.
+    pub(super) fn borrowing(&mut self, lent: Lent) -> Borrowing<'_> {
+        self.session.lend(lent);
+        Borrowing(self)
     }
 
     /// Learns from an answer.
     pub(super) async fn settle(&mut self, report: Report) -> Result<(), EngineError> {
-        if let Some(usage) = report.usage {
+        // What is learned may lead to a decision.
+        if let Some(usage) = report.usage.filter(|_| !self.is_resigned) {
             let settlement = Settlement::Answered { usage, turn: report.turn };
             let events = self.session.learn(settlement).await?;
             self.happened.extend(events);
@@ -56,15 +68,16 @@ impl Work {
         Ok(())
     }
 
-    /// Takes note of what happened apart from requests.
+    /// Takes note of what happened apart from requests, and is counted.
     pub(crate) fn note(&mut self, events: Vec<Event>) {
-        self.happened.extend(events);
+        self.counted.extend(events);
     }
 
-    /// What happened since the last request.
-    pub(crate) fn happened(&mut self, now: Vec<Event>) -> Vec<Event> {
+    /// What happened since the last request: in one word, and what is not counted yet.
+    pub(crate) fn happened(&mut self, now: Vec<Event>) -> (&'static str, Vec<Event>) {
         self.happened.extend(now);
-        std::mem::take(&mut self.happened)
+        let (happened, counted) = (std::mem::take(&mut self.happened), std::mem::take(&mut self.counted));
+        (done(&happened).or(done(&counted)).unwrap_or("kept"), happened)
     }
 
     /// Brings session and chain up to date with what others did.
@@ -117,16 +130,21 @@ impl Work {
         let mut chain = branch.chain().as_ref().clone();
         chain.truncate(shared);
         let last = chain.last().map_or(0, |link| link.seq);
-        let at = if last > 0 {
+        let at = if last > 0 || shared == 0 {
             last
         } else {
             let ids: Vec<Id> = chain.iter().map(|link| link.id).collect();
-            let found = find(engine, &ids, |found| found.session == self.session.id()).await?;
-            found.filter(|(place, _)| place + 1 == shared).map_or(0, |(_, found)| found.seq)
+            let found = find_in(engine, &self.session, &ids).await?;
+            let found = found.filter(|(place, _)| place + 1 == shared).map(|(_, seq)| seq);
+            // A branch that begins elsewhere would leave out what lies between.
+            found.ok_or_else(|| EngineError::NothingThere {
+                session: self.session.id().to_owned(),
+                what: format!("message {shared} of the conversation that branches off"),
+            })?
         };
         let session = self.session.fork(at).await?;
         number(&mut chain, &session);
-        Ok(Branch::new(branch.root(), session, branch.key().map(str::to_owned), chain))
+        Ok(Branch::new(branch.root(), session, branch.key().map(str::to_owned), chain, branch.apart()))
     }
 
     /// Whether what is there fits a model, as far as is known.
@@ -181,6 +199,40 @@ impl Work {
         let answered = rows.iter().rev().find(|row| row.entry.role == Role::Assistant);
         let from = answered.map_or(1, |row| row.seq + 1);
         self.session.hold(from);
+    }
+}
+
+/// What was done, in one word.
+fn done(events: &[Event]) -> Option<&'static str> {
+    if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
+        Some("compacted")
+    } else if events.iter().any(|event| matches!(event, Event::Pruned { .. })) {
+        Some("pruned")
+    } else {
+        None
+    }
+}
+
+/// What a request works with, while it may ask for summaries on the client's account.
+pub(super) struct Borrowing<'w>(&'w mut Work);
+
+impl Deref for Borrowing<'_> {
+    type Target = Work;
+
+    fn deref(&self) -> &Work {
+        self.0
+    }
+}
+
+impl DerefMut for Borrowing<'_> {
+    fn deref_mut(&mut self) -> &mut Work {
+        self.0
+    }
+}
+
+impl Drop for Borrowing<'_> {
+    fn drop(&mut self) {
+        self.0.session.lend(None);
     }
 }
 

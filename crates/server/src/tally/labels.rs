@@ -1,7 +1,7 @@
 //! The few values that labels of counters have, all known beforehand.
 
-use secateur::Occasion;
 use secateur::session::Failure;
+use secateur::{Occasion, Reason};
 
 /// Why less was done to a request with a conversation than might have been. What is not in this list counts as `other`.
 pub(super) const CAUSES: [&str; 15] = [
@@ -72,6 +72,39 @@ pub(super) fn name(occasion: Occasion) -> &'static str {
         Occasion::Overflow => "overflow",
         Occasion::Arrival => "arrival",
         Occasion::Emergency => "emergency",
+    }
+}
+
+/// Why cuts are made. What is not said counts as `other`.
+pub(super) const REASONS: [&str; 12] = [
+    "beyond-protected",
+    "over-soft-ratio",
+    "over-hard-ratio",
+    "aggressive",
+    "older-than-kept",
+    "byte-budget",
+    "media-budget",
+    "rent",
+    "cache-cold",
+    "pressure",
+    "too-long",
+    "other",
+];
+
+/// The name of a reason.
+pub(super) fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::BeyondProtected => "beyond-protected",
+        Reason::OverSoftRatio => "over-soft-ratio",
+        Reason::OverHardRatio => "over-hard-ratio",
+        Reason::Aggressive => "aggressive",
+        Reason::OlderThanKept => "older-than-kept",
+        Reason::ByteBudget => "byte-budget",
+        Reason::MediaBudget => "media-budget",
+        Reason::Rent => "rent",
+        Reason::CacheCold => "cache-cold",
+        Reason::Pressure => "pressure",
+        Reason::TooLong => "too-long",
     }
 }
 

@@ -5,12 +5,14 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use secateur::Catalogue;
+use secateur_store::Store;
 use socket2::{Domain, Socket, Type};
 use tracing::Level;
 use tracing::subscriber::set_global_default;
 
 use crate::agent::{Agent, WIRES, Wire};
 use crate::client::Answer;
+use crate::look::get;
 use crate::place::file;
 use crate::stage::{Proxy, Stage, catalogue, engine, nobody, steadily};
 use crate::tap::Deed;
@@ -75,6 +77,7 @@ async fn session(wire: Wire, path: &str) {
     assert!(answers.iter().any(Answer::is_flush), "{wire:?}: nothing was cut");
     let debug = format!("{:?}", stage.proxy.counters());
     assert!(!debug.contains(CANARY), "{debug}");
+    assert!(!shown(stage.address()).await.contains(CANARY), "{wire:?}: the credential is shown");
 
     // The provider gets all of them, with a summary as with a request.
     let summaries = stage.tap.summaries();
@@ -91,6 +94,47 @@ async fn session(wire: Wire, path: &str) {
     }
 }
 
+/// All that a store has, as text: bodies lie compressed in its file, so the bytes of that say little.
+async fn contents(store: &Arc<dyn Store>) -> String {
+    let mut all = String::new();
+    let mut handles: Vec<String> = Vec::new();
+    for session in store.sessions(999).await.unwrap() {
+        all += &format!("{session:?}");
+        let messages = store.messages(&session.id, 0, u64::MAX).await.unwrap();
+        let seqs: Vec<u64> = messages.iter().map(|message| message.seq).collect();
+        let originals = store.originals(&session.id, &seqs).await.unwrap().into_iter().flatten();
+        for body in messages.iter().map(|message| message.body.clone()).chain(originals) {
+            all += &String::from_utf8_lossy(&body);
+        }
+        for message in &messages {
+            all += &format!("{} {} {}\n", message.id, message.facts, message.cuts);
+            let body = String::from_utf8_lossy(&message.body).into_owned();
+            let named = body.split(" characters; recall ").skip(1).filter_map(|rest| rest.split(' ').next());
+            handles.extend(named.map(str::to_owned));
+        }
+        let operations = store.operations(&session.id, 0, 9_999).await.unwrap();
+        let events = store.events(&session.id, 0, 9_999).await.unwrap();
+        assert!(!operations.is_empty() && !events.is_empty(), "{session:?}");
+        all += &format!("{operations:?}{events:?}");
+    }
+    assert!(!handles.is_empty(), "nothing was clipped");
+    for handle in handles {
+        let clippings = store.clippings(&handle).await.unwrap();
+        assert!(!clippings.is_empty(), "{handle}");
+        all += &format!("{clippings:?}");
+    }
+    all
+}
+
+/// What the proxy shows to whoever asks.
+async fn shown(to: SocketAddr) -> String {
+    let mut all = String::new();
+    for path in ["/metrics", "/api/sessions", "/api/configuration"] {
+        all += &get(to, path).await;
+    }
+    all
+}
+
 #[tokio::test]
 async fn a_credential_is_in_no_file_no_log_and_no_answer() {
     let log = Log::default();
@@ -103,6 +147,9 @@ async fn a_credential_is_in_no_file_no_log_and_no_answer() {
     for wire in WIRES {
         session(wire, &path).await;
     }
+    let kept = contents(engine(&path).await.store()).await;
+    assert!(kept.contains("lies somewhere"), "what was said is there");
+    assert!(!kept.contains(CANARY), "the credential is in the store");
 
     // Nobody is there, nobody answers, nobody can be understood.
     let taken = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();

@@ -86,9 +86,14 @@ pub(crate) fn request(path: &str, headers: &str, body: &str) -> String {
 
 /// Sends a request and takes what comes.
 pub(crate) async fn post(to: SocketAddr, path: &str, headers: &str, body: &str) -> Answer {
+    exchange(to, request(path, headers, body)).await
+}
+
+/// Sends the bytes of a request and takes what comes.
+pub(crate) async fn exchange(to: SocketAddr, request: String) -> Answer {
     let asking = async {
         let mut socket = TcpStream::connect(to).await?;
-        socket.write_all(request(path, headers, body).as_bytes()).await?;
+        socket.write_all(request.as_bytes()).await?;
         let mut bytes = Vec::new();
         // What came before a connection broke is there.
         let _ = socket.read_to_end(&mut bytes).await;

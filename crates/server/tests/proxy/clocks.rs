@@ -46,6 +46,9 @@ async fn a_clock_that_jumps_rejects_nothing_and_loses_nothing() {
         agent.ask(stage.address()).await;
         let first = stage.tap.last();
         let answer = agent.ask(stage.address()).await;
-        same(&first, &stage.tap.last(), &answer.head);
+        // Unless the first answer told that there is hardly any room left.
+        if !answer.is_flush() {
+            same(&first, &stage.tap.last(), &answer.head);
+        }
     }
 }

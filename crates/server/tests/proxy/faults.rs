@@ -97,7 +97,7 @@ async fn streams_that_break_off_break_off_and_the_conversation_goes_on() {
 
 #[tokio::test]
 async fn a_provider_that_falls_silent_is_given_up_and_the_conversation_goes_on() {
-    let impatient = |settings: &mut secateur_server::Settings| settings.patience = Duration::from_millis(400);
+    let impatient = |settings: &mut secateur_server::Settings| settings.patience = Duration::from_secs(3);
     let store = engine("sqlite::memory:").await;
     let stage = Stage::arranged(Some(WINDOW), store, catalogue(WINDOW), impatient).await;
     let mut agent = Agent::new(Wire::Anthropic, "SCENARIO:long steps=8 bytes=6000").streaming();
@@ -160,6 +160,32 @@ async fn a_refusal_in_the_middle_of_a_stream_is_passed_on() {
     assert_eq!((answer.status(), answer.body.as_str()), (200, body.as_str()));
     let (text, _) = agent.work(stage.address()).await;
     assert_eq!(text, "Finished long after 6 steps.");
+}
+
+/// A stream that fails before it says anything has told the client nothing yet: where a request is long enough for that,
+/// it is made shorter, and the client never sees the refusal.
+#[tokio::test]
+async fn a_refusal_at_the_beginning_of_a_stream_is_hidden_if_the_request_is_long() {
+    let stage = Stage::start(WINDOW).await;
+    let mut agent = Agent::new(Wire::Responses, "SCENARIO:hello").streaming();
+    for number in 0..8 {
+        agent.answer(&format!("Answer {number}. {}", "so it is ".repeat(200)));
+        agent.say(&format!("Question {number}. {}", "is it so ".repeat(200)));
+    }
+    let event = |data: &str| format!("event: x\ndata: {data}\n\n");
+    let body = event(r#"{"type":"response.created","response":{"id":"r","status":"in_progress"}}"#)
+        + &event(r#"{"type":"response.in_progress","response":{"id":"r","status":"in_progress"}}"#)
+        + &event(
+            r#"{"type":"response.failed","response":{"id":"r","status":"failed","error":{"code":"context_length_exceeded","message":"Your input exceeds the context window of this model."}}}"#,
+        );
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    stage.tap.plan([Deed::Say(format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len()))]);
+    let (answer, text) = agent.step(stage.address()).await;
+    assert_eq!(text.as_deref(), Some("Hello from the scripted model."), "{}", answer.body);
+    assert!(!answer.body.contains("response.failed"), "{}", answer.body);
+    let asked: Vec<usize> = stage.tap.take().iter().map(|request| request.body.len()).collect();
+    assert!(matches!(asked[..], [refused, taken] if taken < refused), "{asked:?}");
+    assert_eq!(stage.proxy.counters().overflows, 1);
 }
 
 /// A provider that never takes a request is not asked for ever, and in the end its own words are passed on.

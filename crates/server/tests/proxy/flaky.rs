@@ -148,6 +148,10 @@ impl Store for Flaky {
         self.act(false, self.store.find(ids)).await
     }
 
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        self.act(false, self.store.find_in(session, ids)).await
+    }
+
     async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
         self.act(false, self.store.load(id)).await
     }

@@ -26,15 +26,15 @@ async fn alone(wire: Wire) -> Vec<String> {
 async fn settled(engine: &Engine, before: u64) -> u64 {
     let revision = async || engine.sessions(1).await.unwrap().first().map_or(0, |session| session.revision);
     let wait = async {
-        let mut last = before;
-        loop {
+        let (mut last, mut quiet) = (before, 0);
+        // One look is not enough: an answer and what follows from it are stored one after the other.
+        while last == before || quiet < 3 {
             tokio::time::sleep(Duration::from_millis(40)).await;
             let now = revision().await;
-            if now == last && now != before {
-                return now;
-            }
+            quiet = if now == last { quiet + 1 } else { 0 };
             last = now;
         }
+        last
     };
     within(wait).await
 }

@@ -19,6 +19,15 @@ pub(super) async fn find(client: &Object, ids: &[&str]) -> Result<Vec<Found>, Fa
     Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
 }
 
+/// Those of one session.
+pub(super) async fn find_in(client: &Object, session: &str, ids: &[&str]) -> Result<Vec<Found>, Failure> {
+    let sql = "SELECT m.id, s.id, m.seq, s.head, s.updated FROM sessions s JOIN messages m ON m.session = s.key \
+               WHERE s.id = $1 AND m.operation IS NULL AND m.id = ANY($2) ORDER BY m.seq LIMIT $3";
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[&session, &ids, &to_limit(crate::MOST_FOUND)]).await?;
+    Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
+}
+
 fn read_row(row: &Row) -> Result<Found, Error> {
     Ok(Found {
         id: row.try_get(0)?,

@@ -19,6 +19,18 @@ pub(super) fn find(connection: &Connection, ids: &str) -> Result<Vec<Found>, Fai
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+const FIND_IN: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
+                       FROM sessions s CROSS JOIN messages m INDEXED BY messages_id ON m.session = s.key \
+                       WHERE s.id = ?1 AND m.operation IS NULL AND m.id IN (SELECT value FROM json_each(?2)) \
+                       ORDER BY m.seq LIMIT ?3";
+
+/// Those of one session.
+pub(super) fn find_in(connection: &Connection, session: &str, ids: &str) -> Result<Vec<Found>, Failure> {
+    let mut statement = connection.prepare_cached(FIND_IN)?;
+    let rows = statement.query_map((session, ids, to_limit(crate::MOST_FOUND)), read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 fn read_row(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok(Found {
         id: row.get(0)?,
@@ -31,20 +43,33 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<Found> {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::Params;
+
     use super::*;
     use crate::sqlite::connection::open_memory;
 
+    /// How SQLite carries a statement out.
+    fn steps(sql: &str, values: impl Params) -> Vec<String> {
+        let connection = open_memory().ok().unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let steps = statement.query_map(values, |row| row.get(3)).unwrap();
+        steps.collect::<Result<_, _>>().unwrap()
+    }
+
     #[test]
     fn messages_are_found_by_the_index_alone() {
-        let connection = open_memory().ok().unwrap();
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {FIND}")).unwrap();
-        let steps = statement.query_map(("[]", 9), |row| row.get::<_, String>(3)).unwrap();
-        let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+        let steps = steps(FIND, ("[]", 9));
         assert_eq!(steps[0], "SEARCH m USING COVERING INDEX messages_id (id=?)");
         assert!(steps.contains(&"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)".to_owned()), "{steps:?}");
         assert!(
             !steps.iter().any(|step| step.starts_with("SCAN m") || step.starts_with("SCAN s")),
             "{steps:?}"
         );
+    }
+    #[test]
+    fn messages_of_one_session_are_found_by_an_index() {
+        let steps = steps(FIND_IN, ("s", "[]", 9));
+        assert!(steps[0].starts_with("SEARCH s USING INDEX"), "{steps:?}");
+        assert_eq!(steps[1], "SEARCH m USING COVERING INDEX messages_id (id=? AND session=?)");
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A flush to the disk costs more than the rows of a commit. So the writer takes everything that waits, lets each
 //! piece of work have a savepoint of its own in one transaction, and answers after the transaction is through. Work
-//! that fails is taken back alone.
+//! that fails is taken back alone. Work that nobody waits for any more is left undone: nobody was told that it was kept,
+//! and behind a file that is locked there may be a lot of it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -21,8 +22,46 @@ pub(super) struct Writer {
     queue: Sender<Job>,
 }
 
-/// A piece of work inside of a transaction; it is told the reason if there is none.
-type Work = Box<dyn FnOnce(Result<&Connection, &str>) -> Done + Send>;
+/// A piece of work inside of a transaction.
+trait Work: Send {
+    /// Whether somebody waits for it.
+    fn is_awaited(&self) -> bool;
+
+    /// Does it; it is told the reason if there is no transaction.
+    fn carry_out(self: Box<Self>, transaction: Result<&Connection, &str>) -> Done;
+}
+
+/// A piece of work, and who waits for it.
+struct Piece<T, F> {
+    doing: &'static str,
+    work: F,
+    sender: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Work for Piece<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce(&Connection) -> Result<T, Failure> + Send,
+{
+    fn is_awaited(&self) -> bool {
+        !self.sender.is_closed()
+    }
+
+    fn carry_out(self: Box<Self>, transaction: Result<&Connection, &str>) -> Done {
+        let Self { doing, work, sender } = *self;
+        let failed = move |reason: &str| StoreError::Database { doing, source: reason.into() };
+        let result = match transaction {
+            Ok(connection) => work(connection).map_err(|failure| failure.while_doing(doing)),
+            Err(reason) => Err(failed(reason)),
+        };
+        let kept = result.is_ok();
+        let answer = move |end: Result<(), &str>| {
+            // Nobody may be listening any more.
+            let _ = sender.send(result.and_then(|value| end.map(|()| value).map_err(failed)));
+        };
+        Done { kept, answer: Box::new(answer) }
+    }
+}
 
 /// Tells the caller what came of it; with the reason if the transaction failed after all.
 type Answer = Box<dyn FnOnce(Result<(), &str>)>;
@@ -30,7 +69,7 @@ type Answer = Box<dyn FnOnce(Result<(), &str>)>;
 /// Something for the thread to do.
 enum Job {
     /// Something that may share a transaction with others.
-    Write(Work),
+    Write(Box<dyn Work>),
     /// Something that brings its own transaction along, or needs none.
     Alone(Box<dyn FnOnce(&mut Connection) + Send>),
 }
@@ -53,27 +92,14 @@ impl Writer {
     }
 
     /// Does a piece of work in a transaction that begins with the right to write. If it fails, it changed nothing.
-    /// If the caller stops waiting, it is done nevertheless.
+    /// If the caller stops waiting, it is done as a whole or not at all.
     pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let job = move |transaction: Result<&Connection, &str>| {
-            let failed = |reason: &str| StoreError::Database { doing, source: reason.into() };
-            let result = match transaction {
-                Ok(connection) => work(connection).map_err(|failure| failure.while_doing(doing)),
-                Err(reason) => Err(failed(reason)),
-            };
-            let kept = result.is_ok();
-            let answer = move |end: Result<(), &str>| {
-                // Nobody may be listening any more.
-                let _ = sender.send(result.and_then(|value| end.map(|()| value).map_err(failed)));
-            };
-            Done { kept, answer: Box::new(answer) }
-        };
-        self.send(doing, Job::Write(Box::new(job)), receiver).await
+        self.send(doing, Job::Write(Box::new(Piece { doing, work, sender })), receiver).await
     }
 
     /// Does something outside of the transactions that are shared.
@@ -84,6 +110,9 @@ impl Writer {
     {
         let (sender, receiver) = oneshot::channel();
         let job = move |connection: &mut Connection| {
+            if sender.is_closed() {
+                return;
+            }
             let _ = sender.send(work(connection).map_err(|failure| failure.while_doing(doing)));
         };
         self.send(doing, Job::Alone(Box::new(job)), receiver).await
@@ -105,6 +134,7 @@ fn serve(mut connection: Connection, jobs: &Receiver<Job>) {
         let mut next = Some(job);
         while let Some(job) = next.take() {
             match job {
+                Job::Write(work) if !work.is_awaited() => {}
                 Job::Write(first) => next = write_group(&connection, first, jobs),
                 Job::Alone(work) => work(&mut connection),
             }
@@ -113,10 +143,10 @@ fn serve(mut connection: Connection, jobs: &Receiver<Job>) {
 }
 
 /// Writes what waits, and gives back the first job that does not belong into a transaction.
-fn write_group(connection: &Connection, first: Work, jobs: &Receiver<Job>) -> Option<Job> {
+fn write_group(connection: &Connection, first: Box<dyn Work>, jobs: &Receiver<Job>) -> Option<Job> {
     if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
         let reason = error.to_string();
-        (first(Err(&reason)).answer)(Ok(()));
+        (first.carry_out(Err(&reason)).answer)(Ok(()));
         return None;
     }
     let mut group = Vec::new();
@@ -139,10 +169,13 @@ fn write_group(connection: &Connection, first: Work, jobs: &Receiver<Job>) -> Op
 }
 
 /// Does one piece of work. An error means that the whole transaction is lost.
-fn write_one(connection: &Connection, work: Work, group: &mut Vec<Done>) -> Result<(), String> {
+fn write_one(connection: &Connection, work: Box<dyn Work>, group: &mut Vec<Done>) -> Result<(), String> {
+    if !work.is_awaited() {
+        return Ok(());
+    }
     let run = |sql| connection.prepare_cached(sql)?.execute([]).map(|_| ());
     let begun = run("SAVEPOINT work").map_err(|error: Error| error.to_string());
-    let done = work(begun.as_ref().map(|()| connection).map_err(String::as_str));
+    let done = work.carry_out(begun.as_ref().map(|()| connection).map_err(String::as_str));
     let kept = done.kept;
     group.push(done);
     begun?;

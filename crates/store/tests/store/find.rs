@@ -13,6 +13,7 @@ on_each_store!(
     messages_that_an_operation_made_are_not_found,
     ids_that_cannot_be_there_are_not_found,
     the_newest_thousand_are_found,
+    one_session_is_found_behind_any_number_of_others,
 );
 
 async fn find(store: &Arc<dyn Store>, ids: &[&str]) -> Vec<(String, u64)> {
@@ -88,5 +89,25 @@ async fn the_newest_thousand_are_found(store: Arc<dyn Store>) {
     for (session, part) in ["s3", "s2", "s1"].into_iter().zip(found.chunks(400)) {
         assert!(part.iter().all(|found| found.session == session));
         assert!(part.iter().map(|found| found.seq).eq(1..=part.len() as u64));
+    }
+}
+
+async fn one_session_is_found_behind_any_number_of_others(store: Arc<dyn Store>) {
+    let ids: Vec<String> = (0..400).map(|n| format!("m{n}")).collect();
+    for (id, time) in [("ours", 1), ("s2", 2), ("s3", 3), ("s4", 4)] {
+        store.create(new_session(id)).await.unwrap();
+        let summary = NewMessage { operation: Some(1), ..message("summary", b"short") };
+        let append = ids.iter().map(|id| message(id, b"same")).chain([summary]).collect();
+        let operations = vec![operation("compact")];
+        store.commit(id, Commit { time, operations, ..says(0, append) }).await.unwrap();
+    }
+    assert!(store.find(&ids).await.unwrap().iter().all(|found| found.session != "ours"));
+    let asked = ["m399", "nothing", "a\0b", "m7", "summary", "m7"].map(str::to_owned);
+    let found = store.find_in("ours", &asked).await.unwrap();
+    let place =
+        |id: &str, seq| Found { id: id.to_owned(), session: "ours".to_owned(), seq, head: 401, updated: 1 };
+    assert_eq!(found, [place("m7", 8), place("m399", 400)]);
+    for session in ["nobody", "", "ours\0"] {
+        assert_eq!(store.find_in(session, &asked).await.unwrap(), [], "{session:?}");
     }
 }

@@ -1,10 +1,11 @@
 //! Many writers at once, of one store and of several.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use secateur_store::{Change, Commit, Forget, Store, StoreError};
 
-use crate::home::{Home, on_each_home, on_each_store};
+use crate::home::{Backend, Home, on_each_home, on_each_store};
 use crate::rows::{message, new_session, says};
 
 on_each_store!(writers_of_one_store_lose_nothing, a_load_sees_commits_whole);
@@ -12,6 +13,7 @@ on_each_home!(
     writers_of_two_stores_lose_nothing,
     sessions_that_share_bodies_do_not_get_in_each_others_way,
     what_one_store_keeps_the_other_sees,
+    what_nobody_waits_for_any_more_is_not_done_later,
 );
 
 const WRITERS: usize = 6;
@@ -148,4 +150,24 @@ async fn churn(store: &Arc<dyn Store>, id: &str) {
         let original = store.originals(id, &[n]).await.unwrap().remove(0);
         assert_eq!(original, (n % 2 != 0).then(|| body.into_bytes()));
     }
+}
+
+/// Whoever gave up was told nothing, and may say the same again. A file that is locked must not leave a heap of such work.
+async fn what_nobody_waits_for_any_more_is_not_done_later(home: Home) {
+    if home.backend != Backend::File {
+        return;
+    }
+    let store = home.open().await;
+    store.create(new_session("s")).await.unwrap();
+    let other = rusqlite::Connection::open(&home.url).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let commit = |name: &str| says(0, vec![message(name, b"text")]);
+    for number in 0..20 {
+        let waiting = store.commit("s", commit(&format!("m{number}")));
+        assert!(tokio::time::timeout(Duration::from_millis(20), waiting).await.is_err());
+    }
+    other.execute_batch("ROLLBACK").unwrap();
+    let committed = store.commit("s", commit("last")).await.unwrap();
+    assert_eq!((committed.revision, committed.head), (1, 1));
+    assert_eq!(store.load("s").await.unwrap().messages[0].id, "last");
 }

@@ -1,5 +1,7 @@
 //! A client whose history grows, and conversations that it goes through.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use secateur::session::Turn;
@@ -24,7 +26,7 @@ pub(super) async fn process(store: &str, window: i64) -> Conversations {
 pub(super) fn conversations(engine: Engine, window: i64) -> Conversations {
     let page =
         format!("[[model]]\nid = \"{MODEL}\"\nprovider = \"test\"\ncontext = {window}\noutput = 1000\n");
-    Conversations::new(engine, "balanced", Catalogue::parse(&page, "test").unwrap())
+    Conversations::new(engine, "balanced", Catalogue::parse(&page, "test").unwrap(), Arc::default())
 }
 
 /// What was sent in the place of a request.
@@ -55,18 +57,18 @@ impl Sent {
     }
 }
 
+pub(super) async fn prepare(conversations: &Conversations, wire: Wire, kind: Kind, body: &Bytes) -> Ready {
+    let headers = &HeaderMap::new();
+    let lender = Lender { url: "http://127.0.0.1:1/v1/messages".to_owned(), connector: Connector::default() };
+    conversations.prepare(Asked { wire, kind, model: None, headers, body, lender }).await.unwrap()
+}
+
 pub(super) async fn send(conversations: &Conversations, wire: Wire, kind: Kind, body: &str) -> Sent {
-    let asked = Asked {
-        wire,
-        kind,
-        model: None,
-        headers: &HeaderMap::new(),
-        body: &Bytes::copy_from_slice(body.as_bytes()),
-        lender: Lender { url: "http://127.0.0.1:1/v1/messages".to_owned(), connector: Connector::default() },
-    };
-    let Ready { body: pieces, note, talk, .. } = conversations.prepare(asked).await.unwrap();
+    let body = Bytes::copy_from_slice(body.as_bytes());
+    let Ready { body: pieces, note, talk, .. } = prepare(conversations, wire, kind, &body).await;
     let body = String::from_utf8(pieces.concat()).unwrap();
     assert_eq!(note.bytes_out as usize, body.len());
+    assert_eq!(note.altered, 0, "{note:?}");
     Sent { body, note, talk }
 }
 

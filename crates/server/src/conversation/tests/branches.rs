@@ -8,6 +8,7 @@ use crate::route::Kind;
 use secateur::Usage;
 use secateur::session::Turn;
 use secateur_formats::Wire;
+use secateur_store::Fork;
 
 const WINDOW: i64 = 60_000;
 
@@ -36,6 +37,29 @@ async fn a_restart_changes_nothing() {
     let again = agent.ask(&process(&path, WINDOW).await).await;
     assert_eq!(again.body, last);
     assert_eq!(again.note.did, "replayed");
+}
+
+/// A store that was replaced, by an empty one or an older one, does not know what is in memory.
+#[tokio::test]
+async fn a_session_that_the_store_has_lost_is_begun_anew() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let (mut agent, _) = work(&conversations, 40).await;
+    let lost = agent.ask(&conversations).await.note.session;
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let tables = ["clippings", "events", "messages", "operations", "leases", "sessions"];
+    let sql = tables.map(|table| format!("DELETE FROM {table};")).concat();
+    other.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}")).unwrap();
+    let sent = agent.ask(&conversations).await;
+    assert_eq!(sent.note.cause, None, "{:?}", sent.note);
+    let session = sent.note.session.clone();
+    assert_ne!(session, lost);
+    sent.answer().await;
+    agent.step(9_000);
+    let sent = agent.ask(&conversations).await;
+    assert_eq!((&sent.note.session, sent.note.cause), (&session, None));
+    sent.answer().await;
+    assert_eq!(conversations.inside.engine.sessions(99).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -178,6 +202,41 @@ async fn a_client_that_goes_back_behind_a_summary_has_its_history_again() {
     let sent = other.ask(&conversations).await;
     assert_eq!((sent.note.cause, sent.note.replaced), (None, 0), "{:?}", sent.note);
     assert_eq!(sent.messages().len(), other.messages.len());
+}
+
+/// However many younger conversations share a history, its own session is found, in memory and after a restart.
+#[tokio::test]
+async fn a_history_that_many_share_is_not_lost() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let mut agent = Agent::new("Do it.");
+    while agent.messages.len() < 80 || agent.ask(&conversations).await.note.replaced == 0 {
+        agent.step(400);
+        agent.say(&format!("Say {} with many words. {}", agent.messages.len(), "word ".repeat(800)));
+        agent.ask(&conversations).await.answer().await;
+    }
+    let session = agent.ask(&conversations).await.note.session.unwrap();
+    let store = conversations.inside.engine.store().clone();
+    let row = store.session(&session).await.unwrap();
+    for number in 0..250 {
+        let id = format!("{session}-{number}");
+        let fork = Fork { revision: row.revision, at: 60, id, title: None, time: row.updated + 1 };
+        store.fork(&session, fork).await.unwrap();
+    }
+
+    // Somebody goes back to what a summary has replaced.
+    let mut other = agent.clone();
+    other.messages.truncate(9);
+    other.say("From here.");
+    let sent = other.ask(&conversations).await;
+    assert_eq!((sent.note.cause, sent.note.replaced), (None, 0), "{:?}", sent.note);
+    assert_eq!(sent.messages().len(), other.messages.len());
+
+    // Others change the session, and everything is loaded anew.
+    conversations.inside.engine.open(&session).await.unwrap().undo(None).await.unwrap();
+    assert_eq!(agent.ask(&conversations).await.note.session, Some(session.clone()));
+    let again = agent.ask(&process(&path, WINDOW).await).await;
+    assert_eq!(again.note.session, Some(session));
 }
 
 #[tokio::test]

@@ -73,7 +73,9 @@ async fn a_session_many_times_the_window_stays_inside_it() {
 
 #[tokio::test]
 async fn counting_sees_what_would_be_sent() {
-    let conversations = process("sqlite::memory:", 60_000).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db").display().to_string();
+    let conversations = process(&path, 60_000).await;
     let mut agent = Agent::new("Do it.");
     let mut last = String::new();
     for _ in 0..40 {
@@ -83,6 +85,9 @@ async fn counting_sees_what_would_be_sent() {
     let counted = send(&conversations, Wire::Anthropic, Kind::Count, &agent.body()).await;
     assert_eq!(counted.body, last);
     assert_eq!(counted.note.did, "replayed");
+    // Another process counts the same, although it was never asked to send it.
+    let counted = send(&process(&path, 60_000).await, Wire::Anthropic, Kind::Count, &agent.body()).await;
+    assert_eq!((counted.body, counted.note.did), (last, "replayed"));
     let unknown = Agent::new("Never heard of.");
     let counted = send(&conversations, Wire::Anthropic, Kind::Count, &unknown.body()).await;
     assert_eq!((counted.body, counted.note.did), (unknown.body(), "kept"));

@@ -1,8 +1,12 @@
 //! Compaction on the way: by estimate, and because the provider refused.
 
 use secateur_engine::provider::Overflow;
+use secateur_formats::Wire;
 
 use super::agent::{Agent, process};
+use crate::conversation::hindrance::Hindrance;
+use crate::conversation::layout::Composed;
+use crate::conversation::matching::recognise;
 
 /// A talk without tools: nothing can be pruned.
 fn chat(words: usize, turns: usize) -> Agent {
@@ -46,6 +50,32 @@ async fn a_refusal_is_answered_with_less() {
     assert!(sent.body.len() / 4 < 40_000);
 }
 
+/// Helpers that share a history ask at the same time, and each is refused.
+#[tokio::test]
+async fn refusals_of_requests_with_the_same_history_are_all_answered_with_less() {
+    for said in [Overflow { used: Some(75_000), limit: Some(40_000) }, Overflow::default()] {
+        let conversations = process("sqlite::memory:", 0).await;
+        let shared = chat(1_500, 40);
+        let mut asked = Vec::new();
+        for number in 0..4 {
+            let mut helper = shared.clone();
+            helper.say(&format!("You are helper {number}."));
+            let sent = helper.ask(&conversations).await;
+            assert_eq!(sent.note.did, "kept");
+            asked.push((format!("You are helper {number}."), sent));
+        }
+        let refused = asked.into_iter().map(|(words, sent)| async move {
+            let length = sent.body.len();
+            let ready = sent.talk.unwrap().overflowed(said).await.expect("something can be done");
+            let body = String::from_utf8(ready.body.concat()).unwrap();
+            assert!(body.contains(&words), "{words}");
+            assert!(body.len() < length, "{} of {length}", body.len());
+            assert!(said.limit.is_none() || body.len() / 4 < 40_000, "{}", body.len());
+        });
+        futures_util::future::join_all(refused).await;
+    }
+}
+
 #[tokio::test]
 async fn a_refusal_without_numbers_is_answered_with_less_and_less() {
     let conversations = process("sqlite::memory:", 0).await;
@@ -85,4 +115,38 @@ async fn a_client_that_summarises_by_itself_sees_all() {
     let sent = agent.ask(&conversations).await;
     assert_eq!(sent.note.cause, Some("client-compacts"), "{:?}", sent.note);
     assert!(matches!(sent.note.did, "kept" | "replayed"));
+}
+
+/// A decision that the provider would refuse is taken back, and from then on nothing new is decided.
+#[tokio::test]
+async fn what_a_provider_would_refuse_is_taken_back() {
+    let conversations = process("sqlite::memory:", 60_000).await;
+    let mut agent = Agent::new("Do it.");
+    let branch = loop {
+        agent.step(9_000);
+        let sent = agent.ask(&conversations).await;
+        let branch = sent.talk.as_ref().unwrap().branch.clone();
+        if sent.note.did == "pruned" {
+            break branch;
+        }
+        sent.answer().await;
+    };
+    let registry = &conversations.inside.registry;
+    let (received, _) = recognise(registry, Wire::Anthropic, &agent.body().into(), None).unwrap();
+    let mut work = branch.work().await;
+    let whole = Composed { body: vec![received.body.clone()], ..Composed::default() };
+    assert!(work.check(&received, &whole).await.is_ok());
+    let mut broken = agent.clone();
+    broken.messages.remove(1);
+    let broken = Composed { body: vec![broken.body().into()], ..Composed::default() };
+    let refused = work.check(&received, &broken).await;
+    assert!(matches!(&refused, Err(Hindrance::Lint { rule }) if rule.contains("result")), "{refused:?}");
+    drop(work);
+    for _ in 0..10 {
+        let sent = agent.ask(&conversations).await;
+        assert_eq!((sent.note.cause, sent.note.did, sent.note.cuts), (Some("lint"), "kept", 0));
+        assert_eq!(sent.body, agent.body());
+        sent.answer().await;
+        agent.step(9_000);
+    }
 }
