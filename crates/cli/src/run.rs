@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
-use secateur_server::{Counters, Provider, Server, Settings};
+use secateur_server::{Counters, Provider, Server, Settings, Token};
 use secateur_sources::Homes;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -99,7 +99,14 @@ impl Run {
             before.openai = call.usual_openai();
         }
         let version = self.redirect(&before, &mut settings)?;
-        let token = self.serve.token(&config)?;
+        let mut token = self.serve.token(&config)?;
+        if token.is_some() && call.shows_address() {
+            // What everybody can read opens no door but that of a proxy for this run alone.
+            let word = uuid::Uuid::new_v4().simple().to_string();
+            settings.token = Some(Token::new(&word)?);
+            settings.listen.set_port(0);
+            token = Some(word);
+        }
         let proxy = self.proxy(settings, &before, token.as_deref()).await?;
         let run = name(program);
         let point = Point::new(proxy.address(), token.as_deref(), &run);

@@ -88,8 +88,63 @@ fn settings_of_claude_code_are_gone_over_by_an_argument() {
     stage.put(".claude/settings.json", &page);
     let (told, _) = arguments(&stage, "claude", &["-p", "hi"]);
     assert_eq!((told[0].as_str(), &told[2..]), ("--settings", &["-p".to_owned(), "hi".to_owned()][..]));
-    let settings: Value = serde_json::from_str(&told[1]).unwrap();
+    let settings: Value = serde_json::from_str(&stage.read("file")).unwrap();
     assert!(settings["env"]["ANTHROPIC_BASE_URL"].as_str().unwrap().contains("/run:claude-"), "{settings}");
+    assert!(!Path::new(&told[1]).exists());
+    for own in [&["--settings", "{}"][..], &["--settings={}"]] {
+        let (told, said) = arguments(&stage, "claude", own);
+        assert_eq!(told, own);
+        assert!(said.contains("may go over the address of this run"), "{said}");
+    }
+}
+
+#[test]
+fn a_token_does_not_stand_where_everybody_can_read_it() {
+    const TOKEN: &str = "a-word-that-nobody-guesses";
+    let stage = Stage::new();
+    std::fs::write(stage.path("token"), TOKEN).unwrap();
+    let page = format!("{{\"env\":{{\"ANTHROPIC_BASE_URL\":\"{}\"}}}}", stage.upstream.url());
+    stage.put(".claude/settings.json", &page);
+    let asks = [
+        ("claude", "url=$(sed 's/.*\\(http[^\"]*\\).*/\\1/' $2)/v1; stat -c %a $2 >$DESK/mode"),
+        ("codex", "url=$(echo \"$2\" | sed 's/.*\\(http[^\"]*\\).*/\\1/')"),
+    ];
+    for (agent, ask) in asks {
+        let script = format!("printf '%s\\n' \"$@\" >$DESK/args\n{ask}\ncurl -sf $url/models >/dev/null");
+        stage.program(agent, &script);
+        let token = stage.path("token");
+        let mut command = stage.secateur(&["run", "--listen", "127.0.0.1:0", "--token-file"]);
+        command.arg(token).args(["--openai", &stage.upstream.url(), "--", agent]);
+        let run = end(&mut command);
+        assert_eq!(run.code, 0, "{agent}: {}", run.err);
+        assert!(!stage.read("args").contains(TOKEN), "{agent}: {}", stage.read("args"));
+    }
+    assert_eq!(stage.read("mode"), "600\n");
+    assert_eq!(stage.upstream.asked().len(), 2);
+}
+
+#[test]
+fn codex_is_understood_however_it_is_told_its_provider() {
+    let stage = Stage::new();
+    let url = stage.upstream.url();
+    let page = format!(
+        "[model_providers.local]\nbase_url = \"{url}/v1\"\n[profiles.home]\nmodel_provider = \"local\"\n"
+    );
+    stage.put(".codex/config.toml", &page);
+    for own in [
+        &["--profile", "home"][..],
+        &["--profile=home"],
+        &["-phome"],
+        &["-c", "model_provider=local"],
+        &["-cmodel_provider=\"local\""],
+        &["--config=model_provider='local'"],
+    ] {
+        let (told, _) = arguments(&stage, "codex", own);
+        assert!(told[1].starts_with("model_providers.local.base_url="), "{own:?}: {told:?}");
+    }
+    // What follows is said to the model.
+    let (told, _) = arguments(&stage, "codex", &["exec", "--", "-cmodel_provider=local"]);
+    assert!(told[1].starts_with("openai_base_url="), "{told:?}");
 }
 
 #[test]
