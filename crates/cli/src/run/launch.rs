@@ -58,7 +58,7 @@ impl Call<'_> {
             Manner::OpenCode => opencode::before(self, &mut before, proxy),
             Manner::Pi => pi::before(self, &mut before, proxy),
             Manner::Variables => written(self, &mut before, proxy),
-            Manner::OpenClaw => {}
+            Manner::OpenClaw => openclaw::before(self, &mut before, proxy),
         }
         for (name, provider) in self.agent.variables {
             if let Ok(url) = env::var(name) {
@@ -108,7 +108,7 @@ impl Call<'_> {
             Manner::Codex => codex::arrange(self, point, &mut launch),
             Manner::OpenCode => opencode::arrange(self, point, &mut launch),
             Manner::Pi => pi::arrange(self, point, &mut launch)?,
-            Manner::OpenClaw => openclaw::arrange(self, &mut launch),
+            Manner::OpenClaw => openclaw::arrange(self, point, &mut launch)?,
         }
         for file in self.agent.project_files(&self.here) {
             if !addresses::in_file(&file).is_empty() {
