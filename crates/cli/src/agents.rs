@@ -35,7 +35,7 @@ pub(crate) enum Manner {
     OpenCode,
     /// By an extension that is loaded for one run.
     Pi,
-    /// By its own file alone.
+    /// By a copy of its file.
     OpenClaw,
 }
 

@@ -62,6 +62,11 @@ impl Sources {
         Self { set, ..self.clone() }
     }
 
+    /// The file that is named, if one is.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
     /// Everything that is configured.
     pub(crate) fn read(&self) -> Result<Config> {
         let mut sources = Vec::new();

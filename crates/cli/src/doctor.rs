@@ -83,7 +83,7 @@ impl Doctor {
         // One that cannot be read has been told of.
         let token = config.as_ref().and_then(|config| self.serve.token(config).ok().flatten());
         let root = root(proxy, token.as_deref());
-        let neighbour = Neighbour::at(&root).await;
+        let neighbour = Neighbour::near(proxy, &root).await;
         findings.extend(listener::check(proxy, &root, &neighbour).await);
         findings.extend(variables::check(&variable, proxy.ip()));
         let probes = [Provider::Anthropic, Provider::OpenAi, Provider::Gemini].map(|provider| {
@@ -121,7 +121,12 @@ impl Doctor {
         match self.serve.settings(&config) {
             Ok(settings) => {
                 let found = format!("it can be read; the profile is {}", settings.profile);
-                (vec![Finding::ok(CONFIGURATION, found)], settings, Some(config))
+                let mut findings = vec![Finding::ok(CONFIGURATION, found)];
+                let mend = "change its mode as shown, and make a new token if somebody may have read it";
+                findings.extend(
+                    self.serve.open_token(&config).map(|open| Finding::warning(CONFIGURATION, open, mend)),
+                );
+                (findings, settings, Some(config))
             }
             Err(error) => (vec![refuse(&error)], Settings::default(), Some(config)),
         }

@@ -129,6 +129,11 @@ impl StoreArgs {
         Self { sources: self.sources.with("profile", profile), ..self.clone() }
     }
 
+    /// The file of settings that a flag or a variable names, if one does.
+    pub(crate) fn config_file(&self) -> Option<&Path> {
+        self.sources.file()
+    }
+
     /// The place that a flag or a variable names, if one does.
     pub(crate) fn named(&self) -> Option<String> {
         self.store.clone().filter(|url| !url.is_empty())

@@ -35,6 +35,7 @@ mod conform;
 mod context;
 mod convert;
 mod demo;
+mod descriptors;
 mod doctor;
 mod explain;
 mod figures;

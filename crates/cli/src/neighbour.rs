@@ -1,14 +1,18 @@
 //! Who listens at an address.
 
+mod owner;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use serde::Deserialize;
 
+pub(crate) use owner::foreign;
+
 use crate::ask::{self, Reply};
 
 /// A proxy on the same machine answers at once or is not one.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Who listens at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +24,11 @@ pub(crate) enum Neighbour {
     },
     /// A proxy of ours that wants to be shown a token, and was not shown the right one.
     Guarded,
+    /// A program of another user of this machine. It is not asked, so that it learns no token.
+    Foreign {
+        /// The user's number.
+        user: u32,
+    },
     /// Another program.
     Stranger,
     /// Nobody.
@@ -34,6 +43,14 @@ struct Health {
 }
 
 impl Neighbour {
+    /// Who listens at an address of this machine; the root is the same as it is asked, which may hold a token.
+    pub(crate) async fn near(address: SocketAddr, root: &str) -> Self {
+        match foreign(address) {
+            Some(user) => Self::Foreign { user },
+            None => Self::at(root).await,
+        }
+    }
+
     /// Asks whoever is there for its name.
     pub(crate) async fn at(root: &str) -> Self {
         let url = format!("{}/healthz", root.trim_end_matches('/'));

@@ -25,15 +25,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
-use secateur_server::{Counters, Provider, Server, Settings};
+use secateur_engine::config::Config;
+use secateur_server::{Counters, Provider, Server, Settings, Token};
 use secateur_sources::Homes;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::agents::Agent;
-use crate::neighbour::{Neighbour, near};
+use crate::ask;
+use crate::descriptors;
+use crate::neighbour::{Neighbour, PATIENCE, near};
 use crate::paint;
-use crate::serve::Serve;
+use crate::serve::{Colours, Serve, is_alike};
 use launch::Call;
 use point::{Before, Point, Version, root, split_version};
 
@@ -68,21 +71,21 @@ enum Proxy {
 
 impl Run {
     pub(crate) fn run(&self) -> Result<ExitCode> {
-        self.log()?;
+        let config = self.serve.config()?;
+        self.log(&config)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(self.accompany())
+        runtime.block_on(self.accompany(&config))
     }
 
-    fn log(&self) -> Result<()> {
+    fn log(&self, config: &Config) -> Result<()> {
         let Some(path) = &self.log_file else { return Ok(()) };
         let file = OpenOptions::new().create(true).append(true).open(path);
         let file = file.with_context(|| format!("cannot write to {}", path.display()))?;
-        let level = self.serve.log();
-        tracing_subscriber::fmt().with_max_level(level).with_writer(Mutex::new(file)).with_ansi(false).init();
+        self.serve.log(config, Mutex::new(file), Colours::None);
         Ok(())
     }
 
-    async fn accompany(&self) -> Result<ExitCode> {
+    async fn accompany(&self, config: &Config) -> Result<ExitCode> {
         let (program, arguments) =
             self.command.split_first().ok_or_else(|| anyhow!("no program is named"))?;
         let call = Call {
@@ -91,16 +94,25 @@ impl Run {
             homes: Homes::from_env(),
             here: env::current_dir().unwrap_or_default(),
         };
-        let config = self.serve.config()?;
-        let settings = self.serve.settings(&config)?;
+        let settings = self.serve.settings(config)?;
+        if let Some(warning) = self.serve.open_token(config) {
+            paint::warn(warning);
+        }
         let mut settings = Settings { drain: DRAIN, ..settings };
         let mut before = call.before(near(settings.listen));
         if before.openai.is_none() && config.serve().openai.is_none() && !self.serve.names(Provider::OpenAi) {
             before.openai = call.usual_openai();
         }
         let version = self.redirect(&before, &mut settings)?;
-        let token = self.serve.token(&config)?;
-        let proxy = self.proxy(settings, &before, token.as_deref()).await?;
+        let mut token = self.serve.token(config)?;
+        if token.is_some() && call.shows_address() {
+            // What everybody can read opens no door but that of a proxy for this run alone.
+            let word = uuid::Uuid::new_v4().simple().to_string();
+            settings.token = Some(Token::new(&word)?);
+            settings.listen.set_port(0);
+            token = Some(word);
+        }
+        let proxy = self.proxy(config, settings, &before, token.as_deref()).await?;
         let run = name(program);
         let point = Point::new(proxy.address(), token.as_deref(), &run);
         let point = if version == Version::Within { point.without_version() } else { point };
@@ -109,7 +121,11 @@ impl Run {
             paint::note(note);
         }
         let code = match child::start(launch.command(program, arguments)) {
-            Ok(program) => child::wait(program).await.context("the program was lost sight of")?,
+            Ok(program) => {
+                // Not before: the program would inherit it.
+                descriptors::raise();
+                child::wait(program).await.context("the program was lost sight of")?
+            }
             Err(error) => {
                 paint::error(&anyhow!("cannot start {}: {error}", program.display()));
                 // As shells and `env` have it.
@@ -138,15 +154,30 @@ impl Run {
     }
 
     /// The proxy that listens already, if it would do the same; otherwise one of our own.
-    async fn proxy(&self, settings: Settings, before: &Before, token: Option<&str>) -> Result<Proxy> {
+    async fn proxy(
+        &self,
+        config: &Config,
+        settings: Settings,
+        before: &Before,
+        token: Option<&str>,
+    ) -> Result<Proxy> {
         let listen = settings.listen;
         let free = || Settings { listen: SocketAddr::new(listen.ip(), 0), ..settings.clone() };
         if listen.port() == 0 {
             return Ok(Proxy::start(self.serve.bind(free()).await?));
         }
-        let server = match Neighbour::at(&root(near(listen), token)).await {
-            Neighbour::Secateur { .. } if before.is_empty() && !self.serve.is_particular() => {
+        let there = root(near(listen), token);
+        let server = match Neighbour::near(near(listen), &there).await {
+            Neighbour::Secateur { .. }
+                if before.is_empty() && self.suits(config, &settings, &there).await =>
+            {
                 return Ok(Proxy::Found(near(listen)));
+            }
+            Neighbour::Foreign { user } => {
+                paint::note(format!(
+                    "user {user} of this machine listens on {listen}, so a proxy of your own is started elsewhere"
+                ));
+                self.serve.bind(free()).await?
             }
             Neighbour::Secateur { .. } | Neighbour::Guarded | Neighbour::Stranger => {
                 self.serve.bind(free()).await?
@@ -158,6 +189,19 @@ impl Run {
             },
         };
         Ok(Proxy::start(server))
+    }
+
+    /// Whether a proxy that runs already does what is asked of it here: nothing in particular, or what it does anyway.
+    async fn suits(&self, config: &Config, settings: &Settings, there: &str) -> bool {
+        let shown = self.serve.configuration(config, settings);
+        if self.log_file.is_some() {
+            return false;
+        }
+        if !self.serve.is_particular(&shown) {
+            return true;
+        }
+        let told = ask::get(&format!("{there}/api/configuration"), &[], PATIENCE).await;
+        told.is_ok_and(|told| told.status == 200 && is_alike(&shown, &told.body))
     }
 }
 

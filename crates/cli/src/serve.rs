@@ -1,6 +1,7 @@
 //! `secateur serve`: the proxy, and what to paste into each agent so that it is used.
 
 mod configuration;
+mod log;
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -13,10 +14,14 @@ use clap::Args;
 use secateur_engine::config::Config;
 use secateur_server::{Provider, Server, Settings, Token, Upstream};
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
 
-pub(crate) use configuration::Flagged;
+pub(crate) use configuration::{Flagged, is_alike};
+pub(crate) use log::Colours;
 
+use crate::descriptors;
 use crate::keeper::{self, Folder, Place, StoreArgs, SummariserArgs};
+use crate::paint;
 use crate::session::catalogue;
 
 /// How long a conversation that was being summarised waits after the process that did so has died: a client waits with it.
@@ -53,6 +58,9 @@ pub(crate) struct Serve {
     /// What is logged about requests: off, error, warn, info or debug. Never what was said in them.
     #[arg(long, value_name = "LEVEL", env = "SECATEUR_LOG", default_value = "warn")]
     log: LevelFilter,
+    /// How the lines of the log are written: for people, or as JSON for programs.
+    #[arg(long, value_name = "FORMAT", env = "SECATEUR_LOG_FORMAT")]
+    log_format: Option<log::Format>,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -61,18 +69,19 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let is_terminal = std::io::stderr().is_terminal();
-        tracing_subscriber::fmt()
-            .with_max_level(self.log)
-            .with_writer(std::io::stderr)
-            .with_ansi(is_terminal)
-            .init();
+        let config = self.config()?;
+        let colours = if std::io::stderr().is_terminal() { Colours::Some } else { Colours::None };
+        self.log(&config, std::io::stderr, colours);
+        descriptors::raise();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(self.serve(out))
+        runtime.block_on(self.serve(&config, out))
     }
 
-    async fn serve(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let settings = self.settings(&self.config()?)?;
+    async fn serve(&self, config: &Config, out: &mut dyn Write) -> Result<ExitCode> {
+        let settings = self.settings(config)?;
+        if let Some(warning) = self.open_token(config) {
+            paint::warn(warning);
+        }
         let (profile, place) = (settings.profile.clone(), self.store.place()?);
         let server = self.bind(settings).await?;
         let counters = server.counters();
@@ -116,14 +125,28 @@ impl Serve {
         self.token_file.as_ref().or(config.serve().token_file.as_ref())
     }
 
-    /// How much is logged.
-    pub(crate) fn log(&self) -> LevelFilter {
-        self.log
+    /// What is wrong with the file of the token, if others can read it.
+    pub(crate) fn open_token(&self, config: &Config) -> Option<String> {
+        let path = self.token_file(config)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(path).ok()?.permissions().mode();
+            (mode & 0o077 != 0).then(|| {
+                format!("other users of this machine can get at the token in {path}: `chmod 600 {path}`")
+            })
+        }
+        #[cfg(not(unix))]
+        None
     }
 
-    /// Whether flags say how conversations are treated or where they go, which a proxy that runs already was not told.
-    pub(crate) fn is_particular(&self) -> bool {
-        [&self.profile, &self.anthropic, &self.openai, &self.gemini].into_iter().any(Option::is_some)
+    /// Logs what is to be logged, in the way that a flag or else the configuration says.
+    pub(crate) fn log<W>(&self, config: &Config, to: W, colours: Colours)
+    where
+        W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+    {
+        let format = self.log_format.unwrap_or_else(|| config.serve().log_format.unwrap_or_default().into());
+        log::start(self.log, format, to, colours);
     }
 
     /// Whether a flag says where requests to a provider go.

@@ -12,7 +12,7 @@ use crate::ask;
 use crate::figures::{counted, grouped, percent, shortened};
 use crate::keeper;
 use crate::moment;
-use crate::neighbour::near;
+use crate::neighbour::{foreign, near};
 use crate::serve::Serve;
 use crate::table::Table;
 
@@ -93,6 +93,11 @@ impl Status {
     async fn ask(&self) -> Result<String> {
         let config = self.serve.config()?;
         let proxy = near(self.serve.settings(&config)?.listen);
+        if let Some(user) = foreign(proxy) {
+            bail!(
+                "user {user} of this machine listens on {proxy}; name the address of your own proxy by --listen"
+            );
+        }
         let token = self.serve.token(&config)?;
         let headers: Vec<_> =
             token.map(|token| ("authorization", format!("Bearer {token}"))).into_iter().collect();

@@ -26,6 +26,8 @@
 #[path = "../../server/tests/model/mod.rs"]
 mod model;
 
+#[path = "book/api.rs"]
+mod api;
 #[path = "book/configuration.rs"]
 mod configuration;
 #[path = "book/links.rs"]

@@ -36,6 +36,10 @@ mod heirs;
 mod hostile;
 #[path = "serve/kills.rs"]
 mod kills;
+#[path = "serve/ledger.rs"]
+mod ledger;
+#[path = "serve/log.rs"]
+mod log;
 #[path = "serve/process.rs"]
 mod process;
 #[path = "serve/rolling.rs"]
@@ -44,5 +48,7 @@ mod rolling;
 mod soak;
 #[path = "serve/status.rs"]
 mod status;
+#[path = "serve/stops.rs"]
+mod stops;
 #[path = "serve/wires.rs"]
 mod wires;

@@ -67,7 +67,7 @@ use toml::Table;
 
 pub use error::ConfigError;
 pub use schema::schema;
-pub use section::Serve;
+pub use section::{LogFormat, Serve};
 pub use setting::Setting;
 pub use source::{LARGEST_FILE, Source, VARIABLES};
 

@@ -25,6 +25,11 @@ pub(crate) async fn check(address: SocketAddr, root: &str, neighbour: &Neighbour
             format!("secateur listens on http://{address} and wants a token that it was not shown"),
             "name the file with its token, with --token-file or serve.token_file",
         )],
+        Neighbour::Foreign { user } => vec![Finding::fault(
+            CHECK,
+            format!("user {user} of this machine listens on {address}, and would see what agents send there"),
+            "choose another port with --listen or serve.listen, and point agents there",
+        )],
         Neighbour::Stranger => vec![Finding::fault(
             CHECK,
             format!("another program listens on {address}"),

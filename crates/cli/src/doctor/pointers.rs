@@ -87,6 +87,11 @@ impl Scene<'_> {
                     arrives = Some(format!("{points}, where secateur listens"));
                 }
                 Neighbour::Nobody => findings.push(self.wrong_port(agent, &points, &root)),
+                Neighbour::Foreign { user } => findings.push(Finding::fault(
+                    CHECK,
+                    format!("{points}, where user {user} of this machine listens"),
+                    format!("point it where your own proxy listens: {}", self.remedy(agent)),
+                )),
                 Neighbour::Stranger => findings.push(Finding::warning(
                     CHECK,
                     format!("{points}, where another program listens"),
@@ -155,7 +160,8 @@ impl Scene<'_> {
             }
             Manner::OpenClaw => {
                 return format!(
-                    "set models.providers.NAME.baseUrl to {url} (OpenAI: {url}/v1) in openclaw.json"
+                    "set models.providers.NAME.baseUrl to {url} (OpenAI: {url}/v1) in openclaw.json, or start it with \
+                     `secateur run -- openclaw agent exec`"
                 );
             }
             Manner::Variables if agent.program == "gemini" => format!("export GOOGLE_GEMINI_BASE_URL={url}"),

@@ -1,8 +1,9 @@
-//! Claude Code reads a variable, but what stands in its settings goes over it. Settings given as an argument go over
-//! both.
+//! Claude Code reads a variable, but what stands in its settings goes over it. Settings that an argument names go over
+//! both. They lie in a file, because everybody on the machine can read arguments.
 
 use std::net::SocketAddr;
 
+use anyhow::Result;
 use secateur_server::Provider;
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ pub(crate) fn before(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
     }
 }
 
-pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
+pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) -> Result<()> {
     for cloud in CLOUDS {
         if std::env::var_os(cloud).is_some_and(|value| !value.is_empty() && value != "0") {
             launch
@@ -30,15 +31,17 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
         }
     }
     if in_settings(call).is_none() {
-        return;
+        return Ok(());
     }
-    if call.arguments.iter().any(|argument| argument == "--settings") {
+    if !call.values(None, "settings").is_empty() {
         let note = format!("{VARIABLE} in Claude Code's settings may go over the address of this run");
         launch.notes.push(note);
-        return;
+        return Ok(());
     }
     let settings = json!({ "env": { VARIABLE: point.address(Provider::Anthropic) } });
-    launch.arguments.extend(["--settings".into(), settings.to_string().into()]);
+    let file = launch.write("settings.json", &settings.to_string())?;
+    launch.arguments.extend(["--settings".into(), file.into_os_string()]);
+    Ok(())
 }
 
 /// The address that the user's settings name.

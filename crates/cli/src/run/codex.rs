@@ -3,6 +3,9 @@
 //!
 //! The provider that Codex brings along keeps its name, too, although one of another name could be told not to use
 //! WebSockets: `codex resume` only finds sessions of the same provider. The proxy tells it instead.
+//!
+//! No variable and no header can carry a token to that provider, and arguments can be read by everybody on the machine.
+//! So a run of Codex that needs a token gets one of its own.
 
 use std::net::SocketAddr;
 
@@ -66,13 +69,14 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) {
 
 /// The provider that is meant: by an argument, by the chosen profile, or by the file.
 fn provider(call: &Call<'_>, config: &Table) -> String {
-    let texts: Vec<_> = call.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
-    let said = texts.iter().find_map(|text| text.strip_prefix("model_provider="));
-    if let Some(name) = said {
-        return name.trim_matches('"').to_owned();
+    let said = call.values(Some('c'), "config");
+    // The last one wins.
+    let said =
+        said.iter().rev().find_map(|said| said.split_once('=').filter(|(key, _)| *key == "model_provider"));
+    if let Some((_, name)) = said {
+        return name.trim_matches(['"', '\'']).to_owned();
     }
-    let chosen = texts.windows(2).find(|pair| pair[0] == "--profile" || pair[0] == "-p");
-    let profile = chosen.map(|pair| pair[1].to_string());
+    let profile = call.values(Some('p'), "profile").pop();
     let profile = profile.or_else(|| config.get("profile")?.as_str().map(str::to_owned));
     let of_profile =
         profile.and_then(|name| config.get("profiles")?.get(name)?.get("model_provider").cloned());

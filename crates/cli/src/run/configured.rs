@@ -31,7 +31,7 @@ pub(crate) fn addresses(files: &[PathBuf], shape: &Shape) -> BTreeMap<String, St
 }
 
 /// The text without comments, and without commas that nothing follows.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut points = text.chars().peekable();
     while let Some(point) = points.next() {

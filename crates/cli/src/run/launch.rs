@@ -4,11 +4,13 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use secateur_server::Provider;
 use secateur_sources::Homes;
 use tempfile::TempDir;
@@ -56,7 +58,7 @@ impl Call<'_> {
             Manner::OpenCode => opencode::before(self, &mut before, proxy),
             Manner::Pi => pi::before(self, &mut before, proxy),
             Manner::Variables => written(self, &mut before, proxy),
-            Manner::OpenClaw => {}
+            Manner::OpenClaw => openclaw::before(self, &mut before, proxy),
         }
         for (name, provider) in self.agent.variables {
             if let Ok(url) = env::var(name) {
@@ -71,6 +73,29 @@ impl Call<'_> {
         (self.agent.manner == Manner::Codex).then(|| codex::usual(self))?.map(str::to_owned)
     }
 
+    /// Whether the address of the proxy stands in its arguments, which everybody on the machine can read.
+    pub(crate) fn shows_address(&self) -> bool {
+        self.agent.manner == Manner::Codex
+    }
+
+    /// The values that the user gave an option, in each way that it may be written. A short name is its letter.
+    pub(crate) fn values(&self, short: Option<char>, long: &str) -> Vec<String> {
+        let texts = self.arguments.iter().map(|argument| argument.to_string_lossy().into_owned());
+        let mut texts = texts.take_while(|text| text != "--");
+        let mut values = Vec::new();
+        while let Some(text) = texts.next() {
+            let long = text.strip_prefix("--").and_then(|rest| rest.strip_prefix(long));
+            let short = || short.and_then(|short| text.strip_prefix('-')?.strip_prefix(short));
+            match (long, long.is_none().then(short).flatten()) {
+                (Some(""), _) | (_, Some("")) => values.extend(texts.next()),
+                (Some(rest), _) => values.extend(rest.strip_prefix('=').map(str::to_owned)),
+                (_, Some(rest)) => values.push(rest.trim_start_matches('=').to_owned()),
+                _ => {}
+            }
+        }
+        values
+    }
+
     /// How it is brought here.
     pub(crate) fn launch(&self, point: &Point) -> Result<Launch> {
         let mut launch = Launch::default();
@@ -79,11 +104,11 @@ impl Call<'_> {
         }
         match self.agent.manner {
             Manner::Variables => {}
-            Manner::Claude => claude::arrange(self, point, &mut launch),
+            Manner::Claude => claude::arrange(self, point, &mut launch)?,
             Manner::Codex => codex::arrange(self, point, &mut launch),
             Manner::OpenCode => opencode::arrange(self, point, &mut launch),
             Manner::Pi => pi::arrange(self, point, &mut launch)?,
-            Manner::OpenClaw => openclaw::arrange(self, &mut launch),
+            Manner::OpenClaw => openclaw::arrange(self, point, &mut launch)?,
         }
         for file in self.agent.project_files(&self.here) {
             if !addresses::in_file(&file).is_empty() {
@@ -101,6 +126,25 @@ impl Launch {
     /// Sets a variable.
     pub(crate) fn set(&mut self, name: &str, value: String) {
         self.variables.push((name.to_owned(), value));
+    }
+
+    /// Writes a file of this run alone, which nobody else can read: an address in it can hold a token.
+    pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<PathBuf> {
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => tempfile::Builder::new()
+                .prefix("secateur-run-")
+                .tempdir()
+                .context("cannot make a folder for this run")?,
+        };
+        let file = self.folder.insert(folder).path().join(name);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(&file).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.with_context(|| format!("cannot write {}", file.display()))?;
+        Ok(file)
     }
 
     /// Keeps requests to this machine from being sent to another proxy.
@@ -143,3 +187,23 @@ fn written(call: &Call<'_>, before: &mut Before, proxy: SocketAddr) {
 /// The three providers by the names that agents know them by.
 pub(crate) const PROVIDERS: [(&str, Provider); 3] =
     [("anthropic", Provider::Anthropic), ("openai", Provider::OpenAi), ("google", Provider::Gemini)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_found_however_it_is_written() {
+        let texts =
+            ["-c", "a=1", "-cb=2", "-c=c=3", "--config=d=4", "--config", "e=5", "--configs=no", "--", "-cx"];
+        let arguments: Vec<OsString> = texts.iter().map(OsString::from).collect();
+        let call = Call {
+            agent: Agent::of(OsStr::new("codex")),
+            arguments: &arguments,
+            homes: Homes::default(),
+            here: PathBuf::new(),
+        };
+        assert_eq!(call.values(Some('c'), "config"), ["a=1", "b=2", "c=3", "d=4", "e=5"]);
+        assert!(call.values(None, "profile").is_empty());
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use secateur_server::Provider;
 use serde_json::json;
 
@@ -45,12 +45,8 @@ pub(crate) fn arrange(call: &Call<'_>, point: &Point, launch: &mut Launch) -> Re
         writeln!(text, "  pi.registerProvider({}, {{ baseUrl: {address} }});", json!(name))?;
     }
     text.push_str("}\n");
-    let folder = tempfile::Builder::new().prefix("secateur-run-").tempdir();
-    let folder = folder.context("cannot make a folder for pi's extension")?;
-    let file = folder.path().join("secateur.mjs");
-    std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    let file = launch.write("secateur.mjs", &text)?;
     launch.arguments.extend(["-e".into(), file.into_os_string()]);
-    launch.folder = Some(folder);
     for name in configured(call).keys().filter(|name| PROVIDERS.iter().all(|(known, _)| known != name)) {
         launch
             .notes

@@ -83,6 +83,7 @@ These have no key in the file:
 | `SECATEUR_CONFIG` | the file of settings that is read in place of your own and the project's |
 | `SECATEUR_MODELS` | a file of models that goes over the built-in catalogue |
 | `SECATEUR_LOG` | what `secateur serve` writes about requests: `off`, `error`, `warn`, `info` or `debug` |
+| `SECATEUR_LOG_FORMAT` | how it writes that: `text` or `json`, over `serve.log_format` |
 | `OPENCODE_DISABLE_PRUNE`, `OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX` | for the OpenCode profiles what they mean for OpenCode |
 
 A file of models looks like this:

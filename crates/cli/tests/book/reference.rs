@@ -1,6 +1,6 @@
 //! References: pages that nobody writes, so that they say what holds.
 
-use crate::{configuration, profiles, root};
+use crate::{api, configuration, profiles, root};
 
 /// What has to be run when a page is not what the code makes.
 const AGAIN: &str = "SECATEUR_BOOK=write cargo test -p secateur-cli --test book reference";
@@ -39,4 +39,9 @@ fn the_reference_of_profiles_is_what_the_profiles_say() {
 #[test]
 fn the_reference_of_the_configuration_is_what_the_schema_says() {
     hold("docs/configuration.md", &configuration::page());
+}
+
+#[test]
+fn the_reference_of_the_api_is_what_the_proxy_says() {
+    hold("docs/api.md", &api::page());
 }

@@ -88,8 +88,62 @@ fn settings_of_claude_code_are_gone_over_by_an_argument() {
     stage.put(".claude/settings.json", &page);
     let (told, _) = arguments(&stage, "claude", &["-p", "hi"]);
     assert_eq!((told[0].as_str(), &told[2..]), ("--settings", &["-p".to_owned(), "hi".to_owned()][..]));
-    let settings: Value = serde_json::from_str(&told[1]).unwrap();
+    let settings: Value = serde_json::from_str(&stage.read("file")).unwrap();
     assert!(settings["env"]["ANTHROPIC_BASE_URL"].as_str().unwrap().contains("/run:claude-"), "{settings}");
+    assert!(!Path::new(&told[1]).exists());
+    for own in [&["--settings", "{}"][..], &["--settings={}"]] {
+        let (told, said) = arguments(&stage, "claude", own);
+        assert_eq!(told, own);
+        assert!(said.contains("may go over the address of this run"), "{said}");
+    }
+}
+
+#[test]
+fn a_token_does_not_stand_where_everybody_can_read_it() {
+    const TOKEN: &str = "a-word-that-nobody-guesses";
+    let stage = Stage::new();
+    let token = stage.token(TOKEN);
+    let page = format!("{{\"env\":{{\"ANTHROPIC_BASE_URL\":\"{}\"}}}}", stage.upstream.url());
+    stage.put(".claude/settings.json", &page);
+    let asks = [
+        ("claude", "url=$(sed 's/.*\\(http[^\"]*\\).*/\\1/' $2)/v1; stat -c %a $2 >$DESK/mode"),
+        ("codex", "url=$(echo \"$2\" | sed 's/.*\\(http[^\"]*\\).*/\\1/')"),
+    ];
+    for (agent, ask) in asks {
+        let script = format!("printf '%s\\n' \"$@\" >$DESK/args\n{ask}\ncurl -sf $url/models >/dev/null");
+        stage.program(agent, &script);
+        let mut command = stage.secateur(&["run", "--listen", "127.0.0.1:0", "--token-file"]);
+        command.arg(&token).args(["--openai", &stage.upstream.url(), "--", agent]);
+        let run = end(&mut command);
+        assert_eq!(run.code, 0, "{agent}: {}", run.err);
+        assert!(!stage.read("args").contains(TOKEN), "{agent}: {}", stage.read("args"));
+    }
+    assert_eq!(stage.read("mode"), "600\n");
+    assert_eq!(stage.upstream.asked().len(), 2);
+}
+
+#[test]
+fn codex_is_understood_however_it_is_told_its_provider() {
+    let stage = Stage::new();
+    let url = stage.upstream.url();
+    let page = format!(
+        "[model_providers.local]\nbase_url = \"{url}/v1\"\n[profiles.home]\nmodel_provider = \"local\"\n"
+    );
+    stage.put(".codex/config.toml", &page);
+    for own in [
+        &["--profile", "home"][..],
+        &["--profile=home"],
+        &["-phome"],
+        &["-c", "model_provider=local"],
+        &["-cmodel_provider=\"local\""],
+        &["--config=model_provider='local'"],
+    ] {
+        let (told, _) = arguments(&stage, "codex", own);
+        assert!(told[1].starts_with("model_providers.local.base_url="), "{own:?}: {told:?}");
+    }
+    // What follows is said to the model.
+    let (told, _) = arguments(&stage, "codex", &["exec", "--", "-cmodel_provider=local"]);
+    assert!(told[1].starts_with("openai_base_url="), "{told:?}");
 }
 
 #[test]
@@ -185,9 +239,59 @@ fn pi_gets_an_extension_that_is_gone_after_the_run() {
     assert_eq!(arguments(&stage, "pi", &["update"]).0, ["update"]);
 }
 
+/// What a run of OpenClaw that keeps nothing finds in its file, and what is said about it.
+fn openclaw(stage: &Stage, own: &[&str]) -> (Option<Value>, String) {
+    stage.program(
+        "openclaw",
+        "rm -f $DESK/file; [ -z \"$OPENCLAW_CONFIG_PATH\" ] || cp $OPENCLAW_CONFIG_PATH $DESK/file",
+    );
+    let before = files(&stage.path("home"));
+    let call: Vec<&str> = ["openclaw"].into_iter().chain(own.iter().copied()).collect();
+    let run = end(&mut stage.run(&call));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(files(&stage.path("home")), before);
+    let text = std::fs::read_to_string(stage.path("file")).ok();
+    (text.map(|text| serde_json::from_str(&text).unwrap()), run.err)
+}
+
 #[test]
-fn openclaw_is_said_to_take_its_own_file() {
+fn openclaw_gets_a_copy_of_its_file_with_another_address() {
+    let (stage, gateway) = (Stage::new(), Upstream::start(Manner::default()));
+    let page = format!(
+        "{{ // mine\n \"agents\": {{ \"defaults\": {{ \"model\": {{ \"primary\": \"local/m\" }} }} }},
+            \"models\": {{ \"providers\": {{ \"local\": {{ \"baseUrl\": \"{}/gate\", \"api\": \"anthropic-messages\",
+            \"apiKey\": \"k\", \"models\": [{{ \"id\": \"m\" }}], }} }} }} }}",
+        gateway.url()
+    );
+    stage.put(".openclaw/openclaw.json", &page);
+    let (config, _) = openclaw(&stage, &["agent", "exec", "hi"]);
+    let config = config.unwrap();
+    let local = &config["models"]["providers"]["local"];
+    assert!(local["baseUrl"].as_str().unwrap().contains("/run:openclaw-"), "{config}");
+    assert_eq!((&local["apiKey"], &local["models"][0]["id"]), (&"k".into(), &"m".into()));
+    // A provider that OpenClaw knows by itself.
+    let (config, _) = openclaw(&stage, &["agent", "exec", "--model=openai/gpt-5", "hi"]);
+    let url = config.unwrap()["models"]["providers"]["openai"]["baseUrl"].as_str().unwrap().to_owned();
+    assert!(url.ends_with("/v1"), "{url}");
+    // What it asks comes to where it was pointed before.
+    let ask = "url=$(sed 's/.*\"baseUrl\":\"\\([^\"]*\\)\".*/\\1/' $OPENCLAW_CONFIG_PATH)";
+    stage
+        .program("openclaw", &format!("{ask}; curl -sf -H 'anthropic-version: 1' $url/v1/models >/dev/null"));
+    let run = end(&mut stage.run(&["openclaw", "agent", "exec", "hi"]));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(gateway.asked()[0].line.starts_with("GET /gate/v1/models"), "{:?}", gateway.asked());
+}
+
+#[test]
+fn openclaw_is_left_alone_where_a_copy_would_outlast_the_run_or_is_not_read() {
     let stage = Stage::new();
-    let (_, said) = arguments(&stage, "openclaw", &["agent"]);
-    assert!(said.contains("openclaw.json"), "{said}");
+    for own in [&["agent", "--local"][..], &["gateway"], &["agent", "exec", "--isolated", "hi"]] {
+        let (config, said) = openclaw(&stage, own);
+        assert_eq!(config, None, "{own:?}");
+        assert!(said.contains("only `openclaw agent exec`") && said.contains("openclaw.json"), "{said}");
+    }
+    stage.put(".openclaw/openclaw.json", "{ \"models\": { \"$include\": \"./more.json5\" } }");
+    let (config, said) = openclaw(&stage, &["agent", "exec", "--model", "openai/m", "hi"]);
+    assert_eq!(config, None);
+    assert!(said.contains("is not read here"), "{said}");
 }

@@ -28,7 +28,8 @@ fn a_proxy_that_runs_already_is_used_and_stays() {
     let mut serving = Serving(serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     BufReader::new(serving.0.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
     stage.program("agent", &format!("echo $ANTHROPIC_BASE_URL; {ASK}"));
-    let run = end(&mut stage.run_at(address, &["agent"]));
+    let plain = ["run", "--listen", &listen, "--", "agent"];
+    let run = end(&mut stage.secateur(&plain));
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.starts_with(&format!("http://{address}/run:agent-")), "{}", run.out);
     assert!(run.err.contains("secateur: 1 request"), "{}", run.err);
@@ -41,6 +42,24 @@ fn a_proxy_that_runs_already_is_used_and_stays() {
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(!run.out.contains(&listen), "{}", run.out);
     assert_eq!((behind.asked().len(), stage.upstream.asked().len()), (1, 1));
+    std::fs::write(stage.path("work/own.toml"), "[compaction]\nauto = false\n").unwrap();
+    stage.program("agent", "echo $ANTHROPIC_BASE_URL");
+    for flags in [
+        &["--store", "own.db"][..],
+        &["--config", "own.toml"],
+        &["--set", "compaction.auto=false"],
+        &["--summariser-url", "http://127.0.0.1:1", "--summariser-model", "m"],
+        &["--no-headers"],
+        &["--log-file", "log"],
+    ] {
+        let run = end(&mut stage.secateur(&[&["run"], flags, &plain[1..]].concat()));
+        assert_eq!(run.code, 0, "{}", run.err);
+        assert!(!run.out.contains(&listen), "{flags:?}: {}", run.out);
+    }
+    // What it was told itself it may be told again.
+    let told = ["--store", "serve.db", "--anthropic", &url, "--openai", &url, "--gemini", &url];
+    let run = end(&mut stage.secateur(&[&["run"], &told[..], &plain[1..]].concat()));
+    assert!(run.out.contains(&listen), "{}", run.out);
 }
 
 #[test]

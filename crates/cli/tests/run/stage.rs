@@ -37,6 +37,14 @@ impl Stage {
         fs::write(path, text).unwrap();
     }
 
+    /// A file with a token that only its owner can read.
+    pub(crate) fn token(&self, word: &str) -> PathBuf {
+        let path = self.path("token");
+        fs::write(&path, format!("{word}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        path
+    }
+
     /// A program of a user's: a script that finds its way in $DESK.
     pub(crate) fn program(&self, name: &str, script: &str) {
         let path = self.path("bin").join(name);

@@ -1,5 +1,6 @@
 //! The program's surroundings: variables, exit code, signals, the line at the end.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
@@ -61,18 +62,24 @@ fn the_line_at_the_end_says_what_was_cut() {
 #[test]
 fn a_token_is_shown_in_front_of_the_path_and_not_passed_on() {
     let stage = Stage::new();
-    std::fs::write(stage.path("token"), "a-word-that-nobody-guesses\n").unwrap();
+    let token = stage.token("a-word-that-nobody-guesses");
     stage.program("agent", ASK);
-    let (url, token) = (stage.upstream.url(), stage.path("token"));
-    let mut command =
-        stage.secateur(&["run", "--listen", "127.0.0.1:0", "--anthropic", &url, "--token-file"]);
-    let run = end(command.arg(token).args(["--", "agent"]));
-    assert_eq!((run.code, run.err.as_str()), (0, "secateur: 1 request, nothing had to be cut\n"));
+    let url = stage.upstream.url();
+    let run = || {
+        let mut command =
+            stage.secateur(&["run", "--listen", "127.0.0.1:0", "--anthropic", &url, "--token-file"]);
+        end(command.arg(&token).args(["--", "agent"]))
+    };
+    let said = run();
+    assert_eq!((said.code, said.err.as_str()), (0, "secateur: 1 request, nothing had to be cut\n"));
     let asked = stage.upstream.asked();
     assert!(
         asked[0].line.starts_with("POST /v1/messages") && !asked[0].headers.contains("guesses"),
         "{asked:?}"
     );
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let said = run().err;
+    assert_eq!(said.matches("can get at the token").count(), 1, "{said}");
 }
 
 #[test]

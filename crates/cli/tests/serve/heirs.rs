@@ -72,10 +72,10 @@ impl Scene {
         sessions.remove(0).id
     }
 
-    /// Waits until nothing more is stored of what was said.
+    /// Waits until nothing more is stored of what was said: for long enough that a busy machine has had its chance.
     async fn settle(&self) {
         let (mut last, mut quiet) = (0, 0);
-        while quiet < 5 {
+        while quiet < 25 {
             tokio::time::sleep(Duration::from_millis(40)).await;
             let now = self.store.session(&self.session().await).await.unwrap().revision;
             quiet = if now == last { quiet + 1 } else { 0 };

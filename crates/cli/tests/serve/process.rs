@@ -33,6 +33,11 @@ impl Process {
         let mut command = command(folder, store, window);
         command.args(["--profile", profile]);
         command.args(["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]);
+        Self::spawn(command)
+    }
+
+    /// Starts a command that is one, and waits until it listens.
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -70,6 +75,30 @@ impl Process {
         self.signal(Signal::CONT);
     }
 
+    /// Tells it to stop, as systemd does.
+    pub(crate) fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Waits until it has stopped by itself. The code it ends with.
+    pub(crate) fn wait(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
+    /// Whether it runs.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// What the system lets it have at most of something: at first, and if it asks for more.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn limits(&self, of: &str) -> (String, String) {
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", self.child.id())).unwrap();
+        let row = limits.lines().find_map(|line| line.strip_prefix(of)).unwrap();
+        let mut values = row.split_whitespace().map(str::to_owned);
+        (values.next().unwrap(), values.next().unwrap())
+    }
+
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
@@ -86,15 +115,16 @@ impl Drop for Process {
     }
 }
 
-fn command(folder: &Path, store: &str, window: u64) -> Command {
+/// A command that starts one.
+pub(crate) fn command(folder: &Path, store: &str, window: u64) -> Command {
     let models = folder.join("models.toml");
     std::fs::write(&models, page(window)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_secateur"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SECATEUR_")) {
         command.env_remove(name);
     }
-    command.args(["serve", "--listen", "127.0.0.1:0", "--log", "off", "--store", store]);
-    command.env("SECATEUR_MODELS", models);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--store", store]);
+    command.env("SECATEUR_MODELS", models).env("SECATEUR_LOG", "off");
     command.env("HOME", folder).env("XDG_CONFIG_HOME", folder).current_dir(folder);
     command
 }

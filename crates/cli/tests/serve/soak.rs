@@ -1,14 +1,19 @@
-//! Two proxies on one PostgreSQL, killed and started again at random, while many agents work through them.
+//! Two proxies on one PostgreSQL, killed and started again at random, while many agents work through them. Each agent
+//! hears what it hears from one proxy that nobody kills, and what was said and cut can be had back in the end.
 //!
 //! Short as a rule; `SECATEUR_SOAK=300` lets 200 agents work for 300 seconds.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 
-use crate::agent::{Agent, WIRES};
-use crate::client::{Answer, text};
+use serde_json::Value;
+
+use crate::agent::{Agent, WIRES, Wire};
+use crate::client::{Answer, same, text};
 use crate::dice::Dice;
+use crate::ledger::{Ledger, PATIENCE, is_kept, texts};
 use crate::place::{schema, server};
 use crate::process::Process;
 use crate::stage::model;
@@ -16,6 +21,9 @@ use crate::tap::Tap;
 
 const WINDOW: u64 = 6_000;
 const STEPS: u64 = 14;
+
+/// The name of whoever has a proxy for itself. All names are of the same length, and so are histories.
+const ALONE: &str = "a000r000";
 
 /// Where the two are at the moment.
 type Addresses = Arc<RwLock<[SocketAddr; 2]>>;
@@ -26,13 +34,50 @@ fn extent() -> (Duration, u64) {
     seconds.map_or((Duration::from_secs(4), 6), |seconds| (Duration::from_secs(seconds), 200))
 }
 
+/// An agent with the task of all of them, by a name of its own: no two conversations are the same.
+fn begin(wire: Wire, name: &str) -> Agent {
+    Agent::new(wire, &format!("SCENARIO:long steps={STEPS} bytes=3000 run={name}")).named(name)
+}
+
+/// What comes of the task in each language if there is one proxy with a store of its own, and nobody kills it.
+async fn alone(model: &str) -> Vec<Vec<Value>> {
+    let folder = tempfile::tempdir().unwrap();
+    let proxy = Process::start(folder.path(), model, WINDOW);
+    let mut histories = Vec::new();
+    for wire in WIRES {
+        let mut agent = begin(wire, ALONE);
+        agent.work(proxy.address).await;
+        histories.push(agent.items);
+    }
+    histories
+}
+
+/// A history in lines, without the ids that a model gives to its answers.
+fn heard(items: &[Value]) -> String {
+    let line = |item: &Value| {
+        let mut item = item.clone();
+        if item["type"] == "message" {
+            item["id"].take();
+        }
+        format!("{item}\n")
+    };
+    items.iter().map(line).collect()
+}
+
+/// What an agent has done: its last task, how many there were, and what it has said in all of them.
+struct Done {
+    agent: Agent,
+    tasks: u64,
+    said: HashSet<String>,
+}
+
 /// Works through whichever proxy chance names, asks again where none answers, and begins anew as long as there is time.
-async fn work(number: u64, addresses: Addresses, until: Instant) -> (Agent, u64) {
+async fn work(number: u64, addresses: Addresses, until: Instant, alone: Arc<Vec<Vec<Value>>>) -> Done {
     let mut dice = Dice::new(number);
-    let wire = WIRES[usize::try_from(number).unwrap() % WIRES.len()];
+    let which = usize::try_from(number).unwrap() % WIRES.len();
+    let mut said = HashSet::new();
     for round in 0.. {
-        let task = format!("SCENARIO:long steps={STEPS} bytes=3000");
-        let mut agent = Agent::new(wire, &task).named(&format!("agent {number} in round {round}"));
+        let mut agent = begin(WIRES[which], &format!("a{number:03}r{:03}", round + 1));
         loop {
             let to = addresses.read().unwrap()[usize::try_from(dice.roll(2)).unwrap()];
             let answer = agent.ask(to).await;
@@ -44,8 +89,12 @@ async fn work(number: u64, addresses: Addresses, until: Instant) -> (Agent, u64)
             assert_eq!(text, format!("Finished long after {STEPS} steps."), "{}", agent.name);
             break;
         }
+        // Each answer is what one proxy alone would have let through.
+        let as_alone = heard(&agent.items).replace(&agent.name, ALONE);
+        same(&as_alone, &heard(&alone[which]), &agent.name);
+        said.extend(texts(&agent.items));
         if Instant::now() > until {
-            return (agent, round + 1);
+            return Done { agent, tasks: round + 1, said };
         }
     }
     unreachable!("there is always another round")
@@ -61,16 +110,17 @@ fn is_answered(answer: &Answer) -> bool {
 }
 
 /// Both send the same bytes for the same request, once nothing is left to be decided: an answer may tell that there is
-/// hardly any room, and then the next request is shorter, whoever is asked.
-pub(crate) async fn agree(agent: &Agent, tap: &Tap, proxies: [SocketAddr; 2]) {
+/// hardly any room, and then the next request is shorter, whoever is asked. The session that they agree on.
+pub(crate) async fn agree(agent: &Agent, tap: &Tap, proxies: [SocketAddr; 2]) -> String {
     let (mut last, mut told) = (String::new(), Vec::new());
-    for to in proxies.into_iter().cycle().take(8) {
+    let began = Instant::now();
+    for to in proxies.into_iter().cycle().take_while(|_| began.elapsed() < PATIENCE) {
         tap.take();
         let answer = agent.ask(to).await;
         assert_eq!(answer.status(), 200);
         let sent = text(tap.take().first().unwrap());
         if sent == last {
-            return;
+            return answer.header("x-secateur-session").to_owned();
         }
         told.push(format!("{} {} {}", answer.header("x-secateur-session"), answer.did(), sent.len()));
         last = sent;
@@ -91,9 +141,11 @@ async fn agents_finish_their_work_whoever_dies_under_them() {
     let mut proxies = [Some(start()), Some(start())];
     let address = |proxy: &Option<Process>| proxy.as_ref().unwrap().address;
     let addresses: Addresses = Arc::new(RwLock::new([address(&proxies[0]), address(&proxies[1])]));
+    let alone = Arc::new(alone(&model.url()).await);
     let until = Instant::now() + lasting;
-    let work = (0..agents).map(|number| tokio::spawn(work(number, addresses.clone(), until)));
+    let work = (0..agents).map(|number| tokio::spawn(work(number, addresses.clone(), until, alone.clone())));
     let work: Vec<_> = work.collect();
+    let mut ledger = Ledger::default();
     let (mut dice, mut deaths) = (Dice::new(agents + 1), 0);
     while Instant::now() < until {
         tokio::time::sleep(Duration::from_millis(300 + dice.roll(1_200))).await;
@@ -103,20 +155,26 @@ async fn agents_finish_their_work_whoever_dies_under_them() {
         proxies[which] = Some(tokio::task::block_in_place(start));
         addresses.write().unwrap()[which] = address(&proxies[which]);
         deaths += 1;
-        // Only what is asked at the end is looked at.
-        tap.take();
+        ledger.shown(&tap.take());
     }
-    let mut rounds = 0;
-    let mut done = Vec::new();
+    let (mut rounds, mut done) = (0, Vec::new());
     for work in work {
-        let (agent, worked) = work.await.unwrap();
-        rounds += worked;
+        let Done { agent, tasks, said } = work.await.unwrap();
+        rounds += tasks;
+        ledger.said(said);
         done.push(agent);
     }
-    println!("{agents} agents finished {rounds} tasks while {deaths} proxies died");
+    ledger.shown(&tap.take());
+    let here = [address(&proxies[0]), address(&proxies[1])];
     for agent in &done {
-        agree(agent, &tap, [address(&proxies[0]), address(&proxies[1])]).await;
+        let session = agree(agent, &tap, here).await;
+        is_kept(agent, &session, here[0]).await;
     }
+    let handles = ledger.check(here).await;
+    println!(
+        "{agents} agents finished {rounds} tasks while {deaths} proxies died; {handles} handles were good"
+    );
+    assert!(handles > 0, "nothing was cut");
     let stats = model.stats();
     assert_eq!((&stats["violations"], &stats["malformed"]), (&0.into(), &0.into()));
 }

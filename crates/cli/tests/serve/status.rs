@@ -1,13 +1,36 @@
 //! What `secateur status` says about conversations that pass through.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
 use crate::agent::{Agent, Wire};
-use crate::process::Process;
-use crate::stage::model;
+use crate::process::{Process, command};
+use crate::stage::{model, page, profile};
+
+/// What a million tokens cost in dollars.
+const FRESH: f64 = 3.0;
+const CACHED: f64 = 0.3;
+
+/// A proxy that knows what its model costs.
+fn priced(folder: &Path, upstream: &str, window: u64) -> Process {
+    let mut serve = command(folder, folder.join("store.db").to_str().unwrap(), window);
+    let price = format!("price = {{ input = {FRESH:.1}, output = 15.0, cache_read = {CACHED:.1} }}\n");
+    std::fs::write(folder.join("models.toml"), page(window) + &price).unwrap();
+    let steady = folder.join("steady.toml");
+    std::fs::write(&steady, profile()).unwrap();
+    serve.arg("--profile").arg(steady).args(["--openai", upstream]);
+    Process::spawn(serve)
+}
+
+/// A number as the table has it.
+fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}
 
 fn status(address: &SocketAddr, flag: &str) -> Output {
     let home = tempfile::tempdir().unwrap();
@@ -24,38 +47,59 @@ fn status(address: &SocketAddr, flag: &str) -> Output {
 async fn what_was_saved_is_what_was_sent_less_than_what_came() {
     let folder = tempfile::tempdir().unwrap();
     let model = model(None).await;
-    let proxy = Process::start(folder.path(), &model.url(), 12_000);
+    let proxy = priced(folder.path(), &model.url(), 12_000);
     let nothing = status(&proxy.address, "--once");
     assert!(String::from_utf8_lossy(&nothing.stdout).starts_with("no conversation has come"), "{nothing:?}");
 
     let mut agent = Agent::new(Wire::Chat, "SCENARIO:long");
     let (_, answers) = agent.work(proxy.address).await;
-    let (mut saved, mut tokens_in, mut session) = (0.0, 0, String::new());
+    let (mut saved, mut tokens_in, mut cached, mut money, mut session) = (0.0, 0, 0, 0.0, String::new());
     for answer in &answers {
         let (came, went) = answer.header("x-secateur-bytes").split_once('/').unwrap();
         let (came, went): (f64, f64) = (came.parse().unwrap(), went.parse().unwrap());
         let body: Value = serde_json::from_str(&answer.body).unwrap();
         let tokens = body["usage"]["prompt_tokens"].as_u64().unwrap();
+        let read = body["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0);
         tokens_in += tokens;
-        saved += ((came - went) / (went / tokens as f64)).round();
+        cached += read;
+        let left_out = ((came - went) / (went / tokens as f64)).round();
+        saved += left_out;
+        // What was left out would have cost what the rest did: as much of it fresh, and as much from the cache.
+        money += left_out * ((tokens - read) as f64 * FRESH + read as f64 * CACHED) / tokens as f64 / 1e6;
         answer.header("x-secateur-session").clone_into(&mut session);
     }
     assert!(saved > 10_000.0, "{saved}");
+    assert!(cached > 0 && money > 0.01, "{cached} {money}");
     // The last answer is counted when it is through, which the client may know a moment earlier.
-    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-
-    let said = status(&proxy.address, "--json");
-    let said: Value = serde_json::from_slice(&said.stdout).unwrap();
-    let one = &said["items"][0];
+    let one = loop {
+        let said = status(&proxy.address, "--json");
+        let said: Value = serde_json::from_slice(&said.stdout).unwrap();
+        if said["items"][0]["requests"] == answers.len() {
+            break said["items"][0].clone();
+        }
+    };
     assert_eq!(one["session"], session.as_str());
     assert_eq!(one["requests"], answers.len());
     assert_eq!(one["tokens_in"], tokens_in);
     assert_eq!(one["tokens_saved"].as_f64(), Some(saved));
+    assert_eq!(one["tokens_cached"], cached);
+    assert!((one["money_saved"].as_f64().unwrap() - money).abs() < 1e-9, "{one} {money}");
     assert_eq!(one["window"], 12_000);
 
     let table = String::from_utf8(status(&proxy.address, "--once").stdout).unwrap();
     let id = &session[session.len() - 12..];
-    assert!(table.lines().any(|line| line.trim_start().starts_with(id)), "{table}");
+    let line =
+        table.lines().find(|line| line.trim_start().starts_with(id)).unwrap_or_else(|| panic!("{table}"));
+    let last = answers.iter().rev().find(|answer| answer.is_flush()).unwrap().did();
+    let fill = 100.0 * one["tokens"].as_f64().unwrap() / 12_000.0;
+    let percents = [fill, 100.0 * cached as f64 / tokens_in as f64].map(|share| format!("{share:.1} %"));
+    let columns = [&percents[0], &percents[1], &grouped(saved), &format!("${money:.2}"), last];
+    let mut rest = line;
+    for column in columns {
+        let (_, behind) =
+            rest.split_once(column).unwrap_or_else(|| panic!("no {column:?} in {rest:?}\n{table}"));
+        rest = behind;
+    }
     assert!(table.contains("1 conversation"), "{table}");
 }
 

@@ -56,6 +56,20 @@ pub struct Serve {
     pub gemini: Option<String>,
     /// Whether answers say in x-secateur-… headers what was done to the request.
     pub headers: Option<bool>,
+    /// How the lines of the log are written: text, or json, one object a line.
+    pub log_format: Option<LogFormat>,
+}
+
+/// How the lines of a log are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
 }
 
 #[derive(Default, Deserialize)]

@@ -9,6 +9,7 @@ use http::{Method, StatusCode, Uri};
 use secateur_engine::EngineError;
 use secateur_store::StoreError;
 use serde::Serialize;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
@@ -22,7 +23,7 @@ pub(super) const MEDIA_TYPE: &str = "application/problem+json";
 pub(crate) struct Problem {
     /// What sort of problem it is; programs may rely on it.
     #[serde(rename = "type")]
-    #[schema(example = "urn:secateur:problem:no-session")]
+    #[schema(schema_with = Sort::schema)]
     kind: String,
     /// The same for people.
     title: &'static str,
@@ -33,19 +34,75 @@ pub(crate) struct Problem {
     detail: String,
 }
 
+/// The sorts of problems: their statuses, their names behind `urn:secateur:problem:`, and the same for people.
+#[derive(Clone, Copy)]
+struct Sort(StatusCode, &'static str, &'static str);
+
+impl Sort {
+    const BAD_VALUE: Self = Self(StatusCode::BAD_REQUEST, "bad-value", "A value cannot be used");
+    const TOKEN: Self = Self(StatusCode::UNAUTHORIZED, "token", "The token is missing or wrong");
+    const FOREIGN_PAGE: Self =
+        Self(StatusCode::FORBIDDEN, "foreign-page", "The request comes from elsewhere");
+    const NO_PATH: Self = Self(StatusCode::NOT_FOUND, "no-path", "There is no such path");
+    const NO_SESSION: Self = Self(StatusCode::NOT_FOUND, "no-session", "There is no such session");
+    const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND, "not-found", "There is no such thing");
+    const NO_METHOD: Self =
+        Self(StatusCode::METHOD_NOT_ALLOWED, "no-method", "The method cannot be used here");
+    const BUSY: Self = Self(StatusCode::CONFLICT, "busy", "Others were faster");
+    const CANNOT_TURN: Self = Self(StatusCode::CONFLICT, "cannot-turn", "The operation cannot be turned");
+    const NO_PROFILE: Self = Self(StatusCode::CONFLICT, "no-profile", "The session's profile cannot be used");
+    const FORGOTTEN: Self = Self(StatusCode::GONE, "forgotten", "The original was forgotten");
+    const INTERNAL: Self = Self(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something broke");
+    const LATE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "late", "It took too long");
+    const STORE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "store", "The store failed");
+
+    /// All of them, in the order of their statuses.
+    const ALL: [Self; 14] = [
+        Self::BAD_VALUE,
+        Self::TOKEN,
+        Self::FOREIGN_PAGE,
+        Self::NO_PATH,
+        Self::NO_SESSION,
+        Self::NOT_FOUND,
+        Self::NO_METHOD,
+        Self::BUSY,
+        Self::CANNOT_TURN,
+        Self::NO_PROFILE,
+        Self::FORGOTTEN,
+        Self::INTERNAL,
+        Self::LATE,
+        Self::STORE,
+    ];
+
+    fn urn(self) -> String {
+        format!("urn:secateur:problem:{}", self.1)
+    }
+
+    /// All of them for the document, which says of each what it means.
+    fn schema() -> Object {
+        let meanings = Self::ALL.map(|sort| format!("`{}` ({}): {}.", sort.urn(), sort.0.as_u16(), sort.2));
+        let description =
+            format!("What sort of problem it is; programs may rely on it.\n\n{}", meanings.join("\n"));
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some(Self::ALL.map(Self::urn)))
+            .description(Some(description))
+            .build()
+    }
+}
+
 impl Problem {
-    fn new(status: StatusCode, kind: &str, title: &'static str, detail: impl Into<String>) -> Self {
-        let (kind, detail) = (format!("urn:secateur:problem:{kind}"), detail.into());
-        Self { kind, title, status: status.as_u16(), detail }
+    fn new(sort: Sort, detail: impl Into<String>) -> Self {
+        Self { kind: sort.urn(), title: sort.2, status: sort.0.as_u16(), detail: detail.into() }
     }
 
     /// Something in the address of the request is not what it should be.
     pub(super) fn bad_value(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "bad-value", "A value cannot be used", detail)
+        Self::new(Sort::BAD_VALUE, detail)
     }
 
     pub(super) fn not_found(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not-found", "There is no such thing", detail)
+        Self::new(Sort::NOT_FOUND, detail)
     }
 
     /// Nobody knows the path.
@@ -55,19 +112,19 @@ impl Problem {
              /api/openapi.json lists the paths there are",
             uri.path()
         );
-        Self::new(StatusCode::NOT_FOUND, "no-path", "There is no such path", detail)
+        Self::new(Sort::NO_PATH, detail)
     }
 
     /// The path is known, but not with this method.
     pub(super) async fn no_method(method: Method, uri: Uri) -> Self {
         let detail = format!("{method} cannot be used on {}; the header Allow says what can", uri.path());
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "no-method", "The method cannot be used here", detail)
+        Self::new(Sort::NO_METHOD, detail)
     }
 
     /// The answer took too long.
     pub(super) fn late() -> Self {
         let detail = "the store did not answer in time; try again";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "late", "It took too long", detail)
+        Self::new(Sort::LATE, detail)
     }
 
     /// There was a panic on the way to an answer.
@@ -76,7 +133,7 @@ impl Problem {
     }
 
     fn internal(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something broke", detail)
+        Self::new(Sort::INTERNAL, detail)
     }
 }
 
@@ -95,13 +152,11 @@ impl IntoResponse for Problem {
 
 impl From<Denied> for Problem {
     fn from(denied: Denied) -> Self {
-        let (kind, title) = match denied {
-            Denied::NoToken | Denied::WrongToken => ("token", "The token is missing or wrong"),
-            Denied::ForeignHost | Denied::ForeignOrigin => {
-                ("foreign-page", "The request comes from elsewhere")
-            }
+        let sort = match denied {
+            Denied::NoToken | Denied::WrongToken => Sort::TOKEN,
+            Denied::ForeignHost | Denied::ForeignOrigin => Sort::FOREIGN_PAGE,
         };
-        Self::new(denied.status(), kind, title, denied.to_string())
+        Self::new(sort, denied.to_string())
     }
 }
 
@@ -110,21 +165,15 @@ impl From<StoreError> for Problem {
         let said = error.to_string();
         match error {
             StoreError::NoSession { id } => Self::new(
-                StatusCode::NOT_FOUND,
-                "no-session",
-                "There is no such session",
+                Sort::NO_SESSION,
                 format!("there is no session {id:?}; /api/sessions lists those there are"),
             ),
             StoreError::NoMessage { .. } | StoreError::NoOperation { .. } => Self::not_found(said),
-            StoreError::OriginalForgotten { .. } => {
-                Self::new(StatusCode::GONE, "forgotten", "The original was forgotten", said)
-            }
+            StoreError::OriginalForgotten { .. } => Self::new(Sort::FORGOTTEN, said),
             StoreError::Stale { .. } | StoreError::LeaseLost { .. } => {
-                Self::new(StatusCode::CONFLICT, "busy", "Others were faster", format!("{said}; try again"))
+                Self::new(Sort::BUSY, format!("{said}; try again"))
             }
-            StoreError::Database { .. } => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", "The store failed", said)
-            }
+            StoreError::Database { .. } => Self::new(Sort::STORE, said),
             _ => Self::internal(said),
         }
     }
@@ -136,17 +185,11 @@ impl From<EngineError> for Problem {
         match error {
             EngineError::Store(error) => error.into(),
             EngineError::NothingThere { .. } | EngineError::NotCut { .. } => Self::not_found(said),
-            EngineError::Forgotten { .. } => {
-                Self::new(StatusCode::GONE, "forgotten", "The original was forgotten", said)
-            }
-            EngineError::CannotTurn { .. } => {
-                Self::new(StatusCode::CONFLICT, "cannot-turn", "The operation cannot be turned", said)
-            }
-            EngineError::Busy { .. } => Self::new(StatusCode::CONFLICT, "busy", "Others were faster", said),
+            EngineError::Forgotten { .. } => Self::new(Sort::FORGOTTEN, said),
+            EngineError::CannotTurn { .. } => Self::new(Sort::CANNOT_TURN, said),
+            EngineError::Busy { .. } => Self::new(Sort::BUSY, said),
             EngineError::Profile(_) => Self::new(
-                StatusCode::CONFLICT,
-                "no-profile",
-                "The session's profile cannot be used",
+                Sort::NO_PROFILE,
                 format!("{said}; start the proxy with a configuration that knows it"),
             ),
             _ => Self::internal(said),

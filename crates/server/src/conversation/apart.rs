@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use secateur::session::Event;
-use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::tally::Tally;
 
@@ -13,22 +14,18 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// What is done apart from requests.
 pub(crate) struct Apart {
-    /// Everything that is on its way holds a receiver.
-    tasks: watch::Sender<()>,
+    tasks: TaskTracker,
     tally: Arc<Tally>,
 }
 
-/// Something that is on its way, for as long as this lives.
-pub(crate) struct OnItsWay(#[expect(dead_code, reason = "it only has to be there")] watch::Receiver<()>);
-
 impl Apart {
     pub(crate) fn new(tally: Arc<Tally>) -> Arc<Self> {
-        Arc::new(Self { tasks: watch::Sender::new(()), tally })
+        Arc::new(Self { tasks: TaskTracker::new(), tally })
     }
 
-    /// Something begins that must not be broken off.
-    pub(crate) fn begin(&self) -> OnItsWay {
-        OnItsWay(self.tasks.subscribe())
+    /// Something begins that must not be broken off, for as long as the token lives.
+    pub(crate) fn begin(&self) -> TaskTrackerToken {
+        self.tasks.token()
     }
 
     /// Counts what happened to a conversation while nobody asked.
@@ -38,7 +35,8 @@ impl Apart {
 
     /// Waits until nothing is on its way.
     pub(crate) async fn rest(&self) {
-        if tokio::time::timeout(LONGEST, self.tasks.closed()).await.is_err() {
+        self.tasks.close();
+        if tokio::time::timeout(LONGEST, self.tasks.wait()).await.is_err() {
             tracing::warn!("what was said last is not stored");
         }
     }

@@ -21,6 +21,12 @@ MODEL = "scripted"
 COMMAND = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
 TOOLS = [{"name": "bash", "description": "Runs a command.", "input_schema": COMMAND}]
 
+# What is asked is the same each time, so that what is found once is found again. Another one may be given behind it.
+SEED = "7878"
+
+# The name of a run.
+RUN = "agent-of-the-suite"
+
 # An id that has to be escaped in a path.
 ODD = "odd/id ü?"
 
@@ -33,12 +39,12 @@ def ask(url, body=None):
         return json.load(answer)
 
 
-def converse(proxy, task, steps):
-    """Works by the script for so many steps."""
+def converse(proxy, task, steps, run):
+    """Works by the script for so many steps, as a run of this name."""
     messages = [{"role": "user", "content": task}]
     for step in range(steps):
         body = {"model": MODEL, "max_tokens": 1000, "tools": TOOLS, "messages": messages}
-        said = ask(proxy + "/v1/messages", body)["content"]
+        said = ask(f"{proxy}/run:{run}/v1/messages", body)["content"]
         messages.append({"role": "assistant", "content": said})
         calls = [block for block in said if block["type"] == "tool_use"]
         if not calls:
@@ -50,8 +56,8 @@ def converse(proxy, task, steps):
 
 def fill(store, proxy):
     """Makes sessions with cuts, summaries and events in them, and names one of them with what is in it."""
-    converse(proxy, "SCENARIO:long steps=60 bytes=5000", 40)
-    converse(proxy, "SCENARIO:hello", 1)
+    converse(proxy, "SCENARIO:long steps=60 bytes=5000", 40, RUN)
+    converse(proxy, "SCENARIO:hello", 1, "short")
     new = [os.environ["SECATEUR_BIN"], "session", "new", "--store", store, "--id", ODD]
     subprocess.run(new, check=True, stdout=subprocess.DEVNULL)
     sessions = ask(proxy + "/api/sessions")["items"]
@@ -64,13 +70,24 @@ def fill(store, proxy):
     cut = next(operation for operation in operations if operation["cuts"])["cuts"][0]["name"]
     ask(f"{here}/operations/{operations[0]['number']}/undo", {})
     assert ask(f"{proxy}/api/sessions/{urllib.parse.quote(ODD, safe='')}")["id"] == ODD
-    return session, operations[-1]["number"], cut
+    handle = ask(f"{proxy}/api/search?words=something%20lies&limit=1")["items"][0]["handle"]
+    # Both are answered, or the questions about them would not be what they are meant to be.
+    ask(f"{proxy}/api/recall/{handle}")
+    ask(f"{proxy}/api/runs/{RUN}")
+    return {
+        "path.id": session,
+        "path.number": operations[-1]["number"],
+        "path.name": cut,
+        "path.handle": handle,
+    }
 
 
-def configuration(folder, session, number, name):
-    """Has questions ask for what is there."""
+def configuration(folder, names):
+    """Has questions ask for what is there. A run has a name, too, but another one than a part."""
     config = folder / "names.toml"
-    config.write_text(f'[parameters]\n"path.id" = "{session}"\n"path.number" = {number}\n"path.name" = "{name}"\n')
+    lines = [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in names.items()]
+    lines += ["", "[[operations]]", 'include-path = "/api/runs/{name}"', f'parameters = {{ "path.name" = "{RUN}" }}']
+    config.write_text("\n".join(["[parameters]", *lines, ""]))
     return config
 
 
@@ -82,8 +99,9 @@ def main():
         client = types.SimpleNamespace(window=WINDOW, output=1_000, models=[MODEL])
         store = os.environ.pop("SECATEUR_POSTGRES", "") or str(folder / "store.db")
         with Model(folder, WINDOW) as model, Proxy(folder, model.url, client, store) as proxy:
-            config = configuration(folder, *fill(store, proxy.url))
-            run = ["run", proxy.url + "/api/openapi.json", "--checks", "all", "--request-timeout", "30", *options]
+            config = configuration(folder, fill(store, proxy.url))
+            run = ["run", proxy.url + "/api/openapi.json", "--checks", "all", "--request-timeout", "30"]
+            run += ["--seed", SEED, *options]
             # Once with names that are made up, once with those that are there.
             plain = subprocess.run([program, *run], cwd=folder).returncode
             real = subprocess.run([program, "--config-file", str(config), *run], cwd=folder).returncode
