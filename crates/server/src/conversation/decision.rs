@@ -140,7 +140,7 @@ impl Inside {
         let known = received.elements.get(..=place).unwrap_or_default();
         let mut chain: Vec<Link> =
             known.iter().map(|element| Link::new(element.id, 0, element.spelling)).collect();
-        lookup::number(&mut chain, &session);
+        lookup::number(&self.engine, &mut chain, &session).await?;
         let branch = Branch::new(root, session, key.map(str::to_owned), chain, self.apart.clone());
         Ok(Some(self.registry.add(Arc::new(branch))))
     }

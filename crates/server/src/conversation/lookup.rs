@@ -1,6 +1,6 @@
 //! What the store knows of a chain.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use secateur::session::{Nature, Seq};
@@ -11,6 +11,9 @@ use super::chain::{Id, Link};
 
 /// How many messages are looked for at once. The newest ones are nearly always enough.
 const PAGE: usize = 64;
+
+/// How many messages are read at once to know what they are.
+const MOST_FACTS: usize = 1_000;
 
 /// How many of the first messages of a chain are stored in a session. If one is, all before it are.
 pub(crate) async fn stored(engine: &Engine, session: &Session, chain: &[Id]) -> Result<usize, EngineError> {
@@ -79,16 +82,49 @@ fn last(ids: &[String], found: Vec<Found>) -> Option<(usize, Found)> {
 }
 
 /// Gives the messages of a chain the numbers that they have in a session, where they are alive, and adds what the session
-/// says beyond them: whoever says something else there leaves it.
-pub(crate) fn number(chain: &mut Vec<Link>, session: &Session) {
+/// says beyond them, alive or not: whoever says something else there, or less, leaves it.
+pub(crate) async fn number(
+    engine: &Engine,
+    chain: &mut Vec<Link>,
+    session: &Session,
+) -> Result<(), EngineError> {
     let rows = session.machine().window().rows().iter().filter(|row| row.entry.nature == Nature::Plain);
     let mut seqs: HashMap<Id, Seq> =
         rows.filter_map(|row| Some((Id::parse(&row.entry.id)?, row.seq))).collect();
     for link in chain.iter_mut() {
         link.seq = seqs.remove(&link.id).unwrap_or(0);
     }
-    let last = chain.iter().map(|link| link.seq).max().unwrap_or(0);
-    let mut beyond: Vec<(Id, Seq)> = seqs.into_iter().filter(|(_, seq)| *seq > last).collect();
-    beyond.sort_unstable_by_key(|(_, seq)| *seq);
-    chain.extend(beyond.into_iter().map(|(id, seq)| Link { id, seq, spellings: [None, None] }));
+    let last = match chain.last() {
+        Some(link) if link.seq == 0 => find_in(engine, session, &[link.id]).await?.map(|(_, seq)| seq),
+        last => last.map(|link| link.seq),
+    };
+    let last = last.or(chain.iter().map(|link| link.seq).max()).unwrap_or(0);
+    let mut beyond: Vec<(Seq, Link)> = seqs
+        .into_iter()
+        .filter(|(_, seq)| *seq > last)
+        .map(|(id, seq)| (seq, Link { id, seq, spellings: [None, None] }))
+        .collect();
+    beyond.extend(gone(engine, session, last).await?);
+    beyond.sort_unstable_by_key(|(seq, _)| *seq);
+    chain.extend(beyond.into_iter().map(|(_, link)| link));
+    Ok(())
+}
+
+/// What clients said in a session behind this message and a summary has replaced since.
+async fn gone(engine: &Engine, session: &Session, last: Seq) -> Result<Vec<(Seq, Link)>, EngineError> {
+    let (head, rows) = (session.head(), session.machine().window().rows());
+    let alive: HashSet<Seq> =
+        rows.iter().map(|row| row.seq).filter(|seq| (last + 1..=head).contains(seq)).collect();
+    let (mut gone, mut after) = (Vec::new(), last);
+    // Mostly everything behind is alive, and nothing has to be read.
+    while head.saturating_sub(last) > alive.len() as u64 && after < head {
+        let page = engine.store().facts(session.id(), after, MOST_FACTS).await?;
+        let Some(end) = page.last().map(|message| message.seq) else { break };
+        after = end;
+        let dead = page.into_iter().filter(|message| message.seq <= head && !alive.contains(&message.seq));
+        gone.extend(dead.filter_map(|message| {
+            Some((message.seq, Link { id: Id::parse(&message.id)?, seq: 0, spellings: [None, None] }))
+        }));
+    }
+    Ok(gone)
 }

@@ -103,7 +103,7 @@ impl Work {
             let more = received.elements.get(chain.len()..stored).unwrap_or_default();
             chain.extend(more.iter().map(|element| Link::new(element.id, 0, element.spelling)));
         }
-        number(&mut chain, &self.session);
+        number(engine, &mut chain, &self.session).await?;
         branch.change(|old| *old = chain);
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Work {
             })?
         };
         let session = self.session.fork(at).await?;
-        number(&mut chain, &session);
+        number(engine, &mut chain, &session).await?;
         Ok(Branch::new(branch.root(), session, branch.key().map(str::to_owned), chain, branch.apart()))
     }
 

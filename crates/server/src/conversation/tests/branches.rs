@@ -118,7 +118,7 @@ async fn a_long_answer_does_not_keep_its_request_from_being_stored() {
     let sent = agent.ask(&one).await;
     let mut talk = sent.talk.unwrap();
     talk.accepted();
-    while one.inside.engine.sessions(1).await.unwrap().is_empty() {
+    while one.inside.engine.sessions(1).await.unwrap().first().is_none_or(|row| row.head == 0) {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     agent.step(900);
@@ -202,6 +202,30 @@ async fn a_client_that_goes_back_behind_a_summary_has_its_history_again() {
     let sent = other.ask(&conversations).await;
     assert_eq!((sent.note.cause, sent.note.replaced), (None, 0), "{:?}", sent.note);
     assert_eq!(sent.messages().len(), other.messages.len());
+}
+
+/// Who goes back behind a summary that another process made takes nothing from those who go on.
+#[tokio::test]
+async fn a_process_that_is_asked_for_less_knows_what_was_said_since() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let mut agent = Agent::new("Do it.");
+    while agent.messages.len() < 12 || agent.ask(&conversations).await.note.replaced == 0 {
+        agent.step(400);
+        agent.say(&format!("Say {} with many words. {}", agent.messages.len(), "word ".repeat(800)));
+        agent.ask(&conversations).await.answer().await;
+    }
+    let before = agent.ask(&conversations).await;
+    let other = process(&path, WINDOW).await;
+    for length in [1, 5] {
+        let mut shorter = agent.clone();
+        shorter.messages.truncate(length);
+        let sent = shorter.ask(&other).await;
+        assert_eq!((sent.note.replaced, sent.messages().len()), (0, length), "{:?}", sent.note);
+        assert_ne!(sent.note.session, before.note.session);
+    }
+    let sent = agent.ask(&other).await;
+    assert_eq!((sent.note.session, sent.body), (before.note.session, before.body));
 }
 
 /// However many younger conversations share a history, its own session is found, in memory and after a restart.
