@@ -111,7 +111,9 @@ impl Engine {
 
     /// Opens a session to follow a history with it.
     pub async fn follow(&self, id: &str) -> Result<Session, EngineError> {
-        Session::load(self.clone(), id, Some(Following::default())).await
+        let mut session = Session::load(self.clone(), id, Some(Following::default())).await?;
+        session.leave_foreign().await?;
+        Ok(session)
     }
 }
 

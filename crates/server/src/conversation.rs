@@ -193,7 +193,7 @@ impl Conversations {
         if let Some(branch) = self.inside.known_branch(received, found, key).await? {
             let work = branch.work().await;
             let chain = branch.chain();
-            if received.common(&chain) == chain.len() {
+            if received.common(&chain) == chain.len() && work.check_current(&branch).is_ok() {
                 let composed = Layout::of(&work.session, &chain, &[]).apply(received)?;
                 note = Note {
                     did: if composed.cuts + composed.replaced > 0 { "replayed" } else { "kept" },

@@ -216,6 +216,8 @@ impl Inside {
                 Err(error) => return Err(error.into()),
             }
         }
+        // While it waited for others, the session may have taken in what they said, and this request does not say.
+        work.check_current(branch)?;
         work.layout.update(&work.session, &chain);
         let composed = if once.is_empty() {
             work.layout.apply(received)?

@@ -6,6 +6,7 @@ use secateur::Role;
 use secateur::session::Event;
 use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Target};
 use secateur_formats::lint;
+use secateur_store::StoreError;
 
 use super::Report;
 use super::branch::{Branch, Lent};
@@ -106,6 +107,15 @@ impl Work {
         number(engine, &mut chain, &self.session).await?;
         branch.change(|old| *old = chain);
         Ok(())
+    }
+
+    /// Whether the session still says what the chain says, and nothing of others'; if not, the request is looked at again.
+    pub(crate) fn check_current(&self, branch: &Branch) -> Result<(), EngineError> {
+        if self.session.reloads() == self.reloads {
+            return Ok(());
+        }
+        let id = branch.session().to_owned();
+        Err(StoreError::Stale { id, expected: self.reloads, found: self.session.reloads() }.into())
     }
 
     /// Takes back what the branch says beyond the messages that it shares with a request. Says whether it could: what

@@ -228,6 +228,29 @@ async fn a_process_that_is_asked_for_less_knows_what_was_said_since() {
     assert_eq!((sent.note.session, sent.body), (before.note.session, before.body));
 }
 
+/// A branch is a copy before it is one of its own. Whoever finds it then, or because its maker died, finishes it.
+#[tokio::test]
+async fn a_branch_that_is_not_finished_tells_nothing_of_what_others_said() {
+    let (_folder, path) = file();
+    let conversations = process(&path, WINDOW).await;
+    let mut agent = Agent::new("Do it.");
+    while agent.messages.len() < 12 || agent.ask(&conversations).await.note.replaced == 0 {
+        agent.step(400);
+        agent.say(&format!("Say {} with many words. {}", agent.messages.len(), "word ".repeat(800)));
+        agent.ask(&conversations).await.answer().await;
+    }
+    let session = agent.ask(&conversations).await.note.session.unwrap();
+    let store = conversations.inside.engine.store().clone();
+    let row = store.session(&session).await.unwrap();
+    let id = format!("{session}-branch");
+    let fork = Fork { revision: row.revision, at: 5, id: id.clone(), title: None, time: row.updated + 1 };
+    store.fork(&session, fork).await.unwrap();
+    agent.messages.truncate(5);
+    let sent = agent.ask(&process(&path, WINDOW).await).await;
+    assert_eq!((sent.note.session.clone(), sent.note.replaced), (Some(id), 0), "{:?}", sent.note);
+    assert_eq!(sent.messages().len(), 5);
+}
+
 /// However many younger conversations share a history, its own session is found, in memory and after a restart.
 #[tokio::test]
 async fn a_history_that_many_share_is_not_lost() {
