@@ -110,7 +110,6 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::keeper;
 
     #[derive(Parser)]
     struct Command {
@@ -124,7 +123,7 @@ mod tests {
         std::fs::write(&file, page).unwrap();
         let file = file.to_str().unwrap();
         let serve = Command::parse_from([&["serve", "--config", file], flags].concat()).serve;
-        let config = keeper::config(&serve.store).unwrap();
+        let config = serve.config().unwrap();
         let mut shown = serve.configuration(&config, &serve.settings(&config).unwrap());
         shown.iter_mut().for_each(|setting| setting.origin = setting.origin.replace(file, "file"));
         shown
