@@ -204,17 +204,23 @@ async fn a_client_that_goes_back_behind_a_summary_has_its_history_again() {
     assert_eq!(sent.messages().len(), other.messages.len());
 }
 
+/// A client with so many messages at least, some of which a summary has replaced.
+async fn compacted(conversations: &Conversations, least: usize) -> Agent {
+    let mut agent = Agent::new("Do it.");
+    while agent.messages.len() < least || agent.ask(conversations).await.note.replaced == 0 {
+        agent.step(400);
+        agent.say(&format!("Say {} with many words. {}", agent.messages.len(), "word ".repeat(800)));
+        agent.ask(conversations).await.answer().await;
+    }
+    agent
+}
+
 /// Who goes back behind a summary that another process made takes nothing from those who go on.
 #[tokio::test]
 async fn a_process_that_is_asked_for_less_knows_what_was_said_since() {
     let (_folder, path) = file();
     let conversations = process(&path, WINDOW).await;
-    let mut agent = Agent::new("Do it.");
-    while agent.messages.len() < 12 || agent.ask(&conversations).await.note.replaced == 0 {
-        agent.step(400);
-        agent.say(&format!("Say {} with many words. {}", agent.messages.len(), "word ".repeat(800)));
-        agent.ask(&conversations).await.answer().await;
-    }
+    let agent = compacted(&conversations, 12).await;
     let before = agent.ask(&conversations).await;
     let other = process(&path, WINDOW).await;
     for length in [1, 5] {
@@ -233,12 +239,7 @@ async fn a_process_that_is_asked_for_less_knows_what_was_said_since() {
 async fn a_branch_that_is_not_finished_tells_nothing_of_what_others_said() {
     let (_folder, path) = file();
     let conversations = process(&path, WINDOW).await;
-    let mut agent = Agent::new("Do it.");
-    while agent.messages.len() < 12 || agent.ask(&conversations).await.note.replaced == 0 {
-        agent.step(400);
-        agent.say(&format!("Say {} with many words. {}", agent.messages.len(), "word ".repeat(800)));
-        agent.ask(&conversations).await.answer().await;
-    }
+    let mut agent = compacted(&conversations, 12).await;
     let session = agent.ask(&conversations).await.note.session.unwrap();
     let store = conversations.inside.engine.store().clone();
     let row = store.session(&session).await.unwrap();
@@ -256,12 +257,7 @@ async fn a_branch_that_is_not_finished_tells_nothing_of_what_others_said() {
 async fn a_history_that_many_share_is_not_lost() {
     let (_folder, path) = file();
     let conversations = process(&path, WINDOW).await;
-    let mut agent = Agent::new("Do it.");
-    while agent.messages.len() < 80 || agent.ask(&conversations).await.note.replaced == 0 {
-        agent.step(400);
-        agent.say(&format!("Say {} with many words. {}", agent.messages.len(), "word ".repeat(800)));
-        agent.ask(&conversations).await.answer().await;
-    }
+    let agent = compacted(&conversations, 80).await;
     let session = agent.ask(&conversations).await.note.session.unwrap();
     let store = conversations.inside.engine.store().clone();
     let row = store.session(&session).await.unwrap();
