@@ -111,8 +111,8 @@ impl Session {
                 }
                 self.state.request = request;
             }
-            Input::Answered { usage, turn, now } => self.learn(&usage, turn, now),
-            Input::Refused { tokens, now } => self.learn_refusal(tokens, now),
+            Input::Answered { usage, turn, sent, now } => self.learn(&usage, turn, sent, now),
+            Input::Refused { tokens, sent, now } => self.learn_refusal(tokens, sent, now),
             Input::Compact { now } => self.errand = Some(Errand::new(Purpose::Compact, now)),
             Input::Stored { ticket, messages, operation } => {
                 if let Some(flight) = self.land(ticket) {
@@ -209,8 +209,8 @@ impl Session {
     }
 
     /// Learns from what the provider reported, and sees whether there is something to do.
-    fn learn(&mut self, usage: &Usage, turn: Turn, now: i64) {
-        let sent = self.state.sent_chars.take();
+    fn learn(&mut self, usage: &Usage, turn: Turn, sent: Option<u64>, now: i64) {
+        self.reported(sent);
         if let (Some(chars), Ok(tokens)) = (sent, u64::try_from(usage.context()))
             && tokens > 0
         {
@@ -237,7 +237,8 @@ impl Session {
     }
 
     /// Learns that the last request was too long.
-    fn learn_refusal(&mut self, tokens: Option<u64>, now: i64) {
+    fn learn_refusal(&mut self, tokens: Option<u64>, sent: Option<u64>, now: i64) {
+        self.reported(sent);
         let usable = self.usable().and_then(|usable| u64::try_from(usable).ok());
         // Whatever the estimate said, it was more than there is room for.
         let least = usable.map(|usable| usable.saturating_add(1));
@@ -247,7 +248,7 @@ impl Session {
             // Who has counted is believed, so it is the window that was thought larger than it is.
             self.state.request.limits.shrink(i64::try_from(least - tokens).unwrap_or(i64::MAX));
         }
-        if let (Some(chars), Some(tokens)) = (self.state.sent_chars.take(), tokens.or(least)) {
+        if let (Some(chars), Some(tokens)) = (sent, tokens.or(least)) {
             self.state.calibration.observe(chars, tokens);
         }
         let mut errand = Errand::new(Purpose::Rest(Turn::Open), now);
@@ -256,6 +257,11 @@ impl Session {
             self.note_overflow(Trigger::Refusal, self.tokens());
         }
         self.errand = Some(errand);
+    }
+
+    /// A request of so many characters was reported on, and is not under way any more.
+    fn reported(&mut self, sent: Option<u64>) {
+        self.state.sent_chars = self.state.sent_chars.filter(|chars| Some(*chars) != sent);
     }
 
     fn note_overflow(&mut self, trigger: Trigger, tokens: i64) {

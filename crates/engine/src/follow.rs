@@ -162,10 +162,14 @@ impl Session {
         MOST.saturating_sub(usize::try_from(pinned.sum::<u64>()).unwrap_or(MOST))
     }
 
-    /// Learns how the last request ended, without storing that yet; gives what happened because of it.
-    pub async fn learn(&mut self, settlement: Settlement) -> Result<Vec<Event>, EngineError> {
+    /// Learns how a request of so many characters ended, without storing that yet; gives what happened because of it.
+    pub async fn learn(
+        &mut self,
+        settlement: Settlement,
+        sent: Option<u64>,
+    ) -> Result<Vec<Event>, EngineError> {
         let now = self.now();
-        self.drive(settlement.input(now)).await?;
+        self.drive(settlement.input(sent, now)).await?;
         Ok(std::mem::take(&mut self.told))
     }
 

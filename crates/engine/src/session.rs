@@ -46,11 +46,11 @@ pub enum Settlement {
 }
 
 impl Settlement {
-    /// What the machine is told.
-    pub(crate) fn input(self, now: i64) -> Input {
+    /// What the machine is told, if the request had so many characters.
+    pub(crate) fn input(self, sent: Option<u64>, now: i64) -> Input {
         match self {
-            Settlement::Answered { usage, turn } => Input::Answered { usage, turn, now },
-            Settlement::Overflow { tokens } => Input::Refused { tokens, now },
+            Settlement::Answered { usage, turn } => Input::Answered { usage, turn, sent, now },
+            Settlement::Overflow { tokens } => Input::Refused { tokens, sent, now },
         }
     }
 }
@@ -75,6 +75,8 @@ pub struct Session {
     pub(crate) notes: Vec<String>,
     pub(crate) stretch: Stretch,
     pub(crate) told: Vec<Event>,
+    /// Characters of the last request that was let through here.
+    pub(crate) sent: Option<u64>,
     /// What is in memory only, for a session that follows somebody else's history.
     pub(crate) following: Option<Following>,
     /// Something failed halfway: what is in memory is not to be relied on.
@@ -125,6 +127,7 @@ impl Session {
             notes: Vec::new(),
             stretch: Stretch::default(),
             told: Vec::new(),
+            sent: None,
             following,
             is_dirty: false,
         })
@@ -216,15 +219,37 @@ impl Session {
             frame,
             now: self.now(),
         };
-        self.drive(Input::Asked(asked)).await
+        let outcome = self.drive(Input::Asked(asked)).await?;
+        self.sent = self.machine.state().sent_chars;
+        Ok(outcome)
     }
 
     /// Says how the last request ended; gives what happened because of it.
+    ///
+    /// That is the last one that this session made, or if it made none, the last one that any did.
     pub async fn settle(&mut self, settlement: Settlement) -> Result<Vec<Event>, EngineError> {
+        self.refresh().await?;
+        let sent = self.sent.or(self.machine.state().sent_chars);
+        self.settle_sent(settlement, sent).await
+    }
+
+    /// Characters of the last request that was made here, until it is settled.
+    pub fn sent(&self) -> Option<u64> {
+        self.sent
+    }
+
+    /// Says how a request of so many characters ended, for whoever has several under way: [`Session::sent`] told when it was
+    /// made. If nobody knows, nothing is learned about characters and tokens.
+    pub async fn settle_sent(
+        &mut self,
+        settlement: Settlement,
+        sent: Option<u64>,
+    ) -> Result<Vec<Event>, EngineError> {
+        self.sent = self.sent.filter(|chars| Some(*chars) != sent);
         for attempt in 0..TRIES {
             self.refresh().await?;
             let now = self.now();
-            match self.drive(settlement.input(now)).await {
+            match self.drive(settlement.input(sent, now)).await {
                 Ok(_) => {
                     self.keep_state().await?;
                     return Ok(std::mem::take(&mut self.told));

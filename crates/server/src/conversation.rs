@@ -209,8 +209,8 @@ impl Conversations {
     }
 
     fn ready(&self, branch: &Arc<Branch>, ask: Ask, fitted: Fitted) -> Ready {
-        let Fitted { composed: Composed { body, cuts, replaced, altered }, did, happened, cause, is_tight } =
-            fitted;
+        let Fitted { composed, did, happened, cause, is_tight, sent } = fitted;
+        let Composed { body, cuts, replaced, altered } = composed;
         let note = Note {
             did,
             cause,
@@ -225,7 +225,7 @@ impl Conversations {
             altered,
             happened,
         };
-        let talk = Talk::new(self.clone(), branch.clone(), ask, &note);
+        let talk = Talk::new(self.clone(), branch.clone(), ask, sent, &note);
         Ready { body, note, talk: Some(talk), is_tight }
     }
 }

@@ -41,6 +41,12 @@ pub enum Input {
         usage: Usage,
         /// Whether the model has more to do.
         turn: Turn,
+        /// The characters of the request that it answers, as [`State::sent_chars`] told them when that was let through.
+        /// Several may be under way at once, and only whoever sent them knows which this one is. If he does not, nothing
+        /// is learned about characters and tokens.
+        ///
+        /// [`State::sent_chars`]: super::State::sent_chars
+        sent: Option<u64>,
         /// When.
         now: i64,
     },
@@ -48,6 +54,8 @@ pub enum Input {
     Refused {
         /// What it counted, if it said so.
         tokens: Option<u64>,
+        /// The characters of the request, as for one that is answered.
+        sent: Option<u64>,
         /// When.
         now: i64,
     },

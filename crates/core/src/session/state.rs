@@ -30,7 +30,7 @@ pub struct State {
     pub last_request: Option<i64>,
     /// The newest message that a model has been sent.
     pub sent_to: Seq,
-    /// Characters of the request that was let through last and not reported on yet.
+    /// Characters of the request that was let through last, until somebody reports on it.
     pub sent_chars: Option<u64>,
     /// The number of the newest compaction task.
     pub last_task: u64,

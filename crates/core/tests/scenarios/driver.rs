@@ -123,7 +123,8 @@ impl Scene {
     /// It asked, and the provider reports so many tokens of input.
     pub(crate) fn report(&mut self, input: i64, turn: Turn) {
         let usage = Usage { input, output: 500, ..Usage::default() };
-        self.drive(Input::Answered { usage, turn, now: self.now });
+        let sent = self.machine.state().sent_chars;
+        self.drive(Input::Answered { usage, turn, sent, now: self.now });
     }
 
     /// Hands an input to the machine and carries out what it says.

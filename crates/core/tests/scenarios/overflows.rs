@@ -1,8 +1,8 @@
 //! How an overflow is noticed, and what follows it.
 
 use insta::assert_snapshot;
-use secateur::Role;
 use secateur::session::{Input, Turn};
+use secateur::{Role, Usage};
 
 use crate::driver::{Scene, profile};
 
@@ -130,7 +130,8 @@ fn what_the_provider_refused_is_said_again_behind_the_summary() {
     two_turns(&mut scene);
     scene.say(Role::User, "and the tests", 70);
     scene.ask();
-    scene.drive(Input::Refused { tokens: Some(205_000), now: scene.now });
+    let sent = scene.machine.state().sent_chars;
+    scene.drive(Input::Refused { tokens: Some(205_000), sent, now: scene.now });
     scene.ask();
     assert_snapshot!(scene.show(), @r#"
     00 user      <marker> 30 chars
@@ -155,7 +156,8 @@ fn balanced_prunes_after_a_refusal_and_asks_again() {
     scene.say(Role::User, "and the tests", 70);
     scene.work("bash", 1_000);
     scene.ask();
-    scene.drive(Input::Refused { tokens: Some(205_000), now: scene.now });
+    let sent = scene.machine.state().sent_chars;
+    scene.drive(Input::Refused { tokens: Some(205_000), sent, now: scene.now });
     scene.ask();
     assert_snapshot!(scene.show(), @r#"
     00 user      "look at the tree" 200 chars
@@ -273,4 +275,25 @@ fn a_request_that_cannot_fit_is_rejected_with_the_message_in_the_way() {
     compaction given up: no progress, 1250025 to 1250006 tokens, at most 1231625 wanted
     reject 1250025 of 184000 tokens: "the whole book" 4000000 chars, no-progress
     "#);
+}
+
+#[test]
+fn what_is_said_of_one_request_is_not_learned_of_another() {
+    let mut scene = Scene::named("balanced");
+    scene.say(Role::User, "look at the tree", 8_000);
+    scene.ask();
+    let first = scene.machine.state().sent_chars;
+    scene.say(Role::User, "and at the tests", 80_000);
+    scene.ask();
+    let second = scene.machine.state().sent_chars;
+    for (sent, input) in [(first, 2_000), (second, 22_000)] {
+        let usage = Usage { input, ..Usage::default() };
+        scene.drive(Input::Answered { usage, turn: Turn::Over, sent, now: scene.now });
+        assert_eq!(scene.machine.state().sent_chars, second.filter(|_| sent == first));
+    }
+    assert_eq!(scene.machine.tokens(), 22_000);
+    // Nobody knows what this was about.
+    let usage = Usage { input: 9_000, ..Usage::default() };
+    scene.drive(Input::Answered { usage, turn: Turn::Over, sent: None, now: scene.now });
+    assert_eq!(scene.machine.tokens(), 22_000);
 }

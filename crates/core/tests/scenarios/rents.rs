@@ -101,7 +101,8 @@ fn a_cache_that_outlives_its_time_is_believed() {
     scene.now += 900_000;
     scene.ask();
     let usage = Usage { cache_read: 9_000, input: 10, ..Usage::default() };
-    scene.drive(Input::Answered { usage, turn: Turn::Open, now: scene.now });
+    let sent = scene.machine.state().sent_chars;
+    scene.drive(Input::Answered { usage, turn: Turn::Open, sent, now: scene.now });
     long_output(&mut scene, 4);
     scene.now += 600_000;
     scene.ask();

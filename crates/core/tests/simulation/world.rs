@@ -132,8 +132,8 @@ impl World {
             80..84 if self.is_unlucky(100) => self.crash(),
             84..88 if self.is_unlucky(100) => self.interfere(),
             88..92 => {
-                let now = self.now;
-                self.drive(Input::Refused { tokens: None, now });
+                let (sent, now) = (self.machine.state().sent_chars, self.now);
+                self.drive(Input::Refused { tokens: None, sent, now });
             }
             92..95 => {
                 let now = self.now;
@@ -218,14 +218,14 @@ impl World {
         let Some(Effect::Send { tokens, usable, .. }) = outcome else { return };
         assert!(usable.is_none_or(|usable| tokens <= usable), "{tokens} of {usable:?} tokens let through");
         self.check_exchanges();
-        let now = self.now;
+        let (sent, now) = (self.machine.state().sent_chars, self.now);
         let real = (self.machine.window().chars() + 300) / self.chars_per_token;
         if real as i64 > self.limits.context {
             let tokens = self.chance.happens(50).then_some(real);
-            self.drive(Input::Refused { tokens, now });
+            self.drive(Input::Refused { tokens, sent, now });
         } else if !self.is_unlucky(10) {
             let usage = Usage { input: real as i64, output: 50, ..Usage::default() };
-            self.drive(Input::Answered { usage, turn: self.turn, now });
+            self.drive(Input::Answered { usage, turn: self.turn, sent, now });
         }
     }
 

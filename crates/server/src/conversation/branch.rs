@@ -30,8 +30,8 @@ pub(crate) struct Branch {
     used: AtomicU64,
     /// What is said in it. Apart from the rest, so that requests are recognised while a branch is at work.
     chain: RwLock<Arc<Vec<Link>>>,
-    /// Answers that came and were not settled yet, oldest first, each with who may be asked for a summary because of it.
-    reports: Mutex<Vec<(Report, Lent)>>,
+    /// Answers that came and were not settled yet, oldest first.
+    answers: Mutex<Vec<Answered>>,
     work: tokio::sync::Mutex<Work>,
     is_kept_soon: AtomicBool,
     /// The last prompt that a provider reported on.
@@ -59,7 +59,7 @@ impl Branch {
             key,
             used: AtomicU64::new(CLOCK.fetch_add(1, Ordering::Relaxed)),
             chain: RwLock::new(Arc::new(chain)),
-            reports: Mutex::default(),
+            answers: Mutex::default(),
             is_kept_soon: AtomicBool::new(false),
             prompt: Mutex::default(),
             is_heavy: AtomicBool::new(false),
@@ -104,9 +104,9 @@ impl Branch {
     }
 
     /// Takes note of an answer. It is settled by whoever works with the branch next.
-    pub(crate) fn report(&self, report: Report, lent: Lent) {
+    pub(crate) fn report(&self, answered: Answered) {
         self.is_awaited.store(false, Ordering::Relaxed);
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner).push((report, lent));
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).push(answered);
     }
 
     /// Lets what was said and learned be stored in a moment. Nobody waits for that: the client says it all again. Requests
@@ -188,15 +188,24 @@ impl Branch {
         let mut work = self.work.lock().await;
         loop {
             let next = {
-                let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-                if reports.is_empty() { None } else { Some(reports.remove(0)) }
+                let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+                if answers.is_empty() { None } else { Some(answers.remove(0)) }
             };
-            let Some((report, lent)) = next else { return work };
-            if let Err(error) = work.borrowing(lent).settle(report).await {
+            let Some(Answered { report, sent, lent }) = next else { return work };
+            if let Err(error) = work.borrowing(lent).settle(report, sent).await {
                 tracing::warn!(session = self.session, %error, "an answer is not settled");
             }
         }
     }
+}
+
+/// An answer that came.
+pub(crate) struct Answered {
+    pub report: Report,
+    /// The characters of its request, as the session counted them. Others may have been made since.
+    pub sent: Option<u64>,
+    /// Who may be asked for a summary because of it.
+    pub lent: Lent,
 }
 
 /// Who may be asked for a summary on a client's account.

@@ -32,6 +32,8 @@ pub(crate) struct Fitted {
     pub happened: Vec<Event>,
     pub cause: Option<&'static str>,
     pub is_tight: bool,
+    /// The characters that the session let through, if it was asked: what the provider says is about those.
+    pub sent: Option<u64>,
 }
 
 impl Inside {
@@ -198,6 +200,7 @@ impl Inside {
         let work: &mut Work = &mut borrowing;
         let chain = branch.chain();
         let (mut once, mut events, mut cause, mut is_tight) = (Vec::new(), Vec::new(), None, false);
+        let mut sent = None;
         if received.is_compaction() && work.has_room(&ask.target) {
             // The client makes a summary of its own: it should see all that there is to see.
             cause = Some("client-compacts");
@@ -215,6 +218,7 @@ impl Inside {
                 }
                 Err(error) => return Err(error.into()),
             }
+            sent = work.session.sent();
         }
         // While it waited for others, the session may have taken in what they said, and this request does not say.
         work.check_current(branch)?;
@@ -230,7 +234,7 @@ impl Inside {
         } else if composed.cuts + composed.replaced > 0 {
             did = "replayed";
         }
-        Ok(Fitted { composed, did, happened, cause, is_tight })
+        Ok(Fitted { composed, did, happened, cause, is_tight, sent })
     }
 }
 
@@ -254,5 +258,12 @@ fn replay_without_store(
     tracing::warn!(cause = hindrance.cause(), why = %hindrance, "what was decided before is replayed");
     let composed = work.layout.apply(received)?;
     let did = if composed.cuts + composed.replaced > 0 { "replayed" } else { "kept" };
-    Ok(Fitted { composed, did, happened: Vec::new(), cause: Some(hindrance.cause()), is_tight: true })
+    Ok(Fitted {
+        composed,
+        did,
+        happened: Vec::new(),
+        cause: Some(hindrance.cause()),
+        is_tight: true,
+        sent: None,
+    })
 }

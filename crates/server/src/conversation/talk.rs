@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use secateur_engine::provider::Overflow;
 use secateur_engine::{EngineError, Target};
 
-use super::branch::{Branch, Lent};
+use super::branch::{Answered, Branch, Lent};
 use super::cache::Prompt;
 use super::decision::{Fitted, TRIES};
 use super::hindrance::Hindrance;
@@ -59,16 +59,24 @@ pub(crate) struct Talk {
     prompt: Prompt,
     window: Window,
     /// Bytes that were sent.
-    sent: u64,
+    bytes: u64,
+    /// The same in characters, as the session counts them.
+    sent: Option<u64>,
     /// None as soon as the request is accepted: it may be large, and the answer may take minutes.
     ask: Option<Ask>,
 }
 
 impl Talk {
-    pub(super) fn new(conversations: Conversations, branch: Arc<Branch>, ask: Ask, note: &Note) -> Self {
+    pub(super) fn new(
+        conversations: Conversations,
+        branch: Arc<Branch>,
+        ask: Ask,
+        sent: Option<u64>,
+        note: &Note,
+    ) -> Self {
         let prompt = Prompt::new(&ask.received, &ask.target.model, note.did);
-        let (lent, window, sent) = (ask.lent.clone(), ask.window.clone(), note.bytes_out);
-        Self { conversations, branch, lent, prompt, window, sent, ask: Some(ask) }
+        let (lent, window, bytes) = (ask.lent.clone(), ask.window.clone(), note.bytes_out);
+        Self { conversations, branch, lent, prompt, window, bytes, sent, ask: Some(ask) }
     }
 
     /// The provider refused the request as too long: what is to be sent instead; none if nothing can be done, and then
@@ -76,7 +84,7 @@ impl Talk {
     pub(crate) async fn overflowed(mut self, said: Overflow) -> Option<Ready> {
         let mut ask = self.ask.take()?;
         let conversations = self.conversations.clone();
-        match conversations.make_room(self.branch, &mut ask, said, self.sent).await {
+        match conversations.make_room(self.branch, &mut ask, said, (self.bytes, self.sent)).await {
             Ok((branch, fitted)) => Some(conversations.ready(&branch, ask, fitted)),
             Err(hindrance) => {
                 tracing::warn!(cause = hindrance.cause(), why = %hindrance, "a refusal is passed on");
@@ -100,31 +108,31 @@ impl Talk {
             self.conversations.inside.windows.took(&self.window, usage.context());
         }
         let missed = report.usage.and_then(|usage| self.branch.prompted(self.prompt.counted(usage)));
-        self.branch.report(report, self.lent);
+        self.branch.report(Answered { report, sent: self.sent, lent: self.lent });
         self.branch.keep_soon();
         missed
     }
 }
 
 impl Conversations {
-    /// Makes room for a request that the provider refused when it had so many bytes.
+    /// Makes room for a request that the provider refused when it had so many bytes and characters.
     async fn make_room(
         &self,
         branch: Arc<Branch>,
         ask: &mut Ask,
         said: Overflow,
-        sent: u64,
+        (bytes, sent): (u64, Option<u64>),
     ) -> Result<(Arc<Branch>, Fitted), Hindrance> {
         let mut branch = branch;
         for _ in 0..TRIES {
-            match self.refuse(&branch, ask, said).await {
+            match self.refuse(&branch, ask, said, sent).await {
                 Ok(Some(fitted)) => return Ok((branch, fitted)),
                 Err(hindrance) if !hindrance.is_collision() => return Err(hindrance),
                 Ok(None) | Err(_) => {}
             }
             // Another request with the same history was faster. What was learned about the window may do for this one.
             let (own, fitted) = self.inside.go_on(Some(branch), ask).await?;
-            if fitted.composed.len() < sent {
+            if fitted.composed.len() < bytes {
                 return Ok((own, fitted));
             }
             branch = own;
@@ -139,6 +147,7 @@ impl Conversations {
         branch: &Arc<Branch>,
         ask: &mut Ask,
         said: Overflow,
+        sent: Option<u64>,
     ) -> Result<Option<Fitted>, Hindrance> {
         let mut work = branch.work().await;
         let estimate = u64::try_from(work.session.machine().tokens()).unwrap_or(0);
@@ -155,7 +164,7 @@ impl Conversations {
         if received_changed(&ask.received, branch) {
             return Ok(None);
         }
-        work.borrowing(ask.lent.clone()).refuse(said.used).await?;
+        work.borrowing(ask.lent.clone()).refuse(said.used, sent).await?;
         self.inside.decide(&mut work, branch, ask).await.map(Some)
     }
 }

@@ -46,12 +46,12 @@ impl Work {
         Borrowing(self)
     }
 
-    /// Learns from an answer.
-    pub(super) async fn settle(&mut self, report: Report) -> Result<(), EngineError> {
+    /// Learns from an answer to a request of so many characters.
+    pub(super) async fn settle(&mut self, report: Report, sent: Option<u64>) -> Result<(), EngineError> {
         // What is learned may lead to a decision.
         if let Some(usage) = report.usage.filter(|_| !self.is_resigned) {
             let settlement = Settlement::Answered { usage, turn: report.turn };
-            let events = self.session.learn(settlement).await?;
+            let events = self.session.learn(settlement, sent).await?;
             self.happened.extend(events);
         }
         Ok(())
@@ -62,9 +62,9 @@ impl Work {
         self.session.keep_settled().await
     }
 
-    /// Learns that the provider refused the request as too long.
-    pub(crate) async fn refuse(&mut self, tokens: Option<u64>) -> Result<(), EngineError> {
-        let events = self.session.settle(Settlement::Overflow { tokens }).await?;
+    /// Learns that the provider refused a request of so many characters as too long.
+    pub(crate) async fn refuse(&mut self, tokens: Option<u64>, sent: Option<u64>) -> Result<(), EngineError> {
+        let events = self.session.settle_sent(Settlement::Overflow { tokens }, sent).await?;
         self.happened.extend(events);
         Ok(())
     }

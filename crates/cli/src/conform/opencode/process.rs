@@ -91,7 +91,7 @@ impl Play<'_> {
             inputs.push_back(Input::Asked(Request { limits, now: NOW, ..Request::default() }));
             // An answer that fills the window by itself says nothing about the length of the messages.
             let usage = Usage { output: WINDOW, ..Usage::default() };
-            inputs.push_back(Input::Answered { usage, turn: Turn::Open, now: NOW });
+            inputs.push_back(Input::Answered { usage, turn: Turn::Open, sent: None, now: NOW });
         } else {
             inputs.push_back(Input::Compact { now: NOW });
         }

@@ -31,6 +31,21 @@ async fn what_cannot_be_pruned_is_summarised() {
     assert!(last.contains("cache_control"));
 }
 
+/// What is said of the shorter one comes when the session has let the longer one through.
+#[tokio::test]
+async fn what_a_provider_counts_is_believed_of_the_request_that_it_counted() {
+    const WINDOW: i64 = 40_000;
+    let conversations = process("sqlite::memory:", WINDOW).await;
+    let short = chat(1_500, 5).ask(&conversations).await;
+    let long = chat(1_500, 13).ask(&conversations).await;
+    short.answer().await;
+    long.answer().await;
+    let agent = chat(1_500, 22);
+    let sent = agent.ask(&conversations).await;
+    assert!(agent.body().len() / 4 > WINDOW as usize);
+    assert!(sent.body.len() / 4 < WINDOW as usize, "{:?}", sent.note);
+}
+
 #[tokio::test]
 async fn a_refusal_is_answered_with_less() {
     let conversations = process("sqlite::memory:", 0).await;
