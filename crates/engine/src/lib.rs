@@ -19,6 +19,7 @@ mod drive;
 mod engine;
 mod error;
 mod follow;
+mod following;
 mod fork;
 mod handle;
 pub mod hooks;

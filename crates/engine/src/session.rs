@@ -18,7 +18,7 @@ use crate::dialect::{Dialect, frame_chars};
 use crate::drive::{Outcome, Stretch};
 use crate::engine::{Engine, Target};
 use crate::error::EngineError;
-use crate::follow::Following;
+use crate::following::Following;
 use crate::handle;
 use crate::live::Live;
 use crate::prepare::Prepared;

@@ -186,7 +186,7 @@ impl Proxy {
             }
             Collected::Busy(read, rest) => {
                 let passed = note::passed("busy", length);
-                tracing::warn!(cause = passed.cause, "a request is passed on as it came");
+                self.books.tally.busy();
                 return (self.pass(head, read, rest, peer, place.provider).await, passed);
             }
             Collected::Broken => return (Err(Gone), Note::default()),

@@ -13,6 +13,7 @@ mod answer;
 mod api;
 mod collect;
 mod conversation;
+mod door;
 mod ear;
 mod entrance;
 mod exchange;

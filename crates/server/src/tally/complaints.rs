@@ -1,4 +1,4 @@
-//! Refusals in the log: a line each, but not a flood of them.
+//! Refusals in the log, and requests that there was no room for: a line each, but not a flood of them.
 //!
 //! Whoever is refused may come back as fast as he can. So each reason has a line a second at most, which says how many
 //! there were since the one before it.
@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::labels::DENIED;
 
+/// A request was passed on unread, because others take all the room.
+const BUSY: &str = "busy";
+
 /// How long a reason is not spoken of again.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -15,7 +18,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Complaints {
     began: Instant,
-    by_reason: [Complaint; DENIED.len()],
+    by_reason: [Complaint; DENIED.len() + 1],
 }
 
 #[derive(Debug, Default)]
@@ -39,9 +42,16 @@ impl Complaints {
         }
     }
 
+    /// Says that there was no room to read a request.
+    pub(super) fn busy(&self) {
+        if let Some(left_out) = self.turn(BUSY, self.began.elapsed()) {
+            tracing::warn!(cause = BUSY, left_out, "a request is passed on as it came");
+        }
+    }
+
     /// How many had no line since the last one, if there may be one now.
     fn turn(&self, reason: &str, now: Duration) -> Option<u64> {
-        let at = DENIED.iter().position(|known| *known == reason)?;
+        let at = DENIED.iter().chain([&BUSY]).position(|known| *known == reason)?;
         let complaint = self.by_reason.get(at)?;
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let next = complaint.next.load(Ordering::Relaxed);
@@ -66,7 +76,7 @@ mod tests {
         let turn = |reason, millis| complaints.turn(reason, Duration::from_millis(millis));
         assert_eq!(turn("host", 0), Some(0));
         assert_eq!((turn("host", 1), turn("host", 999)), (None, None));
-        assert_eq!(turn("slow", 1), Some(0));
+        assert_eq!((turn("slow", 1), turn(BUSY, 1)), (Some(0), Some(0)));
         assert_eq!(turn("host", 1000), Some(2));
         assert_eq!((turn("host", 1500), turn("host", 9000)), (None, Some(1)));
         assert_eq!(turn("never heard of", 0), None);
