@@ -92,15 +92,6 @@ pub enum StoreError {
         /// What was given, without anything that may be a user or a password.
         url: String,
     },
-    /// The address asks for an encrypted connection.
-    #[error(
-        "the address asks for sslmode={mode}, but connections to PostgreSQL are not encrypted yet: use a tunnel or \
-         a socket and say sslmode=disable"
-    )]
-    NotEncrypted {
-        /// What it asks for.
-        mode: &'static str,
-    },
     /// The database was made by a newer version.
     #[error(
         "the database has schema {found}, and this version of secateur knows schemas up to {known}: a newer version has \

@@ -68,7 +68,8 @@ pub const MOST_FOUND: usize = 1000;
 ///   only;
 /// * `sqlite::memory:`: a database of its own in memory, which ends with the store;
 /// * `postgres://…` or `postgresql://…`: a server. Tables are looked for where the server's `search_path` says; the
-///   option `options=-c%20search_path%3DNAME` of the URL changes it.
+///   option `options=-c%20search_path%3DNAME` of the URL changes it. `sslmode` and `sslrootcert` say how safe the
+///   connection has to be, as for PostgreSQL's own clients; `verify-full` is safe from whoever stands in between.
 ///
 /// A database of an older version is brought up to date; one of a newer version is refused with
 /// [`StoreError::Newer`]. What is in a URL, such as a password, is in no error.
@@ -93,7 +94,7 @@ pub const MOST_FOUND: usize = 1000;
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     let doing = "cannot open the store";
     match Place::read(url)? {
-        Place::Postgres(config) => Ok(Arc::new(Postgres::open(*config).await?)),
+        Place::Postgres(server) => Ok(Arc::new(Postgres::open(*server).await?)),
         Place::File(path) => {
             let opening = spawn_blocking(move || Sqlite::open(&path));
             Ok(Arc::new(opening.await.map_err(StoreError::database(doing))??))

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
-use tokio_postgres::config::SslMode;
 
 use crate::error::StoreError;
+use crate::postgres::{Encryption, Mode, Roots};
 
 /// Where a store is. There is no `Debug`, so that no credentials are printed by accident.
 pub(crate) enum Place {
@@ -14,14 +15,20 @@ pub(crate) enum Place {
     /// A database of SQLite's that nobody else sees and that ends with its store.
     Memory,
     /// A server.
-    Postgres(Box<Config>),
+    Postgres(Box<Server>),
+}
+
+/// A server, and how safe the way there has to be.
+pub(crate) struct Server {
+    pub config: Config,
+    pub encryption: Encryption,
 }
 
 impl Place {
     /// Reads a path or a URL.
     pub(crate) fn read(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return read_server(url).map(|config| Self::Postgres(Box::new(config)));
+            return read_server(url).map(|server| Self::Postgres(Box::new(server)));
         }
         let path = match url.strip_prefix("sqlite:") {
             Some(rest) => rest.strip_prefix("//").unwrap_or(rest),
@@ -57,30 +64,41 @@ fn redact(url: &str) -> String {
 
 /// Reads the address of a server. What the parser says about a wrong one can hold a piece of a password that was not
 /// escaped, so it is not passed on.
-fn read_server(url: &str) -> Result<Config, StoreError> {
-    let wish = ["verify-full", "verify-ca", "require"].into_iter().find(|mode| asks_for(url, mode));
-    if let Some(mode) = wish {
-        return Err(StoreError::NotEncrypted { mode });
+fn read_server(url: &str) -> Result<Server, StoreError> {
+    const DOING: &str = "cannot read the address of the PostgreSQL server";
+    // Whatever stands before the first of these are user and password.
+    let host = url.find('@').unwrap_or(0);
+    let options = url.get(host..).and_then(|rest| rest.find('?')).map_or(url.len(), |at| host + at);
+    let (address, options) = url.split_at(options);
+    let (mut encryption, mut others) = (Encryption::default(), String::new());
+    for option in options.split(['?', '&']).filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let value = percent_decode_str(value).decode_utf8_lossy();
+        match &*percent_decode_str(name).decode_utf8_lossy() {
+            "sslmode" => {
+                let modes = "sslmode is disable, prefer, require, verify-ca or verify-full";
+                encryption.mode = Mode::read(&value).ok_or(modes).map_err(StoreError::database(DOING))?;
+            }
+            "sslrootcert" if value == "system" => encryption.roots = Some(Roots::System),
+            "sslrootcert" => encryption.roots = Some(Roots::File(PathBuf::from(&*value))),
+            _ => {
+                others.push(if others.is_empty() { '?' } else { '&' });
+                others.push_str(option);
+            }
+        }
     }
-    let config: Config = url.parse().map_err(|_| StoreError::Database {
-        doing: "cannot read the address of the PostgreSQL server",
-        source:
-            "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE, with other characters escaped"
-                .into(),
-    })?;
-    if matches!(config.get_ssl_mode(), SslMode::Disable | SslMode::Prefer) {
-        Ok(config)
-    } else {
-        Err(StoreError::NotEncrypted { mode: "require" })
-    }
-}
-
-fn asks_for(url: &str, mode: &str) -> bool {
-    url.split(['?', '&']).skip(1).any(|option| option.split_once('=') == Some(("sslmode", mode)))
+    let expected =
+        "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE, with other characters escaped";
+    let config: Result<Config, _> = format!("{address}{others}").parse();
+    let mut config = config.map_err(|_| expected).map_err(StoreError::database(DOING))?;
+    config.ssl_mode(encryption.ssl_mode());
+    Ok(Server { config, encryption })
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::config::SslMode;
+
     use super::*;
 
     fn refusal(url: &str) -> String {
@@ -138,14 +156,39 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_wish_for_encryption_is_not_passed_over() {
-        for mode in ["require", "verify-ca", "verify-full"] {
-            let refusal = refusal(&format!("postgres://me:secret@host/db?sslmode={mode}"));
-            assert!(refusal.contains(&format!("sslmode={mode}")), "{refusal}");
-            assert!(!refusal.contains("secret"), "{refusal}");
+    fn server(url: &str) -> Server {
+        match Place::read(url) {
+            Ok(Place::Postgres(server)) => *server,
+            _ => panic!("{url} was not taken"),
         }
-        assert!(matches!(Place::read("postgres://host/db?sslmode=prefer"), Ok(Place::Postgres(_))));
-        assert!(refusal("postgres://host/db?sslmode=%72equire").contains("sslmode=require"));
+    }
+
+    #[test]
+    fn encryption_is_asked_for_in_the_words_of_other_clients() {
+        let file = |path: &str| Some(Roots::File(PathBuf::from(path)));
+        for (options, mode, roots, asked) in [
+            ("", Mode::Prefer, None, SslMode::Prefer),
+            ("?sslmode=disable", Mode::Disable, None, SslMode::Disable),
+            ("?sslmode=%72equire", Mode::Require, None, SslMode::Require),
+            ("?ssl%6Dode=require&connect_timeout=3", Mode::Require, None, SslMode::Require),
+            ("?connect_timeout=3&sslmode=verify-full", Mode::VerifyFull, None, SslMode::Require),
+            ("?sslmode=verify-ca&sslrootcert=/a%20b.pem", Mode::VerifyCa, file("/a b.pem"), SslMode::Require),
+            ("?sslrootcert=ca.pem", Mode::Prefer, file("ca.pem"), SslMode::Prefer),
+            ("?sslrootcert=system", Mode::Prefer, Some(Roots::System), SslMode::Require),
+        ] {
+            let Server { config, encryption } = server(&format!("postgres://me@host/db{options}"));
+            assert_eq!((encryption, config.get_ssl_mode()), (Encryption { mode, roots }, asked), "{options}");
+            assert_eq!(config.get_connect_timeout().is_some(), options.contains("connect_timeout"));
+            assert_eq!(config.get_dbname(), Some("db"));
+        }
+        let refusal = refusal("postgres://me:secret@host/db?sslmode=allow");
+        assert!(refusal.contains("sslmode is disable, prefer"), "{refusal}");
+        assert!(!refusal.contains("secret"), "{refusal}");
+    }
+
+    #[test]
+    fn marks_in_a_password_begin_no_options() {
+        let config = server("postgres://me:a?sslmode=b@host/db").config;
+        assert_eq!(config.get_password(), Some(&b"a?sslmode=b"[..]));
     }
 }

@@ -8,6 +8,7 @@
 mod body;
 mod clipping;
 mod commit;
+mod encryption;
 mod find;
 mod forget;
 mod fork;
@@ -24,11 +25,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::task::spawn_blocking;
-use tokio_postgres::{Config, NoTls};
 
 use crate::clipping::{Clipping, Search};
 use crate::draft::Draft;
 use crate::error::StoreError;
+use crate::place::Server;
 use crate::record::{
     Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
     OperationRow, SessionRow,
@@ -38,6 +39,7 @@ use crate::words::asked;
 use crate::{Store, failure};
 use problem::Problem;
 
+pub(crate) use encryption::{Encryption, Mode, Roots};
 pub use glance::{Outlook, outlook};
 
 /// A refusal, or a problem with PostgreSQL.
@@ -60,7 +62,8 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     /// Connects to a server and brings the tables up to date.
-    pub(crate) async fn open(mut config: Config) -> Result<Self, StoreError> {
+    pub(crate) async fn open(server: Server) -> Result<Self, StoreError> {
+        let Server { mut config, encryption } = server;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
@@ -68,7 +71,7 @@ impl Postgres {
             config.application_name("secateur");
         }
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let pool = Pool::builder(Manager::from_config(config, NoTls, manager))
+        let pool = Pool::builder(Manager::from_config(config, encryption.connector()?, manager))
             .max_size(CONNECTIONS)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(PATIENCE))

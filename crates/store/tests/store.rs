@@ -15,6 +15,8 @@ mod commit;
 mod content;
 #[path = "store/crash.rs"]
 mod crash;
+#[path = "store/encryption.rs"]
+mod encryption;
 #[path = "store/find.rs"]
 mod find;
 #[path = "store/forget.rs"]

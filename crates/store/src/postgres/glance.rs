@@ -6,7 +6,8 @@
 use std::time::{Duration, SystemTime};
 
 use tokio::time::timeout;
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::Config;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::migrate::KNOWN;
 use super::{Failure, lease};
@@ -38,17 +39,18 @@ pub struct Outlook {
 
 /// Asks a server about the store at a URL. Nothing is changed there.
 pub async fn outlook(url: &str) -> Result<Outlook, StoreError> {
-    let Place::Postgres(config) = Place::read(url)? else {
+    let Place::Postgres(server) = Place::read(url)? else {
         return Err(StoreError::database("cannot ask the server")("the store is not on a server"));
     };
-    match timeout(PATIENCE, ask(&config)).await {
+    let connector = server.encryption.connector()?;
+    match timeout(PATIENCE, ask(&server.config, connector)).await {
         Ok(answer) => answer.map_err(|failure| failure.while_doing("cannot ask the server")),
         Err(_) => Err(StoreError::database("cannot ask the server")("it did not answer in time")),
     }
 }
 
-async fn ask(config: &Config) -> Result<Outlook, Failure> {
-    let (mut client, connection) = config.connect(NoTls).await?;
+async fn ask(config: &Config, connector: MakeRustlsConnect) -> Result<Outlook, Failure> {
+    let (mut client, connection) = config.connect(connector).await?;
     // It ends when the client is dropped.
     tokio::spawn(connection);
     let transaction = client.build_transaction().read_only(true).start().await?;

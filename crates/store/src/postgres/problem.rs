@@ -3,7 +3,7 @@
 //! The details of its errors repeat the values of rows ("Key (id)=(…) already exists"). Only the message and the code
 //! are kept.
 
-use std::error::Error as _;
+use std::error::Error as StdError;
 use std::{fmt, io};
 
 use deadpool_postgres::PoolError;
@@ -57,9 +57,14 @@ impl std::error::Error for Problem {}
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let Some(said) = error.as_db_error() else {
-            // What the system says of a connection quotes nothing.
-            let cause = error.source().filter(|cause| cause.is::<io::Error>());
-            let message = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+            // What the system says of a connection quotes nothing, nor does what is said of its encryption.
+            let mut message = error.to_string();
+            let is_safe = |cause: &(dyn StdError + 'static)| {
+                cause.is::<io::Error>() || message.contains("TLS handshake")
+            };
+            if let Some(cause) = error.source().filter(|cause| is_safe(*cause)) {
+                message = format!("{message}: {cause}");
+            }
             return Self { message, kind: Kind::Broken };
         };
         // Classes 08 and 57P: the server ends the connection.
