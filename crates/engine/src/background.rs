@@ -50,11 +50,19 @@ impl Session {
         let outcome = (&mut background.work).await;
         let outcome = outcome.unwrap_or_else(|error| Err(Failure::Model { message: error.to_string() }));
         let input = self.outcome(task, outcome);
-        match self.drive(input).await {
+        self.is_taking = true;
+        let driven = self.drive(input).await;
+        self.is_taking = false;
+        match driven {
             // Others undid or compacted something: there is nothing left that this summary could replace.
             Err(error) if error.is_collision() => self.reload().await,
             outcome => outcome.map(drop),
         }
+    }
+
+    /// Whether a summary is made in the background, or its end is being stored: what others say meanwhile does it no harm.
+    pub(crate) fn is_in_background(&self) -> bool {
+        self.is_taking || self.machine.task().is_some_and(|task| task.background)
     }
 
     /// What the machine is told about a summary.

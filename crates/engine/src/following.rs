@@ -97,7 +97,7 @@ impl Session {
     /// Whether messages of others can be added to what is in memory. A follower rather begins anew; but a summary that is
     /// made in the background stays good while the conversation goes on elsewhere.
     pub(crate) fn may_take_in(&self) -> bool {
-        self.following.is_none() || self.machine.task().is_some_and(|task| task.background)
+        self.following.is_none() || self.is_in_background()
     }
 
     /// Takes note that others stored these messages. Says whether they are what a follower was about to store itself, as

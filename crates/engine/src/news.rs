@@ -67,7 +67,7 @@ impl Session {
             return Ok(News::Nothing);
         }
         // In the middle of a compaction, what others learned about sizes meanwhile is not worth a new one.
-        let is_learned = row.state != known.state && self.machine.task().is_none();
+        let is_learned = row.state != known.state && self.machine.task().is_none() && !self.is_taking;
         let is_same = row.last_operation == known.last_operation
             && row.last_event == known.last_event
             && row.live_from == known.live_from

@@ -68,6 +68,8 @@ pub struct Session {
     pub(crate) bodies: HashMap<Seq, Bytes>,
     pub(crate) prepared: Option<Prepared>,
     pub(crate) background: Option<Background>,
+    /// What became of a summary that was made in the background is just being stored.
+    pub(crate) is_taking: bool,
     pub(crate) lease: Option<Lease>,
     pub(crate) owner: String,
     pub(crate) focus: Option<String>,
@@ -121,6 +123,7 @@ impl Session {
             bodies: HashMap::new(),
             prepared: None,
             background: None,
+            is_taking: false,
             lease: None,
             owner: Uuid::now_v7().to_string(),
             focus: None,
