@@ -9,7 +9,7 @@
 //! | `verify-ca`   | yes               | one of `sslrootcert`                                         |
 //! | `verify-full` | yes               | one of `sslrootcert` or the system, in the name of the host  |
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
@@ -114,7 +114,7 @@ impl Encryption {
 }
 
 /// The certificates in a file.
-fn read_roots(file: &PathBuf) -> Result<RootCertStore, StoreError> {
+fn read_roots(file: &Path) -> Result<RootCertStore, StoreError> {
     let failed = |why: String| {
         let doing = "cannot read the certificates that sslrootcert names";
         StoreError::database(doing)(format!("{}: {why}", file.display()))
