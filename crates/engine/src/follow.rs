@@ -155,8 +155,7 @@ impl Session {
         settlement: Settlement,
         sent: Option<u64>,
     ) -> Result<Vec<Event>, EngineError> {
-        let now = self.now();
-        self.drive(settlement.input(sent, now)).await?;
+        self.report(settlement, sent).await?;
         Ok(std::mem::take(&mut self.told))
     }
 

@@ -138,6 +138,8 @@ impl Session {
 
     /// Takes everything from the store again.
     pub(crate) async fn reload(&mut self) -> Result<(), EngineError> {
+        // Whoever was about to store the end of a summary may have been dropped on the way.
+        self.is_taking = false;
         if self.start_over() {
             return Ok(());
         }
@@ -231,9 +233,7 @@ impl Session {
     ///
     /// That is the last one that this session made, or if it made none, the last one that any did.
     pub async fn settle(&mut self, settlement: Settlement) -> Result<Vec<Event>, EngineError> {
-        self.refresh().await?;
-        let sent = self.sent.or(self.machine.state().sent_chars);
-        self.settle_sent(settlement, sent).await
+        self.settle_by(settlement, |session| session.sent.or(session.machine.state().sent_chars)).await
     }
 
     /// Characters of the last request that was made here, until it is settled.
@@ -248,12 +248,20 @@ impl Session {
         settlement: Settlement,
         sent: Option<u64>,
     ) -> Result<Vec<Event>, EngineError> {
-        self.sent = self.sent.filter(|chars| Some(*chars) != sent);
+        self.settle_by(settlement, |_| sent).await
+    }
+
+    /// Settles a request whose length is known once the session is up to date.
+    async fn settle_by(
+        &mut self,
+        settlement: Settlement,
+        sent: impl Fn(&Self) -> Option<u64>,
+    ) -> Result<Vec<Event>, EngineError> {
         for attempt in 0..TRIES {
             self.refresh().await?;
-            let now = self.now();
-            match self.drive(settlement.input(sent, now)).await {
-                Ok(_) => {
+            let sent = sent(self);
+            match self.report(settlement, sent).await {
+                Ok(()) => {
                     self.keep_state().await?;
                     return Ok(std::mem::take(&mut self.told));
                 }
@@ -262,6 +270,18 @@ impl Session {
             }
         }
         Err(EngineError::Busy { session: self.row.id.clone() })
+    }
+
+    /// Tells the machine how a request of so many characters ended.
+    pub(crate) async fn report(
+        &mut self,
+        settlement: Settlement,
+        sent: Option<u64>,
+    ) -> Result<(), EngineError> {
+        let now = self.now();
+        self.drive(settlement.input(sent, now)).await?;
+        self.sent = self.sent.filter(|chars| Some(*chars) != sent);
+        Ok(())
     }
 
     /// Compacts now; `focus` says what the summary should pay attention to.
