@@ -97,23 +97,3 @@ fn a_users_own_models_go_over_the_catalogue() {
     assert_eq!(run.code, 2);
     assert!(run.err.contains("broken.toml"), "{}", run.err);
 }
-
-/// What the README shows is what the command prints.
-#[test]
-fn the_readme_shows_the_real_output() {
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
-    let desk = Desk::new();
-    let file = desk.demo();
-    let run = secateur(&["prune", &file]);
-    let inspected = secateur(&["inspect", &file, "--top", "3"]);
-    for line in run.out.lines().skip(1).chain(inspected.out.lines().skip(1)) {
-        assert!(readme.contains(line), "the README lacks: {line}");
-    }
-    for name in secateur(&["profiles", "--json"]).json().as_array().unwrap() {
-        let name = name["name"].as_str().unwrap().replace("openclaw@2026-01-aggressive", "…-aggressive");
-        assert!(readme.contains(&format!("`{name}`")), "the README lacks the profile {name}");
-    }
-    let own = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let own = desk.put("mine.toml", own);
-    assert_eq!(secateur(&["prune", desk.path("session.json").to_str().unwrap(), "--profile", &own]).code, 0);
-}
