@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use secateur_server::Provider;
-use secateur_sources::Homes;
+use secateur_sources::AgentFolders;
 
 /// An agent, by the name of its program.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Agent {
     }
 
     /// The folder that tells that the agent was used here.
-    pub(crate) fn folder(&self, homes: &Homes) -> Option<PathBuf> {
+    pub(crate) fn folder(&self, homes: &AgentFolders) -> Option<PathBuf> {
         let below = |usual: &str| homes.home.as_ref().map(|home| home.join(usual));
         match self.program {
             "claude" => homes.claude.clone().or_else(|| below(".claude")),
@@ -96,12 +96,12 @@ impl Agent {
     }
 
     /// The files in which an address may be written, those that win last.
-    pub(crate) fn files(&self, homes: &Homes, here: &Path) -> Vec<PathBuf> {
+    pub(crate) fn files(&self, homes: &AgentFolders, here: &Path) -> Vec<PathBuf> {
         self.own_files(homes).into_iter().chain(self.project_files(here)).collect()
     }
 
     /// Those of them that are the user's own.
-    pub(crate) fn own_files(&self, homes: &Homes) -> Vec<PathBuf> {
+    pub(crate) fn own_files(&self, homes: &AgentFolders) -> Vec<PathBuf> {
         let own = |names: &[&str]| -> Vec<PathBuf> {
             let folder = self.folder(homes);
             folder.iter().flat_map(|folder| names.iter().map(|name| folder.join(name))).collect()
@@ -144,8 +144,11 @@ mod tests {
 
     #[test]
     fn files_are_looked_for_where_the_environment_says() {
-        let homes =
-            Homes { home: Some("/home/me".into()), codex: Some("/elsewhere".into()), ..Homes::default() };
+        let homes = AgentFolders {
+            home: Some("/home/me".into()),
+            codex: Some("/elsewhere".into()),
+            ..AgentFolders::default()
+        };
         let files = |program: &str| Agent::of(OsStr::new(program)).files(&homes, Path::new("/garden"));
         assert_eq!(files("codex"), [PathBuf::from("/elsewhere/config.toml")]);
         assert_eq!(files("claude")[0], PathBuf::from("/home/me/.claude/settings.json"));

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use secateur_engine::config::{Config, LARGEST_FILE, Source, VARIABLES, schema};
+use secateur_engine::config::{Config, ConfigSource, LARGEST_FILE, VARIABLES, schema};
 use serde_json::json;
 
 use crate::paint;
@@ -73,7 +73,7 @@ impl Sources {
         if let Some(store) =
             home("XDG_DATA_HOME", ".local/share").map(|folder| folder.join("secateur/sessions.db"))
         {
-            sources.push(Source::default_value("store", &format!("sqlite:{}", store.display())));
+            sources.push(ConfigSource::default_value("store", &format!("sqlite:{}", store.display())));
         }
         for Candidate { whose, path, found } in self.candidates() {
             if !found && whose != "--config" {
@@ -81,8 +81,8 @@ impl Sources {
             }
             let text = read_file(&path).with_context(|| format!("cannot read {}", path.display()))?;
             sources.push(match whose {
-                "project" => Source::project(&path, &text)?,
-                _ => Source::user(&path, &text)?,
+                "project" => ConfigSource::project(&path, &text)?,
+                _ => ConfigSource::user(&path, &text)?,
             });
         }
         for (name, _) in VARIABLES {
@@ -90,9 +90,9 @@ impl Sources {
                 return Err(error).with_context(|| format!("cannot read the variable {name}"));
             }
         }
-        sources.extend(Source::environment(|name| env::var(name).ok()));
+        sources.extend(ConfigSource::environment(|name| env::var(name).ok()));
         for flag in &self.set {
-            sources.push(Source::flag(flag)?);
+            sources.push(ConfigSource::flag(flag)?);
         }
         Ok(Config::read(&sources, &read_file)?)
     }

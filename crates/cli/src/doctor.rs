@@ -24,7 +24,7 @@ use anyhow::Result;
 use clap::Args;
 use secateur_engine::config::Config;
 use secateur_server::{Provider, Settings};
-use secateur_sources::Homes;
+use secateur_sources::AgentFolders;
 use serde_json::json;
 
 use crate::figures::{counted, printable};
@@ -100,7 +100,7 @@ impl Doctor {
             tokio::join!(anthropic.check(&variable), openai.check(&variable), gemini.check(&variable));
         findings.extend([anthropic, openai, gemini].into_iter().flatten());
         let here = env::current_dir().unwrap_or_default();
-        let homes = Homes::from_env();
+        let homes = AgentFolders::from_env();
         let scene = Scene { proxy, neighbour: &neighbour, homes, here, variable: &variable };
         findings.extend(scene.check().await);
         findings

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use secateur::Measures;
 use secateur_formats::{FORMATS, Format, Skim, may_be_recorded, recorded_body, skim};
-use secateur_sources::{Content, Found, Source, SourceError, at};
+use secateur_sources::{FoundSources, Source, SourceContent, SourceError, find_at};
 
 use crate::paint;
 
@@ -29,8 +29,8 @@ fn format_name(name: &str) -> Result<Format, String> {
 
 /// The sessions at a path; an error if there is none.
 pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
-    let found = at(path).map_err(|error| told(&error))?;
-    let Found { sources, warnings } = found;
+    let found = find_at(path).map_err(|error| told(&error))?;
+    let FoundSources { sources, warnings } = found;
     for warning in &warnings {
         paint::warn(warning);
     }
@@ -92,8 +92,8 @@ pub(crate) fn facts(source: &Source, format: Option<Format>, measures: &Measures
     }
     let read = || -> Result<Vec<Skim>> {
         let reader: Box<dyn Read> = match opened.content {
-            Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),
-            Content::File(mut file) => {
+            SourceContent::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+            SourceContent::File(mut file) => {
                 // Only a document can be a recorded request: its first byte tells, and its first keys.
                 let mut beginning = vec![0; 1 << 12];
                 let count = file.read(&mut beginning)?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use secateur_sources::{Found, Homes, Source, at, find};
+use secateur_sources::{AgentFolders, FoundSources, Source, find, find_at};
 
 use crate::figures::counted;
 use crate::progress::Progress;
@@ -11,12 +11,12 @@ use crate::{logs, paint};
 
 /// The sessions at these paths, or, without a path, those of the agents on this machine.
 pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
-    let mut found = Found::default();
+    let mut found = FoundSources::default();
     if paths.is_empty() {
-        found = find(&Homes::from_env());
+        found = find(&AgentFolders::from_env());
     }
     for path in paths {
-        let here = at(path).map_err(|error| logs::told(&error))?;
+        let here = find_at(path).map_err(|error| logs::told(&error))?;
         found.sources.extend(here.sources);
         found.warnings.extend(here.warnings);
     }

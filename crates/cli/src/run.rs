@@ -27,7 +27,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use secateur_engine::config::Config;
 use secateur_server::{Counters, Provider, Server, Settings, Token};
-use secateur_sources::Homes;
+use secateur_sources::AgentFolders;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -91,7 +91,7 @@ impl Run {
         let call = Call {
             agent: Agent::of(program),
             arguments,
-            homes: Homes::from_env(),
+            homes: AgentFolders::from_env(),
             here: env::current_dir().unwrap_or_default(),
         };
         let settings = self.serve.settings(config)?;

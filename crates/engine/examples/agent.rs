@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 
 use secateur::session::Turn;
 use secateur::{Limits, Usage};
-use secateur_engine::provider::overflow;
+use secateur_engine::provider::read_overflow;
 use secateur_engine::{Engine, EngineError, NewMessage, Opening, Session, Settlement, Target};
 use secateur_store::StoreError;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ async fn turn(session: &mut Session, target: &Target, url: &str) -> Result<Strin
         let response = sent.body(request.body).send().await?;
         let status = response.status().as_u16();
         let body = response.text().await?;
-        if let Some(overflow) = overflow(status, &body) {
+        if let Some(overflow) = read_overflow(status, &body) {
             // It counts otherwise than we do. The session makes room and knows better from now on.
             session.settle(Settlement::Overflow { tokens: overflow.used }).await?;
             continue;

@@ -20,7 +20,7 @@
 //! belong to the engine and the proxy in front of it. Every other table is one of a [profile's](secateur::Profiles) and goes over the profile that was chosen.
 //!
 //! **A project is a stranger.** Its file comes with the repository. It may choose and tune a profile. It may not run
-//! programs, send the conversation elsewhere, or put words into the user's mouth; see [`Source::project`].
+//! programs, send the conversation elsewhere, or put words into the user's mouth; see [`ConfigSource::project`].
 //!
 //! **A summariser without its key** is no reason to refuse work that needs no summary. If the variable that `key_env`
 //! names is not set, the engine is built all the same, and every question to the model fails with an error that names
@@ -28,15 +28,15 @@
 //! command say so beforehand.
 //!
 //! ```
-//! use secateur_engine::config::{Config, Source};
+//! use secateur_engine::config::{Config, ConfigSource};
 //!
-//! let user = Source::user("config.toml", r#"
+//! let user = ConfigSource::user("config.toml", r#"
 //!     profile = "opencode"
 //!     [compaction]
 //!     threshold = "80%"
 //!     caps = { "mcp_*" = 5000 }
 //! "#)?;
-//! let flag = Source::flag("watermark.protect=60000")?;
+//! let flag = ConfigSource::flag("watermark.protect=60000")?;
 //! let config = Config::read(&[user, flag], &|path| std::fs::read_to_string(path))?;
 //!
 //! assert_eq!(config.profile().origin("compaction.threshold"), Some("config.toml"));
@@ -46,10 +46,10 @@
 //! ```
 
 mod error;
-mod keyless;
+mod keyless_model;
 mod mask;
-mod page;
-mod project;
+mod profile_files;
+mod project_file;
 mod schema;
 mod section;
 mod setting;
@@ -67,17 +67,17 @@ use toml::Table;
 
 pub use error::ConfigError;
 pub use schema::schema;
-pub use section::{LogFormat, Serve};
+pub use section::{LogFormat, ServeConfig};
 pub use setting::Setting;
-pub use source::{LARGEST_FILE, Source, VARIABLES};
+pub use source::{ConfigSource, LARGEST_FILE, VARIABLES};
 
 use crate::engine::{DEFAULT_PROFILE, Engine};
 use crate::hooks::{HookConfig, Hooks};
-use crate::provider::{ConnectError, Endpoint, Model};
+use crate::provider::{ConnectError, Endpoint, LanguageModel};
 use crate::redact::Redactor;
-use keyless::Keyless;
+use keyless_model::KeylessModel;
 use section::{ENGINE_KEYS, FAMILIES, PROFILE_KEYS};
-use values::Values;
+use values::LayeredValues;
 
 /// Where sessions are kept if nobody says where: a file in the working directory.
 pub const DEFAULT_STORE: &str = "sqlite:secateur.db";
@@ -95,23 +95,23 @@ pub struct Config {
     summariser: Option<Endpoint>,
     hooks: Vec<HookConfig>,
     redactor: Redactor,
-    serve: Serve,
-    values: Values,
+    serve: ServeConfig,
+    values: LayeredValues,
 }
 
 impl Config {
     /// Lays the sources over one another, the last one on top, and checks all of it. `load` reads the pages that
     /// `profile` and `profiles` name; their paths are relative to the file that names them.
-    pub fn read(sources: &[Source], load: &Load<'_>) -> Result<Self, ConfigError> {
-        let mut values = Values::default();
+    pub fn read(sources: &[ConfigSource], load: &Load<'_>) -> Result<Self, ConfigError> {
+        let mut values = LayeredValues::default();
         let mut profiles = Profiles::builtin();
         let mut pages = Vec::new();
         let mut layers = Vec::new();
         let mut chosen = None;
         for source in sources {
             section::check_keys(source)?;
-            project::check(source)?;
-            pages.extend(page::add_all(source, &mut profiles, load)?);
+            project_file::check(source)?;
+            pages.extend(profile_files::add_all(source, &mut profiles, load)?);
             if source.values.contains_key("profile") {
                 chosen = Some(source);
             }
@@ -126,7 +126,7 @@ impl Config {
             }
         }
         let name = match chosen {
-            Some(source) => page::choose(source, &mut profiles, load)?,
+            Some(source) => profile_files::choose(source, &mut profiles, load)?,
             None => DEFAULT_PROFILE.to_owned(),
         };
         let profile = resolve(&profiles, &name, &layers, chosen)?;
@@ -138,7 +138,7 @@ impl Config {
     }
 
     /// What the proxy is told.
-    pub fn serve(&self) -> &Serve {
+    pub fn serve(&self) -> &ServeConfig {
         &self.serve
     }
 
@@ -196,7 +196,7 @@ impl Config {
         Ok(hooks)
     }
 
-    fn build_model(&self) -> Result<Option<Arc<dyn Model>>, ConfigError> {
+    fn build_model(&self) -> Result<Option<Arc<dyn LanguageModel>>, ConfigError> {
         let Some(endpoint) = &self.summariser else { return Ok(None) };
         let refuse = |source| {
             let origin = self.values.origin("summariser").to_owned();
@@ -207,7 +207,7 @@ impl Config {
             Err(ConnectError::NoKey { variable }) => {
                 // Whatever else is wrong with it is wrong with any key.
                 endpoint.connect_as(None).map_err(refuse)?;
-                Ok(Some(Arc::new(Keyless::new(endpoint, variable))))
+                Ok(Some(Arc::new(KeylessModel::new(endpoint, variable))))
             }
             Err(error) => Err(refuse(error)),
         }
@@ -230,7 +230,7 @@ fn resolve(
     profiles: &Profiles,
     name: &str,
     layers: &[Layer],
-    chosen: Option<&Source>,
+    chosen: Option<&ConfigSource>,
 ) -> Result<Profile, ConfigError> {
     let named = |error| ConfigError::of_profile(error, chosen.map(|source| source.origin.as_str()));
     let base = profiles.get(name).map_err(named)?;

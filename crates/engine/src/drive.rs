@@ -9,7 +9,10 @@ use secateur::session::{
 use secateur_store::StoreError;
 
 use crate::error::EngineError;
-use crate::hooks::{Call, Ending, Facts, Messages, Moment, Part, Reason, Reply, Tokens};
+use crate::hooks::{
+    CompactionEnding, ContextTokens, HookCall, HookFacts, HookMoment, HookReason, HookResponse, MessageRange,
+    PartToCut,
+};
 use crate::news::News;
 use crate::session::Session;
 
@@ -122,13 +125,13 @@ impl Session {
             }
             Matter::Resume => {
                 let message = self.profile.compaction.resume.clone().unwrap_or_default();
-                self.ask_hooks(self.stretch.trigger, Facts::Autocontinue { message }).await.0
+                self.ask_hooks(self.stretch.trigger, HookFacts::Autocontinue { message }).await.0
             }
         })
     }
 
     async fn consult_cuts(&mut self, cuts: &[(Seq, MadeCut)]) -> Consent {
-        if !self.engine.parts.hooks.wants(Moment::BeforePrune) {
+        if !self.engine.parts.hooks.wants(HookMoment::BeforePrune) {
             return Consent::Given;
         }
         let window = self.machine.window();
@@ -138,13 +141,13 @@ impl Session {
             let tool = part.and_then(|part| window.outline().tool(part)).map(str::to_owned);
             let sizes = part.map(|part| window.outline().sizes(part)).unwrap_or_default();
             let tokens = self.machine.state().calibration.scale(sizes.units);
-            Part { id: format!("{seq}.{}", cut.part), message: *seq, tool, bytes: sizes.bytes, tokens }
+            PartToCut { id: format!("{seq}.{}", cut.part), message: *seq, tool, bytes: sizes.bytes, tokens }
         };
-        let parts: Vec<Part> = cuts.iter().map(part).collect();
+        let parts: Vec<PartToCut> = cuts.iter().map(part).collect();
         let after = parts.iter().map(|part| part.tokens).fold(self.sizes().before, u64::saturating_sub);
-        let tokens = Tokens { after: Some(after), ..self.sizes() };
-        let facts = Facts::BeforePrune { tokens, parts };
-        let (consent, Reply { keep, .. }) = self.ask_hooks(Trigger::Usage, facts).await;
+        let tokens = ContextTokens { after: Some(after), ..self.sizes() };
+        let facts = HookFacts::BeforePrune { tokens, parts };
+        let (consent, HookResponse { keep, .. }) = self.ask_hooks(Trigger::Usage, facts).await;
         let kept = |(seq, cut): &&(Seq, MadeCut)| keep.contains(&format!("{seq}.{}", cut.part));
         match consent {
             Consent::Given if !keep.is_empty() => {
@@ -157,7 +160,7 @@ impl Session {
     async fn consult_compaction(&mut self, task: &Task) -> Result<Consent, EngineError> {
         self.stretch = Stretch { trigger: task.trigger, messages: span(&task.head) };
         self.notes.clear();
-        if !self.engine.parts.hooks.wants(Moment::BeforeCompaction) {
+        if !self.engine.parts.hooks.wants(HookMoment::BeforeCompaction) {
             return Ok(Consent::Given);
         }
         let conversation = self.conversation(&task.head).await?;
@@ -165,7 +168,7 @@ impl Session {
             Some(seq) => Some(self.conversation(&[seq]).await?),
             None => None,
         };
-        let facts = Facts::BeforeCompaction {
+        let facts = HookFacts::BeforeCompaction {
             tokens: self.sizes(),
             messages: span(&task.head),
             conversation,
@@ -177,21 +180,21 @@ impl Session {
     }
 
     /// Asks the hooks. Gives their verdict and what else they said.
-    pub(crate) async fn ask_hooks(&mut self, trigger: Trigger, facts: Facts) -> (Consent, Reply) {
+    pub(crate) async fn ask_hooks(&mut self, trigger: Trigger, facts: HookFacts) -> (Consent, HookResponse) {
         let reason = match trigger {
-            Trigger::Refusal => Reason::Overflow,
-            Trigger::Manual => Reason::Manual,
-            Trigger::Usage | Trigger::Estimate | Trigger::Ahead => Reason::Threshold,
+            Trigger::Refusal => HookReason::Overflow,
+            Trigger::Manual => HookReason::Manual,
+            Trigger::Usage | Trigger::Estimate | Trigger::Ahead => HookReason::Threshold,
         };
-        let call = Call { session: self.row.id.clone(), reason, facts };
-        let reply = self.engine.parts.hooks.ask(call).await.reply;
+        let call = HookCall { session: self.row.id.clone(), reason, facts };
+        let reply = self.engine.parts.hooks.ask(call).await.response;
         let consent = if reply.veto.is_some() { Consent::Refused } else { Consent::Given };
         (consent, reply)
     }
 
     /// Tells the hooks how a compaction ended.
     async fn tell_hooks(&mut self, end: Event) {
-        if !self.engine.parts.hooks.wants(Moment::AfterCompaction) {
+        if !self.engine.parts.hooks.wants(HookMoment::AfterCompaction) {
             return;
         }
         let (tokens, ending) = match end {
@@ -200,19 +203,22 @@ impl Session {
                 let summary = prepared.map(|prepared| prepared.text.clone()).unwrap_or_default();
                 let before = u64::try_from(before).unwrap_or(0);
                 let after = u64::try_from(after).ok();
-                (Tokens { before, after, window: self.sizes().window }, Ending::Compacted { summary })
+                (
+                    ContextTokens { before, after, window: self.sizes().window },
+                    CompactionEnding::Compacted { summary },
+                )
             }
             Event::CompactionFailed { why, .. } | Event::CompactionRefused { why } => {
-                (self.sizes(), Ending::Failed { why: describe(&why) })
+                (self.sizes(), CompactionEnding::Failed { why: describe(&why) })
             }
             _ => return,
         };
         let Stretch { trigger, messages } = self.stretch;
-        self.ask_hooks(trigger, Facts::AfterCompaction { tokens, messages, ending }).await;
+        self.ask_hooks(trigger, HookFacts::AfterCompaction { tokens, messages, ending }).await;
     }
 
-    pub(crate) fn sizes(&self) -> Tokens {
-        Tokens {
+    pub(crate) fn sizes(&self) -> ContextTokens {
+        ContextTokens {
             before: u64::try_from(self.machine.tokens()).unwrap_or(0),
             after: None,
             window: self.machine.usable().and_then(|usable| u64::try_from(usable).ok()),
@@ -277,12 +283,12 @@ impl Drop for Session {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
     pub trigger: Trigger,
-    pub messages: Messages,
+    pub messages: MessageRange,
 }
 
 impl Default for Stretch {
     fn default() -> Self {
-        Self { trigger: Trigger::Usage, messages: Messages::default() }
+        Self { trigger: Trigger::Usage, messages: MessageRange::default() }
     }
 }
 
@@ -309,7 +315,7 @@ fn describe(why: &Failure) -> String {
 }
 
 /// The numbers from the first to behind the last.
-pub(crate) fn span(seqs: &[Seq]) -> Messages {
+pub(crate) fn span(seqs: &[Seq]) -> MessageRange {
     let (from, to) = (seqs.iter().min(), seqs.iter().max());
-    Messages { from: from.copied().unwrap_or(0), to: to.map_or(0, |last| last + 1) }
+    MessageRange { from: from.copied().unwrap_or(0), to: to.map_or(0, |last| last + 1) }
 }

@@ -14,7 +14,7 @@ use crate::error::EngineError;
 use crate::follow;
 use crate::hooks::Hooks;
 use crate::live::{Channel, Live};
-use crate::provider::Model;
+use crate::provider::LanguageModel;
 use crate::redact::Redactor;
 use crate::session::Session;
 
@@ -53,7 +53,7 @@ pub(crate) struct Parts {
     pub layers: Vec<Layer>,
     /// Profiles as sessions use them, by name and by whether those follow a client.
     shared: Mutex<HashMap<(String, bool), Arc<Profile>>>,
-    pub model: Option<Arc<dyn Model>>,
+    pub model: Option<Arc<dyn LanguageModel>>,
     pub hooks: Hooks,
     pub redactor: Redactor,
     pub clock: Clock,
@@ -144,7 +144,7 @@ impl Engine {
     }
 
     /// The same engine with a model that writes summaries.
-    pub fn with_model(self, model: Arc<dyn Model>) -> Self {
+    pub fn with_model(self, model: Arc<dyn LanguageModel>) -> Self {
         self.with(|parts| parts.model = Some(model))
     }
 
@@ -246,10 +246,10 @@ impl Engine {
         self.profile(&profile)?;
         let row = NewSession {
             id: opening.id.unwrap_or_else(|| Uuid::now_v7().to_string()),
-            dialect: opening.wire.name().to_owned(),
+            wire: opening.wire.name().to_owned(),
             profile,
             title: opening.title,
-            frame,
+            envelope: frame,
             state: "{}".to_owned(),
             time: self.parts.clock.now(),
         };

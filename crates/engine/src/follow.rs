@@ -20,7 +20,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use secateur::session::{Entry, Event, Input, MadeCut, Nature, Seq};
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
-use secateur_store::{NewMessage as Row, SessionRow};
+use secateur_store::{NewMessageRow, SessionRow};
 use uuid::Uuid;
 
 use crate::drive::Outcome;
@@ -28,7 +28,7 @@ use crate::engine::{DEFAULT_PROFILE, Engine, Opening, Target, check_frame};
 use crate::error::EngineError;
 use crate::following::Following;
 use crate::message::NewMessage;
-use crate::provider::Model;
+use crate::provider::LanguageModel;
 use crate::record::to_json;
 use crate::session::{Session, Settlement};
 
@@ -82,10 +82,10 @@ impl Engine {
         let now = self.parts.clock.now();
         let row = SessionRow {
             id: opening.id.unwrap_or_else(|| Uuid::now_v7().to_string()),
-            dialect: opening.wire.name().to_owned(),
+            wire: opening.wire.name().to_owned(),
             profile: opening.profile.unwrap_or_else(|| DEFAULT_PROFILE.to_owned()),
             title: opening.title,
-            frame: check_frame(&opening.frame)?,
+            envelope: check_frame(&opening.frame)?,
             state: "{}".to_owned(),
             live_from: 1,
             created: now,
@@ -112,7 +112,7 @@ impl Session {
     ) -> Result<Vec<Seq>, EngineError> {
         let (time, measures) = (self.now(), self.profile.policy.measures());
         let mut room = self.opening_room();
-        let mut rows: Vec<(Row, Entry)> = Vec::new();
+        let mut rows: Vec<(NewMessageRow, Entry)> = Vec::new();
         for message in messages {
             let (mut row, mut entry) = message.read(self.dialect, &measures, time)?;
             if entry.role == Role::Assistant {
@@ -191,7 +191,7 @@ impl Session {
     }
 
     /// Lets this model write summaries, if nobody is configured to.
-    pub fn lend(&mut self, model: Option<Arc<dyn Model>>) {
+    pub fn lend(&mut self, model: Option<Arc<dyn LanguageModel>>) {
         if let Some(following) = &mut self.following {
             following.lent = model;
         }

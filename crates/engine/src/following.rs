@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use secateur::session::{Nature, Seq, Session as Machine, State};
-use secateur_store::{Committed, Message, NewMessage as Row, NewSession, StoreError};
+use secateur_store::{Committed, MessageRow, NewMessageRow, NewSession, StoreError};
 
 use crate::error::EngineError;
-use crate::provider::Model;
+use crate::provider::LanguageModel;
 use crate::session::Session;
 
 /// What a session that follows has in memory only.
 #[derive(Default)]
 pub(crate) struct Following {
     /// Messages that are not stored yet, oldest first.
-    pub(crate) pending: Vec<Row>,
+    pub(crate) pending: Vec<NewMessageRow>,
     /// From this one on they may still be taken back.
     pub(crate) held_from: Option<Seq>,
     /// The session itself is not stored yet.
     pub(crate) is_unborn: bool,
     /// Who writes summaries, if nobody is configured to.
-    pub(crate) lent: Option<Arc<dyn Model>>,
+    pub(crate) lent: Option<Arc<dyn LanguageModel>>,
     pub(crate) reloads: u64,
 }
 
@@ -32,10 +32,10 @@ impl Session {
         }
         let row = NewSession {
             id: self.row.id.clone(),
-            dialect: self.row.dialect.clone(),
+            wire: self.row.wire.clone(),
             profile: self.row.profile.clone(),
             title: self.row.title.clone(),
-            frame: self.row.frame.clone(),
+            envelope: self.row.envelope.clone(),
             state: self.row.state.clone(),
             time: self.now(),
         };
@@ -44,7 +44,7 @@ impl Session {
             // Nobody else knows the id: it was made before, and the answer got lost.
             Err(exists @ StoreError::SessionExists { .. }) => {
                 let row = store.session(&self.row.id).await?;
-                if row.revision > 0 || row.dialect != self.row.dialect {
+                if row.revision > 0 || row.wire != self.row.wire {
                     return Err(exists.into());
                 }
                 row
@@ -58,7 +58,7 @@ impl Session {
     }
 
     /// All messages that are not stored yet.
-    pub(crate) fn pending(&self) -> Vec<Row> {
+    pub(crate) fn pending(&self) -> Vec<NewMessageRow> {
         self.following.as_ref().map(|following| following.pending.clone()).unwrap_or_default()
     }
 
@@ -72,7 +72,7 @@ impl Session {
     }
 
     /// Messages that are not stored yet and will not be taken back.
-    pub(crate) fn settled(&self) -> Vec<Row> {
+    pub(crate) fn settled(&self) -> Vec<NewMessageRow> {
         let Some(following) = &self.following else { return Vec::new() };
         let held = following.held_from.unwrap_or(Seq::MAX);
         let count = usize::try_from(held.saturating_sub(self.row.head + 1)).unwrap_or(usize::MAX);
@@ -102,7 +102,7 @@ impl Session {
 
     /// Takes note that others stored these messages. Says whether they are what a follower was about to store itself, as
     /// far as they are as many; if so, it has to find out what comes behind.
-    pub(crate) fn take_as_stored(&mut self, found: &[Message]) -> bool {
+    pub(crate) fn take_as_stored(&mut self, found: &[MessageRow]) -> bool {
         let Some(following) = &mut self.following else { return true };
         if following.pending.iter().zip(found).any(|(row, message)| row.id != message.id) {
             return false;
@@ -128,7 +128,7 @@ impl Session {
     }
 
     /// Who writes summaries.
-    pub(crate) fn summariser(&self) -> Option<Arc<dyn Model>> {
+    pub(crate) fn summariser(&self) -> Option<Arc<dyn LanguageModel>> {
         let lent = || self.following.as_ref().and_then(|following| following.lent.clone());
         self.engine.parts.model.clone().or_else(lent)
     }

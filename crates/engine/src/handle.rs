@@ -6,7 +6,7 @@
 use secateur::session::{Entry, Seq};
 use secateur::{Kind, Measures, PartIx};
 use secateur_formats::{UnknownWire, Wire};
-use secateur_store::{Clipping, Message, SessionRow};
+use secateur_store::{Clipping, MessageRow, SessionRow};
 
 use crate::clipping::About;
 use crate::dialect::{Dialect, text};
@@ -93,8 +93,8 @@ impl Engine {
     }
 
     /// Has messages show what they said before they were cut.
-    async fn show_originals(&self, row: &SessionRow, page: &mut [Message]) -> Result<(), EngineError> {
-        let cut: Vec<&mut Message> = page.iter_mut().filter(|message| !message.cuts.is_empty()).collect();
+    async fn show_originals(&self, row: &SessionRow, page: &mut [MessageRow]) -> Result<(), EngineError> {
+        let cut: Vec<&mut MessageRow> = page.iter_mut().filter(|message| !message.cuts.is_empty()).collect();
         let seqs: Vec<Seq> = cut.iter().map(|message| message.seq).collect();
         let originals = self.parts.store.originals(&row.id, &seqs).await?;
         for (message, original) in cut.into_iter().zip(originals) {
@@ -142,7 +142,7 @@ fn nothing(row: &SessionRow, name: &str) -> EngineError {
 }
 
 pub(crate) fn dialect(row: &SessionRow) -> Result<Dialect, EngineError> {
-    let wire: Wire = row.dialect.parse().map_err(|source: UnknownWire| EngineError::Unreadable {
+    let wire: Wire = row.wire.parse().map_err(|source: UnknownWire| EngineError::Unreadable {
         what: format!("session {}", row.id),
         source: source.into(),
     })?;
@@ -158,7 +158,7 @@ fn numbered(name: &str) -> Option<(Seq, Option<u32>)> {
 }
 
 /// The result of this call.
-fn called(message: &Message, name: &str) -> Option<u32> {
+fn called(message: &MessageRow, name: &str) -> Option<u32> {
     let entry: Entry = serde_json::from_str(&message.facts).ok()?;
     let is_meant =
         |part: &secateur::session::EntryPart| part.kind == Kind::Result && part.call.as_deref() == Some(name);
@@ -171,7 +171,7 @@ fn may_be_handle(name: &str) -> bool {
 }
 
 /// The part with this handle.
-fn handled(dialect: Dialect, message: &Message, name: &str) -> Option<u32> {
+fn handled(dialect: Dialect, message: &MessageRow, name: &str) -> Option<u32> {
     if !may_be_handle(name) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! What an application may say about pruning and compaction, before and after they happen.
 //!
-//! At five [moments](Moment) the engine asks whoever wants to be asked:
+//! At five [moments](HookMoment) the engine asks whoever wants to be asked:
 //!
 //! | moment | is told | may answer |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! | `autocontinue` | the message that would make the model go on | `veto` |
 //!
 //! A hook is a Rust [`Hook`], a program or an HTTP endpoint; the last two are a page of settings, [`HookConfig`]. All
-//! three are asked the same [`Call`] and give the same [`Reply`]. [`Hooks`] asks them one after the other.
+//! three are asked the same [`HookCall`] and give the same [`HookResponse`]. [`Hooks`] asks them one after the other.
 //!
 //! **A hook may fail; the work goes on.** A hook that cannot be started, takes too long, answers too much or answers
 //! nonsense is logged and skipped, as if it had said nothing. Nobody loses a session because a script broke.
@@ -19,7 +19,7 @@
 //! **A reply is untrusted.** It is limited in size and time, taken apart only if it is the one shape that is
 //! expected, and cleaned of control characters. What a moment does not allow is left off. There is no field that
 //! enables tools or changes settings, and unknown fields are ignored. Whoever puts a text of a reply into a prompt
-//! redacts it ([`Reply::map_texts`]) and marks it as untrusted.
+//! redacts it ([`HookResponse::map_texts`]) and marks it as untrusted.
 //!
 //! **Calls hold contents; logs do not.** Texts in a call were redacted by the caller. What is logged about a hook is
 //! its name, the moment, the time and a kind of failure, never a text of a call, a reply or a header.
@@ -73,7 +73,7 @@ mod endpoint;
 mod error;
 mod moment;
 mod program;
-mod reply;
+mod response;
 mod verdict;
 
 use std::sync::Arc;
@@ -83,14 +83,16 @@ use async_trait::async_trait;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-pub use call::{Call, Ending, Facts, Messages, Part, Reason, Tokens, VERSION};
+pub use call::{
+    CompactionEnding, ContextTokens, HookCall, HookFacts, HookReason, MessageRange, PartToCut, VERSION,
+};
 pub use config::{HookConfig, HookConfigError};
 pub use error::HookError;
-pub use moment::Moment;
-pub use reply::{
-    MAX_CONTEXT, MAX_CONTEXTS, MAX_CONTEXTS_TOTAL, MAX_ID, MAX_KEEP, MAX_PROMPT, MAX_VETO, Reply,
+pub use moment::HookMoment;
+pub use response::{
+    HookResponse, MAX_CONTEXT, MAX_CONTEXTS, MAX_CONTEXTS_TOTAL, MAX_ID, MAX_KEEP, MAX_PROMPT, MAX_VETO,
 };
-pub use verdict::{Asked, Outcome, Verdict};
+pub use verdict::{HookOutcome, HookRecord, HooksVerdict};
 
 /// How long a hook may take if nothing else is said.
 pub const DEFAULT_TIME: Duration = Duration::from_secs(5);
@@ -109,7 +111,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// are called in passing and must neither block nor panic.
 ///
 /// ```
-/// use secateur_engine::hooks::{Call, Facts, Hook, HookError, Hooks, Moment, Reason, Reply};
+/// use secateur_engine::hooks::{HookCall, HookFacts, Hook, HookError, Hooks, HookMoment, HookReason, HookResponse};
 ///
 /// struct Polite;
 ///
@@ -118,20 +120,20 @@ const GRACE: Duration = Duration::from_secs(2);
 ///     fn name(&self) -> &str {
 ///         "polite"
 ///     }
-///     fn wants(&self, moment: Moment) -> bool {
-///         moment == Moment::Autocontinue
+///     fn wants(&self, moment: HookMoment) -> bool {
+///         moment == HookMoment::Autocontinue
 ///     }
-///     async fn call(&self, _: &Call) -> Result<Reply, HookError> {
-///         Ok(Reply { veto: Some("ask the user first".to_owned()), ..Reply::default() })
+///     async fn call(&self, _: &HookCall) -> Result<HookResponse, HookError> {
+///         Ok(HookResponse { veto: Some("ask the user first".to_owned()), ..HookResponse::default() })
 ///     }
 /// }
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let mut hooks = Hooks::default();
 /// hooks.push(std::sync::Arc::new(Polite));
-/// let facts = Facts::Autocontinue { message: "Go on.".to_owned() };
-/// let verdict = hooks.ask(Call { session: "s1".to_owned(), reason: Reason::Threshold, facts }).await;
-/// assert_eq!(verdict.reply.veto.as_deref(), Some("ask the user first"));
+/// let facts = HookFacts::Autocontinue { message: "Go on.".to_owned() };
+/// let verdict = hooks.ask(HookCall { session: "s1".to_owned(), reason: HookReason::Threshold, facts }).await;
+/// assert_eq!(verdict.response.veto.as_deref(), Some("ask the user first"));
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -141,7 +143,7 @@ pub trait Hook: Send + Sync {
     fn name(&self) -> &str;
 
     /// Whether it wants to be asked at this moment.
-    fn wants(&self, moment: Moment) -> bool;
+    fn wants(&self, moment: HookMoment) -> bool;
 
     /// How long it may take; never more than [`MAX_TIME`] and a little for cleaning up.
     fn time_limit(&self) -> Duration {
@@ -149,7 +151,7 @@ pub trait Hook: Send + Sync {
     }
 
     /// Answers. What a moment does not allow is left off.
-    async fn call(&self, call: &Call) -> Result<Reply, HookError>;
+    async fn call(&self, call: &HookCall) -> Result<HookResponse, HookError>;
 }
 
 /// Hooks in the order in which they are asked.
@@ -175,7 +177,7 @@ impl Hooks {
     }
 
     /// Whether anybody wants to be asked at this moment: if not, the call need not be made up.
-    pub fn wants(&self, moment: Moment) -> bool {
+    pub fn wants(&self, moment: HookMoment) -> bool {
         self.list.iter().any(|hook| hook.wants(moment))
     }
 
@@ -183,10 +185,10 @@ impl Hooks {
     /// of prompts the last. A veto ends the round; later hooks are not asked about what will not happen.
     ///
     /// Dropping the future ends what is under way.
-    pub async fn ask(&self, call: Call) -> Verdict {
+    pub async fn ask(&self, call: HookCall) -> HooksVerdict {
         let moment = call.moment();
         let call = Arc::new(call);
-        let mut verdict = Verdict::default();
+        let mut verdict = HooksVerdict::default();
         for hook in self.list.iter().filter(|hook| hook.wants(moment)) {
             let start = Instant::now();
             let answer = ask_one(hook, &call).await;
@@ -195,11 +197,11 @@ impl Hooks {
                 Ok(reply) => verdict.take_in(reply, moment),
                 Err(error) => {
                     tracing::warn!(hook = hook.name(), %moment, ?took, %error, "hook skipped");
-                    Outcome::Failed { why: error.to_string() }
+                    HookOutcome::Failed { why: error.to_string() }
                 }
             };
-            verdict.asked.push(Asked { hook: hook.name().to_owned(), took_ms: millis(took), outcome });
-            if verdict.reply.veto.is_some() {
+            verdict.asked.push(HookRecord { hook: hook.name().to_owned(), took_ms: millis(took), outcome });
+            if verdict.response.veto.is_some() {
                 break;
             }
         }
@@ -208,7 +210,7 @@ impl Hooks {
 }
 
 /// Asks in a task of its own, so that a panic stays there. A set of one task, because a set that is dropped aborts.
-async fn ask_one(hook: &Arc<dyn Hook>, call: &Arc<Call>) -> Result<Reply, HookError> {
+async fn ask_one(hook: &Arc<dyn Hook>, call: &Arc<HookCall>) -> Result<HookResponse, HookError> {
     let limit = hook.time_limit().min(MAX_TIME + GRACE);
     let mut task = JoinSet::new();
     let (hook, call) = (Arc::clone(hook), Arc::clone(call));

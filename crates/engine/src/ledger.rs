@@ -33,29 +33,29 @@
 //! # Ok::<(), secateur_formats::ReadError>(())
 //! ```
 
-mod excerpt;
+mod activity;
+mod bounded_list;
+mod builder;
+mod call_status;
+mod clean_text;
 mod identifier;
-mod outcome;
-mod page;
-mod reading;
-mod recent;
+mod render;
 mod section;
-mod speech;
-mod todo;
-mod window;
-mod work;
+mod text_ends;
+mod todo_list;
+mod user_words;
 
 use secateur_formats::Transcript;
 use serde::{Deserialize, Serialize};
 
-use excerpt::{clean, cut_middle};
+use activity::{Action, CommandActivity, FileActivity, OpenError, ProvenTool, UseCount};
+use bounded_list::{BoundedList, LedgerEntry};
+use builder::LedgerBuilder;
+use call_status::CallStatus;
+use clean_text::{clean, cut_middle};
 use identifier::Identifier;
-use outcome::Outcome;
-use reading::Reading;
-use recent::{Entry, Recent};
-use speech::Said;
-use todo::Todos;
-use work::{Command, Deed, Failure, File, Proven, Use};
+use todo_list::TodoList;
+use user_words::UserWords;
 
 /// The line that a record begins with if there is room for it, so that nobody takes history for an order. A summary
 /// begins with it in any case, whoever wrote it.
@@ -66,18 +66,18 @@ pub const HEADER: &str = "This is a record of the conversation so far, made to s
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ledger {
-    pinned: Recent<Pin>,
-    said: Recent<Said>,
-    errors: Recent<Failure>,
-    files: Recent<File>,
-    commands: Recent<Command>,
-    pages: Recent<Use>,
-    agents: Recent<Use>,
-    tools: Recent<Use>,
-    proven: Recent<Proven>,
-    identifiers: Recent<Identifier>,
-    todos: Todos,
-    boxes: Todos,
+    pinned: BoundedList<PinnedText>,
+    said: BoundedList<UserWords>,
+    errors: BoundedList<OpenError>,
+    files: BoundedList<FileActivity>,
+    commands: BoundedList<CommandActivity>,
+    pages: BoundedList<UseCount>,
+    agents: BoundedList<UseCount>,
+    tools: BoundedList<UseCount>,
+    proven: BoundedList<ProvenTool>,
+    identifiers: BoundedList<Identifier>,
+    todos: TodoList,
+    boxes: TodoList,
     last_words: String,
 }
 
@@ -88,7 +88,7 @@ impl Ledger {
     /// What a stretch of conversation leaves behind. Every text passes `redact` before it is kept.
     pub fn of(transcript: &Transcript<'_>, redact: &dyn Fn(&str) -> String) -> Self {
         let mut ledger = Self::default();
-        Reading::new(transcript, redact, &mut ledger).run();
+        LedgerBuilder::new(transcript, redact, &mut ledger).run();
         ledger.followed_by(Self::default())
     }
 
@@ -99,8 +99,9 @@ impl Ledger {
             self.errors.remove(key);
         }
         let is_first = self.said.is_empty();
-        let said =
-            later.said.map(|said| Said { first: said.first && is_first, ..said }.answering(&self.last_words));
+        let said = later
+            .said
+            .map(|said| UserWords { first: said.first && is_first, ..said }.answering(&self.last_words));
         self.pinned.follow(later.pinned);
         self.said.follow(said);
         self.errors.follow(later.errors);
@@ -122,20 +123,20 @@ impl Ledger {
     /// The errors that what is in this ledger has made good, by their keys.
     fn made_good(&self) -> Vec<u64> {
         let files = self.files.iter().flat_map(|file| {
-            let changed = (file.changes > 0).then(|| Deed::Change.key(file.key));
-            [Some(Deed::Read.key(file.key)), changed].into_iter().flatten()
+            let changed = (file.changes > 0).then(|| Action::Change.key(file.key));
+            [Some(Action::Read.key(file.key)), changed].into_iter().flatten()
         });
-        let commands = self.commands.iter().filter(|command| command.outcome != Outcome::Unknown);
-        let commands = commands.map(|command| Deed::Run.key(command.key));
-        files.chain(commands).chain(self.proven.iter().filter_map(Entry::key)).collect()
+        let commands = self.commands.iter().filter(|command| command.outcome != CallStatus::Unknown);
+        let commands = commands.map(|command| Action::Run.key(command.key));
+        files.chain(commands).chain(self.proven.iter().filter_map(LedgerEntry::key)).collect()
     }
 
     /// Keeps a text of the user before everything else, for as long as there is room for pinned texts. A text that is
     /// pinned again moves to the end.
     pub fn pin(&mut self, text: &str, redact: &dyn Fn(&str) -> String) {
-        let text = cut_middle(clean(&redact(&clean(text))).trim(), Pin::LONGEST);
+        let text = cut_middle(clean(&redact(&clean(text))).trim(), PinnedText::LONGEST);
         if !text.is_empty() {
-            self.pinned.note(Pin(text));
+            self.pinned.note(PinnedText(text));
             self.pinned.settle();
         }
     }
@@ -149,35 +150,35 @@ impl Ledger {
     /// always give the same text. Where not everything fits, the least important sections shrink first and the oldest
     /// entries go first; pinned texts, the user's words and open errors go last. No budget, no text.
     pub fn render(&self, budget: usize) -> String {
-        page::render(self, budget)
+        render::render(self, budget)
     }
 
     /// The same without the line at the beginning, for whoever has said it already.
     pub(crate) fn sections(&self, budget: usize) -> String {
-        page::sections(self, budget)
+        render::sections(self, budget)
     }
 }
 
 /// A text that somebody pinned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Pin(String);
+struct PinnedText(String);
 
-impl Pin {
+impl PinnedText {
     /// The longest pinned text that is kept whole.
     const LONGEST: usize = 2_400;
 }
 
-impl Entry for Pin {
+impl LedgerEntry for PinnedText {
     const MOST: usize = 16;
     const WEIGHT: usize = 5_000;
 
     fn key(&self) -> Option<u64> {
-        Some(recent::key(&self.0))
+        Some(bounded_list::key(&self.0))
     }
 
     fn weight(&self) -> usize {
-        excerpt::weight(&self.0)
+        clean_text::weight(&self.0)
     }
 
     fn absorb(&mut self, _later: Self) {}
@@ -188,8 +189,8 @@ mod conversation;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
-mod mending;
-#[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod resolved_errors;
 #[cfg(test)]
 mod tests;

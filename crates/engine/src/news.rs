@@ -71,7 +71,7 @@ impl Session {
         let is_same = row.last_operation == known.last_operation
             && row.last_event == known.last_event
             && row.live_from == known.live_from
-            && row.frame == known.frame;
+            && row.envelope == known.envelope;
         if is_learned || !is_same || !self.may_take_in() {
             return Ok(News::Changes { revision: row.revision });
         }

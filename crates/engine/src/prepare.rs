@@ -12,13 +12,15 @@ use crate::dialect::{Dialect, text};
 use crate::drive::span;
 use crate::engine::Parts;
 use crate::error::EngineError;
-use crate::hooks::{Facts, Moment};
+use crate::hooks::{HookFacts, HookMoment};
 use crate::ledger::{HEADER, Ledger};
 use crate::live::Live;
-use crate::provider::{Finish, Model};
+use crate::provider::{Finish, LanguageModel};
 use crate::record::Deed;
 use crate::session::Session;
-use crate::summary::{Candidate, Job, Progress, Replaced, Ruler, check, gather, summarise};
+use crate::summary::{
+    ReplacedHistory, SummaryCandidate, SummaryInput, SummaryProgress, TokenRuler, check, gather, summarise,
+};
 
 /// A summary that is ready to take the place of messages.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ pub(crate) struct Prepared {
 /// All that is needed to prepare a summary, so that it can be done apart from the session.
 struct Material {
     parts: Arc<Parts>,
-    model: Option<Arc<dyn Model>>,
+    model: Option<Arc<dyn LanguageModel>>,
     session: String,
     owner: String,
     dialect: Dialect,
@@ -90,11 +92,11 @@ impl Session {
     async fn material(&mut self, task: Task) -> Result<Result<Material, Failure>, EngineError> {
         // An attempt after a failed one knows them as well.
         let (mut context, mut prompt) = (self.notes.clone(), None);
-        if task.means == Means::Model && self.engine.parts.hooks.wants(Moment::SessionCompacting) {
+        if task.means == Means::Model && self.engine.parts.hooks.wants(HookMoment::SessionCompacting) {
             let model = self.summariser().map(|model| model.name().to_owned());
             let (tokens, messages) = (self.sizes(), span(&task.head));
             let prompt_text = crate::summary::TASK.to_owned();
-            let facts = Facts::SessionCompacting { tokens, messages, model, prompt: prompt_text };
+            let facts = HookFacts::SessionCompacting { tokens, messages, model, prompt: prompt_text };
             let (consent, reply) = self.ask_hooks(task.trigger, facts).await;
             if consent == Consent::Refused {
                 return Ok(Err(Failure::Vetoed));
@@ -184,7 +186,7 @@ impl Material {
             let transcript = self.dialect.read(&self.body, &Measures::default()).map_err(flawed)?;
             let ledger = self.ledger.clone().followed_by(Ledger::of(&transcript, &redact));
             let pieces = gather(&transcript, &[], &redact);
-            let ruler = Ruler::new(self.chars_per_token);
+            let ruler = TokenRuler::new(self.chars_per_token);
             (ledger, pieces, ruler.tokens(&self.body))
         };
         let budget = usize::try_from(self.task.budget_chars).unwrap_or(usize::MAX);
@@ -207,8 +209,8 @@ impl Material {
     /// Lets a model write, and looks at what it wrote.
     async fn ask(
         &self,
-        model: &dyn Model,
-        pieces: &[crate::summary::Piece],
+        model: &dyn LanguageModel,
+        pieces: &[crate::summary::SummaryPiece],
         tokens: u64,
         redact: &(dyn Fn(&str) -> String + Send + Sync),
     ) -> Result<String, Failure> {
@@ -218,7 +220,7 @@ impl Material {
         let focus = self.focus.as_deref().map(redact);
         // A third of the room is for what is known for certain.
         let budget = u64::try_from(self.task.budget).unwrap_or(0) / 3 * 2;
-        let job = Job {
+        let job = SummaryInput {
             pieces,
             previous: previous.as_deref(),
             focus: focus.as_deref(),
@@ -231,11 +233,11 @@ impl Material {
         };
         let live = self.parts.live.clone();
         let (session, task) = (self.session.clone(), self.task.id);
-        let mut progress = move |progress: Progress<'_>| match progress {
-            Progress::Line(line) => {
+        let mut progress = move |progress: SummaryProgress<'_>| match progress {
+            SummaryProgress::Line(line) => {
                 live.send(Live::Delta { session: session.clone(), task, text: line.to_owned() });
             }
-            Progress::Asking { .. } | Progress::Restart => {
+            SummaryProgress::Asking { .. } | SummaryProgress::Restart => {
                 live.send(Live::Restart { session: session.clone(), task });
             }
             _ => {}
@@ -244,15 +246,15 @@ impl Material {
         let summary = self.holding_lease(writing).await?;
         let summary = summary.map_err(|error| Failure::Model { message: redact(&error.to_string()) })?;
         let credentials = |text: &str| self.parts.redactor.redact(text).findings.len();
-        let against = Replaced {
+        let against = ReplacedHistory {
             tokens,
             least_saving: 1,
             budget: budget.max(crate::summary::LEAST_BUDGET),
             carried: &[],
-            ruler: Ruler::new(self.chars_per_token),
+            ruler: TokenRuler::new(self.chars_per_token),
             credentials: &credentials,
         };
-        let candidate = Candidate { text: &summary.text, finish: Finish::Complete };
+        let candidate = SummaryCandidate { text: &summary.text, finish: Finish::Complete };
         check(&candidate, &against).map_err(|flaw| Failure::Flawed { message: flaw.to_string() })?;
         Ok(summary.text)
     }

@@ -1,33 +1,33 @@
 //! Asks a language model for a text, over HTTP.
 //!
 //! Whoever writes summaries needs one thing of a provider: here is a text, give me a text. So this is not a client
-//! for everything that a provider can do. There are no tools, no images, no conversation; there is a [`Question`] and
-//! an [`Answer`], and in between every way in which a network and a stranger's server can fail.
+//! for everything that a provider can do. There are no tools, no images, no conversation; there is a [`ModelRequest`] and
+//! an [`ModelResponse`], and in between every way in which a network and a stranger's server can fail.
 //!
 //! ```text
-//!   Endpoint ──connect──▶ Client: Model ──ask(Question)──▶ Delta, Delta, Delta … ──▶ Answer
-//!   (a page of settings)                                                       └──▶ AskError
+//!   Endpoint ──connect──▶ ModelClient: Model ──ask(ModelRequest)──▶ Delta, Delta, Delta … ──▶ ModelResponse
+//!   (a page of settings)                                                       └──▶ ModelError
 //! ```
 //!
 //! **Four wires.** Chat Completions, which nearly everybody speaks, Responses, Anthropic's Messages and Gemini. An endpoint
 //! names its [`Wire`](secateur_formats::Wire); the rest is the same for all.
 //!
 //! **Half an answer is none.** A summary replaces what it summarises. So a stream that ends before the model said
-//! that it is done is an error ([`AskError::CutOff`]), however much of it came; so is a call of a tool, and so is a
+//! that it is done is an error ([`ModelError::CutOff`]), however much of it came; so is a call of a tool, and so is a
 //! blank text. What is longer than allowed is given up as soon as it is.
 //!
 //! **Nothing is trusted.** The answer, each event of it and the text of an error are bounded in size; the whole and
 //! each silence in it are bounded in time; redirects are not followed and the environment's proxies not used. What a
 //! provider says in an error is cut short, freed of control characters, and of our key if it is in there.
 //!
-//! **Dropping is cancelling.** Whoever drops the future of [`Model::ask`] closes the connection, and the provider
+//! **Dropping is cancelling.** Whoever drops the future of [`LanguageModel::send`] closes the connection, and the provider
 //! stops writing.
 //!
 //! **On behalf of others.** A proxy has no key of its own: it asks with the headers of whoever asked it, and over
 //! connections that all share, see [`Endpoint::connect_through`].
 //!
 //! ```no_run
-//! use secateur_engine::provider::{Delta, Endpoint, Model, Question};
+//! use secateur_engine::provider::{Delta, Endpoint, LanguageModel, ModelRequest};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let endpoint: Endpoint = toml::from_str(
@@ -39,46 +39,46 @@
 //!     "#,
 //! )?;
 //! let model = endpoint.connect()?;
-//! let question = Question { system: "Be short.", text: "Why is the sky blue?", max_tokens: 200 };
+//! let request = ModelRequest { system: "Be short.", text: "Why is the sky blue?", max_tokens: 200 };
 //! let mut show = |delta: Delta<'_>| match delta {
 //!     Delta::Text(text) => print!("{text}"),
 //!     Delta::Restart => println!("\n(once more)"),
 //! };
-//! let answer = model.ask(&question, &mut show).await?;
+//! let answer = model.send(&request, &mut show).await?;
 //! println!("{:?}", answer.finish);
 //! # Ok(())
 //! # }
 //! ```
 
 mod address;
-mod censor;
 mod client;
 mod connector;
 mod counted;
 mod credentials;
 mod dialect;
-mod draft;
 mod endpoint;
 mod error;
+mod error_response;
 mod overflow;
-mod refusal;
-mod source;
-mod wait;
+mod response_body;
+mod response_builder;
+mod retry_after;
+mod secret;
 
 use async_trait::async_trait;
 use secateur::{Limits, Usage};
 
-pub use censor::Secret;
-pub use client::Client;
+pub use client::ModelClient;
 pub use connector::Connector;
 pub use counted::counted;
 pub use endpoint::{ConnectError, Endpoint, TokensField};
-pub use error::AskError;
-pub use overflow::{Overflow, overflow};
+pub use error::ModelError;
+pub use overflow::{ReportedOverflow, read_overflow};
+pub use secret::Secret;
 
 /// Somebody who can be asked for a text.
 #[async_trait]
-pub trait Model: Send + Sync {
+pub trait LanguageModel: Send + Sync {
     /// The name under which it goes into records.
     fn name(&self) -> &str;
 
@@ -86,7 +86,11 @@ pub trait Model: Send + Sync {
     fn limits(&self) -> Limits;
 
     /// Asks, and hands out the text as it comes. Dropping the future cancels the request.
-    async fn ask(&self, question: &Question<'_>, deltas: &mut Deltas<'_>) -> Result<Answer, AskError>;
+    async fn send(
+        &self,
+        request: &ModelRequest<'_>,
+        deltas: &mut Deltas<'_>,
+    ) -> Result<ModelResponse, ModelError>;
 }
 
 /// Who is told how an answer gets on.
@@ -94,7 +98,7 @@ pub type Deltas<'d> = dyn FnMut(Delta<'_>) + Send + 'd;
 
 /// What a model is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Question<'q> {
+pub struct ModelRequest<'q> {
     /// What it is to do. Left out of the request if it is blank.
     pub system: &'q str,
     /// What it is to do it with.
@@ -105,7 +109,7 @@ pub struct Question<'q> {
 
 /// What the model answered, from its first to its last word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ModelResponse {
     /// The text, without any thinking. Never blank.
     pub text: String,
     /// Why it ends where it ends.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use secateur::Role;
 use secateur::session::{Entry, Input, MadeCut, Nature, Operation, Record, Seq, State, Turnover};
-use secateur_store::{Change, Commit, NewMessage, NewOperation, StoreError};
+use secateur_store::{Commit, MessageChange, NewMessageRow, NewOperation, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
@@ -154,11 +154,11 @@ impl Draft<'_> {
             let shown = self.dialect().cut(&String::from_utf8_lossy(&original), &all)?.into_bytes();
             self.bodies.push((seq, shown.clone().into()));
             let cuts = to_json(&all)?;
-            self.commit.change.push(Change {
+            self.commit.change.push(MessageChange {
                 seq,
                 cuts: Some(cuts),
                 shown: Some(Some(shown)),
-                ..Change::default()
+                ..MessageChange::default()
             });
         }
         Ok(())
@@ -184,7 +184,7 @@ impl Draft<'_> {
         let entry = Entry { nature, parent, time, ..entry };
         let seq = self.session.row.head + self.commit.append.len() as u64 + 1;
         let body = Bytes::from(body);
-        self.commit.append.push(NewMessage {
+        self.commit.append.push(NewMessageRow {
             id,
             operation: Some(self.number()),
             pinned: false,
@@ -224,7 +224,7 @@ impl Draft<'_> {
         let made = self.made.get(before..).unwrap_or_default().to_vec();
         let Some(pivot) = turnover.pivot(&made) else { return Ok(()) };
         self.commit.clippings.extend(self.session.clip_messages(&turnover.replaced).await?);
-        let flag = |seq, hidden, pinned| Change { seq, hidden, pinned, ..Change::default() };
+        let flag = |seq, hidden, pinned| MessageChange { seq, hidden, pinned, ..MessageChange::default() };
         let hidden = turnover.hidden(&made).into_iter().map(|seq| flag(seq, Some(true), None));
         self.commit.change.extend(hidden);
         let earlier = turnover.previous.iter().flat_map(|pivot| pivot.kept.iter().copied());

@@ -82,8 +82,8 @@ use std::sync::Arc;
 pub use error::RedactError;
 
 use marker::{push_marker, split_at_markers};
-use pattern::{PATTERNS_MAX, Pattern};
-use scan::{Candidate, REACH, Rank, Rules, builtin, merge};
+use pattern::{PATTERNS_MAX, UserPattern};
+use scan::{CredentialCandidate, REACH, Rank, Rules, builtin, merge};
 
 /// How often what is left between findings is looked at again. Replacing a credential can only make a finding
 /// of what is beside it, so the second look is nearly always the last.
@@ -91,7 +91,7 @@ const PASSES: usize = 8;
 
 /// How much of a piece is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum ScanPass {
     /// All of it.
     First,
     /// Only what is near its ends: nothing has changed for the rest.
@@ -102,21 +102,21 @@ enum Look {
 #[derive(Clone, Debug)]
 pub struct Redactor {
     rules: Option<Arc<Rules>>,
-    patterns: Arc<[Pattern]>,
+    patterns: Arc<[UserPattern]>,
 }
 
 /// A text without its credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Redacted<'t> {
+pub struct RedactedText<'t> {
     /// The text; borrowed if nothing was found.
     pub text: Cow<'t, str>,
     /// What was found, in the order of the text, without overlap.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FoundCredential>,
 }
 
 /// A credential that was found. It says where, never what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct FoundCredential {
     /// The rule that found it, which is also what its marker says.
     pub rule: Cow<'static, str>,
     /// Where it was, in bytes of the original.
@@ -154,16 +154,16 @@ impl Redactor {
             if own.len() == PATTERNS_MAX {
                 return Err(RedactError::TooMany { limit: PATTERNS_MAX });
             }
-            own.push(Pattern::new(name, regex)?);
+            own.push(UserPattern::new(name, regex)?);
         }
         Ok(Self { patterns: own.into(), ..Self::new() })
     }
 
     /// Replaces every credential by a marker.
-    pub fn redact<'t>(&self, text: &'t str) -> Redacted<'t> {
+    pub fn redact<'t>(&self, text: &'t str) -> RedactedText<'t> {
         let findings = self.find(text);
         if findings.is_empty() {
-            return Redacted { text: Cow::Borrowed(text), findings };
+            return RedactedText { text: Cow::Borrowed(text), findings };
         }
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
@@ -173,30 +173,30 @@ impl Redactor {
             at = finding.range.end;
         }
         out.push_str(text.get(at..).unwrap_or_default());
-        Redacted { text: Cow::Owned(out), findings }
+        RedactedText { text: Cow::Owned(out), findings }
     }
 
     /// Whether there is a credential in a text.
     pub fn contains_credential(&self, text: &str) -> bool {
-        split_at_markers(text).into_iter().any(|piece| !self.find_in(text, piece, Look::First).is_empty())
+        split_at_markers(text).into_iter().any(|piece| !self.find_in(text, piece, ScanPass::First).is_empty())
     }
 
     /// Looks at the pieces between markers, then at what is left of them, until there is nothing more to
     /// find.
-    fn find(&self, text: &str) -> Vec<Finding> {
+    fn find(&self, text: &str) -> Vec<FoundCredential> {
         let mut findings = Vec::new();
         let mut pieces = split_at_markers(text);
-        let mut look = Look::First;
+        let mut look = ScanPass::First;
         for _ in 0..PASSES {
             let mut left = Vec::new();
             for piece in pieces {
                 let mut start = piece.start;
                 let found = self.find_in(text, piece.clone(), look);
                 let any = !found.is_empty();
-                for Candidate { range, rule, .. } in found {
+                for CredentialCandidate { range, rule, .. } in found {
                     left.push(start..range.start);
                     start = range.end;
-                    findings.push(Finding { rule, range });
+                    findings.push(FoundCredential { rule, range });
                 }
                 if any {
                     left.push(start..piece.end);
@@ -204,7 +204,7 @@ impl Redactor {
             }
             left.retain(|piece| !piece.is_empty());
             pieces = left;
-            look = Look::Again;
+            look = ScanPass::Again;
             if pieces.is_empty() {
                 break;
             }
@@ -214,12 +214,12 @@ impl Redactor {
     }
 
     /// What is found in one piece, in the order of the text, without overlap.
-    fn find_in(&self, text: &str, piece: Range<usize>, look: Look) -> Vec<Candidate> {
+    fn find_in(&self, text: &str, piece: Range<usize>, look: ScanPass) -> Vec<CredentialCandidate> {
         let mut found = Vec::new();
         let part = text.get(piece.clone()).unwrap_or_default();
         if let Some(rules) = &self.rules {
             let mut find = |span: Range<usize>| rules.find_all(part.as_bytes(), span, &mut found);
-            if look == Look::First || part.len() <= 2 * REACH {
+            if look == ScanPass::First || part.len() <= 2 * REACH {
                 find(0..part.len());
             } else {
                 find(0..REACH);
@@ -229,7 +229,7 @@ impl Redactor {
         for pattern in self.patterns.iter() {
             pattern.find_all(part, |range| {
                 let rule = Cow::Owned(pattern.name.as_ref().to_owned());
-                found.push(Candidate { range, rule, rank: Rank::User });
+                found.push(CredentialCandidate { range, rule, rank: Rank::User });
             });
         }
         let mut merged = merge(found);

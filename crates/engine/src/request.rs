@@ -59,7 +59,7 @@ impl Session {
         let rows = self.machine.window().rows().iter();
         let bodies = rows.filter_map(|row| shown.get(&row.seq).or_else(|| self.bodies.get(&row.seq)));
         let wire = target.wire.unwrap_or(self.dialect.0);
-        let mut frame = Cow::Borrowed(&*self.row.frame);
+        let mut frame = Cow::Borrowed(&*self.row.envelope);
         if wire == self.dialect.0 && wire != Wire::Gemini && !target.model.is_empty() {
             // The frame is short; in a finished body all messages would have to be walked over.
             frame = Cow::Owned(with_member(&frame, "model", &encode(&target.model)));

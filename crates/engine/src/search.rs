@@ -1,7 +1,7 @@
 //! Searching what was cut or compacted away.
 
 use secateur::session::Seq;
-use secateur_store::{Search, places};
+use secateur_store::{ClippingSearch, word_positions};
 use serde::Serialize;
 
 use crate::clipping::About;
@@ -49,8 +49,11 @@ impl Engine {
         session: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Hit>, EngineError> {
-        let search =
-            Search { words: words.to_owned(), session: session.map(str::to_owned), limit: limit.min(MOST) };
+        let search = ClippingSearch {
+            words: words.to_owned(),
+            session: session.map(str::to_owned),
+            limit: limit.min(MOST),
+        };
         let mut hits = Vec::new();
         for clipping in self.parts.store.search(search).await? {
             let row = self.parts.store.session(&clipping.session).await?;
@@ -80,13 +83,13 @@ impl Engine {
 fn snippet(text: &str, words: &str) -> String {
     /// A text may have a word on every line.
     const PLACES: usize = 2_000;
-    let places: Vec<(usize, usize)> = places(text, words).take(PLACES).collect();
+    let word_positions: Vec<(usize, usize)> = word_positions(text, words).take(PLACES).collect();
     let variety = |at: usize| {
-        let near = places.iter().filter(|(place, _)| (at..at + SNIPPET - LEAD).contains(place));
+        let near = word_positions.iter().filter(|(place, _)| (at..at + SNIPPET - LEAD).contains(place));
         near.fold(0u32, |seen, (_, word)| seen | 1 << word).count_ones()
     };
     // The first of those that are equally good.
-    let best = places.iter().map(|(at, _)| *at).rev().max_by_key(|&at| variety(at)).unwrap_or(0);
+    let best = word_positions.iter().map(|(at, _)| *at).rev().max_by_key(|&at| variety(at)).unwrap_or(0);
     let start = text.floor_char_boundary(best.saturating_sub(LEAD));
     let end = text.floor_char_boundary((start + SNIPPET).min(text.len()));
     let line = text.get(start..end).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");

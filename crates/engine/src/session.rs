@@ -201,7 +201,7 @@ impl Session {
     pub async fn context(&mut self, target: &Target) -> Result<Request, EngineError> {
         for attempt in 0..TRIES {
             self.refresh().await?;
-            match self.ask(target, frame_chars(&self.row.frame)).await {
+            match self.ask(target, frame_chars(&self.row.envelope)).await {
                 Ok(Outcome::Sent { tokens, usable, cuts }) => {
                     self.keep_state().await?;
                     return self.request(target, tokens, usable, &cuts).await;

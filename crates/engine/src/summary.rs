@@ -10,23 +10,24 @@
 //! A summary is text by a model about text by anybody, and an agent will believe it for the rest of the session. That
 //! decides how it is made: everything that is summarised is data behind a fence that it cannot close; credentials are
 //! replaced before anything is cut and again on the way out; the number and size of the questions are bounded
-//! whatever the conversation holds; and nothing relies on a summary before [`check`] has found no [`Flaw`].
+//! whatever the conversation holds; and nothing relies on a summary before [`check`] has found no [`SummaryFlaw`].
 //!
 //! Nothing here talks to the network or a store. [`gather`] and [`check`] are plain functions, and [`summarise`] asks
-//! whatever [`Model`](crate::provider::Model) it is given.
+//! whatever [`LanguageModel`](crate::provider::LanguageModel) it is given.
 
 mod check;
 mod chunk;
-mod make;
 mod material;
 mod piece;
 mod prompt;
+mod summariser;
 
-pub use check::{Candidate, Flaw, Replaced, check};
-pub use chunk::{CHARS_PER_TOKEN, Ruler};
-pub use make::{
-    Bound, CALLS, CHUNKS, Job, LEAST_BUDGET, OVERFLOWS, Place, Progress, Summary, SummaryError, summarise,
-};
+pub use check::{ReplacedHistory, SummaryCandidate, SummaryFlaw, check};
+pub use chunk::{CHARS_PER_TOKEN, TokenRuler};
 pub use material::gather;
-pub use piece::{Piece, Redact, Voice};
+pub use piece::{RedactFn, SummaryPiece, Voice};
 pub use prompt::{CONTEXT_LIMIT, FOCUS_LIMIT, TASK, TASK_LIMIT};
+pub use summariser::{
+    CALLS, CHUNKS, ChunkPosition, LEAST_BUDGET, OVERFLOWS, OutputBound, Summary, SummaryError, SummaryInput,
+    SummaryProgress, summarise,
+};

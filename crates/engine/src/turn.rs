@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use secateur::session::{Event, MadeCut, Nature, Operation, Pivot, Seq, Turnover};
-use secateur_store::{Change, Commit, OperationRow};
+use secateur_store::{Commit, MessageChange, OperationRow};
 
 use crate::error::EngineError;
 use crate::record::{Deed, to_json};
@@ -188,7 +188,7 @@ impl Session {
                 Some(self.dialect.cut(&String::from_utf8_lossy(&original), &made)?.into_bytes())
             };
             let cuts = Some(to_json(&made)?);
-            commit.change.push(Change { seq, cuts, shown: Some(shown), ..Change::default() });
+            commit.change.push(MessageChange { seq, cuts, shown: Some(shown), ..MessageChange::default() });
         }
         Ok(())
     }
@@ -237,10 +237,10 @@ impl Session {
             }
             let kept = turnover.kept.iter().copied();
             let is_kept = |seq: &Seq| pivot.as_ref().is_some_and(|pivot| pivot.kept.contains(seq));
-            commit.change.extend(kept.map(|seq| Change {
+            commit.change.extend(kept.map(|seq| MessageChange {
                 seq,
                 pinned: Some(is_kept(&seq)),
-                ..Change::default()
+                ..MessageChange::default()
             }));
         }
         commit.change.extend(hides.into_iter().map(|(seq, is_hidden)| hidden(seq, is_hidden)));
@@ -260,8 +260,8 @@ struct Past {
     made: Vec<(Seq, Nature)>,
 }
 
-fn hidden(seq: Seq, is_hidden: bool) -> Change {
-    Change { seq, hidden: Some(is_hidden), ..Change::default() }
+fn hidden(seq: Seq, is_hidden: bool) -> MessageChange {
+    MessageChange { seq, hidden: Some(is_hidden), ..MessageChange::default() }
 }
 
 fn pivot_of(turnover: &Turnover, made: &[(Seq, Nature)]) -> Option<Pivot> {

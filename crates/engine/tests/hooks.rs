@@ -21,49 +21,50 @@ mod wire;
 use std::sync::Arc;
 
 use secateur_engine::hooks::{
-    Call, Ending, Facts, Hook, HookConfig, Hooks, Messages, Moment, Outcome, Part, Reason, Tokens, Verdict,
+    CompactionEnding, ContextTokens, Hook, HookCall, HookConfig, HookFacts, HookMoment, HookOutcome,
+    HookReason, Hooks, HooksVerdict, MessageRange, PartToCut,
 };
 
 /// A call of each moment.
-fn call(moment: Moment) -> Call {
-    let tokens = Tokens { before: 183_200, after: None, window: Some(200_000) };
-    let messages = Messages { from: 3, to: 41 };
+fn call(moment: HookMoment) -> HookCall {
+    let tokens = ContextTokens { before: 183_200, after: None, window: Some(200_000) };
+    let messages = MessageRange { from: 3, to: 41 };
     let facts = match moment {
-        Moment::BeforePrune => Facts::BeforePrune {
-            tokens: Tokens { after: Some(96_400), ..tokens },
+        HookMoment::BeforePrune => HookFacts::BeforePrune {
+            tokens: ContextTokens { after: Some(96_400), ..tokens },
             parts: vec![
-                Part {
+                PartToCut {
                     id: "prt_7".to_owned(),
                     message: 5,
                     tool: Some("read".to_owned()),
                     bytes: 48_211,
                     tokens: 12_053,
                 },
-                Part { id: "prt_9".to_owned(), message: 6, tool: None, bytes: 900, tokens: 225 },
+                PartToCut { id: "prt_9".to_owned(), message: 6, tool: None, bytes: 900, tokens: 225 },
             ],
         },
-        Moment::BeforeCompaction => Facts::BeforeCompaction {
+        HookMoment::BeforeCompaction => HookFacts::BeforeCompaction {
             tokens,
             messages,
             conversation: "[User]: Fix the \"parser\".\n[Assistant]: Done.".to_owned(),
             previous_summary: Some("The parser was written.".to_owned()),
         },
-        Moment::SessionCompacting => Facts::SessionCompacting {
+        HookMoment::SessionCompacting => HookFacts::SessionCompacting {
             tokens,
             messages,
             model: Some("small-model".to_owned()),
             prompt: "Summarise the conversation.".to_owned(),
         },
-        Moment::AfterCompaction => Facts::AfterCompaction {
-            tokens: Tokens { after: Some(21_000), ..tokens },
+        HookMoment::AfterCompaction => HookFacts::AfterCompaction {
+            tokens: ContextTokens { after: Some(21_000), ..tokens },
             messages,
-            ending: Ending::Compacted { summary: "The parser was fixed.".to_owned() },
+            ending: CompactionEnding::Compacted { summary: "The parser was fixed.".to_owned() },
         },
-        Moment::Autocontinue => {
-            Facts::Autocontinue { message: "Continue if you have next steps.".to_owned() }
+        HookMoment::Autocontinue => {
+            HookFacts::Autocontinue { message: "Continue if you have next steps.".to_owned() }
         }
     };
-    Call { session: "ses_1".to_owned(), reason: Reason::Threshold, facts }
+    HookCall { session: "ses_1".to_owned(), reason: HookReason::Threshold, facts }
 }
 
 /// Settings that ask at every moment and leave a busy machine all the time it needs.
@@ -72,7 +73,7 @@ fn settings(name: &str) -> HookConfig {
         name: name.to_owned(),
         program: None,
         url: None,
-        moments: Moment::ALL.to_vec(),
+        moments: HookMoment::ALL.to_vec(),
         timeout_ms: 60_000,
         max_bytes: 64 * 1024,
         env: Vec::new(),
@@ -92,16 +93,16 @@ fn list(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Hooks {
 }
 
 /// Asks one hook by its settings.
-async fn ask(config: HookConfig, call: Call) -> Verdict {
+async fn ask(config: HookConfig, call: HookCall) -> HooksVerdict {
     list([config.build().unwrap()]).ask(call).await
 }
 
 /// Why the only hook was skipped. What it said must not have had any effect.
-fn failure(verdict: &Verdict) -> &str {
-    assert!(verdict.reply.is_empty(), "{verdict:?}");
+fn failure(verdict: &HooksVerdict) -> &str {
+    assert!(verdict.response.is_empty(), "{verdict:?}");
     match &verdict.asked[..] {
         [asked] => match &asked.outcome {
-            Outcome::Failed { why } => why,
+            HookOutcome::Failed { why } => why,
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),

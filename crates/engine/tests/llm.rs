@@ -11,7 +11,7 @@ use std::sync::Arc;
 use secateur::session::{Event, Failure, Means, Trigger};
 use secateur::{Layer, Limits, Profiles};
 use secateur_engine::ledger::HEADER;
-use secateur_engine::provider::{Endpoint, overflow};
+use secateur_engine::provider::{Endpoint, read_overflow};
 use secateur_engine::{Engine, Live, NewMessage, Opening, Settlement, Target};
 use secateur_formats::{Wire, lint};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ async fn a_session_goes_past_a_real_window_and_on() {
     assert_eq!(request.events, []);
     let (status, body) = send(&url, &request.body).await;
     println!("estimated {}; status {status}: {body}", request.tokens);
-    let refusal = overflow(status, &body).unwrap();
+    let refusal = read_overflow(status, &body).unwrap();
     assert_eq!(refusal.limit, Some(WINDOW as u64));
     assert!(refusal.used.unwrap() > WINDOW as u64, "{refusal:?}");
 

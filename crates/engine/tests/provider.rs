@@ -16,26 +16,29 @@ mod scripted;
 #[path = "provider/through.rs"]
 mod through;
 
-use secateur_engine::provider::{Answer, AskError, Delta, Endpoint, Model, Question, Secret};
+use secateur_engine::provider::{
+    Delta, Endpoint, LanguageModel, ModelError, ModelRequest, ModelResponse, Secret,
+};
 use secateur_formats::Wire;
 
 use scripted::{Script, Scripted};
 
-const QUESTION: Question<'_> = Question { system: "Be short.", text: "What was said?", max_tokens: 300 };
+const QUESTION: ModelRequest<'_> =
+    ModelRequest { system: "Be short.", text: "What was said?", max_tokens: 300 };
 
 /// What came of a question, and what was heard meanwhile.
 #[derive(Debug)]
 struct Asked {
-    result: Result<Answer, AskError>,
+    result: Result<ModelResponse, ModelError>,
     heard: Vec<String>,
 }
 
 impl Asked {
-    fn answer(self) -> Answer {
+    fn answer(self) -> ModelResponse {
         self.result.unwrap()
     }
 
-    fn error(self) -> AskError {
+    fn error(self) -> ModelError {
         self.result.unwrap_err()
     }
 }
@@ -56,13 +59,13 @@ async fn ask_as(endpoint: &Endpoint, key: Option<&str>) -> Asked {
     ask_model(&endpoint.connect_as(key.map(Secret::new).as_ref()).unwrap()).await
 }
 
-async fn ask_model(model: &dyn Model) -> Asked {
+async fn ask_model(model: &dyn LanguageModel) -> Asked {
     let mut heard = vec![];
     let hear = &mut |delta: Delta<'_>| match delta {
         Delta::Text(text) => heard.push(text.to_owned()),
         Delta::Restart => heard.push(RESTART.to_owned()),
     };
-    let result = model.ask(&QUESTION, hear).await;
+    let result = model.send(&QUESTION, hear).await;
     Asked { result, heard }
 }
 

@@ -7,7 +7,7 @@
 
 use http::header::CONTENT_ENCODING;
 use http::{Response, StatusCode};
-use secateur_engine::provider::{Overflow, overflow};
+use secateur_engine::provider::{ReportedOverflow, read_overflow};
 use serde_json::Value;
 
 use crate::answer::Stream;
@@ -20,15 +20,15 @@ const MOST_SAID: usize = 64 << 10;
 const MOST: usize = 256 << 10;
 
 /// Whether a refusal says that the prompt is too long.
-pub(crate) async fn refused(answer: &mut Response<Stream>) -> Option<Overflow> {
+pub(crate) async fn refused(answer: &mut Response<Stream>) -> Option<ReportedOverflow> {
     if answer.status().is_success() {
         let said = failure(answer).await?;
-        return overflow(StatusCode::BAD_REQUEST.as_u16(), &said);
+        return read_overflow(StatusCode::BAD_REQUEST.as_u16(), &said);
     }
     let status = answer.status().as_u16();
     let said = answer.body_mut().peek(MOST_SAID).await.unwrap_or_default();
     let said = decode::whole(&said, answer.headers(), MOST_SAID).unwrap_or_default();
-    overflow(status, &String::from_utf8_lossy(&said))
+    read_overflow(status, &String::from_utf8_lossy(&said))
 }
 
 /// What a stream says that fails before it has said anything; none if it says something.

@@ -1,6 +1,6 @@
 //! SQLite databases that belong to somebody else, who may be writing to them.
 //!
-//! All readings happen in a [`Snapshot`]: a read-only connection with one transaction open, so that everything read is
+//! All readings happen in a [`DatabaseSnapshot`]: a read-only connection with one transaction open, so that everything read is
 //! from one moment. How the connection is made depends on the state of the files, because SQLite's usual way of reading
 //! a database in WAL mode makes two files beside it if they are missing, and we write nothing:
 //!
@@ -22,7 +22,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use crate::source::Source;
-use crate::{SourceError, openclaw, opencode, regular};
+use crate::{SourceError, openclaw, opencode, regular_file};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const HEADER: u64 = 100;
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Whether the file at `path` is an SQLite database, to judge by its first bytes.
 pub(crate) fn is_database(path: &Path) -> Result<bool, SourceError> {
-    Ok(regular::beginning(path, HEADER)?.starts_with(MAGIC))
+    Ok(regular_file::beginning(path, HEADER)?.starts_with(MAGIC))
 }
 
 /// The sessions in the database at `path`.
@@ -51,13 +51,13 @@ pub(crate) fn sessions(path: &Path) -> Result<Vec<Source>, SourceError> {
 }
 
 /// One moment of a database.
-pub(crate) struct Snapshot<'a> {
+pub(crate) struct DatabaseSnapshot<'a> {
     /// The path as it was named.
     pub(crate) path: &'a Path,
     connection: &'a Connection,
 }
 
-impl Deref for Snapshot<'_> {
+impl Deref for DatabaseSnapshot<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -65,7 +65,7 @@ impl Deref for Snapshot<'_> {
     }
 }
 
-impl Snapshot<'_> {
+impl DatabaseSnapshot<'_> {
     /// Blames an error of SQLite on this database.
     pub(crate) fn error(&self, error: rusqlite::Error) -> SourceError {
         SourceError::database(self.path)(error)
@@ -100,14 +100,14 @@ pub(crate) fn is_local(error: &rusqlite::Error) -> bool {
 /// could not notice, `body` runs again.
 pub(crate) fn read<T>(
     path: &Path,
-    mut body: impl FnMut(&Snapshot<'_>) -> Result<T, SourceError>,
+    mut body: impl FnMut(&DatabaseSnapshot<'_>) -> Result<T, SourceError>,
 ) -> Result<T, SourceError> {
     // The log lies beside the file itself, not beside a link to it.
     let real = fs::canonicalize(path).map_err(SourceError::io(path))?;
     for _ in 0..ATTEMPTS {
-        let state = State::of(path, &real)?;
+        let state = DatabaseFiles::of(path, &real)?;
         let result = read_once(path, &real, &state, &mut body);
-        if state.access() == Access::Usual || State::of(path, &real)? == state {
+        if state.access() == Access::Usual || DatabaseFiles::of(path, &real)? == state {
             return result;
         }
     }
@@ -117,8 +117,8 @@ pub(crate) fn read<T>(
 fn read_once<T>(
     path: &Path,
     real: &Path,
-    state: &State,
-    body: &mut impl FnMut(&Snapshot<'_>) -> Result<T, SourceError>,
+    state: &DatabaseFiles,
+    body: &mut impl FnMut(&DatabaseSnapshot<'_>) -> Result<T, SourceError>,
 ) -> Result<T, SourceError> {
     let lacks_index = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) if state.log.is_some() => {
@@ -131,7 +131,7 @@ fn read_once<T>(
         connection.transaction_with_behavior(TransactionBehavior::Deferred).map_err(lacks_index)?;
     // The transaction begins with its first reading; an unreadable file shows here.
     transaction.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(lacks_index)?;
-    body(&Snapshot { path, connection: &transaction })
+    body(&DatabaseSnapshot { path, connection: &transaction })
 }
 
 fn connect(real: &Path, access: Access) -> rusqlite::Result<Connection> {
@@ -183,16 +183,16 @@ enum Access {
 
 /// The state of a database's files.
 #[derive(PartialEq, Eq)]
-struct State {
+struct DatabaseFiles {
     header: Vec<u8>,
     main: Option<(u64, Option<SystemTime>)>,
     /// The write-ahead log, if there is something in it.
     log: Option<(u64, Option<SystemTime>)>,
 }
 
-impl State {
+impl DatabaseFiles {
     fn of(path: &Path, real: &Path) -> Result<Self, SourceError> {
-        let header = regular::beginning(path, HEADER)?;
+        let header = regular_file::beginning(path, HEADER)?;
         let log = stamp(&beside(real, "-wal")).filter(|&(bytes, _)| bytes > 0);
         Ok(Self { header, main: stamp(real), log })
     }

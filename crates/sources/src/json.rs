@@ -20,7 +20,7 @@ pub(crate) fn with_members(text: &str, members: &[(&str, &str)]) -> Result<Strin
     reader.end()?;
     let whole = text.trim();
     let own = whole.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(whole);
-    let mut object = Members::default();
+    let mut object = ObjectWriter::default();
     for (name, value) in missing {
         object.text(name, value);
     }
@@ -37,11 +37,11 @@ pub(crate) fn string(text: &str) -> String {
 
 /// An object that is being written.
 #[derive(Default)]
-pub(crate) struct Members {
+pub(crate) struct ObjectWriter {
     text: String,
 }
 
-impl Members {
+impl ObjectWriter {
     /// Adds a member whose value is a string.
     pub(crate) fn text(&mut self, name: &str, value: &str) {
         self.json(name, &string(value));

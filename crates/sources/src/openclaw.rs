@@ -10,16 +10,16 @@ use rusqlite::Row as SqlRow;
 use rusqlite::types::ValueRef;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use crate::database::{Snapshot, is_local};
-use crate::source::{Content, LARGEST, Opened, Source, Store, time};
-use crate::{SourceError, Warning, json};
+use crate::database::{DatabaseSnapshot, is_local};
+use crate::source::{LARGEST, OpenedSource, Source, SourceContent, SourceKind, time};
+use crate::{SourceError, SourceWarning, json};
 
 /// OpenClaw refuses larger events; twice as much is no event of its.
 const LARGEST_EVENT: u64 = 8 << 20;
 const TABLE: &str = "transcript_events";
 
 /// The sessions in the database, the newest first.
-pub(crate) fn list(snapshot: &Snapshot<'_>) -> Result<Vec<Source>, SourceError> {
+pub(crate) fn list(snapshot: &DatabaseSnapshot<'_>) -> Result<Vec<Source>, SourceError> {
     let columns = snapshot.columns(TABLE)?;
     let has = |name: &str| columns.iter().any(|column| column == name);
     let bytes = match (has("event_utf8_bytes"), has("event_json")) {
@@ -33,7 +33,7 @@ pub(crate) fn list(snapshot: &Snapshot<'_>) -> Result<Vec<Source>, SourceError> 
         "SELECT session_id, {changed}, sum({bytes}) + count(*) FROM {TABLE} GROUP BY session_id ORDER BY 2 DESC, 1"
     );
     let source = |row: &SqlRow<'_>| {
-        let mut source = Source::inside(Store::OpenClawDatabase, snapshot.path, row.get(0)?);
+        let mut source = Source::inside(SourceKind::OpenClawDatabase, snapshot.path, row.get(0)?);
         source.modified = row.get::<_, Option<i64>>(1).unwrap_or_default().and_then(time);
         source.bytes = row.get::<_, i64>(2).ok().and_then(|bytes| u64::try_from(bytes).ok());
         Ok(source)
@@ -44,7 +44,7 @@ pub(crate) fn list(snapshot: &Snapshot<'_>) -> Result<Vec<Source>, SourceError> 
 }
 
 /// The session `session`, one event a line.
-pub(crate) fn compose(snapshot: &Snapshot<'_>, session: &str) -> Result<Opened, SourceError> {
+pub(crate) fn compose(snapshot: &DatabaseSnapshot<'_>, session: &str) -> Result<OpenedSource, SourceError> {
     let columns = snapshot.columns(TABLE)?;
     let or_null =
         |name: &'static str| if columns.iter().any(|column| column == name) { name } else { "NULL" };
@@ -78,18 +78,18 @@ pub(crate) fn compose(snapshot: &Snapshot<'_>, session: &str) -> Result<Opened, 
             return Err(SourceError::TooLarge { path, session: session.to_owned(), limit: LARGEST });
         }
     }
-    Ok(Opened { content: Content::Bytes(lines), warnings })
+    Ok(OpenedSource { content: SourceContent::Bytes(lines), warnings })
 }
 
-fn left_out(snapshot: &Snapshot<'_>, session: &str, number: i64, reason: &str) -> Warning {
-    Warning::row(snapshot.path, TABLE, format!("{session}/{number}"), format!("left out: {reason}"))
+fn left_out(snapshot: &DatabaseSnapshot<'_>, session: &str, number: i64, reason: &str) -> SourceWarning {
+    SourceWarning::row(snapshot.path, TABLE, format!("{session}/{number}"), format!("left out: {reason}"))
 }
 
 /// The numbers of the session's events, in order.
 fn numbers(
-    snapshot: &Snapshot<'_>,
+    snapshot: &DatabaseSnapshot<'_>,
     session: &str,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Vec<SourceWarning>,
 ) -> Result<Vec<i64>, SourceError> {
     let query = format!("SELECT seq FROM {TABLE} WHERE session_id = ?1 ORDER BY seq");
     let mut statement = snapshot.prepare(&query).map_err(|error| snapshot.error(error))?;
@@ -102,14 +102,14 @@ fn numbers(
                 Ok(number) => numbers.push(number),
                 Err(error) => {
                     let id = format!("{session}/?");
-                    warnings.push(Warning::row(snapshot.path, TABLE, id, format!("left out: {error}")));
+                    warnings.push(SourceWarning::row(snapshot.path, TABLE, id, format!("left out: {error}")));
                 }
             },
             // Damage in the middle of a table: what came before it is still good.
             Err(error) if is_local(&error) && !numbers.is_empty() => {
                 let id = format!("{session}, after the last readable one");
                 let reason = format!("left out with all others: {error}");
-                warnings.push(Warning::row(snapshot.path, TABLE, id, reason));
+                warnings.push(SourceWarning::row(snapshot.path, TABLE, id, reason));
                 return Ok(numbers);
             }
             Err(error) => return Err(snapshot.error(error)),

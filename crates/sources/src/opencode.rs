@@ -6,7 +6,7 @@ pub(crate) mod folder;
 
 use std::path::Path;
 
-use crate::source::{Content, LARGEST};
+use crate::source::{LARGEST, SourceContent};
 use crate::{SourceError, json};
 
 /// An export document that is being written.
@@ -51,8 +51,8 @@ impl Document {
         Err(SourceError::TooLarge { path: path.to_path_buf(), session: session.to_owned(), limit: LARGEST })
     }
 
-    fn close(mut self) -> Content {
+    fn close(mut self) -> SourceContent {
         self.text.push_str(if self.messages == 0 { "]}" } else { "]}]}" });
-        Content::Bytes(self.text.into_bytes())
+        SourceContent::Bytes(self.text.into_bytes())
     }
 }

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::source::{Content, LARGEST, Source, Store};
-use crate::{SourceError, Warning, json, pattern, regular};
+use crate::source::{LARGEST, Source, SourceContent, SourceKind};
+use crate::{SourceError, SourceWarning, json, pattern, regular_file};
 
 /// No single event is larger.
 const LARGEST_EVENT: u64 = 256 << 20;
@@ -18,13 +18,16 @@ pub(crate) fn is_conversation(folder: &Path) -> bool {
 /// The conversation in `folder`.
 pub(crate) fn conversation(folder: &Path) -> Option<Source> {
     let name = folder.file_name()?.to_str()?.to_owned();
-    let mut source = Source::inside(Store::OpenHandsFolder, folder, name);
+    let mut source = Source::inside(SourceKind::OpenHandsFolder, folder, name);
     source.modified = fs::metadata(folder.join("events")).and_then(|metadata| metadata.modified()).ok();
     Some(source)
 }
 
 /// The conversation in `folder` as an array of its events.
-pub(crate) fn compose(folder: &Path, warnings: &mut Vec<Warning>) -> Result<Content, SourceError> {
+pub(crate) fn compose(
+    folder: &Path,
+    warnings: &mut Vec<SourceWarning>,
+) -> Result<SourceContent, SourceError> {
     let mut array = String::from("[");
     let events = folder.join("events");
     fs::read_dir(&events).map_err(SourceError::io(&events))?;
@@ -34,7 +37,7 @@ pub(crate) fn compose(folder: &Path, warnings: &mut Vec<Warning>) -> Result<Cont
                 array.push_str(if array.len() == 1 { "" } else { "," });
                 array.push_str(&event);
             }
-            Err(reason) => warnings.push(Warning::new(found.path, format!("left out: {reason}"))),
+            Err(reason) => warnings.push(SourceWarning::new(found.path, format!("left out: {reason}"))),
         }
         if array.len() > LARGEST {
             let session = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -42,11 +45,11 @@ pub(crate) fn compose(folder: &Path, warnings: &mut Vec<Warning>) -> Result<Cont
         }
     }
     array.push(']');
-    Ok(Content::Bytes(array.into_bytes()))
+    Ok(SourceContent::Bytes(array.into_bytes()))
 }
 
 fn event(file: &Path) -> Result<String, String> {
-    let bytes = regular::beginning(file, LARGEST_EVENT + 1).map_err(|error| error.reason())?;
+    let bytes = regular_file::beginning(file, LARGEST_EVENT + 1).map_err(|error| error.reason())?;
     if bytes.len() as u64 > LARGEST_EVENT {
         return Err(format!("larger than {LARGEST_EVENT} bytes"));
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::Warning;
+use crate::SourceWarning;
 
 /// A path that fits a pattern.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,24 +20,24 @@ pub(crate) struct Match {
 }
 
 /// The paths below `root` that fit `pattern`, in the order of their names. A missing folder has none.
-pub(crate) fn matches(root: &Path, pattern: &str, warnings: &mut Vec<Warning>) -> Vec<Match> {
+pub(crate) fn matches(root: &Path, pattern: &str, warnings: &mut Vec<SourceWarning>) -> Vec<Match> {
     let mut matches = vec![Match { path: root.to_path_buf(), project: None }];
     let mut steps = pattern.split_terminator('/').peekable();
     while let Some(step) = steps.next() {
-        let place = if steps.peek().is_some() { Place::Folder } else { Place::Last };
+        let place = if steps.peek().is_some() { PatternStep::Folder } else { PatternStep::Last };
         matches = matches.into_iter().flat_map(|found| found.step(step, place, warnings)).collect();
     }
     matches
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum PatternStep {
     Folder,
     Last,
 }
 
 impl Match {
-    fn step(self, step: &str, place: Place, warnings: &mut Vec<Warning>) -> Vec<Self> {
+    fn step(self, step: &str, place: PatternStep, warnings: &mut Vec<SourceWarning>) -> Vec<Self> {
         if !step.contains(['*', '{']) {
             let path = self.path.join(step);
             return if path.exists() { vec![Self { path, project: self.project }] } else { Vec::new() };
@@ -57,13 +57,13 @@ impl Match {
 }
 
 /// The names in a folder. A folder that is not there is no trouble; one that cannot be entered is.
-fn names(folder: &Path, warnings: &mut Vec<Warning>) -> Vec<String> {
+fn names(folder: &Path, warnings: &mut Vec<SourceWarning>) -> Vec<String> {
     let mut names = Vec::new();
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => {
             if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
-                warnings.push(Warning::new(folder, format!("cannot be read: {error}")));
+                warnings.push(SourceWarning::new(folder, format!("cannot be read: {error}")));
             }
             return names;
         }
@@ -73,19 +73,21 @@ fn names(folder: &Path, warnings: &mut Vec<Warning>) -> Vec<String> {
             Ok(Ok(name)) => names.push(name),
             // No agent gives such a name; there is no session behind it.
             Ok(Err(_)) => {}
-            Err(error) => warnings.push(Warning::new(folder, format!("cannot be read to its end: {error}"))),
+            Err(error) => {
+                warnings.push(SourceWarning::new(folder, format!("cannot be read to its end: {error}")))
+            }
         }
     }
     names
 }
 
-fn fits(step: &str, name: &str, place: Place) -> bool {
+fn fits(step: &str, name: &str, place: PatternStep) -> bool {
     if matches!(step, "{project}" | "*") {
         return true;
     }
     let (before, after) = step.split_once('*').unwrap_or((step, ""));
     let middle = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-    middle.is_some_and(|middle| matches!(place, Place::Folder) || !middle.contains('.'))
+    middle.is_some_and(|middle| matches!(place, PatternStep::Folder) || !middle.contains('.'))
 }
 
 #[cfg(test)]
@@ -94,12 +96,12 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_anything_without_a_dot() {
-        assert!(fits("session-*.json", "session-1.json", Place::Last));
-        assert!(!fits("session-*.json", "session-1.jsonl", Place::Last));
-        assert!(!fits("*.jsonl", "a.trajectory.jsonl", Place::Last));
-        assert!(!fits("*.jsonl", "a.jsonl.deleted.1", Place::Last));
-        assert!(fits("*.messages.json", "a.messages.json", Place::Last));
-        assert!(!fits("ab*ba", "aba", Place::Last));
+        assert!(fits("session-*.json", "session-1.json", PatternStep::Last));
+        assert!(!fits("session-*.json", "session-1.jsonl", PatternStep::Last));
+        assert!(!fits("*.jsonl", "a.trajectory.jsonl", PatternStep::Last));
+        assert!(!fits("*.jsonl", "a.jsonl.deleted.1", PatternStep::Last));
+        assert!(fits("*.messages.json", "a.messages.json", PatternStep::Last));
+        assert!(!fits("ab*ba", "aba", PatternStep::Last));
     }
 
     #[test]

@@ -5,18 +5,18 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::{Agent, SourceError, Warning, database, openclaw, opencode, openhands, regular};
+use crate::{Agent, SourceError, SourceWarning, database, openclaw, opencode, openhands, regular_file};
 
 /// The most that is put together in memory for one session.
 pub(crate) const LARGEST: usize = 1 << 30;
 
 /// What a search found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundSources {
     /// The sessions.
     pub sources: Vec<Source>,
     /// What was passed over.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<SourceWarning>,
 }
 
 /// A session that can be opened.
@@ -34,12 +34,12 @@ pub struct Source {
     pub modified: Option<SystemTime>,
     /// The size: exact for a file, the sum of what will be put together otherwise.
     pub bytes: Option<u64>,
-    pub(crate) store: Store,
+    pub(crate) kind: SourceKind,
 }
 
 /// How a session is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Store {
+pub(crate) enum SourceKind {
     File,
     OpenCodeDatabase,
     OpenCodeFolder,
@@ -49,16 +49,16 @@ pub(crate) enum Store {
 
 /// A session's bytes, and what is missing from them.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedSource {
     /// The bytes.
-    pub content: Content,
+    pub content: SourceContent,
     /// The rows or files that were left out.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<SourceWarning>,
 }
 
 /// The bytes of a session.
 #[derive(Debug)]
-pub enum Content {
+pub enum SourceContent {
     /// The session is a file: read it as you like.
     File(File),
     /// The session was put together from rows or small files.
@@ -75,21 +75,21 @@ impl Source {
             project: None,
             modified: metadata.as_ref().and_then(|metadata| metadata.modified().ok()),
             bytes: metadata.map(|metadata| metadata.len()),
-            store: Store::File,
+            kind: SourceKind::File,
             path,
         }
     }
 
     /// The session `session` in a database or folder.
-    pub(crate) fn inside(store: Store, path: &Path, session: String) -> Self {
-        let agent = match store {
-            Store::File => None,
-            Store::OpenCodeDatabase | Store::OpenCodeFolder => Some(Agent::OpenCode),
-            Store::OpenClawDatabase => Some(Agent::OpenClaw),
-            Store::OpenHandsFolder => Some(Agent::OpenHands),
+    pub(crate) fn inside(kind: SourceKind, path: &Path, session: String) -> Self {
+        let agent = match kind {
+            SourceKind::File => None,
+            SourceKind::OpenCodeDatabase | SourceKind::OpenCodeFolder => Some(Agent::OpenCode),
+            SourceKind::OpenClawDatabase => Some(Agent::OpenClaw),
+            SourceKind::OpenHandsFolder => Some(Agent::OpenHands),
         };
         let path = path.to_path_buf();
-        Self { agent, path, session: Some(session), project: None, modified: None, bytes: None, store }
+        Self { agent, path, session: Some(session), project: None, modified: None, bytes: None, kind }
     }
 
     /// The session's bytes as of now.
@@ -108,25 +108,25 @@ impl Source {
     ///
     /// If there is nothing left to read: the file or session is gone, may not be read, is no regular file, or the
     /// database is damaged beyond its list of messages.
-    pub fn open(&self) -> Result<Opened, SourceError> {
+    pub fn open(&self) -> Result<OpenedSource, SourceError> {
         let mut warnings = Vec::new();
         let session = self.session.as_deref().unwrap_or_default();
-        let content = match self.store {
-            Store::File => Content::File(regular::open(&self.path)?),
-            Store::OpenCodeFolder => opencode::folder::compose(&self.path, session, &mut warnings)?,
-            Store::OpenHandsFolder => openhands::compose(&self.path, &mut warnings)?,
-            Store::OpenCodeDatabase | Store::OpenClawDatabase => {
-                return database::read(&self.path, |snapshot| match self.store {
-                    Store::OpenClawDatabase => openclaw::compose(snapshot, session),
+        let content = match self.kind {
+            SourceKind::File => SourceContent::File(regular_file::open(&self.path)?),
+            SourceKind::OpenCodeFolder => opencode::folder::compose(&self.path, session, &mut warnings)?,
+            SourceKind::OpenHandsFolder => openhands::compose(&self.path, &mut warnings)?,
+            SourceKind::OpenCodeDatabase | SourceKind::OpenClawDatabase => {
+                return database::read(&self.path, |snapshot| match self.kind {
+                    SourceKind::OpenClawDatabase => openclaw::compose(snapshot, session),
                     _ => opencode::database::compose(snapshot, session),
                 });
             }
         };
-        Ok(Opened { content, warnings })
+        Ok(OpenedSource { content, warnings })
     }
 }
 
-impl Content {
+impl SourceContent {
     /// All bytes; a file is read to its end.
     ///
     /// # Errors

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::places::list_once;
-use crate::source::{Found, Source};
-use crate::{Agent, SourceError, Warning, database, opencode, openhands};
+use crate::locations::list_once;
+use crate::source::{FoundSources, Source};
+use crate::{Agent, SourceError, SourceWarning, database, opencode, openhands};
 
 /// Deeper than any agent nests its folders, and an end to what has none.
 const DEEPEST: usize = 32;
@@ -25,8 +25,8 @@ const AIDER: &str = ".aider.chat.history.md";
 ///
 /// If `path` itself is of no use: it is not there, may not be read, is no regular file or folder, or is a database that
 /// no known agent wrote. What cannot be read below a folder is a warning.
-pub fn at(path: &Path) -> Result<Found, SourceError> {
-    let mut found = Found::default();
+pub fn find_at(path: &Path) -> Result<FoundSources, SourceError> {
+    let mut found = FoundSources::default();
     if fs::metadata(path).map_err(SourceError::io(path))?.is_dir() {
         fs::read_dir(path).map_err(SourceError::io(path))?;
         walk(path, &mut found);
@@ -34,7 +34,7 @@ pub fn at(path: &Path) -> Result<Found, SourceError> {
     } else if database::is_database(path)? {
         found.sources = database::sessions(path)?;
         if found.sources.is_empty() {
-            found.warnings.push(Warning::new(path, "the database holds no session"));
+            found.warnings.push(SourceWarning::new(path, "the database holds no session"));
         }
     } else {
         found.sources.push(file(path));
@@ -42,7 +42,7 @@ pub fn at(path: &Path) -> Result<Found, SourceError> {
     Ok(found)
 }
 
-fn walk(folder: &Path, found: &mut Found) {
+fn walk(folder: &Path, found: &mut FoundSources) {
     let mut entries = WalkDir::new(folder).max_depth(DEEPEST).sort_by_file_name().into_iter();
     while let Some(entry) = entries.next() {
         let entry = match entry {
@@ -50,12 +50,12 @@ fn walk(folder: &Path, found: &mut Found) {
             Err(error) => {
                 let path = error.path().unwrap_or(folder).to_path_buf();
                 let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-                found.warnings.push(Warning::new(path, format!("cannot be read: {reason}")));
+                found.warnings.push(SourceWarning::new(path, format!("cannot be read: {reason}")));
                 continue;
             }
         };
         if entry.file_type().is_dir() {
-            if enter(&entry, found) == Step::Past {
+            if enter(&entry, found) == FolderAction::Skip {
                 entries.skip_current_dir();
             }
         } else {
@@ -65,35 +65,35 @@ fn walk(folder: &Path, found: &mut Found) {
 }
 
 #[derive(PartialEq, Eq)]
-enum Step {
-    Into,
-    Past,
+enum FolderAction {
+    Enter,
+    Skip,
 }
 
 /// Takes a folder that is a session, or holds sessions, as a whole.
-fn enter(entry: &DirEntry, found: &mut Found) -> Step {
+fn enter(entry: &DirEntry, found: &mut FoundSources) -> FolderAction {
     let path = entry.path();
     if opencode::folder::is_storage(path) {
         found.sources.extend(opencode::folder::list(path, &mut found.warnings));
-        return Step::Past;
+        return FolderAction::Skip;
     }
     if openhands::is_conversation(path) {
         found.sources.extend(openhands::conversation(path));
-        return Step::Past;
+        return FolderAction::Skip;
     }
     if entry.depth() == DEEPEST {
-        found.warnings.push(Warning::new(path, format!("not entered: {DEEPEST} folders deep")));
+        found.warnings.push(SourceWarning::new(path, format!("not entered: {DEEPEST} folders deep")));
     }
-    Step::Into
+    FolderAction::Enter
 }
 
 /// Takes a file whose name says that it may be a session.
-fn take(entry: &DirEntry, found: &mut Found) {
+fn take(entry: &DirEntry, found: &mut FoundSources) {
     let path = entry.path();
     let Some(name) = entry.file_name().to_str() else { return };
     if entry.path_is_symlink() && path.is_dir() {
         let reason = "a link to a folder, not followed; name the folder itself to have it read";
-        found.warnings.push(Warning::new(path, reason));
+        found.warnings.push(SourceWarning::new(path, reason));
         return;
     }
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -102,15 +102,15 @@ fn take(entry: &DirEntry, found: &mut Found) {
             .and_then(|is| if is { database::sessions(path) } else { Ok(Vec::new()) })
         {
             Ok(sources) => found.sources.extend(sources),
-            Err(error) => found.warnings.push(Warning::new(path, error.reason())),
+            Err(error) => found.warnings.push(SourceWarning::new(path, error.reason())),
         }
     } else if SESSIONS.contains(&ending) || name == AIDER {
         match fs::metadata(path)
             .map_err(SourceError::io(path))
-            .and_then(|is| crate::regular::check(path, &is))
+            .and_then(|is| crate::regular_file::check(path, &is))
         {
             Ok(()) => found.sources.push(file(path)),
-            Err(error) => found.warnings.push(Warning::new(path, error.reason())),
+            Err(error) => found.warnings.push(SourceWarning::new(path, error.reason())),
         }
     }
 }

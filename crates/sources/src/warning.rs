@@ -8,25 +8,25 @@ use std::path::PathBuf;
 
 /// One thing that was passed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
+pub struct SourceWarning {
     /// The file or folder.
     pub path: PathBuf,
     /// The row in it, if it is a database.
-    pub row: Option<Row>,
+    pub row: Option<RowId>,
     /// What is wrong there, and what was done about it.
     pub reason: String,
 }
 
 /// A row of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct RowId {
     /// The table.
     pub table: &'static str,
     /// What the table calls the row.
     pub id: String,
 }
 
-impl Warning {
+impl SourceWarning {
     pub(crate) fn new(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
         Self { path: path.into(), row: None, reason: reason.into() }
     }
@@ -37,14 +37,14 @@ impl Warning {
         id: impl Into<String>,
         reason: impl Into<String>,
     ) -> Self {
-        Self { path: path.into(), row: Some(Row { table, id: id.into() }), reason: reason.into() }
+        Self { path: path.into(), row: Some(RowId { table, id: id.into() }), reason: reason.into() }
     }
 }
 
-impl fmt::Display for Warning {
+impl fmt::Display for SourceWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path.display())?;
-        if let Some(Row { table, id }) = &self.row {
+        if let Some(RowId { table, id }) = &self.row {
             write!(f, "row {id} of table {table}: ")?;
         }
         f.write_str(&self.reason)

@@ -4,12 +4,12 @@
 
 #[path = "sources/busy.rs"]
 mod busy;
+#[path = "sources/locations.rs"]
+mod locations;
 #[path = "sources/openclaw.rs"]
 mod openclaw;
 #[path = "sources/opencode.rs"]
 mod opencode;
-#[path = "sources/places.rs"]
-mod places;
 #[path = "sources/walk.rs"]
 mod walk;
 
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
-use secateur_sources::{Found, Opened, Source};
+use secateur_sources::{FoundSources, OpenedSource, Source};
 use serde_json::Value;
 
 fn write(path: PathBuf, text: &str) -> PathBuf {
@@ -26,7 +26,7 @@ fn write(path: PathBuf, text: &str) -> PathBuf {
     path
 }
 
-fn text(opened: Opened) -> String {
+fn text(opened: OpenedSource) -> String {
     String::from_utf8(opened.content.into_bytes().unwrap()).unwrap()
 }
 
@@ -34,12 +34,12 @@ fn json(source: &Source) -> Value {
     serde_json::from_str(&text(source.open().unwrap())).unwrap()
 }
 
-fn only(found: &Found) -> &Source {
+fn only(found: &FoundSources) -> &Source {
     assert_eq!(found.sources.len(), 1, "{found:?}");
     found.sources.first().unwrap()
 }
 
-fn said(warnings: &[secateur_sources::Warning]) -> String {
+fn said(warnings: &[secateur_sources::SourceWarning]) -> String {
     warnings.iter().map(|warning| format!("{warning}\n")).collect()
 }
 

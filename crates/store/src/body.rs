@@ -1,4 +1,4 @@
-//! Bodies as they are kept: addressed by their content and compressed if that makes them smaller.
+//! PackedBodies as they are kept: addressed by their content and compressed if that makes them smaller.
 //!
 //! The address is the SHA-256 of the bytes before compression. Equal bodies are kept once, in whichever session they
 //! are said: an agent that reads the same file in ten sessions costs one copy of it.
@@ -15,10 +15,10 @@ use zstd::zstd_safe::CParameter;
 use crate::error::StoreError;
 
 /// The address of a body.
-pub(crate) type Digest = [u8; 32];
+pub(crate) type BodyHash = [u8; 32];
 
-/// Bodies by address: each once, in an order in which all writers insert them.
-pub(crate) type Bodies = BTreeMap<Digest, Packed>;
+/// PackedBodies by address: each once, in an order in which all writers insert them.
+pub(crate) type PackedBodies = BTreeMap<BodyHash, PackedBody>;
 
 const LEVEL: i32 = 3;
 const RAW: i16 = 0;
@@ -32,7 +32,7 @@ pub(crate) const LARGEST: usize = 256 << 20;
 
 /// A body in the form in which it is kept.
 #[derive(Debug)]
-pub(crate) struct Packed {
+pub(crate) struct PackedBody {
     /// How it is compressed.
     pub(crate) encoding: i16,
     /// Its length before compression.
@@ -41,7 +41,7 @@ pub(crate) struct Packed {
     pub(crate) bytes: Bytes,
 }
 
-impl Packed {
+impl PackedBody {
     fn new(body: Bytes) -> Result<Self, StoreError> {
         let size = i64::try_from(body.len()).unwrap_or(i64::MAX);
         if body.len() >= WORTH_IT {
@@ -73,26 +73,26 @@ impl Packed {
 }
 
 /// Packs a body, unless it is there, and says its address.
-pub(crate) fn pack(bodies: &mut Bodies, body: Bytes) -> Result<Digest, StoreError> {
+pub(crate) fn pack(bodies: &mut PackedBodies, body: Bytes) -> Result<BodyHash, StoreError> {
     let digest = Sha256::digest(&body).into();
     if let std::collections::btree_map::Entry::Vacant(place) = bodies.entry(digest) {
-        place.insert(Packed::new(body)?);
+        place.insert(PackedBody::new(body)?);
     }
     Ok(digest)
 }
 
 /// A compressor, which costs more to make than most bodies to compress, and the room that it writes to.
-struct Press {
+struct BodyCompressor {
     compressor: Compressor<'static>,
     room: Vec<u8>,
 }
 
 thread_local! {
-    static PRESS: RefCell<Option<Press>> = const { RefCell::new(None) };
+    static PRESS: RefCell<Option<BodyCompressor>> = const { RefCell::new(None) };
     static OPENER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-impl Press {
+impl BodyCompressor {
     /// More room than this is given back after use.
     const MOST: usize = 1 << 20;
 
@@ -119,7 +119,7 @@ impl Press {
 fn compress(body: &[u8]) -> io::Result<Option<Bytes>> {
     PRESS.with_borrow_mut(|press| match press {
         Some(press) => press.compress(body),
-        None => press.insert(Press::new()?).compress(body),
+        None => press.insert(BodyCompressor::new()?).compress(body),
     })
 }
 
@@ -134,8 +134,8 @@ fn decompress(packed: &[u8], size: usize) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn packed(body: &[u8]) -> Packed {
-        let mut bodies = Bodies::new();
+    fn packed(body: &[u8]) -> PackedBody {
+        let mut bodies = PackedBodies::new();
         let digest = pack(&mut bodies, Bytes::copy_from_slice(body)).unwrap();
         bodies.remove(&digest).unwrap()
     }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn equal_bodies_are_packed_once() {
-        let mut bodies = Bodies::new();
+        let mut bodies = PackedBodies::new();
         assert_eq!(
             pack(&mut bodies, Bytes::from_static(b"same")).unwrap(),
             pack(&mut bodies, Bytes::from_static(b"same")).unwrap()
@@ -173,11 +173,11 @@ mod tests {
         let whole = || packed(&[b'a'; 1000]);
         let mut bytes = whole().bytes.to_vec();
         *bytes.last_mut().unwrap() ^= 1;
-        let flipped = Packed { bytes: bytes.into(), ..whole() };
-        let longer = Packed { size: 1001, ..whole() };
-        let shorter = Packed { size: 999, ..whole() };
-        let endless = Packed { size: i64::MAX, ..whole() };
-        let unknown = Packed { encoding: 7, ..whole() };
+        let flipped = PackedBody { bytes: bytes.into(), ..whole() };
+        let longer = PackedBody { size: 1001, ..whole() };
+        let shorter = PackedBody { size: 999, ..whole() };
+        let endless = PackedBody { size: i64::MAX, ..whole() };
+        let unknown = PackedBody { encoding: 7, ..whole() };
         for damaged in [flipped, longer, shorter, endless, unknown] {
             assert!(damaged.unpack().unwrap_err().to_string().contains("damaged"));
         }

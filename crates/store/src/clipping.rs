@@ -39,7 +39,7 @@ pub struct Clipping {
 
 /// A search in what was taken out of contexts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Search {
+pub struct ClippingSearch {
     /// Words, all of which must occur. Anything may stand between them; after the first 32, words do not count.
     pub words: String,
     /// The session to search, or all.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::draft::{Head, check_revision};
 use crate::error::StoreError;
+use crate::prepared_commit::{SessionHead, check_revision};
 use crate::record::{Forget, Forgotten};
-use crate::text::{from_column, to_column};
+use crate::validation::{from_column, to_column};
 
 /// A message that is named, as it lies in the database.
-pub(crate) struct Candidate {
+pub(crate) struct ErasureCandidate {
     pub(crate) seq: i64,
     pub(crate) pinned: bool,
     pub(crate) hidden: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Erasure {
     pub(crate) gone: Vec<i64>,
     /// Messages that lose their originals.
     pub(crate) cut: Vec<i64>,
-    /// Bodies that may have lost their last message.
+    /// PackedBodies that may have lost their last message.
     pub(crate) released: Vec<Vec<u8>>,
     pub(crate) forgotten: Forgotten,
 }
@@ -43,8 +43,8 @@ impl Erasure {
     pub(crate) fn plan(
         id: &str,
         forget: &Forget,
-        head: &Head,
-        candidates: Vec<Candidate>,
+        head: &SessionHead,
+        candidates: Vec<ErasureCandidate>,
     ) -> Result<Self, StoreError> {
         check_revision(id, forget.revision, head.revision)?;
         let there: BTreeSet<u64> = candidates.iter().map(|candidate| from_column(candidate.seq)).collect();

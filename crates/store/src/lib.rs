@@ -24,17 +24,17 @@
 //!
 //! The cost of loading a session is that of its living part: messages from `live_from` on, and pinned ones before.
 
+mod address;
+mod backend_error;
 mod body;
 mod clipping;
-mod draft;
 mod erasure;
 mod error;
-mod failure;
-mod place;
 mod postgres;
+mod prepared_commit;
 mod record;
 mod sqlite;
-mod text;
+mod validation;
 mod words;
 
 use std::sync::Arc;
@@ -42,19 +42,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
-use place::Place;
+use address::StoreAddress;
 use postgres::Postgres;
 use sqlite::Sqlite;
 
-pub use clipping::{Clipping, NewClipping, Search};
+pub use clipping::{Clipping, ClippingSearch, NewClipping};
 pub use error::StoreError;
-pub use postgres::{Outlook, outlook};
+pub use postgres::{ServerStatus, server_status};
 pub use record::{
-    Change, Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
-    NewMessage, NewOperation, NewSession, OperationRow, SessionRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease, Loaded, MessageChange,
+    MessageRow, NewMessageRow, NewOperation, NewSession, OperationRow, SessionCursor, SessionRow,
 };
-pub use sqlite::{Glance, glance};
-pub use words::places;
+pub use sqlite::{FileStatus, file_status};
+pub use words::word_positions;
 
 /// No lease is longer than a hundred years, so that no clock overflows.
 const LONGEST_LEASE: u64 = 100 * 366 * 24 * 3600 * 1000;
@@ -75,12 +75,12 @@ pub const MOST_FOUND: usize = 1000;
 /// [`StoreError::Newer`]. What is in a URL, such as a password, is in no error.
 ///
 /// ```
-/// use secateur_store::{Commit, NewMessage, NewSession, StoreError, open};
+/// use secateur_store::{Commit, NewMessageRow, NewSession, StoreError, open};
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let store = open("sqlite::memory:").await?;
 /// let session = store.create(NewSession { id: "s".to_owned(), ..NewSession::default() }).await?;
-/// let hello = NewMessage { id: "m".to_owned(), body: b"hello"[..].into(), ..NewMessage::default() };
+/// let hello = NewMessageRow { id: "m".to_owned(), body: b"hello"[..].into(), ..NewMessageRow::default() };
 /// let commit = Commit { revision: session.revision, append: vec![hello], ..Commit::default() };
 /// assert_eq!(store.commit("s", commit.clone()).await?.head, 1);
 /// assert_eq!(store.load("s").await?.messages[0].body, b"hello");
@@ -93,13 +93,13 @@ pub const MOST_FOUND: usize = 1000;
 /// ```
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     let doing = "cannot open the store";
-    match Place::read(url)? {
-        Place::Postgres(server) => Ok(Arc::new(Postgres::open(*server).await?)),
-        Place::File(path) => {
+    match StoreAddress::read(url)? {
+        StoreAddress::Postgres(server) => Ok(Arc::new(Postgres::open(*server).await?)),
+        StoreAddress::File(path) => {
             let opening = spawn_blocking(move || Sqlite::open(&path));
             Ok(Arc::new(opening.await.map_err(StoreError::database(doing))??))
         }
-        Place::Memory => {
+        StoreAddress::Memory => {
             let opening = spawn_blocking(Sqlite::open_memory);
             Ok(Arc::new(opening.await.map_err(StoreError::database(doing))??))
         }
@@ -122,7 +122,11 @@ pub trait Store: Send + Sync {
     /// The sessions that come behind a place in the list of [all sessions](Self::sessions), at most `limit` of them. A
     /// session that is changed meanwhile moves to the front of the list, so whoever goes through it page by page may
     /// miss one.
-    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError>;
+    async fn sessions_after(
+        &self,
+        place: &SessionCursor,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, StoreError>;
 
     /// Where messages with these ids were appended, in whichever sessions: those of the session changed last first, at
     /// most 1,000. Sessions changed at the same time come in the order of their ids, messages of one session in that
@@ -130,10 +134,10 @@ pub trait Store: Send + Sync {
     ///
     /// Messages are looked up in an index. The cost is that of all which have one of these ids, also of those beyond
     /// the first 1,000.
-    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError>;
+    async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError>;
 
     /// The same in one session, however many others have these messages. Nothing is found in a session that is not there.
-    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError>;
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError>;
 
     /// The session with everything that is alive: messages from `live_from` on and pinned ones before it, in the
     /// order of their numbers, without hidden ones, each with the body that is shown.
@@ -175,15 +179,15 @@ pub trait Store: Send + Sync {
     /// one handle is found once, in the session changed last. [`StoreError::NoSession`] if the session that is named is not there.
     ///
     /// What is shown again because a cut was undone is found as before; what was forgotten is not.
-    async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError>;
+    async fn search(&self, search: ClippingSearch) -> Result<Vec<Clipping>, StoreError>;
 
     /// The messages of a session after number `after`, oldest first, also those that are no longer alive or hidden.
-    /// Bodies are not read: they come out empty.
-    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError>;
+    /// PackedBodies are not read: they come out empty.
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<MessageRow>, StoreError>;
 
     /// Rows of messages by number, `from..to`, also of those that are no longer alive or hidden, with the body that
     /// is shown (empty if it was forgotten).
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError>;
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<MessageRow>, StoreError>;
 
     /// The operations of a session after number `after`, oldest first.
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError>;

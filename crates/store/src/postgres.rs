@@ -8,17 +8,17 @@
 mod body;
 mod clipping;
 mod commit;
-mod encryption;
+mod driver_error;
 mod find;
 mod forget;
 mod fork;
-mod glance;
 mod lease;
 mod load;
 mod log;
 mod migrate;
-mod problem;
 mod session;
+mod status;
+mod tls;
 
 use std::time::Duration;
 
@@ -26,24 +26,25 @@ use async_trait::async_trait;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::task::spawn_blocking;
 
-use crate::clipping::{Clipping, Search};
-use crate::draft::Draft;
+use crate::Store;
+use crate::address::ServerAddress;
+use crate::backend_error::BackendError;
+use crate::clipping::{Clipping, ClippingSearch};
 use crate::error::StoreError;
-use crate::place::Server;
+use crate::prepared_commit::PreparedCommit;
 use crate::record::{
-    Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
-    OperationRow, SessionRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease, Loaded, MessageRow,
+    NewSession, OperationRow, SessionCursor, SessionRow,
 };
-use crate::text::{check_fork, check_id, check_session, findable};
+use crate::validation::{check_fork, check_id, check_session, findable};
 use crate::words::asked;
-use crate::{Store, failure};
-use problem::Problem;
+use driver_error::DriverError;
 
-pub(crate) use encryption::{Encryption, Mode, Roots};
-pub use glance::{Outlook, outlook};
+pub use status::{ServerStatus, server_status};
+pub(crate) use tls::{TlsMode, TlsRoots, TlsSettings};
 
-/// A refusal, or a problem with PostgreSQL.
-type Failure = failure::Failure<Problem>;
+/// A refusal, or a error with PostgreSQL.
+type PostgresError = BackendError<DriverError>;
 
 const CONNECTIONS: usize = 10;
 
@@ -62,8 +63,8 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     /// Connects to a server and brings the tables up to date.
-    pub(crate) async fn open(server: Server) -> Result<Self, StoreError> {
-        let Server { mut config, encryption } = server;
+    pub(crate) async fn open(server: ServerAddress) -> Result<Self, StoreError> {
+        let ServerAddress { mut config, tls } = server;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
@@ -71,7 +72,7 @@ impl Postgres {
             config.application_name("secateur");
         }
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let pool = Pool::builder(Manager::from_config(config, encryption.connector()?, manager))
+        let pool = Pool::builder(Manager::from_config(config, tls.connector()?, manager))
             .max_size(CONNECTIONS)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(PATIENCE))
@@ -83,7 +84,7 @@ impl Postgres {
         loop {
             match migrate::migrate(&mut client).await {
                 // Processes of the version before are at work while tables are changed under them.
-                Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
+                Err(PostgresError::Database(error)) if error.passes() && attempt < ATTEMPTS => attempt += 1,
                 result => {
                     finish(client, "cannot bring the tables of the store up to date", result)?;
                     return Ok(store);
@@ -93,14 +94,14 @@ impl Postgres {
     }
 
     async fn connect(&self, doing: &'static str) -> Result<Object, StoreError> {
-        self.pool.get().await.map_err(|error| Failure::from(error).while_doing(doing))
+        self.pool.get().await.map_err(|error| PostgresError::from(error).while_doing(doing))
     }
 }
 
 /// Gives a connection back, unless it broke: the pool would notice only a moment later, and hand it out until then.
-fn finish<T>(client: Object, doing: &'static str, result: Result<T, Failure>) -> Result<T, StoreError> {
-    if let Err(Failure::Database(problem)) = &result
-        && problem.breaks()
+fn finish<T>(client: Object, doing: &'static str, result: Result<T, PostgresError>) -> Result<T, StoreError> {
+    if let Err(PostgresError::Database(error)) = &result
+        && error.breaks()
     {
         drop(Object::take(client));
     }
@@ -131,21 +132,25 @@ impl Store for Postgres {
         finish(client, doing, result)
     }
 
-    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+    async fn sessions_after(
+        &self,
+        place: &SessionCursor,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, StoreError> {
         let doing = "cannot list sessions";
         let client = self.connect(doing).await?;
         let result = session::list_after(&client, place, limit).await;
         finish(client, doing, result)
     }
 
-    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
         let doing = "cannot find messages";
         let client = self.connect(doing).await?;
         let result = find::find(&client, &findable(ids)).await;
         finish(client, doing, result)
     }
 
-    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
         let doing = "cannot find messages";
         if session.contains('\0') {
             return Ok(Vec::new());
@@ -164,13 +169,14 @@ impl Store for Postgres {
 
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
         let doing = "cannot commit to a session";
-        let draft =
-            spawn_blocking(move || Draft::new(commit)).await.map_err(StoreError::database(doing))??;
+        let commit = spawn_blocking(move || PreparedCommit::new(commit))
+            .await
+            .map_err(StoreError::database(doing))??;
         let mut client = self.connect(doing).await?;
         let mut attempt = 1;
         loop {
-            match commit::carry_out(&mut client, id, &draft).await {
-                Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
+            match commit::carry_out(&mut client, id, &commit).await {
+                Err(PostgresError::Database(error)) if error.passes() && attempt < ATTEMPTS => attempt += 1,
                 result => return finish(client, doing, result),
             }
         }
@@ -183,7 +189,7 @@ impl Store for Postgres {
         let mut attempt = 1;
         loop {
             match fork::carry_out(&mut client, from, &fork).await {
-                Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
+                Err(PostgresError::Database(error)) if error.passes() && attempt < ATTEMPTS => attempt += 1,
                 result => return finish(client, doing, result),
             }
         }
@@ -196,14 +202,14 @@ impl Store for Postgres {
         finish(client, doing, result)
     }
 
-    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<MessageRow>, StoreError> {
         let doing = "cannot read messages";
         let client = self.connect(doing).await?;
         let result = load::facts(&client, id, after, limit).await;
         finish(client, doing, result)
     }
 
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<MessageRow>, StoreError> {
         let doing = "cannot read messages";
         let client = self.connect(doing).await?;
         let result = load::range(&client, id, from, to).await;
@@ -220,10 +226,10 @@ impl Store for Postgres {
         finish(client, doing, result)
     }
 
-    async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError> {
+    async fn search(&self, search: ClippingSearch) -> Result<Vec<Clipping>, StoreError> {
         let doing = "cannot search what was cut";
         let client = self.connect(doing).await?;
-        let Search { words, session, limit } = search;
+        let ClippingSearch { words, session, limit } = search;
         let result = clipping::search(&client, &asked(&words), session.as_deref(), limit).await;
         finish(client, doing, result)
     }
@@ -263,7 +269,7 @@ impl Store for Postgres {
         let mut attempt = 1;
         loop {
             match forget::carry_out(&mut client, id, &forget).await {
-                Err(Failure::Database(problem)) if problem.passes() && attempt < ATTEMPTS => attempt += 1,
+                Err(PostgresError::Database(error)) if error.passes() && attempt < ATTEMPTS => attempt += 1,
                 result => return finish(client, doing, result),
             }
         }

@@ -1,7 +1,7 @@
 //! The rows that a store takes in and gives out. Texts named `facts`, `cuts`, `state` and `data` are JSON that the
 //! engine writes and reads; a store keeps them as they are, byte for byte. A text with a NUL character is refused
 //! with [`StoreError::Unfit`](crate::StoreError::Unfit): PostgreSQL cannot keep one, and JSON writes it as `\u0000`.
-//! Bodies may hold any bytes.
+//! PackedBodies may hold any bytes.
 
 use bytes::Bytes;
 
@@ -13,13 +13,13 @@ pub struct NewSession {
     /// Its id, unique in the store.
     pub id: String,
     /// The format of its messages.
-    pub dialect: String,
+    pub wire: String,
     /// The name of its profile.
     pub profile: String,
     /// What people call it.
     pub title: Option<String>,
     /// The rest of its requests, as JSON.
-    pub frame: String,
+    pub envelope: String,
     /// The machine's state, as JSON.
     pub state: String,
     /// Now, in milliseconds since 1970.
@@ -32,13 +32,13 @@ pub struct SessionRow {
     /// Its id.
     pub id: String,
     /// The format of its messages.
-    pub dialect: String,
+    pub wire: String,
     /// The name of its profile.
     pub profile: String,
     /// What people call it.
     pub title: Option<String>,
     /// The rest of its requests, as JSON.
-    pub frame: String,
+    pub envelope: String,
     /// The machine's state, as JSON.
     pub state: String,
     /// Grows by one with every commit, and whenever originals are forgotten.
@@ -61,7 +61,7 @@ pub struct SessionRow {
 /// A place in the list of sessions, which has the session changed last first: the one behind this session, as it was
 /// when it was listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cursor {
+pub struct SessionCursor {
     /// When the session was last changed.
     pub updated: i64,
     /// Its id.
@@ -70,7 +70,7 @@ pub struct Cursor {
 
 /// A message that is to be appended. Its number is the head's plus its place in the commit plus one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewMessage {
+pub struct NewMessageRow {
     /// Its id, unique in the session.
     pub id: String,
     /// The operation that made it, recorded before or in the same commit; none if the application appended it.
@@ -91,7 +91,7 @@ pub struct NewMessage {
 
 /// A message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Message {
+pub struct MessageRow {
     /// Its number in the session, from 1 on. Numbers grow, but a session that [branched off](crate::Store::fork)
     /// lacks those of messages that it left behind.
     pub seq: u64,
@@ -115,7 +115,7 @@ pub struct Message {
 
 /// A message that was found by its id, and the session that it was appended to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundMessage {
     /// The message's id.
     pub id: String,
     /// The session's id.
@@ -130,7 +130,7 @@ pub struct Found {
 
 /// A change of a message that is there. What is none stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct MessageChange {
     /// Which message.
     pub seq: u64,
     /// Its cuts from now on.
@@ -193,9 +193,9 @@ pub struct Commit {
     /// Now.
     pub time: i64,
     /// Messages to append.
-    pub append: Vec<NewMessage>,
+    pub append: Vec<NewMessageRow>,
     /// Messages to change.
-    pub change: Vec<Change>,
+    pub change: Vec<MessageChange>,
     /// Operations to record.
     pub operations: Vec<NewOperation>,
     /// Operations that are undone (true) or done again (false).
@@ -207,7 +207,7 @@ pub struct Commit {
     /// Where the living part begins from now on: at most one after the head.
     pub live_from: Option<u64>,
     /// The rest of the requests from now on.
-    pub frame: Option<String>,
+    pub envelope: Option<String>,
     /// What the commit takes out of the context, to be found again.
     pub clippings: Vec<NewClipping>,
 }
@@ -246,7 +246,7 @@ pub struct Loaded {
     /// The session.
     pub session: SessionRow,
     /// Its living messages.
-    pub messages: Vec<Message>,
+    pub messages: Vec<MessageRow>,
 }
 
 /// The right to compact a session, for a while.

@@ -1,7 +1,7 @@
 //! The store in a file, by SQLite.
 //!
 //! SQLite lets one writer in at a time, so there is one: a thread with a queue, which also puts commits that wait at
-//! the same time into one transaction and so pays for one flush of the disk instead of many. Readers have connections
+//! the same time into one transaction and so pays for one flush of the disk instead of many. ReaderThreads have connections
 //! of their own and never wait for the writer. Other processes may open the same file; SQLite's locks decide then.
 
 mod body;
@@ -11,13 +11,13 @@ mod connection;
 mod find;
 mod forget;
 mod fork;
-mod glance;
 mod lease;
 mod load;
 mod log;
 mod migrate;
 mod readers;
 mod session;
+mod status;
 mod writer;
 
 use std::path::Path;
@@ -26,29 +26,30 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use tokio::task::spawn_blocking;
 
-use crate::clipping::{Clipping, Search};
-use crate::draft::Draft;
+use crate::Store;
+use crate::backend_error::BackendError;
+use crate::clipping::{Clipping, ClippingSearch};
 use crate::error::StoreError;
+use crate::prepared_commit::PreparedCommit;
 use crate::record::{
-    Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message, NewSession,
-    OperationRow, SessionRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease, Loaded, MessageRow,
+    NewSession, OperationRow, SessionCursor, SessionRow,
 };
-use crate::text::{check_fork, check_id, check_session, findable};
+use crate::validation::{check_fork, check_id, check_session, findable};
 use crate::words::asked;
-use crate::{Store, failure};
-pub use glance::{Glance, glance};
+pub use status::{FileStatus, file_status};
 
-use readers::Readers;
-use writer::Writer;
+use readers::ReaderThreads;
+use writer::WriterThread;
 
 /// A refusal, or an error of SQLite.
-type Failure = failure::Failure<rusqlite::Error>;
+type SqliteError = BackendError<rusqlite::Error>;
 
 /// A store in a file or in memory.
 pub(crate) struct Sqlite {
-    writer: Writer,
+    writer: WriterThread,
     /// None in memory: only the writer's connection sees that database.
-    readers: Option<Readers>,
+    readers: Option<ReaderThreads>,
 }
 
 impl Sqlite {
@@ -57,21 +58,21 @@ impl Sqlite {
         let doing = "cannot open the store";
         let writer = connection::open_file(path).map_err(|failure| failure.while_doing(doing))?;
         let readers = connection::open_readers(path).map_err(StoreError::database(doing))?;
-        Ok(Self { writer: Writer::start(writer)?, readers: Some(Readers::start(readers)?) })
+        Ok(Self { writer: WriterThread::start(writer)?, readers: Some(ReaderThreads::start(readers)?) })
     }
 
     /// Makes a store in memory.
     pub(crate) fn open_memory() -> Result<Self, StoreError> {
         let writer =
             connection::open_memory().map_err(|failure| failure.while_doing("cannot make a store"))?;
-        Ok(Self { writer: Writer::start(writer)?, readers: None })
+        Ok(Self { writer: WriterThread::start(writer)?, readers: None })
     }
 
     /// Runs a query; all that it reads is of one moment.
     async fn read<T, F>(&self, doing: &'static str, query: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
     {
         let query = move |connection: &mut Connection| {
             let moment = connection.transaction()?;
@@ -100,18 +101,22 @@ impl Store for Sqlite {
         self.read("cannot list sessions", move |c| session::list(c, limit)).await
     }
 
-    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+    async fn sessions_after(
+        &self,
+        place: &SessionCursor,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, StoreError> {
         let place = place.clone();
         self.read("cannot list sessions", move |c| session::list_after(c, &place, limit)).await
     }
 
-    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
         let doing = "cannot find messages";
         let ids = serde_json::to_string(&findable(ids)).map_err(StoreError::database(doing))?;
         self.read(doing, move |c| find::find(c, &ids)).await
     }
 
-    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
         let doing = "cannot find messages";
         let ids = serde_json::to_string(&findable(ids)).map_err(StoreError::database(doing))?;
         let session = session.to_owned();
@@ -126,9 +131,10 @@ impl Store for Sqlite {
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
         let doing = "cannot commit to a session";
         let id = id.to_owned();
-        let draft =
-            spawn_blocking(move || Draft::new(commit)).await.map_err(StoreError::database(doing))??;
-        self.writer.write(doing, move |c| commit::carry_out(c, &id, &draft)).await
+        let commit = spawn_blocking(move || PreparedCommit::new(commit))
+            .await
+            .map_err(StoreError::database(doing))??;
+        self.writer.write(doing, move |c| commit::carry_out(c, &id, &commit)).await
     }
 
     async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError> {
@@ -142,12 +148,12 @@ impl Store for Sqlite {
         self.read("cannot read originals", move |c| body::originals(c, &id, &seqs)).await
     }
 
-    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<MessageRow>, StoreError> {
         let id = id.to_owned();
         self.read("cannot read messages", move |c| load::facts(c, &id, after, limit)).await
     }
 
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<MessageRow>, StoreError> {
         let id = id.to_owned();
         self.read("cannot read messages", move |c| load::range(c, &id, from, to)).await
     }
@@ -157,8 +163,8 @@ impl Store for Sqlite {
         self.read("cannot find what was cut", move |c| clipping::find(c, &handle)).await
     }
 
-    async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError> {
-        let Search { words, session, limit } = search;
+    async fn search(&self, search: ClippingSearch) -> Result<Vec<Clipping>, StoreError> {
+        let ClippingSearch { words, session, limit } = search;
         let search = move |c: &Connection| clipping::search(c, &asked(&words), session.as_deref(), limit);
         self.read("cannot search what was cut", search).await
     }

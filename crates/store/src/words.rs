@@ -59,10 +59,10 @@ pub(crate) fn asked(question: &str) -> Vec<String> {
 /// is.
 ///
 /// ```
-/// let places: Vec<_> = secateur_store::places("The Pump of pump_house", "pump of").collect();
-/// assert_eq!(places, [(4, 0), (9, 1), (12, 0)]);
+/// let positions: Vec<_> = secateur_store::word_positions("The Pump of pump_house", "pump of").collect();
+/// assert_eq!(positions, [(4, 0), (9, 1), (12, 0)]);
 /// ```
-pub fn places(text: &str, question: &str) -> impl Iterator<Item = (usize, usize)> {
+pub fn word_positions(text: &str, question: &str) -> impl Iterator<Item = (usize, usize)> {
     let asked = asked(question);
     words(text).filter_map(move |(at, word)| {
         let found = pieces(word).find_map(|piece| asked.iter().position(|asked| *asked == normal(piece)));
@@ -70,7 +70,7 @@ pub fn places(text: &str, question: &str) -> impl Iterator<Item = (usize, usize)
     })
 }
 
-/// The words of a text as they stand there, with their places.
+/// The words of a text as they stand there, with their positions.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     let next = move || {
@@ -176,7 +176,7 @@ mod tests {
             for word in asked(&text) {
                 prop_assert!(words.contains(word.as_str()), "{word:?} of {text:?}");
             }
-            for (at, _) in places(&text, &text) {
+            for (at, _) in word_positions(&text, &text) {
                 prop_assert!(text.is_char_boundary(at));
             }
         }

@@ -15,8 +15,6 @@ mod commit;
 mod content;
 #[path = "store/crash.rs"]
 mod crash;
-#[path = "store/encryption.rs"]
-mod encryption;
 #[path = "store/find.rs"]
 mod find;
 #[path = "store/forget.rs"]
@@ -39,5 +37,7 @@ mod properties;
 mod rows;
 #[path = "store/session.rs"]
 mod session;
+#[path = "store/tls.rs"]
+mod tls;
 #[path = "store/writers.rs"]
 mod writers;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use secateur_sources::Homes;
+use secateur_sources::AgentFolders;
 
 use super::finding::Finding;
 use crate::addresses;
@@ -27,7 +27,7 @@ pub(crate) struct Scene<'s> {
     pub(crate) proxy: SocketAddr,
     /// Who listens there.
     pub(crate) neighbour: &'s Neighbour,
-    pub(crate) homes: Homes,
+    pub(crate) homes: AgentFolders,
     pub(crate) here: PathBuf,
     pub(crate) variable: &'s dyn Fn(&str) -> Option<String>,
 }

@@ -1,7 +1,7 @@
 //! Whether a store on a server can be used: it is reached, lets itself be written, and has a schema that this version knows.
 //! It is only asked: opening it would bring it up to date.
 
-use secateur_store::{Outlook, outlook};
+use secateur_store::{ServerStatus, server_status};
 
 use super::finding::Finding;
 use super::{clock, schema};
@@ -11,8 +11,8 @@ const WHOSE: &str = "the PostgreSQL server";
 
 /// Asks the server at an address, which can hold a password and is not shown.
 pub(crate) async fn check(url: &str) -> Vec<Finding> {
-    match outlook(url).await {
-        Ok(outlook) => judge(&outlook),
+    match server_status(url).await {
+        Ok(server_status) => judge(&server_status),
         Err(error) => vec![Finding::fault(
             CHECK,
             format!("sessions are kept on a server that cannot be used: {error}"),
@@ -22,25 +22,25 @@ pub(crate) async fn check(url: &str) -> Vec<Finding> {
     }
 }
 
-fn judge(outlook: &Outlook) -> Vec<Finding> {
-    let mut findings = vec![usable(outlook)];
-    findings.extend(outlook.schema.map(|found| schema::check(found, outlook.known)));
+fn judge(server_status: &ServerStatus) -> Vec<Finding> {
+    let mut findings = vec![usable(server_status)];
+    findings.extend(server_status.schema.map(|found| schema::check(found, server_status.known)));
     // Leases go by the server's clock; the order of sessions and the age of what is forgotten do not.
-    findings.push(clock::compare(WHOSE, outlook.ahead_ms / 1000));
+    findings.push(clock::compare(WHOSE, server_status.ahead_ms / 1000));
     findings
 }
 
-fn usable(outlook: &Outlook) -> Finding {
-    let version = &outlook.version;
-    let is_made = outlook.schema.is_some();
-    let needs_tables = outlook.schema.is_none_or(|schema| schema < outlook.known);
-    if outlook.is_read_only {
+fn usable(server_status: &ServerStatus) -> Finding {
+    let version = &server_status.version;
+    let is_made = server_status.schema.is_some();
+    let needs_tables = server_status.schema.is_none_or(|schema| schema < server_status.known);
+    if server_status.is_read_only {
         let found = format!("PostgreSQL {version} can be reached, but only be read");
         let mend =
             "name the server that others are copies of, or set default_transaction_read_only off there";
         return Finding::fault(CHECK, found, mend);
     }
-    if needs_tables && !outlook.may_make_tables {
+    if needs_tables && !server_status.may_make_tables {
         let found = format!(
             "PostgreSQL {version} can be reached, but its user may not make the tables that are missing"
         );
@@ -48,7 +48,7 @@ fn usable(outlook: &Outlook) -> Finding {
                     options=-c%20search_path%3DNAME in the address";
         return Finding::fault(CHECK, found, mend);
     }
-    if !outlook.may_write {
+    if !server_status.may_write {
         let found = format!("PostgreSQL {version} can be reached, but its user may not write the tables");
         let mend = "name the user that made the tables, or GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA";
         return Finding::fault(CHECK, found, mend);

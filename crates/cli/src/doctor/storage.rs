@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use secateur_store::{Glance, glance};
+use secateur_store::{FileStatus, file_status};
 
 use super::finding::Finding;
 use super::schema;
@@ -38,23 +38,23 @@ pub(crate) fn check(file: Option<&Path>, folder: Folder) -> Vec<Finding> {
         );
         return vec![Finding::fault(CHECK, format!("{shown} cannot be used: {why}"), mend)];
     }
-    match glance(file) {
+    match file_status(file) {
         Err(error) => {
             let mend =
                 "name a file that can be read and written with --store or `store` in the configuration";
             vec![Finding::fault(CHECK, format!("{shown} cannot be read: {error}"), mend)]
         }
-        Ok(Glance::NoDatabase) => vec![Finding::fault(
+        Ok(FileStatus::NoDatabase) => vec![Finding::fault(
             CHECK,
             format!("{shown} is no database"),
             "move it away, or bring it back from a copy; a new one is made when there is none",
         )],
-        Ok(Glance::Foreign) => vec![Finding::fault(
+        Ok(FileStatus::Foreign) => vec![Finding::fault(
             CHECK,
             format!("{shown} is a database of another program"),
             "name another file with --store or `store` in the configuration",
         )],
-        Ok(Glance::Store { schema, known }) => {
+        Ok(FileStatus::Store { schema, known }) => {
             vec![Finding::ok(CHECK, format!("{shown} can be read and written")), schema::check(schema, known)]
         }
         Ok(_) => vec![Finding::ok(CHECK, format!("{shown} is empty and will be filled"))],

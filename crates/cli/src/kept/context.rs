@@ -59,7 +59,7 @@ impl Context {
         let engine = keeper::open(&self.which.store, Some(&self.summariser)).await?;
         let mut session = keeper::session(&engine, &self.which.store, &self.which.session).await?;
         let row = engine.store().session(session.id()).await?;
-        let target = self.target.target(model_of(&row.frame).as_deref(), self.wire)?;
+        let target = self.target.target(model_of(&row.envelope).as_deref(), self.wire)?;
         let watch = Watch::start(&engine);
         let outcome = session.context(&target).await;
         watch.stop();

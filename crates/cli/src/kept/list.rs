@@ -45,7 +45,7 @@ impl<'a> From<&'a SessionRow> for Row<'a> {
         Self {
             session: &row.id,
             title: row.title.as_deref(),
-            wire: &row.dialect,
+            wire: &row.wire,
             profile: &row.profile,
             messages: row.head,
             operations: row.last_operation,
@@ -81,7 +81,7 @@ impl List {
                 grouped(row.head),
                 grouped(row.last_operation),
                 moment::minute(row.updated),
-                row.dialect.clone(),
+                row.wire.clone(),
                 row.profile.clone(),
             ]);
         }

@@ -12,7 +12,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use secateur_server::Provider;
-use secateur_sources::Homes;
+use secateur_sources::AgentFolders;
 use tempfile::TempDir;
 
 use super::point::{Before, Point};
@@ -32,7 +32,7 @@ pub(crate) struct Call<'c> {
     pub(crate) agent: &'static Agent,
     /// The user's own arguments.
     pub(crate) arguments: &'c [OsString],
-    pub(crate) homes: Homes,
+    pub(crate) homes: AgentFolders,
     pub(crate) here: PathBuf,
 }
 
@@ -200,7 +200,7 @@ mod tests {
         let call = Call {
             agent: Agent::of(OsStr::new("codex")),
             arguments: &arguments,
-            homes: Homes::default(),
+            homes: AgentFolders::default(),
             here: PathBuf::new(),
         };
         assert_eq!(call.values(Some('c'), "config"), ["a=1", "b=2", "c=3", "d=4", "e=5"]);

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::hooks::HookConfigError;
 use crate::provider::ConnectError;
 
-/// Why a configuration cannot be used. Every message names what is wrong, where, and what is allowed. Values that may
+/// Why a configuration cannot be used. Every message names what is wrong, where, and what is allowed. LayeredValues that may
 /// be secrets are not repeated.
 #[derive(Debug, Error)]
 #[non_exhaustive]

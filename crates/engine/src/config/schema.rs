@@ -3,10 +3,8 @@
 //! It is made from the types that read the file, so it cannot fall behind them. Keys of a profile's tables are never
 //! required: a configuration says only what differs from the profile.
 
-mod meaning;
+mod descriptions;
 mod shape;
-
-use std::collections::BTreeMap;
 
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -16,10 +14,10 @@ use secateur::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::section::Serve;
+use super::section::{RedactionConfig, ServeConfig};
 use crate::hooks::HookConfig;
 use crate::provider::Endpoint;
-use meaning::describe;
+use descriptions::describe;
 use shape::shape;
 
 /// What the keys of the table that is changed most are for.
@@ -54,7 +52,7 @@ const COMPACTION: [(&str, &str); 21] = [
 #[derive(JsonSchema)]
 #[schemars(title = "Secateur", deny_unknown_fields, rename_all = "kebab-case")]
 #[expect(dead_code, reason = "only its schema is used; the values are read section by section")]
-struct File {
+struct ConfigFile {
     /// Where sessions are kept: a path, sqlite:PATH or postgres://…. Not in a project's file.
     store: Option<String>,
     /// The profile of new sessions: a name, or the path of a page that ends in .toml.
@@ -67,15 +65,15 @@ struct File {
     /// Programs and endpoints that are asked before and after pruning and compaction. Not in a project's file.
     hooks: Option<Vec<HookConfig>>,
     /// What is taken out of the conversation besides credentials. Not in a project's file.
-    redaction: Option<Redaction>,
+    redaction: Option<RedactionConfig>,
     /// The proxy: where it listens and who is behind it. Not in a project's file.
-    serve: Option<Serve>,
+    serve: Option<ServeConfig>,
     /// When and how a session compacts.
     #[schemars(schema_with = "compaction")]
     compaction: Option<Compaction>,
     /// What is left in the place of what is pruned.
-    #[schemars(schema_with = "shape::<Prune>")]
-    prune: Option<Prune>,
+    #[schemars(schema_with = "shape::<PruneTable>")]
+    prune: Option<PruneTable>,
     /// Pruning by protecting the newest tool output, for profiles of this family.
     #[schemars(schema_with = "shape::<Watermark>")]
     watermark: Option<Watermark>,
@@ -95,32 +93,23 @@ struct File {
     #[schemars(schema_with = "shape::<PivotRule>")]
     pivot: Option<PivotRule>,
     /// Who is believed about the window's size.
-    #[schemars(schema_with = "shape::<Window>")]
-    window: Option<Window>,
+    #[schemars(schema_with = "shape::<WindowTable>")]
+    window: Option<WindowTable>,
     /// The most bytes and media of a request.
     #[schemars(schema_with = "shape::<Budget>")]
     budget: Option<Budget>,
 }
 
-/// What is taken out of the conversation besides credentials.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "only its schema is used")]
-struct Redaction {
-    /// Regular expressions by name. The name goes into the marker; a group called `secret` is what is replaced.
-    patterns: Option<BTreeMap<String, String>>,
-}
-
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "only its shape is used")]
-struct Prune {
+struct PruneTable {
     lasting: Lasting,
     placeholder: String,
 }
 
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "only its shape is used")]
-struct Window {
+struct WindowTable {
     order: WindowOrder,
 }
 
@@ -131,7 +120,7 @@ struct Window {
 /// assert!(schema["properties"]["compaction"]["properties"]["threshold"].is_object());
 /// ```
 pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(File);
+    let mut schema = schemars::schema_for!(ConfigFile);
     schema.remove("required");
     RecursiveTransform(tidy).transform(&mut schema);
     let mut schema = schema.to_value();

@@ -8,8 +8,8 @@ use toml::Value;
 
 use super::error::ConfigError;
 use super::mask::names_a_variable;
-use super::source::Source;
-use super::values::Values;
+use super::source::ConfigSource;
+use super::values::LayeredValues;
 use crate::hooks::HookConfig;
 use crate::provider::Endpoint;
 use crate::redact::{RedactError, Redactor};
@@ -41,7 +41,7 @@ const MOST_HOOKS: usize = 32;
 /// The proxy: where it listens and who is behind it. What is not set is as usual.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Serve {
+pub struct ServeConfig {
     /// Where the proxy listens, e.g. 127.0.0.1:7878.
     pub listen: Option<String>,
     /// A file with the token that clients have to show. Without one the proxy listens on this machine only.
@@ -72,14 +72,16 @@ pub enum LogFormat {
     Json,
 }
 
-#[derive(Default, Deserialize)]
+/// The `[redaction]` table: what is redacted in addition to credentials.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct Redaction {
-    patterns: BTreeMap<String, String>,
+pub(super) struct RedactionConfig {
+    /// Regular expressions by name. The name goes into the marker; a group called `secret` is what is replaced.
+    patterns: Option<BTreeMap<String, String>>,
 }
 
 /// Refuses keys that nobody knows.
-pub(super) fn check_keys(source: &Source) -> Result<(), ConfigError> {
+pub(super) fn check_keys(source: &ConfigSource) -> Result<(), ConfigError> {
     let known = || ENGINE_KEYS.iter().chain(&PROFILE_KEYS);
     match source.values.keys().find(|key| !known().any(|known| known == key)) {
         None => Ok(()),
@@ -91,7 +93,7 @@ pub(super) fn check_keys(source: &Source) -> Result<(), ConfigError> {
     }
 }
 
-pub(super) fn store(values: &Values) -> Result<Option<String>, ConfigError> {
+pub(super) fn store(values: &LayeredValues) -> Result<Option<String>, ConfigError> {
     match values.get("store") {
         None => Ok(None),
         Some(Value::String(store)) if !store.trim().is_empty() => Ok(Some(store.clone())),
@@ -100,7 +102,7 @@ pub(super) fn store(values: &Values) -> Result<Option<String>, ConfigError> {
 }
 
 /// The model that writes summaries. `false` takes away one that a weaker place named.
-pub(super) fn summariser(values: &Values) -> Result<Option<Endpoint>, ConfigError> {
+pub(super) fn summariser(values: &LayeredValues) -> Result<Option<Endpoint>, ConfigError> {
     let value = match values.get("summariser") {
         None | Some(Value::Boolean(false)) => return Ok(None),
         Some(value @ Value::Table(_)) => value,
@@ -113,7 +115,7 @@ pub(super) fn summariser(values: &Values) -> Result<Option<Endpoint>, ConfigErro
     Ok(Some(endpoint))
 }
 
-pub(super) fn hooks(values: &Values) -> Result<Vec<HookConfig>, ConfigError> {
+pub(super) fn hooks(values: &LayeredValues) -> Result<Vec<HookConfig>, ConfigError> {
     let list = match values.get("hooks") {
         None => return Ok(Vec::new()),
         Some(Value::Array(list)) if list.len() <= MOST_HOOKS => list,
@@ -131,14 +133,15 @@ pub(super) fn hooks(values: &Values) -> Result<Vec<HookConfig>, ConfigError> {
     read.collect()
 }
 
-pub(super) fn serve(values: &Values) -> Result<Serve, ConfigError> {
-    values.get("serve").map_or_else(|| Ok(Serve::default()), |value| values.read("serve", value))
+pub(super) fn serve(values: &LayeredValues) -> Result<ServeConfig, ConfigError> {
+    values.get("serve").map_or_else(|| Ok(ServeConfig::default()), |value| values.read("serve", value))
 }
 
-pub(super) fn redactor(values: &Values) -> Result<Redactor, ConfigError> {
+pub(super) fn redactor(values: &LayeredValues) -> Result<Redactor, ConfigError> {
     let Some(value) = values.get("redaction") else { return Ok(Redactor::new()) };
-    let redaction: Redaction = values.read("redaction", value)?;
-    let patterns = redaction.patterns.iter().map(|(name, regex)| (name.as_str(), regex.as_str()));
+    let redaction: RedactionConfig = values.read("redaction", value)?;
+    let patterns = redaction.patterns.unwrap_or_default();
+    let patterns = patterns.iter().map(|(name, regex)| (name.as_str(), regex.as_str()));
     for (name, regex) in patterns.clone() {
         // One by one, so that the place of the one that is wrong can be named.
         if let Err(error) = Redactor::with_patterns([(name, regex)]) {
@@ -159,7 +162,7 @@ fn explain(error: &RedactError) -> String {
 }
 
 /// Refuses a key where the name of its variable belongs, without repeating it.
-fn check_variable(values: &Values, key: &str, name: Option<&str>) -> Result<(), ConfigError> {
+fn check_variable(values: &LayeredValues, key: &str, name: Option<&str>) -> Result<(), ConfigError> {
     if name.is_none_or(names_a_variable) {
         return Ok(());
     }

@@ -38,7 +38,7 @@ pub(super) enum Author {
 
 /// One place that settings come from.
 #[derive(Clone, PartialEq)]
-pub struct Source {
+pub struct ConfigSource {
     pub(super) origin: String,
     pub(super) author: Author,
     /// What paths are relative to.
@@ -46,7 +46,7 @@ pub struct Source {
     pub(super) values: Table,
 }
 
-impl Source {
+impl ConfigSource {
     /// A file of the user's own, or one that the user named. `path` is its origin, and the paths in it are relative to
     /// its folder.
     pub fn user(path: impl AsRef<Path>, text: &str) -> Result<Self, ConfigError> {
@@ -109,10 +109,10 @@ impl Source {
     }
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for ConfigSource {
     /// Shows keys only: a value can be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Source")
+        f.debug_struct("ConfigSource")
             .field("origin", &self.origin)
             .field("author", &self.author)
             .field("keys", &self.values.keys().collect::<Vec<_>>())
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn set(flag: &str) -> Table {
-        Source::flag(flag).unwrap().values
+        ConfigSource::flag(flag).unwrap().values
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
             "SECATEUR_COMPACTION_AUTO" => Some("false".to_owned()),
             _ => None,
         };
-        let sources = Source::environment(variables);
+        let sources = ConfigSource::environment(variables);
         assert_eq!(sources.len(), 1);
         assert_eq!(sources[0].origin, "environment SECATEUR_COMPACTION_AUTO");
         assert_eq!(sources[0].values["compaction"]["auto"].as_bool(), Some(false));

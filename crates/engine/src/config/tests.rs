@@ -1,6 +1,6 @@
+mod errors;
 mod layers;
-mod places;
-mod troubles;
+mod locations;
 
 use std::path::Path;
 use std::{fs, io};
@@ -8,26 +8,26 @@ use std::{fs, io};
 use super::*;
 
 /// A file of the user's own.
-fn user(text: &str) -> Source {
-    Source::user("/home/me/.config/secateur/config.toml", text).unwrap()
+fn user(text: &str) -> ConfigSource {
+    ConfigSource::user("/home/me/.config/secateur/config.toml", text).unwrap()
 }
 
 /// The file of a project.
-fn project(text: &str) -> Source {
-    Source::project("/srv/project/secateur.toml", text).unwrap()
+fn project(text: &str) -> ConfigSource {
+    ConfigSource::project("/srv/project/secateur.toml", text).unwrap()
 }
 
-fn flag(flag: &str) -> Source {
-    Source::flag(flag).unwrap()
+fn flag(flag: &str) -> ConfigSource {
+    ConfigSource::flag(flag).unwrap()
 }
 
 /// Reads sources that name no pages.
-fn read(sources: &[Source]) -> Result<Config, ConfigError> {
+fn read(sources: &[ConfigSource]) -> Result<Config, ConfigError> {
     Config::read(sources, &|path| panic!("{} is read", path.display()))
 }
 
 /// What is wrong with these sources.
-fn wrong(sources: &[Source]) -> String {
+fn wrong(sources: &[ConfigSource]) -> String {
     let nothing = |_: &Path| -> io::Result<String> { Err(io::ErrorKind::NotFound.into()) };
     match Config::read(sources, &nothing).and_then(|config| config.check()) {
         Err(error) => error.to_string(),
@@ -84,7 +84,7 @@ fn the_defaults_are_as_recorded() {
 fn the_reader_of_files_is_the_callers() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine.toml"), "name = \"mine\"\nextends = \"balanced\"\n").unwrap();
-    let source = Source::user(folder.path().join("config.toml"), "profile = \"mine.toml\"").unwrap();
+    let source = ConfigSource::user(folder.path().join("config.toml"), "profile = \"mine.toml\"").unwrap();
     let config = Config::read(&[source], &|path| fs::read_to_string(path)).unwrap();
     assert_eq!(config.profile().name, "mine");
 }

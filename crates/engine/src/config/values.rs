@@ -1,4 +1,4 @@
-//! Values of several places, laid over one another.
+//! LayeredValues of several places, laid over one another.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use toml::{Table, Value};
 use super::error::ConfigError;
 use super::mask;
 
-/// Values, and where each of them came from.
+/// LayeredValues, and where each of them came from.
 #[derive(Default)]
-pub(super) struct Values {
+pub(super) struct LayeredValues {
     table: Table,
     origins: BTreeMap<String, String>,
 }
 
-impl Values {
+impl LayeredValues {
     /// Lays values over those that are there, table by table.
     pub(super) fn lay(&mut self, top: &Table, origin: &str) {
         overlay(&mut self.table, top, "", origin, &mut self.origins);
@@ -108,8 +108,8 @@ fn overlay(base: &mut Table, top: &Table, path: &str, origin: &str, origins: &mu
 mod tests {
     use super::*;
 
-    fn laid(texts: &[(&str, &str)]) -> Values {
-        let mut values = Values::default();
+    fn laid(texts: &[(&str, &str)]) -> LayeredValues {
+        let mut values = LayeredValues::default();
         for (origin, text) in texts {
             values.lay(&text.parse().unwrap(), origin);
         }

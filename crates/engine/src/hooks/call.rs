@@ -1,32 +1,32 @@
 //! What a hook is told.
 //!
-//! The facts of a moment are a variant of [`Facts`], so a call cannot name one moment and tell about another. On the
+//! The facts of a moment are a variant of [`HookFacts`], so a call cannot name one moment and tell about another. On the
 //! wire they lie flat beside `version`, `hook`, `session` and `reason`: a shell script finds what it needs at the
 //! first level.
 
 use serde::{Serialize, Serializer};
 
-use super::moment::Moment;
+use super::moment::HookMoment;
 
 /// The version of the wire format. It changes when a field changes its meaning or goes; fields may be added.
 pub const VERSION: u32 = 1;
 
 /// What a hook is told. Texts in it are redacted by whoever makes it up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct HookCall {
     /// The id of the session.
     pub session: String,
     /// Why there is something to do at all.
-    pub reason: Reason,
+    pub reason: HookReason,
     /// What is about to happen or has happened.
-    pub facts: Facts,
+    pub facts: HookFacts,
 }
 
 /// Why there is something to do at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Reason {
+pub enum HookReason {
     /// The context has reached the size at which something is done.
     Threshold,
     /// The provider refused a request as too long.
@@ -40,20 +40,20 @@ pub enum Reason {
 /// What is about to happen or has happened, by moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Facts {
+pub enum HookFacts {
     /// Parts are about to be cut.
     BeforePrune {
         /// The size of the context before, and after if nothing is kept.
-        tokens: Tokens,
+        tokens: ContextTokens,
         /// The parts, oldest first.
-        parts: Vec<Part>,
+        parts: Vec<PartToCut>,
     },
     /// A conversation is about to be summarised.
     BeforeCompaction {
         /// The size of the context.
-        tokens: Tokens,
+        tokens: ContextTokens,
         /// What is going to be summarised.
-        messages: Messages,
+        messages: MessageRange,
         /// The same as text, for notes.
         conversation: String,
         /// The summary of what came before, if there is one.
@@ -63,9 +63,9 @@ pub enum Facts {
     /// The prompt for the summary was made.
     SessionCompacting {
         /// The size of the context.
-        tokens: Tokens,
+        tokens: ContextTokens,
         /// What is going to be summarised.
-        messages: Messages,
+        messages: MessageRange,
         /// The model that is going to be asked; none if no model is.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
@@ -75,12 +75,12 @@ pub enum Facts {
     /// The compaction is over.
     AfterCompaction {
         /// The size of the context before and after.
-        tokens: Tokens,
+        tokens: ContextTokens,
         /// What was summarised.
-        messages: Messages,
+        messages: MessageRange,
         /// What came of it.
         #[serde(flatten)]
-        ending: Ending,
+        ending: CompactionEnding,
     },
     /// A message is about to be added that makes the model go on.
     Autocontinue {
@@ -91,7 +91,7 @@ pub enum Facts {
 
 /// Sizes of a context in tokens, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tokens {
+pub struct ContextTokens {
     /// Before.
     pub before: u64,
     /// After, or as it is expected.
@@ -102,9 +102,9 @@ pub struct Tokens {
     pub window: Option<u64>,
 }
 
-/// Messages by number: from `from` on, before `to`.
+/// MessageRange by number: from `from` on, before `to`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Messages {
+pub struct MessageRange {
     /// The first.
     pub from: u64,
     /// The one after the last.
@@ -113,8 +113,8 @@ pub struct Messages {
 
 /// A part that is about to be cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Part {
-    /// What a reply calls it to [keep](super::Reply::keep) it.
+pub struct PartToCut {
+    /// What a reply calls it to [keep](super::HookResponse::keep) it.
     pub id: String,
     /// The number of its message.
     pub message: u64,
@@ -130,7 +130,7 @@ pub struct Part {
 /// What came of a compaction, as `outcome`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Ending {
+pub enum CompactionEnding {
     /// There is a summary.
     Compacted {
         /// It.
@@ -143,31 +143,32 @@ pub enum Ending {
     },
 }
 
-impl Call {
+impl HookCall {
     /// The moment that this call is about.
-    pub fn moment(&self) -> Moment {
+    pub fn moment(&self) -> HookMoment {
         match self.facts {
-            Facts::BeforePrune { .. } => Moment::BeforePrune,
-            Facts::BeforeCompaction { .. } => Moment::BeforeCompaction,
-            Facts::SessionCompacting { .. } => Moment::SessionCompacting,
-            Facts::AfterCompaction { .. } => Moment::AfterCompaction,
-            Facts::Autocontinue { .. } => Moment::Autocontinue,
+            HookFacts::BeforePrune { .. } => HookMoment::BeforePrune,
+            HookFacts::BeforeCompaction { .. } => HookMoment::BeforeCompaction,
+            HookFacts::SessionCompacting { .. } => HookMoment::SessionCompacting,
+            HookFacts::AfterCompaction { .. } => HookMoment::AfterCompaction,
+            HookFacts::Autocontinue { .. } => HookMoment::Autocontinue,
         }
     }
 }
 
-impl Serialize for Call {
+impl Serialize for HookCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Wire<'a> {
+        struct HookCallBody<'a> {
             version: u32,
-            hook: Moment,
+            hook: HookMoment,
             session: &'a str,
-            reason: Reason,
+            reason: HookReason,
             #[serde(flatten)]
-            facts: &'a Facts,
+            facts: &'a HookFacts,
         }
         let Self { session, reason, facts } = self;
-        Wire { version: VERSION, hook: self.moment(), session, reason: *reason, facts }.serialize(serializer)
+        HookCallBody { version: VERSION, hook: self.moment(), session, reason: *reason, facts }
+            .serialize(serializer)
     }
 }

@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::endpoint::{self, Endpoint};
-use super::moment::Moment;
-use super::program::Program;
+use super::endpoint::{self, HookEndpoint};
+use super::moment::HookMoment;
+use super::program::HookProgram;
 use super::{DEFAULT_TIME, Hook, MAX_TIME, millis};
 
 /// How much a hook may answer if nothing else is said.
@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 1024 * 1024;
 /// A hook that is a program or an endpoint.
 ///
 /// ```
-/// use secateur_engine::hooks::{HookConfig, Moment};
+/// use secateur_engine::hooks::{HookConfig, HookMoment};
 ///
 /// let config: HookConfig = toml::from_str(r#"
 ///     name = "archive"
@@ -34,7 +34,7 @@ const MAX_BYTES: usize = 1024 * 1024;
 ///     moments = ["before_compaction", "after_compaction"]
 /// "#)?;
 /// let hook = config.build()?;
-/// assert!(hook.wants(Moment::AfterCompaction) && !hook.wants(Moment::BeforePrune));
+/// assert!(hook.wants(HookMoment::AfterCompaction) && !hook.wants(HookMoment::BeforePrune));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ pub struct HookConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// When it is asked.
-    pub moments: Vec<Moment>,
+    pub moments: Vec<HookMoment>,
     /// How long it may take, in milliseconds: 1 to 60,000.
     #[serde(default = "default_timeout_ms")]
     #[schemars(range(min = 1, max = 60_000))]
@@ -82,7 +82,7 @@ pub enum HookConfigError {
     },
     /// The program has no name.
     #[error("program of hook {name} is empty; name a program, then its arguments")]
-    Program {
+    HookProgram {
         /// The hook.
         name: String,
     },
@@ -175,12 +175,12 @@ impl HookConfig {
         Err(HookConfigError::Range { name: self.name.clone(), key, value, most })
     }
 
-    fn into_program(self) -> Result<Program, HookConfigError> {
+    fn into_program(self) -> Result<HookProgram, HookConfigError> {
         let mut words = self.program.unwrap_or_default().into_iter();
         let Some(program) = words.next().filter(|program| !program.is_empty()) else {
-            return Err(HookConfigError::Program { name: self.name });
+            return Err(HookConfigError::HookProgram { name: self.name });
         };
-        Ok(Program {
+        Ok(HookProgram {
             name: self.name,
             program,
             arguments: words.collect(),
@@ -191,7 +191,7 @@ impl HookConfig {
         })
     }
 
-    fn into_endpoint(self) -> Result<Endpoint, HookConfigError> {
+    fn into_endpoint(self) -> Result<HookEndpoint, HookConfigError> {
         let refuse = |what| HookConfigError::Url { name: self.name.clone(), what };
         let url = Url::parse(self.url.as_deref().unwrap_or_default())
             .map_err(|_| refuse("is no address; write http://… or https://…"))?;
@@ -210,7 +210,7 @@ impl HookConfig {
         };
         let client = endpoint::client()
             .map_err(|source| HookConfigError::Client { name: self.name.clone(), source })?;
-        Ok(Endpoint {
+        Ok(HookEndpoint {
             name: self.name,
             url,
             moments: self.moments,

@@ -9,17 +9,17 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode, Url};
 use tokio::time::timeout;
 
-use super::call::Call;
+use super::call::HookCall;
 use super::error::HookError;
-use super::moment::Moment;
-use super::reply::Reply;
+use super::moment::HookMoment;
+use super::response::HookResponse;
 use super::{GRACE, Hook};
 
 /// A hook that is an HTTP endpoint.
-pub(super) struct Endpoint {
+pub(super) struct HookEndpoint {
     pub(super) name: String,
     pub(super) url: Url,
-    pub(super) moments: Vec<Moment>,
+    pub(super) moments: Vec<HookMoment>,
     pub(super) time: Duration,
     pub(super) max_bytes: usize,
     /// The whole header with the token, marked as sensitive.
@@ -43,12 +43,12 @@ pub(super) fn client() -> Result<Client, reqwest::Error> {
 }
 
 #[async_trait]
-impl Hook for Endpoint {
+impl Hook for HookEndpoint {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn wants(&self, moment: Moment) -> bool {
+    fn wants(&self, moment: HookMoment) -> bool {
         self.moments.contains(&moment)
     }
 
@@ -56,15 +56,15 @@ impl Hook for Endpoint {
         self.time + GRACE
     }
 
-    async fn call(&self, call: &Call) -> Result<Reply, HookError> {
+    async fn call(&self, call: &HookCall) -> Result<HookResponse, HookError> {
         let body = serde_json::to_vec(call).map_err(HookError::own)?;
         let answer = timeout(self.time, self.exchange(body)).await;
         let answer = answer.map_err(|_| HookError::Time { limit: self.time })??;
-        Reply::read(&answer, call.moment())
+        HookResponse::read(&answer, call.moment())
     }
 }
 
-impl Endpoint {
+impl HookEndpoint {
     async fn exchange(&self, body: Vec<u8>) -> Result<Vec<u8>, HookError> {
         let mut request =
             self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A point at which hooks are asked, by its name on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum Moment {
+pub enum HookMoment {
     /// Parts are about to be cut. A hook may veto that or name parts to keep.
     #[serde(rename = "before_prune")]
     BeforePrune,
@@ -34,7 +34,7 @@ pub(super) enum Field {
     Keep,
 }
 
-impl Moment {
+impl HookMoment {
     /// All of them, in the order in which they come.
     pub const ALL: [Self; 5] = [
         Self::BeforePrune,
@@ -67,7 +67,7 @@ impl Moment {
     }
 }
 
-impl fmt::Display for Moment {
+impl fmt::Display for HookMoment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -22,10 +22,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 
-use super::call::Call;
+use super::call::HookCall;
 use super::error::HookError;
-use super::moment::Moment;
-use super::reply::Reply;
+use super::moment::HookMoment;
+use super::response::HookResponse;
 use super::{GRACE, Hook};
 
 /// Variables that every program gets.
@@ -38,11 +38,11 @@ const MAX_COMPLAINT: usize = 4096;
 const DRAIN: Duration = Duration::from_millis(50);
 
 /// A hook that is a program.
-pub(super) struct Program {
+pub(super) struct HookProgram {
     pub(super) name: String,
     pub(super) program: String,
     pub(super) arguments: Vec<String>,
-    pub(super) moments: Vec<Moment>,
+    pub(super) moments: Vec<HookMoment>,
     pub(super) time: Duration,
     pub(super) max_bytes: usize,
     /// Further variables that it gets, if they are set.
@@ -50,12 +50,12 @@ pub(super) struct Program {
 }
 
 #[async_trait]
-impl Hook for Program {
+impl Hook for HookProgram {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn wants(&self, moment: Moment) -> bool {
+    fn wants(&self, moment: HookMoment) -> bool {
         self.moments.contains(&moment)
     }
 
@@ -63,7 +63,7 @@ impl Hook for Program {
         self.time + GRACE
     }
 
-    async fn call(&self, call: &Call) -> Result<Reply, HookError> {
+    async fn call(&self, call: &HookCall) -> Result<HookResponse, HookError> {
         let mut input = serde_json::to_vec(call).map_err(HookError::own)?;
         input.push(b'\n');
         let mut child = self.start()?;
@@ -72,7 +72,7 @@ impl Hook for Program {
         let answer = timeout(self.time, self.talk(&mut child, &input, &mut group)).await;
         drop(group);
         let failure = match answer {
-            Ok(Ok(output)) => return Reply::read(&output, call.moment()),
+            Ok(Ok(output)) => return HookResponse::read(&output, call.moment()),
             Ok(Err(error)) => error,
             Err(_) => HookError::Time { limit: self.time },
         };
@@ -82,7 +82,7 @@ impl Hook for Program {
     }
 }
 
-impl Program {
+impl HookProgram {
     fn start(&self) -> Result<Child, HookError> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).env_clear();

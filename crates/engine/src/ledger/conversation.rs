@@ -8,7 +8,7 @@ use super::Ledger;
 
 /// One step of a conversation.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum ScriptStep {
     /// The user speaks.
     User(String),
     /// The model speaks.
@@ -17,33 +17,33 @@ pub(super) enum Step {
     Tool(&'static str, Value, String, bool),
 }
 
-pub(super) fn user(text: &str) -> Step {
-    Step::User(text.to_owned())
+pub(super) fn user(text: &str) -> ScriptStep {
+    ScriptStep::User(text.to_owned())
 }
 
-pub(super) fn model(text: &str) -> Step {
-    Step::Model(text.to_owned())
+pub(super) fn model(text: &str) -> ScriptStep {
+    ScriptStep::Model(text.to_owned())
 }
 
-pub(super) fn tool(name: &'static str, input: Value, answer: &str) -> Step {
-    Step::Tool(name, input, answer.to_owned(), false)
+pub(super) fn tool(name: &'static str, input: Value, answer: &str) -> ScriptStep {
+    ScriptStep::Tool(name, input, answer.to_owned(), false)
 }
 
-pub(super) fn failing(name: &'static str, input: Value, answer: &str) -> Step {
-    Step::Tool(name, input, answer.to_owned(), true)
+pub(super) fn failing(name: &'static str, input: Value, answer: &str) -> ScriptStep {
+    ScriptStep::Tool(name, input, answer.to_owned(), true)
 }
 
 /// A request to Anthropic that holds this conversation.
-pub(super) fn anthropic(steps: &[Step]) -> String {
+pub(super) fn anthropic(steps: &[ScriptStep]) -> String {
     let messages: Vec<Value> = steps
         .iter()
         .enumerate()
         .flat_map(|(at, step)| match step {
-            Step::User(text) => vec![json!({"role": "user", "content": text})],
-            Step::Model(text) => {
+            ScriptStep::User(text) => vec![json!({"role": "user", "content": text})],
+            ScriptStep::Model(text) => {
                 vec![json!({"role": "assistant", "content": [{"type": "text", "text": text}]})]
             }
-            Step::Tool(name, input, answer, failed) => {
+            ScriptStep::Tool(name, input, answer, failed) => {
                 let id = format!("call{at}");
                 let call = json!({"type": "tool_use", "id": id, "name": name, "input": input});
                 let answer =
@@ -59,14 +59,14 @@ pub(super) fn anthropic(steps: &[Step]) -> String {
 }
 
 /// A chat request that holds this conversation.
-pub(super) fn chat(steps: &[Step]) -> String {
+pub(super) fn chat(steps: &[ScriptStep]) -> String {
     let messages: Vec<Value> = steps
         .iter()
         .enumerate()
         .flat_map(|(at, step)| match step {
-            Step::User(text) => vec![json!({"role": "user", "content": text})],
-            Step::Model(text) => vec![json!({"role": "assistant", "content": text})],
-            Step::Tool(name, input, answer, _) => {
+            ScriptStep::User(text) => vec![json!({"role": "user", "content": text})],
+            ScriptStep::Model(text) => vec![json!({"role": "assistant", "content": text})],
+            ScriptStep::Tool(name, input, answer, _) => {
                 let id = format!("call{at}");
                 let function = json!({"name": name, "arguments": input.to_string()});
                 let call = json!({"id": id, "type": "function", "function": function});
@@ -87,6 +87,6 @@ pub(super) fn ledger_of(body: &str, wire: Wire) -> Ledger {
 }
 
 /// The ledger of a conversation, in Anthropic's dialect.
-pub(super) fn ledger(steps: &[Step]) -> Ledger {
+pub(super) fn ledger(steps: &[ScriptStep]) -> Ledger {
     ledger_of(&anthropic(steps), Wire::Anthropic)
 }

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::excerpt::weight;
-use super::recent::{Entry, key};
+use super::bounded_list::{LedgerEntry, key};
+use super::clean_text::weight;
 
 /// A name that must not change by a letter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ impl Identifier {
     const LONGEST: usize = 200;
 }
 
-impl Entry for Identifier {
+impl LedgerEntry for Identifier {
     /// More than are shown, so that one that is mentioned again has not been forgotten meanwhile.
     const MOST: usize = 40;
     const WEIGHT: usize = 4_000;

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::conversation::{Step, chat, failing, ledger, ledger_of, model, tool, user};
-use super::outcome::Outcome;
+use super::call_status::CallStatus;
+use super::conversation::{ScriptStep, chat, failing, ledger, ledger_of, model, tool, user};
 use super::*;
 
 /// Steps over few subjects, so that the same ones come again.
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ScriptStep> {
     let subject = 0..4_u8;
     prop_oneof![
         "[a-c]{1,3} PROJ-[1-3]".prop_map(|text| user(&text)),
@@ -23,11 +23,11 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         (subject.clone(), 0..3_u8).prop_map(|(command, code)| {
             let answer = format!("Exit code {code}\nout");
-            Step::Tool("Bash", json!({"command": format!("run {command}")}), answer, code != 0)
+            ScriptStep::Tool("Bash", json!({"command": format!("run {command}")}), answer, code != 0)
         }),
         (subject.clone(), any::<bool>()).prop_map(|(name, failed)| {
             let name = ["look", "ask", "tell", "find_out"][usize::from(name)];
-            Step::Tool(name, json!({"q": 1}), "answer".into(), failed)
+            ScriptStep::Tool(name, json!({"q": 1}), "answer".into(), failed)
         }),
         (subject.clone(), 0..3_usize).prop_map(|(id, state)| {
             let status = ["pending", "in_progress", "completed"][state];
@@ -62,19 +62,19 @@ fn arbitrary() -> impl Strategy<Value = Ledger> {
     let count = any::<u32>();
     (texts(), texts(), texts(), texts(), (hostile(), count, any::<u64>())).prop_map(
         |(said, paths, commands, errors, (words, count, dropped))| Ledger {
-            pinned: Recent::made_of(said.iter().cloned().map(Pin).collect(), dropped),
-            said: Recent::made_of(
+            pinned: BoundedList::made_of(said.iter().cloned().map(PinnedText).collect(), dropped),
+            said: BoundedList::made_of(
                 said.into_iter()
                     .enumerate()
-                    .map(|(at, text)| Said { after: text.clone(), text, first: at == 0 })
+                    .map(|(at, text)| UserWords { after: text.clone(), text, first: at == 0 })
                     .collect(),
                 dropped,
             ),
-            files: Recent::made_of(
+            files: BoundedList::made_of(
                 paths
                     .iter()
-                    .map(|path| File {
-                        key: recent::key(path),
+                    .map(|path| FileActivity {
+                        key: bounded_list::key(path),
                         path: path.clone(),
                         reads: count,
                         changes: count % 2,
@@ -83,26 +83,30 @@ fn arbitrary() -> impl Strategy<Value = Ledger> {
                     .collect(),
                 dropped,
             ),
-            commands: Recent::made_of(
+            commands: BoundedList::made_of(
                 commands
                     .iter()
-                    .map(|text| Command {
-                        key: recent::key(text),
+                    .map(|text| CommandActivity {
+                        key: bounded_list::key(text),
                         text: text.clone(),
                         runs: count,
-                        outcome: Outcome::Exit(count.into()),
+                        outcome: CallStatus::Exit(count.into()),
                     })
                     .collect(),
                 0,
             ),
-            errors: Recent::made_of(
+            errors: BoundedList::made_of(
                 errors
                     .iter()
-                    .map(|text| Failure { subject: text.clone(), text: text.clone(), ..Failure::default() })
+                    .map(|text| OpenError {
+                        subject: text.clone(),
+                        text: text.clone(),
+                        ..OpenError::default()
+                    })
                     .collect(),
                 dropped,
             ),
-            pages: Recent::made_of(paths.into_iter().map(Use::once).collect(), 0),
+            pages: BoundedList::made_of(paths.into_iter().map(UseCount::once).collect(), 0),
             last_words: words,
             ..Ledger::default()
         },
@@ -113,7 +117,7 @@ fn arbitrary() -> impl Strategy<Value = Ledger> {
 /// give way, and whether one does before or after another is made good depends on where a ledger ended. Then one of both
 /// knows a few errors more.
 fn tell_the_same(one: &Ledger, other: &Ledger) -> bool {
-    let without_errors = |ledger: &Ledger| Ledger { errors: Recent::default(), ..ledger.clone() };
+    let without_errors = |ledger: &Ledger| Ledger { errors: BoundedList::default(), ..ledger.clone() };
     assert_eq!(without_errors(one), without_errors(other));
     let (few, many) = (&one.errors, &other.errors);
     let (few, many) = if few.iter().count() > many.iter().count() { (many, few) } else { (few, many) };
@@ -160,13 +164,13 @@ proptest! {
         prop_assert_eq!(&text, &kept.clone().render(budget));
         // Every line is one of ours, or quoted.
         let known = |line: &str| {
-            line.is_empty() || line == HEADER || line == excerpt::GAP
+            line.is_empty() || line == HEADER || line == clean_text::GAP
                 || ["- ", "  >", "  (relative paths lie in ", "… and "].iter().any(|mark| line.starts_with(mark))
-                || line.strip_prefix("## ").is_some_and(|heading| page::HEADINGS.contains(&heading))
+                || line.strip_prefix("## ").is_some_and(|heading| render::HEADINGS.contains(&heading))
         };
         let unknown = text.split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}']).find(|line| !known(line));
         prop_assert_eq!(unknown, None, "{}", text);
-        for heading in page::HEADINGS {
+        for heading in render::HEADINGS {
             let line = format!("\n## {heading}\n");
             prop_assert!(text.matches(&line).count() <= 1);
         }
@@ -180,7 +184,7 @@ proptest! {
 
     #[test]
     fn hostile_words_stay_within_bounds(texts in prop::collection::vec(hostile(), 0..6)) {
-        let steps: Vec<Step> = texts.iter().flat_map(|text| [
+        let steps: Vec<ScriptStep> = texts.iter().flat_map(|text| [
             user(text), model(text), tool("Bash", json!({"command": text}), text),
             failing("Edit", json!({"file_path": text}), text), tool("other", json!({"a": text}), text),
         ]).collect();
@@ -224,7 +228,7 @@ fn the_largest_ledger_is_below_its_bound() {
 #[test]
 fn many_thousand_identifiers_leave_a_few() {
     let text: String = (0..60_000).map(|n| format!("{n:07x}a1 ")).collect();
-    let steps: Vec<Step> =
+    let steps: Vec<ScriptStep> =
         (0..25).map(|n| user(&format!("{} PROJ-1 {n}", &text[n * 20_000..(n + 1) * 20_000]))).collect();
     let kept = ledger(&steps);
     assert!(serde_json::to_string(&kept).unwrap().len() < Ledger::LARGEST);

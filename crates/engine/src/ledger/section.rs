@@ -6,11 +6,11 @@
 
 use std::borrow::Cow;
 
-use super::excerpt::{GAP, clean, one_line};
+use super::clean_text::{GAP, clean, one_line};
 
 /// What becomes of an entry that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Long {
+pub(super) enum Overlong {
     /// Its beginning is shown.
     Cut,
     /// It is left out.
@@ -19,7 +19,7 @@ pub(super) enum Long {
 
 /// The end of a list that matters most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ListEnd {
     /// The first entry is the last to go.
     First,
     /// The last entry is the last to go.
@@ -34,18 +34,18 @@ pub(super) struct Section {
     /// Entries of one or more whole lines.
     pub(super) entries: Vec<String>,
     /// Which of them are shown if not all can be.
-    pub(super) dear: End,
+    pub(super) dear: ListEnd,
     /// How many more there were.
     pub(super) dropped: u64,
     /// What becomes of an entry that does not fit.
-    pub(super) long: Long,
+    pub(super) long: Overlong,
 }
 
 impl Section {
     /// No entry is cut to less than this: a few words tell nothing.
     const SHORTEST: usize = 24;
 
-    /// Long entries are not cut to less than this to make room for others.
+    /// Overlong entries are not cut to less than this to make room for others.
     const STUB: usize = 160;
 
     /// The section in at most `room` bytes; nothing if not even one entry fits.
@@ -55,8 +55,8 @@ impl Section {
         let entries = self.evened(room);
         let mut rest = entries.iter();
         let mut next = || match self.dear {
-            End::First => rest.next(),
-            End::Last => rest.next_back(),
+            ListEnd::First => rest.next(),
+            ListEnd::Last => rest.next_back(),
         };
         let mut shown: Vec<Cow<'_, str>> = Vec::new();
         let mut used = 0;
@@ -68,14 +68,14 @@ impl Section {
                 shown.push(Cow::Borrowed(&**entry));
                 continue;
             }
-            shown.extend(shorten(entry, left).filter(|_| self.long == Long::Cut).map(Cow::Owned));
+            shown.extend(shorten(entry, left).filter(|_| self.long == Overlong::Cut).map(Cow::Owned));
             break;
         }
         let more = self.more(self.entries.len() - shown.len());
         if shown.is_empty() {
             return String::new();
         }
-        if self.dear == End::Last {
+        if self.dear == ListEnd::Last {
             shown.reverse();
         }
         [opening, shown.concat(), more].concat()
@@ -95,7 +95,10 @@ impl Section {
         let size = |entries: &[Cow<'_, str>]| entries.iter().map(|entry| entry.len()).sum::<usize>();
         let mut entries: Vec<_> = whole().collect();
         let mut most = room / 2;
-        while self.long == Long::Cut && self.entries.len() > 1 && size(&entries) > room && most >= Self::STUB
+        while self.long == Overlong::Cut
+            && self.entries.len() > 1
+            && size(&entries) > room
+            && most >= Self::STUB
         {
             entries = evened(most);
             most /= 2;
@@ -146,27 +149,28 @@ pub(super) fn item(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn section(long: Long) -> Section {
+    fn section(long: Overlong) -> Section {
         let entries = ["one", "two", "three"].map(item).to_vec();
-        Section { heading: "Numbers", entries, dropped: 2, long, dear: End::Last }
+        Section { heading: "Numbers", entries, dropped: 2, long, dear: ListEnd::Last }
     }
 
     #[test]
     fn the_newest_are_shown_and_the_others_counted() {
-        insta::assert_snapshot!(section(Long::Omit).fit(42), @r"
+        insta::assert_snapshot!(section(Overlong::Omit).fit(42), @r"
 
         ## Numbers
         - two
         - three
         … and 3 more
         ");
-        assert_eq!(section(Long::Omit).fit(20), "");
+        assert_eq!(section(Overlong::Omit).fit(20), "");
     }
 
     #[test]
     fn what_was_said_is_cut_rather_than_left_out() {
         let entries = vec![quoted("a request that is longer than the room for it", "- ")];
-        let section = Section { heading: "Said", entries, dropped: 0, long: Long::Cut, dear: End::Last };
+        let section =
+            Section { heading: "Said", entries, dropped: 0, long: Overlong::Cut, dear: ListEnd::Last };
         assert_eq!(section.fit(40), "\n## Said\n- > a request that is longe…\n");
     }
 
@@ -174,7 +178,8 @@ mod tests {
     fn a_pasted_page_does_not_hide_short_requests() {
         let page = quoted(&"a line of a log\n".repeat(200), "- ");
         let entries = vec![item("one"), page.clone(), item("two"), page, item("three")];
-        let section = Section { heading: "Said", entries, dropped: 0, long: Long::Cut, dear: End::Last };
+        let section =
+            Section { heading: "Said", entries, dropped: 0, long: Overlong::Cut, dear: ListEnd::Last };
         let text = section.fit(1_000);
         assert!(["- one\n", "- two\n", "- three\n"].iter().all(|line| text.contains(line)), "{text}");
         assert!(text.len() > 400 && text.len() <= 1_000, "{}", text.len());

@@ -3,11 +3,11 @@
 use secateur_formats::Wire;
 use serde_json::json;
 
-use super::conversation::{Step, anthropic, chat, failing, ledger, ledger_of, model, tool, user};
+use super::conversation::{ScriptStep, anthropic, chat, failing, ledger, ledger_of, model, tool, user};
 use super::*;
 
 /// A day's work.
-fn work() -> Vec<Step> {
+fn work() -> Vec<ScriptStep> {
     vec![
         user(
             "<system-reminder>Be brief.</system-reminder>\nFix the parser, see PROJ-7.\nKeep /app/README.md as it is.",
@@ -54,7 +54,7 @@ fn a_conversation_in_anthropics_dialect() {
       > Keep /app/README.md as it is.
 
     ## What the user said later, oldest first
-    - > Use commit 3fa9c1d as the base.
+    - > UseCount commit 3fa9c1d as the base.
       > Then go on.
     - to “The types differ.”:
       > yes
@@ -104,7 +104,7 @@ fn the_same_conversation_as_a_chat() {
       > Keep /app/README.md as it is.
 
     ## What the user said later, oldest first
-    - > Use commit 3fa9c1d as the base.
+    - > UseCount commit 3fa9c1d as the base.
       > Then go on.
     - to “The types differ.”:
       > yes
@@ -152,7 +152,7 @@ fn a_small_room_keeps_what_the_user_said_and_what_is_broken() {
       > Keep /app/README.md as it is.
 
     ## What the user said later, oldest first
-    - > Use commit 3fa9c1d as the base.
+    - > UseCount commit 3fa9c1d as the base.
       > Then go on.
     - to “The types differ.”:
       > yes

@@ -16,30 +16,30 @@ use sse_stream::SseByteStream;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::address;
-use super::censor::Censor;
 use super::connector::Connector;
 use super::credentials::Credentials;
 use super::dialect::{Dialect, Step};
-use super::draft::Draft;
 use super::endpoint::{ConnectError, Endpoint};
-use super::refusal;
-use super::source::{Source, network, read_refusal};
-use super::wait::retry_after;
-use super::{Answer, AskError, Deltas, Model, Question};
+use super::error_response;
+use super::response_body::{ResponseBody, network, read_refusal};
+use super::response_builder::ResponseBuilder;
+use super::retry_after::retry_after;
+use super::secret::SecretFilter;
+use super::{Deltas, LanguageModel, ModelError, ModelRequest, ModelResponse};
 
 /// A model behind an endpoint. Connections are kept and used again; clones share them, and so do clients that were
 /// made through one [`Connector`].
 #[derive(Clone)]
-pub struct Client {
+pub struct ModelClient {
     endpoint: Endpoint,
     dialect: Dialect,
     http: reqwest::Client,
     url: Url,
     headers: HeaderMap,
-    censor: Censor,
+    secrets: SecretFilter,
 }
 
-impl Client {
+impl ModelClient {
     pub(super) fn new(
         endpoint: &Endpoint,
         credentials: Credentials<'_>,
@@ -55,9 +55,9 @@ impl Client {
         let values = endpoint.headers.values().map(String::as_str);
         let asked = address::query_values(&url);
         let secrets = credentials.secrets().chain(values).chain(asked.iter().map(String::as_str));
-        let censor = Censor::new(secrets);
+        let secrets = SecretFilter::new(secrets);
         let http = connector.client(&url)?;
-        Ok(Self { endpoint: endpoint.clone(), dialect, http, url, headers, censor })
+        Ok(Self { endpoint: endpoint.clone(), dialect, http, url, headers, secrets })
     }
 
     fn patience(&self) -> Duration {
@@ -68,9 +68,9 @@ impl Client {
     async fn persist(
         &self,
         body: &Bytes,
-        draft: &mut Draft<'_>,
+        builder: &mut ResponseBuilder<'_>,
         deadline: Instant,
-    ) -> Result<Answer, AskError> {
+    ) -> Result<ModelResponse, ModelError> {
         let mut waits = ExponentialBuilder::new()
             .with_min_delay(Duration::from_millis(self.endpoint.first_wait_ms))
             .with_max_delay(Duration::from_millis(self.endpoint.longest_wait_ms))
@@ -79,7 +79,7 @@ impl Client {
             .with_jitter_seed(seed())
             .build();
         loop {
-            let error = match self.attempt(body.clone(), draft).await {
+            let error = match self.attempt(body.clone(), builder).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -89,12 +89,12 @@ impl Client {
             };
             tracing::debug!(model = self.endpoint.model, %error, ?wait, "asking again");
             sleep(wait).await;
-            draft.restart();
+            builder.restart();
         }
     }
 
     /// How long to wait before asking again: never less than the provider wants. Nothing if that is too long.
-    fn wait(&self, planned: Duration, error: &AskError, deadline: Instant) -> Option<Duration> {
+    fn wait(&self, planned: Duration, error: &ModelError, deadline: Instant) -> Option<Duration> {
         let longest = Duration::from_millis(self.endpoint.longest_wait_ms);
         let wanted = error.retry_after().unwrap_or_default();
         let wait = planned.min(longest).max(wanted);
@@ -103,56 +103,68 @@ impl Client {
     }
 
     /// Asks once.
-    async fn attempt(&self, body: Bytes, draft: &mut Draft<'_>) -> Result<Answer, AskError> {
+    async fn attempt(
+        &self,
+        body: Bytes,
+        builder: &mut ResponseBuilder<'_>,
+    ) -> Result<ModelResponse, ModelError> {
         let request = self.http.post(self.url.clone()).headers(self.headers.clone()).body(body);
         let response = timeout(self.patience(), request.send()).await;
-        let response = response.map_err(|_| AskError::Silent { after: self.patience() })?;
-        let response = response.map_err(|error| network(error, &self.censor))?;
+        let response = response.map_err(|_| ModelError::Silent { after: self.patience() })?;
+        let response = response.map_err(|error| network(error, &self.secrets))?;
         let status = response.status();
         if !status.is_success() {
             let wait = retry_after(response.headers(), SystemTime::now());
             let body = read_refusal(response, self.patience()).await;
-            return Err(refusal::judge(status.as_u16(), &body, wait, &self.censor));
+            return Err(error_response::judge(status.as_u16(), &body, wait, &self.secrets));
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().to_ascii_lowercase();
         if kind.contains("json") {
-            self.read_whole(response, draft).await?;
+            self.read_whole(response, builder).await?;
         } else if kind.contains("html") {
-            return Err(draft.malformed("it is a web page; see whether the url is right"));
+            return Err(builder.malformed("it is a web page; see whether the url is right"));
         } else {
-            self.read_stream(response, draft).await?;
+            self.read_stream(response, builder).await?;
         }
-        draft.finish()
+        builder.finish()
     }
 
-    async fn read_whole(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), AskError> {
+    async fn read_whole(
+        &self,
+        response: Response,
+        builder: &mut ResponseBuilder<'_>,
+    ) -> Result<(), ModelError> {
         let pending = AtomicUsize::new(0);
         let body = self.source(response, &pending).read().await?;
-        let body = str::from_utf8(&body).map_err(|error| draft.malformed(&error.to_string()))?;
-        self.dialect.whole(body, draft)
+        let body = str::from_utf8(&body).map_err(|error| builder.malformed(&error.to_string()))?;
+        self.dialect.whole(body, builder)
     }
 
-    async fn read_stream(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), AskError> {
+    async fn read_stream(
+        &self,
+        response: Response,
+        builder: &mut ResponseBuilder<'_>,
+    ) -> Result<(), ModelError> {
         let pending = AtomicUsize::new(0);
         let source = self.source(response, &pending).stream();
         let mut events = pin!(SseByteStream::new(source));
         while let Some(event) = events.next().await {
             let data = match event {
                 Ok(event) => event.data.unwrap_or_default(),
-                Err(_) if draft.is_done() => return Ok(()),
-                Err(error) => return Err(explain(error, draft)),
+                Err(_) if builder.is_done() => return Ok(()),
+                Err(error) => return Err(explain(error, builder)),
             };
             pending.store(0, Ordering::Relaxed);
-            if !data.trim().is_empty() && self.dialect.event(&data, draft)? == Step::Last {
+            if !data.trim().is_empty() && self.dialect.event(&data, builder)? == Step::Last {
                 break;
             }
         }
         Ok(())
     }
 
-    fn source<'s>(&'s self, response: Response, pending: &'s AtomicUsize) -> Source<'s> {
-        Source::new(response, self.patience(), self.most_bytes(), &self.censor, pending)
+    fn source<'s>(&'s self, response: Response, pending: &'s AtomicUsize) -> ResponseBody<'s> {
+        ResponseBody::new(response, self.patience(), self.most_bytes(), &self.secrets, pending)
     }
 
     fn most_bytes(&self) -> usize {
@@ -161,7 +173,7 @@ impl Client {
 }
 
 #[async_trait]
-impl Model for Client {
+impl LanguageModel for ModelClient {
     fn name(&self) -> &str {
         &self.endpoint.model
     }
@@ -170,35 +182,39 @@ impl Model for Client {
         self.endpoint.limits()
     }
 
-    async fn ask(&self, question: &Question<'_>, deltas: &mut Deltas<'_>) -> Result<Answer, AskError> {
+    async fn send(
+        &self,
+        request: &ModelRequest<'_>,
+        deltas: &mut Deltas<'_>,
+    ) -> Result<ModelResponse, ModelError> {
         let after = Duration::from_millis(self.endpoint.timeout_ms);
         let most = self.endpoint.output.map_or(u64::MAX, u64::from);
-        let question = Question { max_tokens: question.max_tokens.min(most), ..*question };
-        let body = Bytes::from(self.dialect.body(&self.endpoint, &question).to_string());
-        let mut draft = Draft::new(deltas, &self.censor, self.most_bytes(), question.max_tokens);
+        let request = ModelRequest { max_tokens: request.max_tokens.min(most), ..*request };
+        let body = Bytes::from(self.dialect.body(&self.endpoint, &request).to_string());
+        let mut builder = ResponseBuilder::new(deltas, &self.secrets, self.most_bytes(), request.max_tokens);
         let now = Instant::now();
         // A time beyond all clocks is as good as a year.
         let deadline = now.checked_add(after).unwrap_or(now + Duration::from_secs(31_536_000));
-        let answer = timeout_at(deadline, self.persist(&body, &mut draft, deadline)).await;
-        answer.unwrap_or(Err(AskError::Timeout { after }))
+        let answer = timeout_at(deadline, self.persist(&body, &mut builder, deadline)).await;
+        answer.unwrap_or(Err(ModelError::Timeout { after }))
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for ModelClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Client").field(&self.endpoint).finish()
+        f.debug_tuple("ModelClient").field(&self.endpoint).finish()
     }
 }
 
 /// What an error of the stream's is: one of ours, wrapped, or text that is none.
-fn explain(error: sse_stream::Error, draft: &Draft<'_>) -> AskError {
+fn explain(error: sse_stream::Error, builder: &ResponseBuilder<'_>) -> ModelError {
     match error {
-        sse_stream::Error::Body(inner) => match inner.downcast::<AskError>().map(|error| *error) {
-            Ok(AskError::CutOff { .. }) => draft.cut_off(),
+        sse_stream::Error::Body(inner) => match inner.downcast::<ModelError>().map(|error| *error) {
+            Ok(ModelError::CutOff { .. }) => builder.cut_off(),
             Ok(error) => error,
-            Err(inner) => draft.malformed(&inner.to_string()),
+            Err(inner) => builder.malformed(&inner.to_string()),
         },
-        error => draft.malformed(&error.to_string()),
+        error => builder.malformed(&error.to_string()),
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use reqwest::{Url, redirect, retry};
 
-use super::censor::Censor;
 use super::endpoint::ConnectError;
+use super::secret::SecretFilter;
 
 /// The longest that a connection may take to come about. After that it may be tried again, as no question was asked.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -43,8 +43,9 @@ impl Connector {
             return Ok(ready.clone());
         }
         // Not kept if it fails: the certificates may be there the next time.
-        let made = make(is_plain)
-            .map_err(|error| ConnectError::System { reason: Censor::default().clean(&error.to_string()) })?;
+        let made = make(is_plain).map_err(|error| ConnectError::System {
+            reason: SecretFilter::default().clean(&error.to_string()),
+        })?;
         Ok(place.get_or_init(|| made).clone())
     }
 }

@@ -2,9 +2,9 @@
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use super::censor::Secret;
 use super::dialect::Dialect;
 use super::endpoint::{ConnectError, Endpoint};
+use super::secret::Secret;
 
 /// The version of Anthropic's interface that is spoken.
 const ANTHROPIC_VERSION: &str = "2023-06-01";

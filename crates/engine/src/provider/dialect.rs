@@ -1,7 +1,7 @@
 //! How each wire asks, and how it answers.
 //!
 //! A dialect is three functions: the body of a request, one event of a streamed answer, and an answer in one piece
-//! (some servers send that whatever they are asked for). Both ways of answering end in the same [`Draft`].
+//! (some servers send that whatever they are asked for). Both ways of answering end in the same [`ResponseBuilder`].
 
 mod anthropic;
 mod chat;
@@ -12,10 +12,10 @@ use secateur_formats::Wire;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Question;
-use super::draft::Draft;
+use super::ModelRequest;
 use super::endpoint::Endpoint;
-use super::error::AskError;
+use super::error::ModelError;
+use super::response_builder::ResponseBuilder;
 
 /// A wire that a model can be asked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Dialect {
     }
 
     /// The body of a request.
-    pub(super) fn body(self, endpoint: &Endpoint, question: &Question<'_>) -> Value {
+    pub(super) fn body(self, endpoint: &Endpoint, question: &ModelRequest<'_>) -> Value {
         match self {
             Self::Chat => chat::body(endpoint, question),
             Self::Responses => responses::body(endpoint, question),
@@ -78,7 +78,7 @@ impl Dialect {
     }
 
     /// Takes one event of a stream in.
-    pub(super) fn event(self, data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError> {
+    pub(super) fn event(self, data: &str, draft: &mut ResponseBuilder<'_>) -> Result<Step, ModelError> {
         match self {
             Self::Chat => chat::event(data, draft),
             Self::Responses => responses::event(data, draft),
@@ -88,7 +88,7 @@ impl Dialect {
     }
 
     /// Takes an answer in one piece in.
-    pub(super) fn whole(self, data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
+    pub(super) fn whole(self, data: &str, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
         match self {
             Self::Chat => chat::whole(data, draft),
             Self::Responses => responses::whole(data, draft),
@@ -99,7 +99,7 @@ impl Dialect {
 }
 
 /// Reads what a provider sent, or says why it cannot be read.
-fn parse<'a, T: Deserialize<'a>>(data: &'a str, draft: &Draft<'_>) -> Result<T, AskError> {
+fn parse<'a, T: Deserialize<'a>>(data: &'a str, draft: &ResponseBuilder<'_>) -> Result<T, ModelError> {
     serde_json::from_str(data).map_err(|error| draft.malformed(&error.to_string()))
 }
 

@@ -13,10 +13,10 @@ use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
 use super::address::without_query;
-use super::censor::Secret;
-use super::client::Client;
+use super::client::ModelClient;
 use super::connector::Connector;
 use super::credentials::Credentials;
+use super::secret::Secret;
 
 /// The settings of a model that is asked over HTTP. A key that is not known is an error.
 ///
@@ -175,7 +175,7 @@ impl Endpoint {
     }
 
     /// A model that can be asked, with the key from the environment. Nothing is sent yet.
-    pub fn connect(&self) -> Result<Client, ConnectError> {
+    pub fn connect(&self) -> Result<ModelClient, ConnectError> {
         let key = self.key_env.as_deref().map(|variable| {
             let key = std::env::var(variable).map(|key| Secret::new(&key));
             let key = key.ok().filter(|key| !key.is_blank());
@@ -185,8 +185,8 @@ impl Endpoint {
     }
 
     /// A model that can be asked, with this key whatever the environment says. Nothing is sent yet.
-    pub fn connect_as(&self, key: Option<&Secret>) -> Result<Client, ConnectError> {
-        Client::new(self, Credentials::Key(key), &Connector::new())
+    pub fn connect_as(&self, key: Option<&Secret>) -> Result<ModelClient, ConnectError> {
+        ModelClient::new(self, Credentials::Key(key), &Connector::new())
     }
 
     /// A model that can be asked on behalf of somebody else, with their headers instead of a key, over connections
@@ -210,8 +210,8 @@ impl Endpoint {
         &self,
         connector: &Connector,
         headers: &[(&str, Secret)],
-    ) -> Result<Client, ConnectError> {
-        Client::new(self, Credentials::Headers(headers), connector)
+    ) -> Result<ModelClient, ConnectError> {
+        ModelClient::new(self, Credentials::Headers(headers), connector)
     }
 
     /// What the model can take.

@@ -14,7 +14,7 @@ const PASSING: [u16; 5] = [500, 502, 503, 504, 529];
 /// A `message` is the provider's, at most 400 characters of it, without control characters and without our key.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum AskError {
+pub enum ModelError {
     /// The prompt does not fit into the model's window.
     #[error("the prompt does not fit: {}; send less", describe(*used, *limit))]
     Overflow {
@@ -106,17 +106,17 @@ pub enum AskError {
     },
 }
 
-impl AskError {
-    /// Whether the same request may go through a little later. A [client](super::Client) asks again for exactly
+impl ModelError {
+    /// Whether the same request may go through a little later. A [client](super::ModelClient) asks again for exactly
     /// these.
     ///
     /// What broke off is not among them: it was paid for, and who asked may know something better than to pay again.
     ///
     /// ```
-    /// use secateur_engine::provider::AskError;
+    /// use secateur_engine::provider::ModelError;
     ///
-    /// assert!(AskError::Network { reason: "connection refused".into() }.is_worth_retrying());
-    /// assert!(!AskError::CalledTool.is_worth_retrying());
+    /// assert!(ModelError::Network { reason: "connection refused".into() }.is_worth_retrying());
+    /// assert!(!ModelError::CalledTool.is_worth_retrying());
     /// ```
     pub fn is_worth_retrying(&self) -> bool {
         match self {

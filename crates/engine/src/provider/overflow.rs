@@ -18,17 +18,17 @@
 //! Only words that the provider says about the error are looked at, not what it may quote of the request: a
 //! conversation may well be about overflows.
 
-mod wording;
+mod phrases;
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-use wording::{NAMES, NOT, WORDINGS, Wording};
+use phrases::{NAMES, NOT, WORDINGS, Wording};
 
 /// A prompt that does not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overflow {
+pub struct ReportedOverflow {
     /// What the provider counted against the limit, in tokens: the prompt, and the room for the answer where it
     /// counts that too.
     pub used: Option<u64>,
@@ -52,18 +52,18 @@ const REACH: usize = 16;
 /// Tells from the status and the body of an answer whether the prompt did not fit.
 ///
 /// ```
-/// use secateur_engine::provider::{Overflow, overflow};
+/// use secateur_engine::provider::{ReportedOverflow, read_overflow};
 ///
 /// let body = r#"{"type":"error","error":{"type":"invalid_request_error",
 ///     "message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#;
-/// assert_eq!(overflow(400, body), Some(Overflow { used: Some(210_000), limit: Some(200_000) }));
-/// assert_eq!(overflow(429, body), None);
+/// assert_eq!(read_overflow(400, body), Some(ReportedOverflow { used: Some(210_000), limit: Some(200_000) }));
+/// assert_eq!(read_overflow(429, body), None);
 /// ```
-pub fn overflow(status: u16, body: &str) -> Option<Overflow> {
+pub fn read_overflow(status: u16, body: &str) -> Option<ReportedOverflow> {
     if status < 400 || OTHERWISE.contains(&status) {
         return None;
     }
-    let said = Said::read(body);
+    let said = ErrorText::read(body);
     if NOT.iter().any(|phrase| said.words.contains(phrase)) {
         return None;
     }
@@ -71,17 +71,17 @@ pub fn overflow(status: u16, body: &str) -> Option<Overflow> {
         return Some(said.numbers(wording));
     }
     let is_named = said.names.iter().any(|name| NAMES.contains(&name.as_str()));
-    (status == 413 || is_named).then(Overflow::default)
+    (status == 413 || is_named).then(ReportedOverflow::default)
 }
 
 /// What a provider says about an error, in lower case.
 #[derive(Default)]
-struct Said {
+struct ErrorText {
     words: String,
     names: Vec<String>,
 }
 
-impl Said {
+impl ErrorText {
     fn read(body: &str) -> Self {
         let mut said = Self::default();
         match serde_json::from_str::<Value>(body) {
@@ -109,9 +109,9 @@ impl Said {
         }
     }
 
-    fn numbers(&self, wording: &Wording) -> Overflow {
+    fn numbers(&self, wording: &Wording) -> ReportedOverflow {
         let first = |markers: &[&str]| markers.iter().find_map(|marker| number_after(&self.words, marker));
-        Overflow { used: first(wording.used), limit: first(wording.limit) }
+        ReportedOverflow { used: first(wording.used), limit: first(wording.limit) }
     }
 }
 

@@ -8,9 +8,9 @@
 use std::ops::Range;
 
 use super::irregularity::{Strength, strength};
-use super::name::{Kind, classify, read_name};
+use super::name::{NameKind, classify, read_name};
 use super::placeholder::{contains, is_placeholder};
-use super::value::{Value, Written, read_value};
+use super::value::{AssignedValue, Quoting, read_value};
 
 /// Looks for a credential that is assigned to the name around a literal.
 pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range<usize>, &'static str)> {
@@ -45,20 +45,22 @@ fn may_be_assigned(text: &[u8], at: usize) -> bool {
 }
 
 /// Whether a value is one that a name of this kind announces.
-pub(super) fn is_credential(value: &[u8], kind: Kind, written: Written) -> bool {
+pub(super) fn is_credential(value: &[u8], kind: NameKind, written: Quoting) -> bool {
     let enough = match (kind, strength(value)) {
-        (_, Strength::None) | (Kind::Token | Kind::Key, Strength::Mixed) => false,
-        (Kind::Vague, strength) => strength == Strength::Long && value.len() >= 20 && !is_digest(value),
-        (Kind::Secret, Strength::Mixed) => written == Written::Quoted && value.iter().any(u8::is_ascii_digit),
+        (_, Strength::None) | (NameKind::Token | NameKind::Key, Strength::Mixed) => false,
+        (NameKind::Vague, strength) => strength == Strength::Long && value.len() >= 20 && !is_digest(value),
+        (NameKind::Secret, Strength::Mixed) => {
+            written == Quoting::Quoted && value.iter().any(u8::is_ascii_digit)
+        }
         _ => true,
     };
     // What costs more comes last.
-    let code = || written == Written::Bare && (is_code(value) || is_number(value));
+    let code = || written == Quoting::Bare && (is_code(value) || is_number(value));
     enough && !code() && !is_other(value) && !is_placeholder(value)
 }
 
 /// `token: "Bearer …"`
-fn strip_scheme(text: &[u8], value: &mut Value) {
+fn strip_scheme(text: &[u8], value: &mut AssignedValue) {
     let bytes = text.get(value.range.clone()).unwrap_or_default();
     for scheme in [&b"Bearer "[..], b"bearer ", b"Basic ", b"Token ", b"token ", b"Bot "] {
         if bytes.starts_with(scheme) {

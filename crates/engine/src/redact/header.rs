@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::assignment::{is_credential, is_uuid};
 use super::irregularity::{Strength, strength};
-use super::name::Kind;
+use super::name::NameKind;
 use super::placeholder::is_placeholder;
-use super::value::{Written, skip_blanks};
+use super::value::{Quoting, skip_blanks};
 
 /// The most of a header that is looked at.
 const LONGEST: usize = 4096;
@@ -61,7 +61,7 @@ pub(super) fn find_authorization(text: &[u8], at: usize) -> Option<(Range<usize>
     let secret = text.get(range.clone())?;
     // A bare value of any kind is a credential here, as long as it is not a word or a name.
     let known = strength(secret) >= Strength::Short || is_uuid(secret) || decodes_to_pair(secret);
-    let plain = is_credential(secret, Kind::Secret, Written::Quoted);
+    let plain = is_credential(secret, NameKind::Secret, Quoting::Quoted);
     (secret.len() >= 8 && (known || plain) && !is_placeholder(secret)).then_some((range, "authorization"))
 }
 

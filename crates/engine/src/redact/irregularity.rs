@@ -107,49 +107,51 @@ pub(super) fn entropy(value: &[u8]) -> f64 {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum ByteClass {
     Lower,
     Upper,
     Digit,
     Sign,
 }
 
-fn class(byte: u8) -> Class {
+fn class(byte: u8) -> ByteClass {
     match byte {
-        b'a'..=b'z' => Class::Lower,
-        b'A'..=b'Z' => Class::Upper,
-        b'0'..=b'9' => Class::Digit,
-        _ => Class::Sign,
+        b'a'..=b'z' => ByteClass::Lower,
+        b'A'..=b'Z' => ByteClass::Upper,
+        b'0'..=b'9' => ByteClass::Digit,
+        _ => ByteClass::Sign,
     }
 }
 
 impl Traits {
     fn of(value: &[u8]) -> Self {
         let mut traits = Self::default();
-        let mut last = (b'_', Class::Sign);
+        let mut last = (b'_', ByteClass::Sign);
         let mut capitals = 0;
         // The six letters of hexadecimal digits make words as often as not.
         let hex = value.iter().all(u8::is_ascii_hexdigit);
         for &byte in value {
             let class = class(byte);
             match class {
-                Class::Lower => traits.lower += 1,
-                Class::Upper => traits.upper += 1,
-                Class::Digit => traits.digits += 1,
-                Class::Sign => traits.signs += usize::from(!b"_-./+=:".contains(&byte)),
+                ByteClass::Lower => traits.lower += 1,
+                ByteClass::Upper => traits.upper += 1,
+                ByteClass::Digit => traits.digits += 1,
+                ByteClass::Sign => traits.signs += usize::from(!b"_-./+=:".contains(&byte)),
             }
             traits.evidence += match (last.1, class) {
-                (Class::Lower, Class::Upper) => 1,
-                (Class::Lower | Class::Upper, Class::Lower | Class::Upper) if hex => 0,
+                (ByteClass::Lower, ByteClass::Upper) => 1,
+                (ByteClass::Lower | ByteClass::Upper, ByteClass::Lower | ByteClass::Upper) if hex => 0,
                 // `HTMLElement` is rare in names.
-                (Class::Upper, Class::Lower) => evidence(last.0, byte) + i32::from(capitals > 1),
-                (Class::Lower | Class::Upper, Class::Lower | Class::Upper) => evidence(last.0, byte),
-                (Class::Lower | Class::Upper, Class::Digit) => 2,
-                (Class::Digit, Class::Lower | Class::Upper) => 3,
-                (_, Class::Sign) if b"_-./: ".contains(&byte) => -2,
+                (ByteClass::Upper, ByteClass::Lower) => evidence(last.0, byte) + i32::from(capitals > 1),
+                (ByteClass::Lower | ByteClass::Upper, ByteClass::Lower | ByteClass::Upper) => {
+                    evidence(last.0, byte)
+                }
+                (ByteClass::Lower | ByteClass::Upper, ByteClass::Digit) => 2,
+                (ByteClass::Digit, ByteClass::Lower | ByteClass::Upper) => 3,
+                (_, ByteClass::Sign) if b"_-./: ".contains(&byte) => -2,
                 _ => 0,
             };
-            capitals = if class == Class::Upper { capitals + 1 } else { 0 };
+            capitals = if class == ByteClass::Upper { capitals + 1 } else { 0 };
             last = (byte, class);
         }
         traits

@@ -8,7 +8,7 @@ use super::irregularity::{Strength, strength};
 use super::placeholder::is_placeholder;
 
 /// A place: what announces it, and a pattern whose first group is the credential.
-pub(super) struct Place {
+pub(super) struct LoginRule {
     pub(super) rule: &'static str,
     pub(super) literals: &'static [&'static str],
     pattern: &'static str,
@@ -18,9 +18,9 @@ pub(super) struct Place {
 /// The most of a text that a pattern is tried on.
 const REACH: usize = 1024;
 
-pub(super) const PLACES: &[Place] = &[
+pub(super) const LOGIN_RULES: &[LoginRule] = &[
     // .netrc, on one line or several, also escaped
-    Place {
+    LoginRule {
         rule: "netrc-password",
         literals: &["machine ", "default login "],
         pattern: concat!(
@@ -30,7 +30,7 @@ pub(super) const PLACES: &[Place] = &[
         least: Strength::None,
     },
     // .pgpass: host:port:database:user:password
-    Place {
+    LoginRule {
         rule: "pgpass-password",
         literals: &[":5432:", ":5433:", ":6432:", ":*:"],
         pattern: concat!(
@@ -40,20 +40,20 @@ pub(super) const PLACES: &[Place] = &[
         least: Strength::None,
     },
     // curl -u user:password, and relatives
-    Place {
+    LoginRule {
         rule: "cli-password",
         literals: &[" -u ", " -u'", " -u\"", " --user ", " --user=", " --proxy-user "],
         pattern: r"\s-{1,2}[a-z-]{1,12}[\s=]?\\?[\x22']?[^\s:\x22'$\\/]{1,64}:([^\s\x22'\\]{6,256})",
         least: Strength::Mixed,
     },
-    Place {
+    LoginRule {
         rule: "cli-password",
         literals: &["sshpass -p", "mysql -", "mysqldump -", "docker login", "redis-cli "],
         pattern: r"[a-z]{5,9}[^\n|;&]{0,120}?\s(?:-p|-a)\s?\\?[\x22']?([^\s\x22'\\=-][^\s\x22'\\]{5,127})",
         least: Strength::Mixed,
     },
     // PuTTY's private keys
-    Place {
+    LoginRule {
         rule: "private-key",
         literals: &["Private-Lines: "],
         pattern: r"Private-Lines: [0-9]{1,3}(?:\s|\\r|\\n)+((?:[A-Za-z0-9+/=]{4,}(?:\s|\\r|\\n)+){1,80})",
@@ -63,15 +63,15 @@ pub(super) const PLACES: &[Place] = &[
 
 /// A place, ready to be tried.
 #[derive(Debug)]
-pub(super) struct Login {
+pub(super) struct LoginMatcher {
     rule: &'static str,
     pattern: Regex,
     least: Strength,
 }
 
-impl Login {
+impl LoginMatcher {
     /// None if the pattern does not compile, which a test rules out.
-    pub(super) fn new(place: &Place) -> Option<Self> {
+    pub(super) fn new(place: &LoginRule) -> Option<Self> {
         let pattern = format!(r"\A(?:{})", place.pattern);
         let pattern = RegexBuilder::new(&pattern).unicode(false).build().ok()?;
         Some(Self { rule: place.rule, pattern, least: place.least })
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Option<(&str, &'static str)> {
-        PLACES.iter().find_map(|place| {
-            let login = Login::new(place).unwrap();
+        LOGIN_RULES.iter().find_map(|place| {
+            let login = LoginMatcher::new(place).unwrap();
             let at = place.literals.iter().find_map(|literal| text.find(literal))?;
             login.find(text.as_bytes(), at).map(|(range, rule)| (&text[range], rule))
         })

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// What kind of credential a name announces, which decides what its value has to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NameKind {
     /// Made up by people: may be short and have words in it.
     Password,
     /// Made by people or by programs.
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Vague,
 }
 
-impl Kind {
+impl NameKind {
     /// The rule that a finding goes by.
     pub(super) fn rule(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ pub(super) fn read_name(text: &[u8], literal: Range<usize>) -> Range<usize> {
 }
 
 /// What a whole name announces.
-pub(super) fn classify(name: &[u8]) -> Option<Kind> {
+pub(super) fn classify(name: &[u8]) -> Option<NameKind> {
     let words = split_words(name);
     let capitals = !name.iter().any(u8::is_ascii_lowercase);
     let text = |index: usize| words.get(index).map_or("", String::as_str);
@@ -112,18 +112,18 @@ pub(super) fn classify(name: &[u8]) -> Option<Kind> {
     None
 }
 
-fn kind_of(word: &str, before: &str, capitals: bool) -> Option<Kind> {
+fn kind_of(word: &str, before: &str, capitals: bool) -> Option<NameKind> {
     let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
     let kind = match word {
-        "pass" | "pwd" | "pw" | "pswd" => Kind::Password,
-        _ if ends(&["password", "passwd", "passphrase", "passcode", "passwort"]) => Kind::Password,
-        _ if ends(&["secret", "credential", "credentials"]) => Kind::Secret,
-        "cred" | "creds" => Kind::Secret,
-        _ if ends(&["token"]) => Kind::Token,
-        _ if ends(&KEY_WORDS) => Kind::Key,
-        "key" if is_listed(KEY_OWNERS, before) => Kind::Key,
-        "key" if capitals => Kind::Vague,
-        "auth" => Kind::Vague,
+        "pass" | "pwd" | "pw" | "pswd" => NameKind::Password,
+        _ if ends(&["password", "passwd", "passphrase", "passcode", "passwort"]) => NameKind::Password,
+        _ if ends(&["secret", "credential", "credentials"]) => NameKind::Secret,
+        "cred" | "creds" => NameKind::Secret,
+        _ if ends(&["token"]) => NameKind::Token,
+        _ if ends(&KEY_WORDS) => NameKind::Key,
+        "key" if is_listed(KEY_OWNERS, before) => NameKind::Key,
+        "key" if capitals => NameKind::Vague,
+        "auth" => NameKind::Vague,
         _ => return None,
     };
     Some(kind)
@@ -170,25 +170,25 @@ mod tests {
     #[test]
     fn names_of_credentials_are_known_in_every_spelling() {
         for (name, kind) in [
-            ("password", Kind::Password),
-            ("DB_PASSWORD", Kind::Password),
-            ("dbPass", Kind::Password),
-            ("mysql-pwd", Kind::Password),
-            ("keystore.password", Kind::Password),
-            ("PASSWORD_2", Kind::Password),
-            ("clientSecret", Kind::Secret),
-            ("SECRET_KEY_BASE", Kind::Key),
-            ("aws_credentials", Kind::Secret),
-            ("GITHUB_TOKEN", Kind::Token),
-            ("githubToken", Kind::Token),
-            ("_authToken", Kind::Token),
-            ("apikey", Kind::Key),
-            ("APIKey", Kind::Key),
-            ("x-api-key", Kind::Key),
-            ("openaiApiKey", Kind::Key),
-            ("DATADOG_KEY", Kind::Vague),
-            ("_auth", Kind::Vague),
-            ("TOKEN_VALUE", Kind::Token),
+            ("password", NameKind::Password),
+            ("DB_PASSWORD", NameKind::Password),
+            ("dbPass", NameKind::Password),
+            ("mysql-pwd", NameKind::Password),
+            ("keystore.password", NameKind::Password),
+            ("PASSWORD_2", NameKind::Password),
+            ("clientSecret", NameKind::Secret),
+            ("SECRET_KEY_BASE", NameKind::Key),
+            ("aws_credentials", NameKind::Secret),
+            ("GITHUB_TOKEN", NameKind::Token),
+            ("githubToken", NameKind::Token),
+            ("_authToken", NameKind::Token),
+            ("apikey", NameKind::Key),
+            ("APIKey", NameKind::Key),
+            ("x-api-key", NameKind::Key),
+            ("openaiApiKey", NameKind::Key),
+            ("DATADOG_KEY", NameKind::Vague),
+            ("_auth", NameKind::Vague),
+            ("TOKEN_VALUE", NameKind::Token),
         ] {
             assert_eq!(classify(name.as_bytes()), Some(kind), "{name}");
         }

@@ -25,13 +25,13 @@ const GROUP: &str = "secret";
 
 /// A pattern of the user.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(super) struct UserPattern {
     pub(super) name: Arc<str>,
     regex: Regex,
     grouped: bool,
 }
 
-impl Pattern {
+impl UserPattern {
     pub(super) fn new(name: &str, regex: &str) -> Result<Self, RedactError> {
         if !is_rule_name(name) {
             return Err(RedactError::Name { name: name.chars().take(80).collect() });

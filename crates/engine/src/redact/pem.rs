@@ -25,24 +25,24 @@ pub(super) fn find_begun(text: &[u8], at: usize) -> Option<Range<usize>> {
     let (mut end, mut short) = (None, 0);
     for piece in pieces(reach) {
         let bytes = reach.get(piece.clone()).unwrap_or_default();
-        match Piece::of(bytes) {
-            Piece::Body => {
+        match KeyPiece::of(bytes) {
+            KeyPiece::Body => {
                 short = 0;
                 end = Some(piece.end);
             }
             // The last line of a key that was cut off: a few letters, but no word.
-            Piece::Short if short == 0 && end.is_some() && leans_to_chance(bytes) => {
+            KeyPiece::Short if short == 0 && end.is_some() && leans_to_chance(bytes) => {
                 short += 1;
                 end = Some(piece.end);
             }
-            Piece::Short if short < SHORT_RUN => short += 1,
-            Piece::Header if end.is_none() => {}
-            Piece::Armour if end.is_some() => {
+            KeyPiece::Short if short < SHORT_RUN => short += 1,
+            KeyPiece::Header if end.is_none() => {}
+            KeyPiece::Armour if end.is_some() => {
                 end = Some(armour_end(reach, piece.start));
                 break;
             }
             // A line that goes on with something else.
-            Piece::Other | Piece::Header => {
+            KeyPiece::Other | KeyPiece::Header => {
                 let length = bytes.iter().take_while(|byte| is_base64(byte)).count();
                 let line = bytes.get(..length).unwrap_or_default();
                 if is_irregular(line) || (end.is_some() && leans_to_chance(line)) {
@@ -50,7 +50,7 @@ pub(super) fn find_begun(text: &[u8], at: usize) -> Option<Range<usize>> {
                 }
                 break;
             }
-            Piece::Short | Piece::Armour => break,
+            KeyPiece::Short | KeyPiece::Armour => break,
         }
     }
     end.map(|end| at..label_end + end)
@@ -68,12 +68,12 @@ pub(super) fn find_ended(text: &[u8], at: usize) -> Option<Range<usize>> {
     let (mut start, mut short) = (None, 0);
     let pieces: Vec<Range<usize>> = pieces(reach).collect();
     for piece in pieces.into_iter().rev() {
-        match Piece::of(reach.get(piece.clone()).unwrap_or_default()) {
-            Piece::Body => {
+        match KeyPiece::of(reach.get(piece.clone()).unwrap_or_default()) {
+            KeyPiece::Body => {
                 short = 0;
                 start = Some(piece.start);
             }
-            Piece::Short if short < SHORT_RUN => short += 1,
+            KeyPiece::Short if short < SHORT_RUN => short += 1,
             _ => break,
         }
     }
@@ -105,7 +105,7 @@ fn armour_end(text: &[u8], at: usize) -> usize {
 }
 
 /// What a piece of the body can be.
-enum Piece {
+enum KeyPiece {
     /// A line of base64.
     Body,
     /// Base64, but too short to tell: the last line, a checksum, a number of a line.
@@ -117,7 +117,7 @@ enum Piece {
     Other,
 }
 
-impl Piece {
+impl KeyPiece {
     fn of(bytes: &[u8]) -> Self {
         if bytes.starts_with(b"-----") {
             return Self::Armour;

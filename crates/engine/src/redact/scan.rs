@@ -12,10 +12,10 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use super::assignment::find_assigned;
 use super::header::{find_authorization, find_cookies, find_scheme_token};
-use super::login::{Login, PLACES};
+use super::login::{LOGIN_RULES, LoginMatcher};
 use super::name::{LITERALS, SPELLINGS};
 use super::pem::{BEGIN, END, find_begun, find_ended};
-use super::shape::{Matcher, Trial, shapes};
+use super::shape::{ShapeMatcher, Trial, shapes};
 use super::url::{find_parameter, find_password};
 
 /// What a literal announces.
@@ -46,7 +46,7 @@ pub(super) enum Rank {
 
 /// Something that is to be replaced.
 #[derive(Clone, Debug)]
-pub(super) struct Candidate {
+pub(super) struct CredentialCandidate {
     pub(super) range: Range<usize>,
     pub(super) rule: RuleName,
     pub(super) rank: Rank,
@@ -60,8 +60,8 @@ pub(super) type RuleName = std::borrow::Cow<'static, str>;
 pub(super) struct Rules {
     automaton: AhoCorasick,
     clues: Vec<Clue>,
-    shapes: Vec<Matcher>,
-    logins: Vec<Login>,
+    shapes: Vec<ShapeMatcher>,
+    logins: Vec<LoginMatcher>,
 }
 
 /// The built-in rules; none if they cannot be compiled, which a test rules out.
@@ -98,7 +98,7 @@ impl Rules {
             literals.push(literal.as_bytes().to_vec());
             clues.push(clue);
         };
-        let matchers: Vec<Matcher> = shapes().filter_map(Matcher::new).collect();
+        let matchers: Vec<ShapeMatcher> = shapes().filter_map(ShapeMatcher::new).collect();
         for (index, matcher) in matchers.iter().enumerate() {
             matcher.starts().iter().for_each(|start| push(start, Clue::Shape(index)));
         }
@@ -112,7 +112,7 @@ impl Rules {
             }
         }
         SPELLINGS.into_iter().for_each(|spelling| push(spelling, Clue::Name));
-        for (index, place) in PLACES.iter().enumerate() {
+        for (index, place) in LOGIN_RULES.iter().enumerate() {
             place.literals.iter().for_each(|literal| push(literal, Clue::Login(index)));
         }
         FIXED.iter().for_each(|(literal, clue)| push(literal, *clue));
@@ -123,13 +123,13 @@ impl Rules {
             .match_kind(MatchKind::Standard)
             .build(literals)
             .ok()?;
-        let logins = PLACES.iter().filter_map(Login::new).collect();
+        let logins = LOGIN_RULES.iter().filter_map(LoginMatcher::new).collect();
         Some(Self { automaton, clues, shapes: matchers, logins })
     }
 
     /// Hands over all that the rules find at literals in a part of a text, in no particular order. The rules
     /// see all of the text.
-    pub(super) fn find_all(&self, text: &[u8], part: Range<usize>, found: &mut Vec<Candidate>) {
+    pub(super) fn find_all(&self, text: &[u8], part: Range<usize>, found: &mut Vec<CredentialCandidate>) {
         let mut refused = vec![0; self.shapes.len()];
         for hit in self.automaton.find_overlapping_iter(Input::new(text).span(part)) {
             let Some(clue) = self.clues.get(hit.pattern().as_usize()) else { continue };
@@ -144,7 +144,7 @@ impl Rules {
                     Trial::Found(range) => {
                         *refused = range.end;
                         let rule = matcher.rule().into();
-                        found.push(Candidate { range, rule, rank: Rank::Shape });
+                        found.push(CredentialCandidate { range, rule, rank: Rank::Shape });
                     }
                     Trial::Refused(end) => *refused = end,
                     Trial::Missed => {}
@@ -152,7 +152,7 @@ impl Rules {
                 continue;
             }
             let mut push = |(range, rule): (Range<usize>, &'static str)| {
-                found.push(Candidate { range, rule: rule.into(), rank: Rank::Context });
+                found.push(CredentialCandidate { range, rule: rule.into(), rank: Rank::Context });
             };
             self.follow(*clue, text, hit.range(), &mut push);
         }
@@ -188,9 +188,9 @@ impl Rules {
 }
 
 /// Joins what overlaps, in the order of the text.
-pub(super) fn merge(mut found: Vec<Candidate>) -> Vec<Candidate> {
+pub(super) fn merge(mut found: Vec<CredentialCandidate>) -> Vec<CredentialCandidate> {
     found.sort_by_key(|candidate| (candidate.range.start, candidate.range.end));
-    let mut merged: Vec<Candidate> = Vec::with_capacity(found.len());
+    let mut merged: Vec<CredentialCandidate> = Vec::with_capacity(found.len());
     for next in found {
         match merged.last_mut() {
             Some(last) if next.range.start < last.range.end => {

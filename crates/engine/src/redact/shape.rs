@@ -1,6 +1,6 @@
 //! Credentials that are known by how they look.
 //!
-//! Most services give their keys a beginning of their own, so that scanners can find them. A [`Shape`] is
+//! Most services give their keys a beginning of their own, so that scanners can find them. A [`CredentialShape`] is
 //! such a beginning and a pattern for what follows. The beginnings go into the automaton that reads the text;
 //! the pattern is tried only where a beginning was found, anchored there. So the number of shapes costs
 //! nothing where there are no credentials, and a pattern never runs over a whole text.
@@ -29,7 +29,7 @@ enum Proof {
 
 /// What stands before the literal and belongs to the credential.
 #[derive(Clone, Copy, Debug)]
-struct Before {
+struct ShapePrefix {
     class: fn(&u8) -> bool,
     least: usize,
     most: usize,
@@ -37,55 +37,68 @@ struct Before {
 
 /// One kind of credential.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct CredentialShape {
     /// The name that replaces it.
     pub(super) rule: &'static str,
     /// How it begins, or the literal in it that gives it away.
     pub(super) starts: &'static [&'static str],
     rest: &'static str,
     proof: Proof,
-    before: Option<Before>,
-    extent: Extent,
+    before: Option<ShapePrefix>,
+    extent: ReplacedExtent,
 }
 
 /// How much of a match is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+enum ReplacedExtent {
     /// All of it: the literal is a part of the credential.
     Whole,
     /// What follows the literal, which is only the name of the credential.
     Rest,
 }
 
-impl Shape {
-    const fn exact(rule: &'static str, starts: &'static [&'static str], rest: &'static str) -> Self {
-        Self { rule, starts, rest, proof: Proof::Shape, before: None, extent: Extent::Whole }
-    }
+/// A shape that is distinctive enough by itself.
+const fn exact(rule: &'static str, starts: &'static [&'static str], rest: &'static str) -> CredentialShape {
+    CredentialShape { rule, starts, rest, proof: Proof::Shape, before: None, extent: ReplacedExtent::Whole }
+}
 
-    const fn irregular(rule: &'static str, starts: &'static [&'static str], rest: &'static str) -> Self {
-        Self { rule, starts, rest, proof: Proof::Irregular, before: None, extent: Extent::Whole }
+/// A shape whose rest has to look random.
+const fn irregular(
+    rule: &'static str,
+    starts: &'static [&'static str],
+    rest: &'static str,
+) -> CredentialShape {
+    CredentialShape {
+        rule,
+        starts,
+        rest,
+        proof: Proof::Irregular,
+        before: None,
+        extent: ReplacedExtent::Whole,
     }
+}
 
+impl CredentialShape {
     /// The same, with `least` to `most` bytes of a class before the literal.
     const fn after(self, class: fn(&u8) -> bool, least: usize, most: usize) -> Self {
-        Self { before: Some(Before { class, least, most }), ..self }
+        Self { before: Some(ShapePrefix { class, least, most }), ..self }
     }
 
     /// The same, but the literal stays.
     const fn keeping_literal(self) -> Self {
-        Self { extent: Extent::Rest, ..self }
+        Self { extent: ReplacedExtent::Rest, ..self }
     }
 }
 
 /// All built-in shapes.
-pub(super) fn shapes() -> impl Iterator<Item = &'static Shape> {
+pub(super) fn shapes() -> impl Iterator<Item = &'static CredentialShape> {
     [models::SHAPES, clouds::SHAPES, forges::SHAPES, services::SHAPES].into_iter().flatten()
 }
 
 /// A shape, ready to be tried.
 #[derive(Debug)]
-pub(super) struct Matcher {
-    shape: &'static Shape,
+pub(super) struct ShapeMatcher {
+    shape: &'static CredentialShape,
     rest: Regex,
 }
 
@@ -101,9 +114,9 @@ pub(super) enum Trial {
     Missed,
 }
 
-impl Matcher {
+impl ShapeMatcher {
     /// None if the pattern does not compile, which a test rules out.
-    pub(super) fn new(shape: &'static Shape) -> Option<Self> {
+    pub(super) fn new(shape: &'static CredentialShape) -> Option<Self> {
         let pattern = format!(r"\A(?:{})", shape.rest);
         let rest = RegexBuilder::new(&pattern).unicode(false).build().ok()?;
         Some(Self { shape, rest })
@@ -128,7 +141,7 @@ impl Matcher {
             return Trial::Missed;
         };
         let end = literal.end + found.end();
-        let start = if self.shape.extent == Extent::Whole { start } else { literal.end };
+        let start = if self.shape.extent == ReplacedExtent::Whole { start } else { literal.end };
         let (body, rest) = (text.get(start..end).unwrap_or_default(), found.as_bytes());
         let telling = if self.shape.before.is_some() { body } else { rest };
         let proven = self.shape.proof == Proof::Shape || is_irregular(telling);
@@ -150,7 +163,7 @@ mod tests {
     #[test]
     fn every_shape_compiles() {
         for shape in shapes() {
-            assert!(Matcher::new(shape).is_some(), "{}", shape.rule);
+            assert!(ShapeMatcher::new(shape).is_some(), "{}", shape.rule);
         }
     }
 

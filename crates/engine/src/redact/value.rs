@@ -14,7 +14,7 @@ const FILL: usize = 24;
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum Quoting {
     /// In quotes, so it is a text.
     Quoted,
     /// Without, so it may be code.
@@ -23,12 +23,12 @@ pub(super) enum Written {
 
 /// A value that was assigned to a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Value {
+pub(super) struct AssignedValue {
     pub(super) range: Range<usize>,
-    pub(super) written: Written,
+    pub(super) written: Quoting,
 }
 
-impl Value {
+impl AssignedValue {
     /// All of it, also where it is longer than what was looked at.
     pub(super) fn to_end(&self, text: &[u8]) -> Range<usize> {
         let on = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=_-.%".contains(byte);
@@ -39,7 +39,7 @@ impl Value {
 }
 
 /// The value that follows the name that is at `name`.
-pub(super) fn read_value(text: &[u8], name: &Range<usize>) -> Option<Value> {
+pub(super) fn read_value(text: &[u8], name: &Range<usize>) -> Option<AssignedValue> {
     let closed = skip(text, name.end, |byte| b"\\\"'`]*?".contains(&byte));
     let quoted = text.get(name.end..closed)?.iter().any(|byte| b"\"'`".contains(byte));
     let sign = skip_blanks(text, closed);
@@ -52,7 +52,7 @@ pub(super) fn read_value(text: &[u8], name: &Range<usize>) -> Option<Value> {
 }
 
 /// The value that begins at `start`, in quotes or not.
-pub(super) fn read_at(text: &[u8], start: usize) -> Option<Value> {
+pub(super) fn read_at(text: &[u8], start: usize) -> Option<AssignedValue> {
     let start = skip_blanks(text, start);
     // Letters before a quote belong to the language: f"…", rb'…'.
     let letters = skip(text, start, |byte| b"fbrFBRuL@&".contains(&byte));
@@ -62,10 +62,10 @@ pub(super) fn read_at(text: &[u8], start: usize) -> Option<Value> {
     {
         let inner = skip(text, opened, |byte| byte == quote);
         let range = inner..inner + quoted_length(text.get(inner..)?, quote);
-        return Some(Value { range, written: Written::Quoted });
+        return Some(AssignedValue { range, written: Quoting::Quoted });
     }
     let range = start..start + bare_length(text.get(start..)?);
-    Some(Value { range, written: Written::Bare })
+    Some(AssignedValue { range, written: Quoting::Bare })
 }
 
 /// `=`, `:`, `:=`, `=>`, `==`, `?=`, also after a type: `: str =`.
@@ -192,7 +192,7 @@ pub(super) fn skip_blanks(text: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn value_of(text: &str) -> Option<(&str, Written)> {
+    fn value_of(text: &str) -> Option<(&str, Quoting)> {
         let start = text.find("TOKEN").unwrap();
         let flag = if text[..start].ends_with("--") { 2 } else { 0 };
         let value = read_value(text.as_bytes(), &(start - flag..start + 5))?;
@@ -202,29 +202,29 @@ mod tests {
     #[test]
     fn a_value_is_found_however_it_is_written() {
         for (text, written) in [
-            ("TOKEN=abc", Written::Bare),
-            ("export TOKEN='abc'", Written::Quoted),
-            (r#"{"TOKEN": "abc"}"#, Written::Quoted),
-            (r#"{\"TOKEN\": \"abc\"}"#, Written::Quoted),
-            (r#"{\\\"TOKEN\\\":\\\"abc\\\"}"#, Written::Quoted),
-            (r"TOKEN=abc\nOTHER=x", Written::Bare),
-            ("TOKEN: abc # comment", Written::Bare),
-            ("TOKEN := \"abc\"", Written::Quoted),
-            ("'TOKEN' => 'abc',", Written::Quoted),
-            ("cmd --TOKEN abc --other", Written::Bare),
-            ("cmd --TOKEN=abc", Written::Bare),
-            ("<TOKEN>abc</TOKEN>", Written::Bare),
-            ("TOKEN: str = \"abc\"", Written::Quoted),
-            ("let TOKEN: &str = \"abc\";", Written::Quoted),
-            ("environ[\"TOKEN\"] = 'abc'", Written::Quoted),
-            ("environ.setdefault('TOKEN', 'abc')", Written::Quoted),
-            ("- name: TOKEN\n  value: abc\n", Written::Bare),
-            (r#"{"name": "TOKEN", "value": "abc"}"#, Written::Quoted),
-            ("set -gx TOKEN abc", Written::Bare),
-            ("?TOKEN=abc&other=x", Written::Bare),
-            ("call(TOKEN=abc)", Written::Bare),
-            ("a;TOKEN=abc;other=1", Written::Bare),
-            ("**TOKEN**: `abc`", Written::Quoted),
+            ("TOKEN=abc", Quoting::Bare),
+            ("export TOKEN='abc'", Quoting::Quoted),
+            (r#"{"TOKEN": "abc"}"#, Quoting::Quoted),
+            (r#"{\"TOKEN\": \"abc\"}"#, Quoting::Quoted),
+            (r#"{\\\"TOKEN\\\":\\\"abc\\\"}"#, Quoting::Quoted),
+            (r"TOKEN=abc\nOTHER=x", Quoting::Bare),
+            ("TOKEN: abc # comment", Quoting::Bare),
+            ("TOKEN := \"abc\"", Quoting::Quoted),
+            ("'TOKEN' => 'abc',", Quoting::Quoted),
+            ("cmd --TOKEN abc --other", Quoting::Bare),
+            ("cmd --TOKEN=abc", Quoting::Bare),
+            ("<TOKEN>abc</TOKEN>", Quoting::Bare),
+            ("TOKEN: str = \"abc\"", Quoting::Quoted),
+            ("let TOKEN: &str = \"abc\";", Quoting::Quoted),
+            ("environ[\"TOKEN\"] = 'abc'", Quoting::Quoted),
+            ("environ.setdefault('TOKEN', 'abc')", Quoting::Quoted),
+            ("- name: TOKEN\n  value: abc\n", Quoting::Bare),
+            (r#"{"name": "TOKEN", "value": "abc"}"#, Quoting::Quoted),
+            ("set -gx TOKEN abc", Quoting::Bare),
+            ("?TOKEN=abc&other=x", Quoting::Bare),
+            ("call(TOKEN=abc)", Quoting::Bare),
+            ("a;TOKEN=abc;other=1", Quoting::Bare),
+            ("**TOKEN**: `abc`", Quoting::Quoted),
         ] {
             assert_eq!(value_of(text), Some(("abc", written)), "{text}");
         }

@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::chunk::Ruler;
-use super::make::ending;
+use super::chunk::TokenRuler;
 use super::prompt::{flatten, is_echo};
+use super::summariser::ending;
 use crate::provider::Finish;
 
 /// The same line this often is no text any more.
@@ -38,7 +38,7 @@ const REFUSALS: [&str; 8] = [
 
 /// A summary that wants to be relied on.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'c> {
+pub struct SummaryCandidate<'c> {
     /// Its text.
     pub text: &'c str,
     /// How the answer ended that it came in.
@@ -47,7 +47,7 @@ pub struct Candidate<'c> {
 
 /// What it is held against.
 #[derive(Clone, Copy)]
-pub struct Replaced<'r> {
+pub struct ReplacedHistory<'r> {
     /// What the summary replaces, in tokens by `ruler`.
     pub tokens: u64,
     /// How many of them it has to save at least.
@@ -57,7 +57,7 @@ pub struct Replaced<'r> {
     /// Texts that it has to hold word for word, white space aside.
     pub carried: &'r [&'r str],
     /// Measures both.
-    pub ruler: Ruler,
+    pub ruler: TokenRuler,
     /// Counts the credentials in a text.
     pub credentials: &'r (dyn Fn(&str) -> usize + Sync),
 }
@@ -66,7 +66,7 @@ pub struct Replaced<'r> {
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(tag = "flaw", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum SummaryFlaw {
     /// It is blank.
     #[error("the summary is empty")]
     Empty,
@@ -131,60 +131,60 @@ pub enum Flaw {
 ///
 /// ```
 /// use secateur_engine::provider::Finish;
-/// use secateur_engine::summary::{Candidate, Flaw, Replaced, Ruler, check};
+/// use secateur_engine::summary::{SummaryCandidate, SummaryFlaw, ReplacedHistory, TokenRuler, check};
 ///
-/// let against = Replaced {
+/// let against = ReplacedHistory {
 ///     tokens: 50_000,
 ///     least_saving: 1_000,
 ///     budget: 2_000,
 ///     carried: &["never push to main"],
-///     ruler: Ruler::new(3.2),
+///     ruler: TokenRuler::new(3.2),
 ///     credentials: &|_| 0,
 /// };
 /// let text = "## Done\nThe tests pass.\n## Requests and preferences\nNever push to main.";
-/// let flaw = check(&Candidate { text, finish: Finish::Complete }, &against);
-/// assert_eq!(flaw, Err(Flaw::Lost { lost: 1, carried: 1, first: 1 }));
+/// let flaw = check(&SummaryCandidate { text, finish: Finish::Complete }, &against);
+/// assert_eq!(flaw, Err(SummaryFlaw::Lost { lost: 1, carried: 1, first: 1 }));
 /// ```
-pub fn check(candidate: &Candidate<'_>, against: &Replaced<'_>) -> Result<(), Flaw> {
+pub fn check(candidate: &SummaryCandidate<'_>, against: &ReplacedHistory<'_>) -> Result<(), SummaryFlaw> {
     let text = candidate.text.trim();
     if text.is_empty() {
-        return Err(Flaw::Empty);
+        return Err(SummaryFlaw::Empty);
     }
     if candidate.finish != Finish::Complete {
-        return Err(Flaw::Unfinished { how: ending(candidate.finish).to_owned() });
+        return Err(SummaryFlaw::Unfinished { how: ending(candidate.finish).to_owned() });
     }
     if let Some(times) = repetition(text) {
-        return Err(Flaw::Runaway { times });
+        return Err(SummaryFlaw::Runaway { times });
     }
     if is_echo(text) {
-        return Err(Flaw::Echo);
+        return Err(SummaryFlaw::Echo);
     }
     if is_refusal(text) {
-        return Err(Flaw::Refusal);
+        return Err(SummaryFlaw::Refusal);
     }
     let (tokens, budget) = (against.ruler.tokens(text), against.budget);
     if tokens > budget {
-        return Err(Flaw::TooLong { tokens, budget });
+        return Err(SummaryFlaw::TooLong { tokens, budget });
     }
     let (replaced, least_saving) = (against.tokens, against.least_saving);
     // One that is as large as what it replaces is never worth while.
     if tokens.saturating_add(least_saving.max(1)) > replaced {
-        return Err(Flaw::NoSaving { tokens, replaced, least_saving });
+        return Err(SummaryFlaw::NoSaving { tokens, replaced, least_saving });
     }
     let count = (against.credentials)(text) as u64;
     if count > 0 {
-        return Err(Flaw::Credential { count });
+        return Err(SummaryFlaw::Credential { count });
     }
     look_for(against.carried, text)
 }
 
-fn look_for(carried: &[&str], text: &str) -> Result<(), Flaw> {
+fn look_for(carried: &[&str], text: &str) -> Result<(), SummaryFlaw> {
     let flat = flatten(text);
     let lost = carried.iter().enumerate().filter(|(_, carried)| !flat.contains(&flatten(carried)));
     let lost: Vec<usize> = lost.map(|(index, _)| index).collect();
     match lost.first() {
         None => Ok(()),
-        Some(&first) => Err(Flaw::Lost {
+        Some(&first) => Err(SummaryFlaw::Lost {
             lost: lost.len() as u64,
             carried: carried.len() as u64,
             first: first as u64 + 1,

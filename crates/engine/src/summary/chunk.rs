@@ -16,7 +16,7 @@ use std::ops::Range;
 use secateur::weighted_len;
 use secateur_formats::json::utf16_len;
 
-use super::piece::{ALLOWANCES, Piece};
+use super::piece::{ALLOWANCES, SummaryPiece};
 
 /// Characters per token before anything is learned.
 pub const CHARS_PER_TOKEN: f64 = 3.2;
@@ -30,18 +30,18 @@ const GENTLE: usize = 3;
 /// per character, so it is weighed as well and the larger estimate counts.
 ///
 /// ```
-/// use secateur_engine::summary::Ruler;
+/// use secateur_engine::summary::TokenRuler;
 ///
-/// let ruler = Ruler::new(4.0);
+/// let ruler = TokenRuler::new(4.0);
 /// assert_eq!(ruler.tokens("a plain sentence"), 4);
 /// assert_eq!(ruler.tokens("漢字"), 2);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ruler {
+pub struct TokenRuler {
     chars_per_token: f64,
 }
 
-impl Ruler {
+impl TokenRuler {
     /// A ruler for this many UTF-16 units per token. What no model can have is moved to the nearest possible number.
     pub fn new(chars_per_token: f64) -> Self {
         let is_number = chars_per_token.is_finite() && chars_per_token > 0.0;
@@ -59,7 +59,7 @@ impl Ruler {
 
 /// Tokens that material may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rooms {
+pub(super) struct ChunkBudgets {
     /// If one question is enough.
     pub whole: u64,
     /// In each of several questions, which also hold the summary so far.
@@ -68,7 +68,7 @@ pub(super) struct Rooms {
 
 /// Material for one question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Chunk {
+pub(super) struct SummaryChunk {
     pub text: String,
     /// The first piece that comes after it.
     pub end: usize,
@@ -78,14 +78,19 @@ pub(super) struct Chunk {
 
 /// Divides material into at most `most` chunks, of which there is at least one if there is any material. Each fits
 /// as long as a room holds [`least_room`].
-pub(super) fn divide(pieces: &[Piece], rooms: Rooms, most: usize, ruler: Ruler) -> Vec<Chunk> {
+pub(super) fn divide(
+    pieces: &[SummaryPiece],
+    rooms: ChunkBudgets,
+    most: usize,
+    ruler: TokenRuler,
+) -> Vec<SummaryChunk> {
     for allowance in ALLOWANCES.iter().take(GENTLE) {
         let text: String = pieces.iter().map(|piece| piece.show(allowance)).collect();
         if ruler.tokens(&text) <= rooms.whole {
             return if pieces.is_empty() {
                 Vec::new()
             } else {
-                vec![Chunk { text, end: pieces.len(), left_out: 0 }]
+                vec![SummaryChunk { text, end: pieces.len(), left_out: 0 }]
             };
         }
     }
@@ -93,7 +98,8 @@ pub(super) fn divide(pieces: &[Piece], rooms: Rooms, most: usize, ruler: Ruler) 
     let groups = group(pieces);
     let mut shown = Vec::new();
     for level in GENTLE - 1..ALLOWANCES.len() {
-        shown = groups.iter().filter_map(|range| Shown::new(pieces, range, level, room, ruler)).collect();
+        shown =
+            groups.iter().filter_map(|range| ShownGroup::new(pieces, range, level, room, ruler)).collect();
         let chunks = pack(&shown, &vec![false; shown.len()], room, ruler);
         if chunks.len() <= most {
             return chunks;
@@ -103,7 +109,7 @@ pub(super) fn divide(pieces: &[Piece], rooms: Rooms, most: usize, ruler: Ruler) 
 }
 
 /// The smallest room that always holds something.
-pub(super) fn least_room(ruler: Ruler) -> u64 {
+pub(super) fn least_room(ruler: TokenRuler) -> u64 {
     64.max(3 * ruler.tokens(&note(usize::MAX)))
 }
 
@@ -112,8 +118,8 @@ fn note(count: usize) -> String {
 }
 
 /// Ranges of pieces that must not be divided: whole messages, and everything between a call and its result.
-fn group(pieces: &[Piece]) -> Vec<Range<usize>> {
-    let last = |(index, piece): (usize, &Piece)| piece.call().map(|call| (call, index));
+fn group(pieces: &[SummaryPiece]) -> Vec<Range<usize>> {
+    let last = |(index, piece): (usize, &SummaryPiece)| piece.call().map(|call| (call, index));
     let last: HashMap<u32, usize> = pieces.iter().enumerate().filter_map(last).collect();
     let (mut groups, mut start, mut reach, mut message) = (Vec::new(), 0, 0, None);
     for (index, piece) in pieces.iter().enumerate() {
@@ -130,7 +136,7 @@ fn group(pieces: &[Piece]) -> Vec<Range<usize>> {
 }
 
 /// A group as it is shown.
-struct Shown {
+struct ShownGroup {
     text: String,
     cost: u64,
     range: Range<usize>,
@@ -138,21 +144,27 @@ struct Shown {
     is_tools: bool,
 }
 
-impl Shown {
+impl ShownGroup {
     /// The group at a level of trimming, or as much of it as fits the room with a note before it.
-    fn new(pieces: &[Piece], range: &Range<usize>, level: usize, room: u64, ruler: Ruler) -> Option<Self> {
+    fn new(
+        pieces: &[SummaryPiece],
+        range: &Range<usize>,
+        level: usize,
+        room: u64,
+        ruler: TokenRuler,
+    ) -> Option<Self> {
         let (own, allowance) = (pieces.get(range.clone())?, ALLOWANCES.get(level)?);
         let room = room.saturating_sub(ruler.tokens(&note(usize::MAX)));
         let text: String = own.iter().map(|piece| piece.show(allowance)).collect();
         let (text, left_out) =
             if ruler.tokens(&text) <= room { (text, 0) } else { squeeze(own, room, ruler) };
-        let is_tools = own.iter().all(Piece::is_tool);
+        let is_tools = own.iter().all(SummaryPiece::is_tool);
         Some(Self { cost: ruler.tokens(&text), text, range: range.clone(), left_out, is_tools })
     }
 }
 
 /// As much of a group as fits: less and less of each piece, then fewer and fewer pieces from its middle.
-fn squeeze(own: &[Piece], room: u64, ruler: Ruler) -> (String, usize) {
+fn squeeze(own: &[SummaryPiece], room: u64, ruler: TokenRuler) -> (String, usize) {
     for limit in [400, 200, 100, 50, 20] {
         let text: String = own.iter().map(|piece| piece.show_at(limit)).collect();
         if ruler.tokens(&text) <= room {
@@ -161,7 +173,7 @@ fn squeeze(own: &[Piece], room: u64, ruler: Ruler) -> (String, usize) {
     }
     let cut = |kept: usize| {
         let (head, tail) = (kept - kept / 2, kept / 2);
-        let show = |piece: &Piece| piece.show_at(20);
+        let show = |piece: &SummaryPiece| piece.show_at(20);
         let mut text: String = own.iter().take(head).map(show).collect();
         text += &note(own.len() - kept);
         text.extend(own.iter().skip(own.len() - tail).map(show));
@@ -176,9 +188,9 @@ fn squeeze(own: &[Piece], room: u64, ruler: Ruler) -> (String, usize) {
 }
 
 /// Puts groups into chunks, one after the other. Those that are dropped leave a note before the next.
-fn pack(shown: &[Shown], dropped: &[bool], room: u64, ruler: Ruler) -> Vec<Chunk> {
-    let (mut chunks, mut chunk, mut used, mut missing): (Vec<Chunk>, _, _, _) =
-        (Vec::new(), Chunk::default(), 0, 0);
+fn pack(shown: &[ShownGroup], dropped: &[bool], room: u64, ruler: TokenRuler) -> Vec<SummaryChunk> {
+    let (mut chunks, mut chunk, mut used, mut missing): (Vec<SummaryChunk>, _, _, _) =
+        (Vec::new(), SummaryChunk::default(), 0, 0);
     for (group, &is_dropped) in shown.iter().zip(dropped) {
         if is_dropped {
             missing += group.range.len();
@@ -204,7 +216,7 @@ fn pack(shown: &[Shown], dropped: &[bool], room: u64, ruler: Ruler) -> Vec<Chunk
 }
 
 /// Drops as few groups as it takes; the last one is always kept.
-fn leave_out(shown: &[Shown], room: u64, most: usize, ruler: Ruler) -> Vec<Chunk> {
+fn leave_out(shown: &[ShownGroup], room: u64, most: usize, ruler: TokenRuler) -> Vec<SummaryChunk> {
     let mut victims: Vec<usize> = (0..shown.len().saturating_sub(1)).collect();
     victims.sort_by_key(|&index| (index == 0, shown.get(index).is_some_and(|group| !group.is_tools)));
     let try_with = |count: usize| {

@@ -16,7 +16,7 @@ use std::collections::{HashMap, VecDeque};
 use secateur::{Action, Kind, Name, Outline, PLACEHOLDER, PartIx, Role, Status};
 use secateur_formats::{Rendering, Transcript};
 
-use super::piece::{Piece, Redact, Voice};
+use super::piece::{RedactFn, SummaryPiece, Voice};
 
 /// The pieces of a conversation, in order. Of results that are in `cuts` or that the source says were cut, only the
 /// placeholder is shown: a summary should not know more than the model that worked with it.
@@ -30,10 +30,14 @@ use super::piece::{Piece, Redact, Voice};
 /// assert_eq!(gather(&transcript, &[], &str::to_owned).len(), 1);
 /// # Ok::<(), secateur_formats::ReadError>(())
 /// ```
-pub fn gather(transcript: &Transcript<'_>, cuts: &[Rendering<'_>], redact: &Redact<'_>) -> Vec<Piece> {
+pub fn gather(
+    transcript: &Transcript<'_>,
+    cuts: &[Rendering<'_>],
+    redact: &RedactFn<'_>,
+) -> Vec<SummaryPiece> {
     let cuts = cuts.iter().filter(|cut| cut.action == Action::Clear);
     let cuts: HashMap<PartIx, &str> = cuts.map(|cut| (cut.part, cut.placeholder)).collect();
-    let mut pairs = Pairs::default();
+    let mut pairs = CallPairs::default();
     let outline = &transcript.outline;
     let piece = |part: PartIx| {
         let (voice, label) = describe(outline, part)?;
@@ -48,7 +52,7 @@ pub fn gather(transcript: &Transcript<'_>, cuts: &[Rendering<'_>], redact: &Reda
             Some(cut) => transcript.placeholder(part, cut).into_owned(),
             None => text_of(transcript, part)?,
         };
-        let piece = Piece::new(voice, &label, &text, outline.owner(part).0, redact);
+        let piece = SummaryPiece::new(voice, &label, &text, outline.owner(part).0, redact);
         Some(match call {
             Some(call) => piece.of_call(call),
             None => piece,
@@ -106,13 +110,13 @@ fn text_of(transcript: &Transcript<'_>, part: PartIx) -> Option<String> {
 
 /// Which result belongs to which call. Ids may be missing, and some agents use one again and again.
 #[derive(Default)]
-struct Pairs {
+struct CallPairs {
     count: u32,
     named: HashMap<Name, u32>,
     nameless: VecDeque<u32>,
 }
 
-impl Pairs {
+impl CallPairs {
     fn open(&mut self, id: Name) -> u32 {
         self.count = self.count.saturating_add(1);
         if id.is_some() {

@@ -8,7 +8,7 @@
 use std::fmt::{self, Write as _};
 
 /// Replaces the credentials in a text.
-pub type Redact<'r> = dyn Fn(&str) -> String + Send + Sync + 'r;
+pub type RedactFn<'r> = dyn Fn(&str) -> String + Send + Sync + 'r;
 
 /// The longest label, in code points; longer names of tools are cut.
 const LABEL: usize = 60;
@@ -63,21 +63,21 @@ impl Allowance {
 
 /// One thing that was said or done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct SummaryPiece {
     voice: Voice,
     label: String,
-    text: Excerpt,
+    text: TrimmedText,
     message: u32,
     call: Option<u32>,
 }
 
-impl Piece {
+impl SummaryPiece {
     /// A piece of message number `message`. Label and text go through the redactor, then both are trimmed.
-    pub fn new(voice: Voice, label: &str, text: &str, message: u32, redact: &Redact<'_>) -> Self {
+    pub fn new(voice: Voice, label: &str, text: &str, message: u32, redact: &RedactFn<'_>) -> Self {
         let flat = |point: char| if point.is_control() || point.is_whitespace() { ' ' } else { point };
         let label = redact(label).chars().take(LABEL).map(flat).collect();
         let [most, ..] = ALLOWANCES;
-        let text = Excerpt::of(redact(text).trim(), most.of(voice));
+        let text = TrimmedText::of(redact(text).trim(), most.of(voice));
         Self { voice, label, text, message, call: None }
     }
 
@@ -135,13 +135,13 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// Head and tail of a text, and how many code points between them are missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Excerpt {
+pub(super) struct TrimmedText {
     head: String,
     tail: String,
     missing: usize,
 }
 
-impl Excerpt {
+impl TrimmedText {
     pub(super) fn of(text: &str, limit: usize) -> Self {
         let length = text.chars().count();
         if length <= limit.saturating_add(SLACK) {
@@ -164,7 +164,7 @@ impl Excerpt {
     }
 }
 
-impl fmt::Display for Excerpt {
+impl fmt::Display for TrimmedText {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.missing {
             0 => out.write_str(&self.head),

@@ -1,6 +1,6 @@
 //! Endpoints, good ones and bad ones.
 
-use secateur_engine::hooks::{HookConfig, Moment, Outcome, Reply};
+use secateur_engine::hooks::{HookConfig, HookMoment, HookOutcome, HookResponse};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -69,16 +69,16 @@ fn ok(body: &str) -> Answer {
 
 async fn complaint(answer: Answer) -> String {
     let (config, _served) = serve(answer).await;
-    failure(&ask(config, call(Moment::SessionCompacting)).await).to_owned()
+    failure(&ask(config, call(HookMoment::SessionCompacting)).await).to_owned()
 }
 
 #[tokio::test]
 async fn the_call_is_posted_and_the_reply_is_read() {
-    for moment in Moment::ALL {
+    for moment in HookMoment::ALL {
         let (config, served) = serve(ok(r#"{"veto": "not now"}"#)).await;
         let verdict = ask(config, call(moment)).await;
-        let expected = (moment != Moment::AfterCompaction).then_some("not now");
-        assert_eq!(verdict.reply.veto.as_deref(), expected, "{moment}");
+        let expected = (moment != HookMoment::AfterCompaction).then_some("not now");
+        assert_eq!(verdict.response.veto.as_deref(), expected, "{moment}");
         let request = served.await.unwrap();
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("POST /hook HTTP/1.1\r\n"), "{head}");
@@ -94,7 +94,7 @@ async fn the_token_is_sent_and_never_told() {
     // Cargo sets this variable for every test.
     let token = std::env::var("CARGO_PKG_NAME").unwrap();
     let config = HookConfig { token_env: Some("CARGO_PKG_NAME".to_owned()), ..config };
-    let verdict = ask(config, call(Moment::BeforePrune)).await;
+    let verdict = ask(config, call(HookMoment::BeforePrune)).await;
     assert!(served.await.unwrap().contains(&format!("authorization: Bearer {token}\r\n")));
     assert!(!failure(&verdict).contains(&token));
 }
@@ -103,8 +103,8 @@ async fn the_token_is_sent_and_never_told() {
 async fn no_content_means_nothing_to_say() {
     for answer in [Answer::Says("HTTP/1.1 204 No Content\r\n\r\n".to_owned()), ok(""), ok("\n"), ok("{}")] {
         let (config, _served) = serve(answer).await;
-        let verdict = ask(config, call(Moment::BeforePrune)).await;
-        assert_eq!(verdict.asked[0].outcome, Outcome::Silent, "{verdict:?}");
+        let verdict = ask(config, call(HookMoment::BeforePrune)).await;
+        assert_eq!(verdict.asked[0].outcome, HookOutcome::Silent, "{verdict:?}");
     }
 }
 
@@ -151,7 +151,7 @@ async fn nonsense_is_skipped() {
 async fn a_slow_endpoint_is_given_up() {
     for start in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{\"veto\""] {
         let (config, _served) = serve(Answer::Hangs(start)).await;
-        let verdict = ask(HookConfig { timeout_ms: 80, ..config }, call(Moment::BeforePrune)).await;
+        let verdict = ask(HookConfig { timeout_ms: 80, ..config }, call(HookMoment::BeforePrune)).await;
         assert_eq!(failure(&verdict), "no answer within 80 ms", "{start}");
     }
 }
@@ -180,7 +180,7 @@ async fn an_endpoint_that_is_not_there_is_skipped() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let secret = format!("http://{}/path-with-a-secret", listener.local_addr().unwrap());
     drop(listener);
-    let verdict = ask(HookConfig { url: Some(secret), ..settings("x") }, call(Moment::BeforePrune)).await;
+    let verdict = ask(HookConfig { url: Some(secret), ..settings("x") }, call(HookMoment::BeforePrune)).await;
     assert_eq!(failure(&verdict), "the endpoint cannot be asked: no connection");
 }
 
@@ -189,7 +189,7 @@ async fn a_program_and_an_endpoint_are_asked_alike() {
     let (config, _served) = serve(ok(r#"{"context": ["from afar"], "tools": ["bash"]}"#)).await;
     let near = crate::shell(r#"echo '{"context": ["from here"]}'"#);
     let hooks = crate::list([near.build().unwrap(), config.build().unwrap()]);
-    let verdict = hooks.ask(call(Moment::BeforeCompaction)).await;
+    let verdict = hooks.ask(call(HookMoment::BeforeCompaction)).await;
     let context = ["from here", "from afar"].map(str::to_owned).to_vec();
-    assert_eq!(verdict.reply, Reply { context, ..Reply::default() });
+    assert_eq!(verdict.response, HookResponse { context, ..HookResponse::default() });
 }

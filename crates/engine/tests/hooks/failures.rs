@@ -8,13 +8,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use secateur_engine::hooks::{HookConfig, Moment, Reply};
+use secateur_engine::hooks::{HookConfig, HookMoment, HookResponse};
 use tempfile::TempDir;
 
 use crate::{ask, call, failure, list, settings, shell};
 
 async fn complaint(script: &str) -> String {
-    failure(&ask(shell(script), call(Moment::SessionCompacting)).await).to_owned()
+    failure(&ask(shell(script), call(HookMoment::SessionCompacting)).await).to_owned()
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn the_complaint_about_nonsense_holds_nothing_of_it() {
 async fn depth_in_an_unknown_field_does_no_harm() {
     let deep = "head -c 20000 /dev/zero | tr '\\0'";
     let script = format!("printf '{{\"x\": '; {deep} '['; {deep} ']'; printf ', \"veto\": \"v\"}}'");
-    assert_eq!(ask(shell(&script), call(Moment::BeforePrune)).await.reply.veto.as_deref(), Some("v"));
+    assert_eq!(ask(shell(&script), call(HookMoment::BeforePrune)).await.response.veto.as_deref(), Some("v"));
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_program_that_is_not_there_or_may_not_run_is_skipped() {
     std::fs::write(&file, "#!/bin/sh\n").unwrap();
     for path in [file, folder.path().join("missing"), folder.path().to_owned()] {
         let program = Some(vec![path.to_str().unwrap().to_owned()]);
-        let verdict = ask(HookConfig { program, ..settings("x") }, call(Moment::BeforePrune)).await;
+        let verdict = ask(HookConfig { program, ..settings("x") }, call(HookMoment::BeforePrune)).await;
         assert!(failure(&verdict).starts_with("cannot start "), "{verdict:?}");
     }
 }
@@ -84,7 +84,7 @@ async fn a_program_that_is_not_there_or_may_not_run_is_skipped() {
 async fn a_program_that_hangs_is_given_up() {
     for script in ["sleep 300", "exec >&- 2>&- <&-; sleep 300", "trap '' TERM INT; cat; sleep 300"] {
         let config = HookConfig { timeout_ms: 60, ..shell(script) };
-        let verdict = ask(config, call(Moment::BeforePrune)).await;
+        let verdict = ask(config, call(HookMoment::BeforePrune)).await;
         assert_eq!(failure(&verdict), "no answer within 60 ms", "{script}");
     }
 }
@@ -96,7 +96,7 @@ async fn a_program_that_does_not_stop_talking_is_given_up() {
     }
     // Complaints may go on for ever, the program may not.
     let config = HookConfig { timeout_ms: 60, ..shell("yes >&2") };
-    assert_eq!(failure(&ask(config, call(Moment::BeforePrune)).await), "no answer within 60 ms");
+    assert_eq!(failure(&ask(config, call(HookMoment::BeforePrune)).await), "no answer within 60 ms");
 }
 
 /// Sees whether processes live: each holds a named pipe open, and the pipe ends with the last of them.
@@ -138,7 +138,7 @@ impl Pulse {
 #[tokio::test]
 async fn the_whole_group_dies_with_a_program_that_is_given_up() {
     let pulse = Pulse::new();
-    let verdict = ask(shell(&pulse.script("yes")), call(Moment::BeforePrune)).await;
+    let verdict = ask(shell(&pulse.script("yes")), call(HookMoment::BeforePrune)).await;
     assert_eq!(failure(&verdict), "the answer is longer than 65536 bytes");
     let leader = pulse.next();
     assert_eq!(pulse.next(), "end");
@@ -151,7 +151,7 @@ async fn the_whole_group_dies_with_a_program_that_is_given_up() {
 async fn the_whole_group_dies_when_nobody_waits_for_the_answer_any_more() {
     let pulse = Pulse::new();
     let hooks = list([shell(&pulse.script("wait")).build().unwrap()]);
-    let asking = tokio::spawn(async move { hooks.ask(call(Moment::BeforePrune)).await });
+    let asking = tokio::spawn(async move { hooks.ask(call(HookMoment::BeforePrune)).await });
     let pulse = tokio::task::spawn_blocking(move || {
         pulse.next();
         pulse
@@ -168,7 +168,10 @@ async fn a_skipped_hook_does_not_keep_others_from_being_asked() {
     let hooks =
         [shell("exit 1"), HookConfig { timeout_ms: 50, ..shell("sleep 300") }, shell("echo no"), says];
     let hooks = list(hooks.map(|config| config.build().unwrap()));
-    let verdict = hooks.ask(call(Moment::BeforeCompaction)).await;
-    assert_eq!(verdict.reply, Reply { context: vec!["still here".to_owned()], ..Reply::default() });
+    let verdict = hooks.ask(call(HookMoment::BeforeCompaction)).await;
+    assert_eq!(
+        verdict.response,
+        HookResponse { context: vec!["still here".to_owned()], ..HookResponse::default() }
+    );
     assert_eq!(verdict.asked.len(), 4);
 }

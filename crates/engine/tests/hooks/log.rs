@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-use secateur_engine::hooks::{HookError, Moment};
+use secateur_engine::hooks::{HookError, HookMoment};
 use tracing::field::{Field, Visit};
 use tracing::span;
 
@@ -53,7 +53,7 @@ async fn the_log_names_the_hook_and_the_failure_but_no_contents() {
         Arc::new(Fixed("own", || Err(HookError::own("hunter2")))),
         Arc::new(Fixed("fine", || Ok(context(&["hunter2"])))),
     ];
-    list(hooks).ask(call(Moment::BeforeCompaction)).await;
+    list(hooks).ask(call(HookMoment::BeforeCompaction)).await;
     drop(logging);
     let log = log.0.lock().unwrap().clone();
     let lines: Vec<_> = log.trim().lines().collect();

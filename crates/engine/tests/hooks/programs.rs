@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use secateur_engine::hooks::{Call, Facts, HookConfig, Moment, Outcome, Reply};
+use secateur_engine::hooks::{HookCall, HookConfig, HookFacts, HookMoment, HookOutcome, HookResponse};
 use tempfile::TempDir;
 
 use crate::{ask, call, settings, shell};
@@ -34,24 +34,27 @@ async fn a_reply_counts_as_far_as_the_moment_allows() {
     let context = vec!["a".to_owned(), "b".to_owned()];
     let keep = vec!["prt_7".to_owned()];
     for (moment, expected) in [
-        (Moment::BeforePrune, Reply { keep, ..Reply::default() }),
-        (Moment::BeforeCompaction, Reply { context: context.clone(), ..Reply::default() }),
-        (Moment::SessionCompacting, Reply { context, prompt: Some("p".to_owned()), ..Reply::default() }),
-        (Moment::AfterCompaction, Reply::default()),
-        (Moment::Autocontinue, Reply::default()),
+        (HookMoment::BeforePrune, HookResponse { keep, ..HookResponse::default() }),
+        (HookMoment::BeforeCompaction, HookResponse { context: context.clone(), ..HookResponse::default() }),
+        (
+            HookMoment::SessionCompacting,
+            HookResponse { context, prompt: Some("p".to_owned()), ..HookResponse::default() },
+        ),
+        (HookMoment::AfterCompaction, HookResponse::default()),
+        (HookMoment::Autocontinue, HookResponse::default()),
     ] {
         let verdict = ask(shell(SAYS_ALL), call(moment)).await;
-        assert_eq!(verdict.reply, expected, "{moment}");
-        assert!(!matches!(verdict.asked[0].outcome, Outcome::Failed { .. }), "{verdict:?}");
+        assert_eq!(verdict.response, expected, "{moment}");
+        assert!(!matches!(verdict.asked[0].outcome, HookOutcome::Failed { .. }), "{verdict:?}");
     }
 }
 
 #[tokio::test]
 async fn a_program_may_veto_whatever_has_not_happened_yet() {
-    for moment in Moment::ALL {
+    for moment in HookMoment::ALL {
         let verdict = ask(shell("echo '{\"veto\": \"not now\"}'"), call(moment)).await;
-        let expected = (moment != Moment::AfterCompaction).then_some("not now");
-        assert_eq!(verdict.reply.veto.as_deref(), expected, "{moment}");
+        let expected = (moment != HookMoment::AfterCompaction).then_some("not now");
+        assert_eq!(verdict.response.veto.as_deref(), expected, "{moment}");
         assert_eq!(verdict.vetoed_by(), expected.map(|_| "script"), "{moment}");
     }
 }
@@ -61,16 +64,16 @@ async fn no_output_means_nothing_to_say() {
     for script in
         ["cat >/dev/null", "printf ' \\n\\n'", "echo '{}'", "echo '{\"context\": null, \"unknown\": [1]}'"]
     {
-        let verdict = ask(shell(script), call(Moment::BeforePrune)).await;
-        assert!(verdict.reply.is_empty());
-        assert_eq!(verdict.asked[0].outcome, Outcome::Silent, "{script}");
+        let verdict = ask(shell(script), call(HookMoment::BeforePrune)).await;
+        assert!(verdict.response.is_empty());
+        assert_eq!(verdict.asked[0].outcome, HookOutcome::Silent, "{script}");
     }
 }
 
 #[tokio::test]
 async fn anything_may_be_answered_where_answers_are_ignored() {
-    let verdict = ask(shell("cat >/dev/null; echo thanks"), call(Moment::AfterCompaction)).await;
-    assert_eq!(verdict.asked[0].outcome, Outcome::Silent);
+    let verdict = ask(shell("cat >/dev/null; echo thanks"), call(HookMoment::AfterCompaction)).await;
+    assert_eq!(verdict.asked[0].outcome, HookOutcome::Silent);
 }
 
 #[tokio::test]
@@ -81,9 +84,9 @@ async fn the_program_reads_the_call_and_gets_its_arguments_as_they_are() {
         call = json.load(sys.stdin)\n\
         json.dump({'context': [call['hook'], call['conversation'], *sys.argv[1:]]}, sys.stdout)\n";
     let config = running(&install(folder.path(), "echo.py", text), &["a b; $HOME", "*"]);
-    let verdict = ask(config, call(Moment::BeforeCompaction)).await;
+    let verdict = ask(config, call(HookMoment::BeforeCompaction)).await;
     let conversation = "[User]: Fix the \"parser\".\n[Assistant]: Done.";
-    assert_eq!(verdict.reply.context, ["before_compaction", conversation, "a b; $HOME", "*"]);
+    assert_eq!(verdict.response.context, ["before_compaction", conversation, "a b; $HOME", "*"]);
 }
 
 #[tokio::test]
@@ -92,11 +95,14 @@ async fn the_program_of_the_documentation_takes_notes() {
     let example = install(folder.path(), "notes", include_str!("../../src/hooks/example.sh"));
     // The same program with another home: the environment of a test is not changed while others run.
     let home = format!("HOME='{}' exec '{}'", folder.path().display(), example.display());
-    let verdict = ask(shell(&home), call(Moment::BeforeCompaction)).await;
-    assert_eq!(verdict.reply.context, ["Earlier work is kept word for word in ~/notes.jsonl."]);
-    assert_eq!(ask(shell(&home), call(Moment::AfterCompaction)).await.asked[0].outcome, Outcome::Silent);
+    let verdict = ask(shell(&home), call(HookMoment::BeforeCompaction)).await;
+    assert_eq!(verdict.response.context, ["Earlier work is kept word for word in ~/notes.jsonl."]);
+    assert_eq!(
+        ask(shell(&home), call(HookMoment::AfterCompaction)).await.asked[0].outcome,
+        HookOutcome::Silent
+    );
     let notes = fs::read_to_string(folder.path().join("notes.jsonl")).unwrap();
-    let expected = serde_json::to_string(&call(Moment::BeforeCompaction)).unwrap();
+    let expected = serde_json::to_string(&call(HookMoment::BeforeCompaction)).unwrap();
     assert_eq!(notes, format!("{expected}\n"));
 }
 
@@ -107,16 +113,16 @@ async fn the_environment_is_what_the_settings_name() {
     let names = "env | cut -d= -f1 | grep -v -x -e PWD -e OLDPWD -e SHLVL -e _ | sort | tr '\\n' ' '";
     let script = format!("printf '{{\"context\": [\"%s\"]}}' \"$({names})\"");
     let env = vec!["CARGO_PKG_NAME".to_owned(), "SECATEUR_TEST_NOT_SET".to_owned()];
-    let verdict = ask(HookConfig { env, ..shell(&script) }, call(Moment::BeforeCompaction)).await;
+    let verdict = ask(HookConfig { env, ..shell(&script) }, call(HookMoment::BeforeCompaction)).await;
     let mut expected = vec!["CARGO_PKG_NAME"];
     expected.extend(["HOME", "LANG", "PATH"].into_iter().filter(|name| std::env::var_os(name).is_some()));
-    assert_eq!(verdict.reply.context, [format!("{} ", expected.join(" "))]);
+    assert_eq!(verdict.response.context, [format!("{} ", expected.join(" "))]);
 }
 
 /// A call that does not fit into any pipe.
-fn huge() -> Call {
-    let mut call = call(Moment::BeforeCompaction);
-    if let Facts::BeforeCompaction { conversation, .. } = &mut call.facts {
+fn huge() -> HookCall {
+    let mut call = call(HookMoment::BeforeCompaction);
+    if let HookFacts::BeforeCompaction { conversation, .. } = &mut call.facts {
         *conversation = "x".repeat(1 << 20);
     }
     call
@@ -132,7 +138,7 @@ async fn a_program_need_not_read_a_large_call() {
         "echo '{\"veto\": \"unread\"}'; exec >&- 2>&-; sleep 0.05",
     ] {
         let verdict = ask(shell(script), huge()).await;
-        assert_eq!(verdict.reply.veto.as_deref(), Some("unread"), "{script}");
+        assert_eq!(verdict.response.veto.as_deref(), Some("unread"), "{script}");
     }
 }
 
@@ -140,14 +146,14 @@ async fn a_program_need_not_read_a_large_call() {
 async fn a_large_call_arrives_whole() {
     let length = serde_json::to_vec(&huge()).unwrap().len() + 1;
     let verdict = ask(shell("printf '{\"context\": [\"%d\"]}' $(wc -c)"), huge()).await;
-    assert_eq!(verdict.reply.context, [length.to_string()]);
+    assert_eq!(verdict.response.context, [length.to_string()]);
 }
 
 #[tokio::test]
 async fn many_complaints_do_not_keep_a_program_from_answering() {
     let script = "head -c 1000000 /dev/zero >&2; echo '{\"veto\": \"heard\"}'";
-    let verdict = ask(shell(script), call(Moment::BeforePrune)).await;
-    assert_eq!(verdict.reply.veto.as_deref(), Some("heard"));
+    let verdict = ask(shell(script), call(HookMoment::BeforePrune)).await;
+    assert_eq!(verdict.response.veto.as_deref(), Some("heard"));
 }
 
 #[tokio::test]
@@ -156,8 +162,8 @@ async fn a_process_that_is_left_behind_is_neither_awaited_nor_killed() {
     let pid = folder.path().join("pid");
     let script = format!("sleep 300 & echo $! > '{}'; echo '{{\"veto\": \"at once\"}}'", pid.display());
     let config = HookConfig { timeout_ms: 30_000, ..shell(&script) };
-    let verdict = ask(config, call(Moment::BeforePrune)).await;
-    assert_eq!(verdict.reply.veto.as_deref(), Some("at once"));
+    let verdict = ask(config, call(HookMoment::BeforePrune)).await;
+    assert_eq!(verdict.response.veto.as_deref(), Some("at once"));
     let pid = fs::read_to_string(pid).unwrap();
     // Succeeds only if the process is still there; it is a child of nobody who could have reaped it.
     assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());
@@ -167,16 +173,16 @@ async fn a_process_that_is_left_behind_is_neither_awaited_nor_killed() {
 async fn an_answer_of_exactly_the_limit_is_read() {
     let script = "printf '{\"veto\": \"12345\"}'";
     let fits = HookConfig { max_bytes: 17, ..shell(script) };
-    assert_eq!(ask(fits, call(Moment::BeforePrune)).await.reply.veto.as_deref(), Some("12345"));
+    assert_eq!(ask(fits, call(HookMoment::BeforePrune)).await.response.veto.as_deref(), Some("12345"));
     let short = HookConfig { max_bytes: 16, ..shell(script) };
     assert_eq!(
-        crate::failure(&ask(short, call(Moment::BeforePrune)).await),
+        crate::failure(&ask(short, call(HookMoment::BeforePrune)).await),
         "the answer is longer than 16 bytes"
     );
 }
 
 #[tokio::test]
 async fn took_is_the_time_that_the_hook_took() {
-    let verdict = ask(shell("sleep 0.05"), call(Moment::BeforePrune)).await;
+    let verdict = ask(shell("sleep 0.05"), call(HookMoment::BeforePrune)).await;
     assert!(Duration::from_millis(verdict.asked[0].took_ms) >= Duration::from_millis(50));
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur_engine::hooks::{
-    Call, Hook, HookError, MAX_CONTEXT, MAX_CONTEXTS, MAX_CONTEXTS_TOTAL, MAX_ID, MAX_KEEP, MAX_PROMPT,
-    MAX_VETO, Moment, Outcome, Reply, Verdict,
+    Hook, HookCall, HookError, HookMoment, HookOutcome, HookResponse, HooksVerdict, MAX_CONTEXT,
+    MAX_CONTEXTS, MAX_CONTEXTS_TOTAL, MAX_ID, MAX_KEEP, MAX_PROMPT, MAX_VETO,
 };
 
 use crate::{call, failure, list};
 
-pub(crate) type Answer = fn() -> Result<Reply, HookError>;
+pub(crate) type Answer = fn() -> Result<HookResponse, HookError>;
 
 /// A hook in Rust that gives a fixed answer.
 pub(crate) struct Fixed(pub(crate) &'static str, pub(crate) Answer);
@@ -22,11 +22,11 @@ impl Hook for Fixed {
         self.0
     }
 
-    fn wants(&self, moment: Moment) -> bool {
-        moment != Moment::Autocontinue
+    fn wants(&self, moment: HookMoment) -> bool {
+        moment != HookMoment::Autocontinue
     }
 
-    async fn call(&self, _: &Call) -> Result<Reply, HookError> {
+    async fn call(&self, _: &HookCall) -> Result<HookResponse, HookError> {
         (self.1)()
     }
 }
@@ -40,7 +40,7 @@ impl Hook for Hangs {
         "hangs"
     }
 
-    fn wants(&self, _: Moment) -> bool {
+    fn wants(&self, _: HookMoment) -> bool {
         true
     }
 
@@ -48,67 +48,74 @@ impl Hook for Hangs {
         Duration::from_millis(30)
     }
 
-    async fn call(&self, _: &Call) -> Result<Reply, HookError> {
+    async fn call(&self, _: &HookCall) -> Result<HookResponse, HookError> {
         std::future::pending().await
     }
 }
 
-async fn ask_all(moment: Moment, answers: &[(&'static str, Answer)]) -> Verdict {
+async fn ask_all(moment: HookMoment, answers: &[(&'static str, Answer)]) -> HooksVerdict {
     list(answers.iter().map(|&(name, answer)| Arc::new(Fixed(name, answer)) as Arc<dyn Hook>))
         .ask(call(moment))
         .await
 }
 
-async fn ask_one(moment: Moment, answer: Answer) -> Verdict {
+async fn ask_one(moment: HookMoment, answer: Answer) -> HooksVerdict {
     ask_all(moment, &[("one", answer)]).await
 }
 
-pub(crate) fn context(texts: &[&str]) -> Reply {
-    Reply { context: texts.iter().map(|&text| text.to_owned()).collect(), ..Reply::default() }
+pub(crate) fn context(texts: &[&str]) -> HookResponse {
+    HookResponse { context: texts.iter().map(|&text| text.to_owned()).collect(), ..HookResponse::default() }
 }
 
 #[tokio::test]
 async fn nobody_has_nothing_to_say() {
-    assert_eq!(list([]).ask(call(Moment::BeforePrune)).await, Verdict::default());
+    assert_eq!(list([]).ask(call(HookMoment::BeforePrune)).await, HooksVerdict::default());
 }
 
 #[tokio::test]
 async fn only_those_who_want_it_are_asked() {
     let hooks = list([Arc::new(Fixed("one", || panic!("asked"))) as Arc<dyn Hook>]);
-    assert!(hooks.wants(Moment::BeforePrune) && !hooks.wants(Moment::Autocontinue));
-    assert_eq!(hooks.ask(call(Moment::Autocontinue)).await, Verdict::default());
+    assert!(hooks.wants(HookMoment::BeforePrune) && !hooks.wants(HookMoment::Autocontinue));
+    assert_eq!(hooks.ask(call(HookMoment::Autocontinue)).await, HooksVerdict::default());
 }
 
 #[tokio::test]
 async fn contexts_add_up_in_order_and_the_last_prompt_wins() {
     let verdict = ask_all(
-        Moment::SessionCompacting,
+        HookMoment::SessionCompacting,
         &[
-            ("one", || Ok(Reply { prompt: Some("first".to_owned()), ..context(&["a", " "]) })),
-            ("two", || Ok(Reply { prompt: Some("second".to_owned()), ..context(&["b"]) })),
+            ("one", || Ok(HookResponse { prompt: Some("first".to_owned()), ..context(&["a", " "]) })),
+            ("two", || Ok(HookResponse { prompt: Some("second".to_owned()), ..context(&["b"]) })),
             ("blank", || {
-                Ok(Reply { prompt: Some(" \n".to_owned()), veto: Some(String::new()), ..context(&["a"]) })
+                Ok(HookResponse {
+                    prompt: Some(" \n".to_owned()),
+                    veto: Some(String::new()),
+                    ..context(&["a"])
+                })
             }),
         ],
     )
     .await;
-    assert_eq!(verdict.reply, Reply { prompt: Some("second".to_owned()), ..context(&["a", "b", "a"]) });
-    let answered = Outcome::Answered { curtailed: 0 };
+    assert_eq!(
+        verdict.response,
+        HookResponse { prompt: Some("second".to_owned()), ..context(&["a", "b", "a"]) }
+    );
+    let answered = HookOutcome::Answered { curtailed: 0 };
     assert!(verdict.asked.iter().all(|asked| asked.outcome == answered), "{verdict:?}");
 }
 
 #[tokio::test]
 async fn the_first_veto_ends_the_round() {
     let verdict = ask_all(
-        Moment::BeforeCompaction,
+        HookMoment::BeforeCompaction,
         &[
             ("notes", || Ok(context(&["a"]))),
-            ("no", || Ok(Reply { veto: Some("one\u{7}".to_owned()), ..Reply::default() })),
+            ("no", || Ok(HookResponse { veto: Some("one\u{7}".to_owned()), ..HookResponse::default() })),
             ("later", || panic!("asked")),
         ],
     )
     .await;
-    assert_eq!(verdict.reply, Reply { veto: Some("one".to_owned()), ..context(&["a"]) });
+    assert_eq!(verdict.response, HookResponse { veto: Some("one".to_owned()), ..context(&["a"]) });
     assert_eq!(verdict.vetoed_by(), Some("no"));
     assert_eq!(verdict.asked.len(), 2);
 }
@@ -116,95 +123,97 @@ async fn the_first_veto_ends_the_round() {
 #[tokio::test]
 async fn a_panic_is_a_failure_and_the_round_goes_on() {
     let verdict = ask_all(
-        Moment::BeforeCompaction,
+        HookMoment::BeforeCompaction,
         &[("bad", || panic!("with contents")), ("good", || Ok(context(&["a"])))],
     )
     .await;
-    assert_eq!(verdict.asked[0].outcome, Outcome::Failed { why: "the hook panicked".to_owned() });
-    assert_eq!(verdict.reply, context(&["a"]));
+    assert_eq!(verdict.asked[0].outcome, HookOutcome::Failed { why: "the hook panicked".to_owned() });
+    assert_eq!(verdict.response, context(&["a"]));
 }
 
 #[tokio::test]
 async fn an_error_of_ones_own_is_a_failure_without_its_message() {
-    let verdict = ask_one(Moment::BeforePrune, || Err(HookError::own("with contents"))).await;
+    let verdict = ask_one(HookMoment::BeforePrune, || Err(HookError::own("with contents"))).await;
     assert_eq!(failure(&verdict), "the hook failed");
 }
 
 #[tokio::test]
 async fn a_hook_in_rust_that_hangs_is_given_up() {
-    let verdict = list([Arc::new(Hangs) as Arc<dyn Hook>]).ask(call(Moment::Autocontinue)).await;
+    let verdict = list([Arc::new(Hangs) as Arc<dyn Hook>]).ask(call(HookMoment::Autocontinue)).await;
     assert_eq!(failure(&verdict), "no answer within 30 ms");
 }
 
 #[tokio::test]
 async fn control_characters_go_and_line_breaks_stay() {
-    let verdict = ask_one(Moment::SessionCompacting, || {
+    let verdict = ask_one(HookMoment::SessionCompacting, || {
         let text = "a\u{1b}[31m\tb\r\nc\u{0}\u{7f}\u{85}ü🦀";
-        Ok(Reply { prompt: Some(text.to_owned()), ..context(&[text]) })
+        Ok(HookResponse { prompt: Some(text.to_owned()), ..context(&[text]) })
     })
     .await;
-    assert_eq!(verdict.reply.context, ["a[31m\tb\ncü🦀"]);
-    assert_eq!(verdict.reply.prompt.as_deref(), Some("a[31m\tb\ncü🦀"));
+    assert_eq!(verdict.response.context, ["a[31m\tb\ncü🦀"]);
+    assert_eq!(verdict.response.prompt.as_deref(), Some("a[31m\tb\ncü🦀"));
 }
 
 #[tokio::test]
 async fn long_texts_are_cut_and_what_must_be_whole_is_left_off() {
-    let verdict = ask_one(Moment::SessionCompacting, || {
-        Ok(Reply {
+    let verdict = ask_one(HookMoment::SessionCompacting, || {
+        Ok(HookResponse {
             prompt: Some("p".repeat(MAX_PROMPT + 1)),
             ..context(&[&"ü".repeat(MAX_CONTEXT + 1), "b"])
         })
     })
     .await;
-    assert_eq!(verdict.reply, context(&[&"ü".repeat(MAX_CONTEXT), "b"]));
-    assert_eq!(verdict.asked[0].outcome, Outcome::Answered { curtailed: 2 });
+    assert_eq!(verdict.response, context(&[&"ü".repeat(MAX_CONTEXT), "b"]));
+    assert_eq!(verdict.asked[0].outcome, HookOutcome::Answered { curtailed: 2 });
 
-    let verdict = ask_one(Moment::SessionCompacting, || {
-        Ok(Reply {
+    let verdict = ask_one(HookMoment::SessionCompacting, || {
+        Ok(HookResponse {
             prompt: Some("ü".repeat(MAX_PROMPT)),
             veto: Some("v".repeat(MAX_VETO + 1)),
-            ..Reply::default()
+            ..HookResponse::default()
         })
     })
     .await;
-    assert_eq!(verdict.reply.prompt, Some("ü".repeat(MAX_PROMPT)));
-    assert_eq!(verdict.reply.veto, Some("v".repeat(MAX_VETO)));
+    assert_eq!(verdict.response.prompt, Some("ü".repeat(MAX_PROMPT)));
+    assert_eq!(verdict.response.veto, Some("v".repeat(MAX_VETO)));
 
-    let verdict = ask_one(Moment::BeforePrune, || {
-        Ok(Reply { keep: vec!["k".repeat(MAX_ID + 1), "k".repeat(MAX_ID)], ..Reply::default() })
+    let verdict = ask_one(HookMoment::BeforePrune, || {
+        Ok(HookResponse { keep: vec!["k".repeat(MAX_ID + 1), "k".repeat(MAX_ID)], ..HookResponse::default() })
     })
     .await;
-    assert_eq!(verdict.reply.keep, ["k".repeat(MAX_ID)]);
-    assert_eq!(verdict.asked[0].outcome, Outcome::Answered { curtailed: 1 });
+    assert_eq!(verdict.response.keep, ["k".repeat(MAX_ID)]);
+    assert_eq!(verdict.asked[0].outcome, HookOutcome::Answered { curtailed: 1 });
 }
 
 #[tokio::test]
 async fn a_round_is_bounded_whoever_speaks() {
-    let many = || Ok(Reply { context: vec!["x".to_owned(); MAX_CONTEXTS - 1], ..Reply::default() });
-    let verdict = ask_all(Moment::BeforeCompaction, &[("one", many), ("two", many)]).await;
-    assert_eq!(verdict.reply.context.len(), MAX_CONTEXTS);
-    assert_eq!(verdict.asked[1].outcome, Outcome::Answered { curtailed: MAX_CONTEXTS - 2 });
+    let many =
+        || Ok(HookResponse { context: vec!["x".to_owned(); MAX_CONTEXTS - 1], ..HookResponse::default() });
+    let verdict = ask_all(HookMoment::BeforeCompaction, &[("one", many), ("two", many)]).await;
+    assert_eq!(verdict.response.context.len(), MAX_CONTEXTS);
+    assert_eq!(verdict.asked[1].outcome, HookOutcome::Answered { curtailed: MAX_CONTEXTS - 2 });
 
-    let long = || Ok(Reply { context: vec!["ü".repeat(MAX_CONTEXT - 1); 3], ..Reply::default() });
-    let verdict = ask_all(Moment::BeforeCompaction, &[("one", long), ("two", long)]).await;
-    let lengths: Vec<_> = verdict.reply.context.iter().map(|text| text.chars().count()).collect();
+    let long =
+        || Ok(HookResponse { context: vec!["ü".repeat(MAX_CONTEXT - 1); 3], ..HookResponse::default() });
+    let verdict = ask_all(HookMoment::BeforeCompaction, &[("one", long), ("two", long)]).await;
+    let lengths: Vec<_> = verdict.response.context.iter().map(|text| text.chars().count()).collect();
     assert_eq!(lengths.iter().sum::<usize>(), MAX_CONTEXTS_TOTAL, "{lengths:?}");
-    assert_eq!(verdict.asked[1].outcome, Outcome::Answered { curtailed: 2 });
+    assert_eq!(verdict.asked[1].outcome, HookOutcome::Answered { curtailed: 2 });
 
-    let keeps = || Ok(Reply { keep: vec!["k".to_owned(); MAX_KEEP - 1], ..Reply::default() });
-    let verdict = ask_all(Moment::BeforePrune, &[("one", keeps), ("two", keeps)]).await;
-    assert_eq!(verdict.reply.keep.len(), MAX_KEEP);
+    let keeps = || Ok(HookResponse { keep: vec!["k".to_owned(); MAX_KEEP - 1], ..HookResponse::default() });
+    let verdict = ask_all(HookMoment::BeforePrune, &[("one", keeps), ("two", keeps)]).await;
+    assert_eq!(verdict.response.keep.len(), MAX_KEEP);
 }
 
 #[test]
 fn every_text_can_be_redacted_and_ids_stay() {
-    let reply = Reply {
+    let reply = HookResponse {
         context: vec!["c".to_owned()],
         prompt: Some("p".to_owned()),
         veto: Some("v".to_owned()),
         keep: vec!["k".to_owned()],
     };
-    let expected = Reply {
+    let expected = HookResponse {
         context: vec!["<c>".to_owned()],
         prompt: Some("<p>".to_owned()),
         veto: Some("<v>".to_owned()),
@@ -216,12 +225,12 @@ fn every_text_can_be_redacted_and_ids_stay() {
 #[tokio::test]
 async fn what_each_hook_did_can_be_told_in_an_event() {
     let mut verdict = ask_all(
-        Moment::BeforeCompaction,
+        HookMoment::BeforeCompaction,
         &[
-            ("quiet", || Ok(Reply::default())),
+            ("quiet", || Ok(HookResponse::default())),
             ("bad", || Err(HookError::own("x"))),
-            ("notes", || Ok(Reply { prompt: Some("p".to_owned()), ..context(&["a"]) })),
-            ("no", || Ok(Reply { veto: Some("v".to_owned()), ..Reply::default() })),
+            ("notes", || Ok(HookResponse { prompt: Some("p".to_owned()), ..context(&["a"]) })),
+            ("no", || Ok(HookResponse { veto: Some("v".to_owned()), ..HookResponse::default() })),
         ],
     )
     .await;

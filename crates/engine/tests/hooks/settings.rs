@@ -1,6 +1,6 @@
 //! Settings: what is taken, and what is said about the rest.
 
-use secateur_engine::hooks::{HookConfig, HookConfigError, Moment};
+use secateur_engine::hooks::{HookConfig, HookConfigError, HookMoment};
 
 use crate::{settings, shell};
 
@@ -17,7 +17,7 @@ fn defaults_are_five_seconds_and_64_kib() {
     let text = "name = 'n'\nprogram = ['true']\nmoments = ['session.compacting', 'autocontinue']";
     let config: HookConfig = toml::from_str(text).unwrap();
     assert_eq!((config.timeout_ms, config.max_bytes), (5_000, 65_536));
-    assert_eq!(config.moments, [Moment::SessionCompacting, Moment::Autocontinue]);
+    assert_eq!(config.moments, [HookMoment::SessionCompacting, HookMoment::Autocontinue]);
 }
 
 #[test]

@@ -1,16 +1,16 @@
 //! The wire format. It is a public interface: a change here breaks somebody's script.
 
-use secateur_engine::hooks::{Call, Ending, Facts, Moment};
+use secateur_engine::hooks::{CompactionEnding, HookCall, HookFacts, HookMoment};
 
 use crate::call;
 
-fn shown(moment: Moment) -> String {
+fn shown(moment: HookMoment) -> String {
     serde_json::to_string_pretty(&call(moment)).unwrap()
 }
 
 #[test]
 fn a_call_before_pruning_names_the_parts() {
-    insta::assert_snapshot!(shown(Moment::BeforePrune), @r#"
+    insta::assert_snapshot!(shown(HookMoment::BeforePrune), @r#"
     {
       "version": 1,
       "hook": "before_prune",
@@ -42,7 +42,7 @@ fn a_call_before_pruning_names_the_parts() {
 
 #[test]
 fn a_call_before_compaction_holds_the_conversation() {
-    insta::assert_snapshot!(shown(Moment::BeforeCompaction), @r#"
+    insta::assert_snapshot!(shown(HookMoment::BeforeCompaction), @r#"
     {
       "version": 1,
       "hook": "before_compaction",
@@ -64,7 +64,7 @@ fn a_call_before_compaction_holds_the_conversation() {
 
 #[test]
 fn a_call_at_compaction_holds_the_prompt() {
-    insta::assert_snapshot!(shown(Moment::SessionCompacting), @r#"
+    insta::assert_snapshot!(shown(HookMoment::SessionCompacting), @r#"
     {
       "version": 1,
       "hook": "session.compacting",
@@ -86,7 +86,7 @@ fn a_call_at_compaction_holds_the_prompt() {
 
 #[test]
 fn a_call_after_compaction_holds_the_summary() {
-    insta::assert_snapshot!(shown(Moment::AfterCompaction), @r#"
+    insta::assert_snapshot!(shown(HookMoment::AfterCompaction), @r#"
     {
       "version": 1,
       "hook": "after_compaction",
@@ -109,13 +109,13 @@ fn a_call_after_compaction_holds_the_summary() {
 
 #[test]
 fn a_call_after_a_failed_compaction_says_why() {
-    let Call { session, reason, facts: Facts::AfterCompaction { tokens, messages, .. } } =
-        call(Moment::AfterCompaction)
+    let HookCall { session, reason, facts: HookFacts::AfterCompaction { tokens, messages, .. } } =
+        call(HookMoment::AfterCompaction)
     else {
         panic!("a call of another moment");
     };
-    let ending = Ending::Failed { why: "the summary is empty".to_owned() };
-    let call = Call { session, reason, facts: Facts::AfterCompaction { tokens, messages, ending } };
+    let ending = CompactionEnding::Failed { why: "the summary is empty".to_owned() };
+    let call = HookCall { session, reason, facts: HookFacts::AfterCompaction { tokens, messages, ending } };
     insta::assert_snapshot!(serde_json::to_string_pretty(&call).unwrap(), @r#"
     {
       "version": 1,
@@ -139,7 +139,7 @@ fn a_call_after_a_failed_compaction_says_why() {
 
 #[test]
 fn a_call_about_going_on_holds_the_message() {
-    insta::assert_snapshot!(shown(Moment::Autocontinue), @r#"
+    insta::assert_snapshot!(shown(HookMoment::Autocontinue), @r#"
     {
       "version": 1,
       "hook": "autocontinue",
@@ -152,7 +152,7 @@ fn a_call_about_going_on_holds_the_message() {
 
 #[test]
 fn a_call_begins_with_version_and_moment_on_one_line() {
-    for moment in Moment::ALL {
+    for moment in HookMoment::ALL {
         let line = serde_json::to_string(&call(moment)).unwrap();
         assert!(line.starts_with(&format!("{{\"version\":1,\"hook\":\"{moment}\",")), "{line}");
         assert!(!line.contains('\n'));
@@ -161,7 +161,7 @@ fn a_call_begins_with_version_and_moment_on_one_line() {
 
 #[test]
 fn moments_have_one_name_everywhere() {
-    for moment in Moment::ALL {
+    for moment in HookMoment::ALL {
         assert_eq!(serde_json::to_value(moment).unwrap(), moment.name());
         assert_eq!(call(moment).moment(), moment);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur::Limits;
-use secateur_engine::provider::{Answer, AskError, Deltas, Finish, Model, Question};
+use secateur_engine::provider::{Deltas, Finish, LanguageModel, ModelError, ModelRequest, ModelResponse};
 use secateur_store::Store;
 use tokio::runtime::Handle;
 
@@ -110,7 +110,7 @@ struct Stalled {
 }
 
 #[async_trait]
-impl Model for Stalled {
+impl LanguageModel for Stalled {
     fn name(&self) -> &str {
         "stalled"
     }
@@ -119,12 +119,12 @@ impl Model for Stalled {
         Limits { context: 100_000, ..Limits::default() }
     }
 
-    async fn ask(&self, _: &Question<'_>, _: &mut Deltas<'_>) -> Result<Answer, AskError> {
+    async fn send(&self, _: &ModelRequest<'_>, _: &mut Deltas<'_>) -> Result<ModelResponse, ModelError> {
         if self.questions.fetch_add(1, Ordering::Relaxed) == 0 {
             let take = || async { self.store.lease(ID, "somebody else", 50).await.unwrap() };
             tokio::task::block_in_place(|| while Handle::current().block_on(take()).is_none() {});
         }
-        Ok(Answer { text: SUMMARY.to_owned(), finish: Finish::Complete, usage: None })
+        Ok(ModelResponse { text: SUMMARY.to_owned(), finish: Finish::Complete, usage: None })
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use secateur::Limits;
-use secateur_engine::provider::{Answer, AskError, Deltas, Finish, Model, Question};
+use secateur_engine::provider::{Deltas, Finish, LanguageModel, ModelError, ModelRequest, ModelResponse};
 use tokio::sync::{Semaphore, watch};
 
 /// What it answers.
@@ -57,7 +57,7 @@ impl Drop for Waiting<'_> {
 }
 
 #[async_trait]
-impl Model for Slow {
+impl LanguageModel for Slow {
     fn name(&self) -> &str {
         "slow"
     }
@@ -66,11 +66,11 @@ impl Model for Slow {
         Limits { context: 100_000, ..Limits::default() }
     }
 
-    async fn ask(&self, _: &Question<'_>, _: &mut Deltas<'_>) -> Result<Answer, AskError> {
+    async fn send(&self, _: &ModelRequest<'_>, _: &mut Deltas<'_>) -> Result<ModelResponse, ModelError> {
         let mut waiting = Waiting(Some(self));
         self.asked.send_modify(|asked| *asked += 1);
         self.permissions.acquire().await.unwrap().forget();
         waiting.0 = None;
-        Ok(Answer { text: SUMMARY.to_owned(), finish: Finish::Complete, usage: None })
+        Ok(ModelResponse { text: SUMMARY.to_owned(), finish: Finish::Complete, usage: None })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use secateur::session::Event;
 use secateur::{Layer, Limits, Profiles};
-use secateur_engine::provider::Model;
+use secateur_engine::provider::LanguageModel;
 use secateur_engine::{Engine, NewMessage, Opening, Session, Target};
 use serde_json::json;
 
@@ -21,12 +21,12 @@ pub(crate) async fn engine(url: &str) -> Engine {
 }
 
 /// An engine with connections of its own and a model that all may share.
-pub(crate) async fn engine_with<M: Model + 'static>(url: &str, model: &Arc<M>) -> Engine {
+pub(crate) async fn engine_with<M: LanguageModel + 'static>(url: &str, model: &Arc<M>) -> Engine {
     engine(url).await.with_model(Arc::<M>::clone(model))
 }
 
 /// An engine that summarises in the background once a part of the window is full.
-pub(crate) async fn ahead<M: Model + 'static>(url: &str, model: &Arc<M>) -> Engine {
+pub(crate) async fn ahead<M: LanguageModel + 'static>(url: &str, model: &Arc<M>) -> Engine {
     let layer = Layer::set("test", "compaction.background", toml::Value::String("30%".to_owned()));
     engine_with(url, model).await.with_profiles(Profiles::builtin(), vec![layer])
 }

@@ -1,7 +1,7 @@
 //! What is understood of what comes back.
 
 use secateur::Usage;
-use secateur_engine::provider::{AskError, Endpoint, Finish};
+use secateur_engine::provider::{Endpoint, Finish, ModelError};
 use secateur_formats::Wire;
 use serde_json::{Value, json};
 
@@ -224,9 +224,9 @@ async fn a_model_that_refuses_is_not_complete() {
             json!({ "type": "response.completed", "response": { "status": "completed" } }),
         ],
     );
-    assert_eq!(asked.await.error(), AskError::Empty { finish: Finish::Filtered });
+    assert_eq!(asked.await.error(), ModelError::Empty { finish: Finish::Filtered });
     let blocked = json!({ "promptFeedback": { "blockReason": "SAFETY" }, "usageMetadata": {} });
-    let expected = AskError::Empty { finish: Finish::Filtered };
+    let expected = ModelError::Empty { finish: Finish::Filtered };
     assert_eq!(play_events(Wire::Gemini, std::slice::from_ref(&blocked)).await.error(), expected);
     assert_eq!(play(Wire::Gemini, Script::json(blocked.to_string())).await.error(), expected);
 }

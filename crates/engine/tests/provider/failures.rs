@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use secateur_engine::provider::{AskError, Delta, Endpoint, Finish, Model};
+use secateur_engine::provider::{Delta, Endpoint, Finish, LanguageModel, ModelError};
 use secateur_formats::Wire;
 use serde_json::{Value, json};
 
@@ -31,14 +31,14 @@ async fn half_an_answer_is_none_however_it_ends() {
         for script in [half.clone(), half.clone().then(Step::Cut), torn.clone(), torn.then(Step::Cut)] {
             let asked = play(wire, script).await;
             assert_eq!(asked.heard.concat(), "One two", "{wire}");
-            assert_eq!(asked.error(), AskError::CutOff { received: 7 }, "{wire}");
+            assert_eq!(asked.error(), ModelError::CutOff { received: 7 }, "{wire}");
         }
         let asked = play(wire, Script::stream("")).await;
-        assert_eq!(asked.error(), AskError::CutOff { received: 0 }, "{wire}");
+        assert_eq!(asked.error(), ModelError::CutOff { received: 0 }, "{wire}");
     }
     let done = format!("{}data: [DONE]\n\n", beginning(Wire::OpenAiChat));
     let asked = play(Wire::OpenAiChat, Script::stream(done)).await;
-    assert_eq!(asked.error(), AskError::CutOff { received: 7 }, "said to be done, but not why");
+    assert_eq!(asked.error(), ModelError::CutOff { received: 7 }, "said to be done, but not why");
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_call_of_a_tool_is_an_error_in_every_shape() {
         (Wire::Gemini, json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL" }] })),
     ] {
         let body = beginning(wire) + &events(wire, std::slice::from_ref(&event));
-        assert_eq!(play(wire, Script::stream(body)).await.error(), AskError::CalledTool, "{wire}: {event}");
+        assert_eq!(play(wire, Script::stream(body)).await.error(), ModelError::CalledTool, "{wire}: {event}");
     }
     for (wire, body) in [
         (
@@ -89,7 +89,11 @@ async fn a_call_of_a_tool_is_an_error_in_every_shape() {
         ),
         (Wire::Gemini, gemini(json!({ "functionCall": { "name": "ls" } }))),
     ] {
-        assert_eq!(play(wire, Script::json(body.to_string())).await.error(), AskError::CalledTool, "{wire}");
+        assert_eq!(
+            play(wire, Script::json(body.to_string())).await.error(),
+            ModelError::CalledTool,
+            "{wire}"
+        );
     }
 }
 
@@ -97,7 +101,7 @@ async fn a_call_of_a_tool_is_an_error_in_every_shape() {
 async fn a_blank_answer_is_none() {
     for wire in WIRES {
         for text in ["", " \n\t "] {
-            let expected = AskError::Empty { finish: Finish::Complete };
+            let expected = ModelError::Empty { finish: Finish::Complete };
             assert_eq!(play(wire, Script::answer(wire, text)).await.error(), expected, "{wire}");
             assert_eq!(play(wire, Script::whole(wire, text)).await.error(), expected, "{wire}");
         }
@@ -117,16 +121,16 @@ async fn what_cannot_be_read_is_malformed() {
         for body in broken {
             let body = beginning(wire) + body;
             let error = play(wire, Script::stream(body.as_str())).await.error();
-            assert!(matches!(error, AskError::Malformed { .. }), "{wire}: {body} {error}");
+            assert!(matches!(error, ModelError::Malformed { .. }), "{wire}: {body} {error}");
         }
         let mut latin = beginning(wire).into_bytes();
         latin.extend(b"data: {\"type\":\"\xff\"}\n\n");
         let error = play(wire, Script::stream(latin)).await.error();
-        assert!(matches!(error, AskError::Malformed { .. }), "{wire}: {error}");
+        assert!(matches!(error, ModelError::Malformed { .. }), "{wire}: {error}");
         let half = whole(wire, "so");
         for body in ["", "{}", "[]", "no", &half[..half.len() / 2]] {
             let error = play(wire, Script::json(body)).await.error();
-            assert!(matches!(error, AskError::Malformed { .. }), "{wire}: {body} {error}");
+            assert!(matches!(error, ModelError::Malformed { .. }), "{wire}: {body} {error}");
         }
         let page = Script::stream("<html>Welcome</html>").header("content-type", "text/html");
         let error = play(wire, page).await.error();
@@ -139,9 +143,9 @@ async fn a_deep_nest_of_brackets_is_malformed_and_nothing_worse() {
     for wire in WIRES {
         let deep = format!("data: {{\"x\":{}\n\n", "[".repeat(100_000));
         let error = play(wire, Script::stream(deep)).await.error();
-        assert!(matches!(error, AskError::Malformed { .. }), "{wire}: {error}");
+        assert!(matches!(error, ModelError::Malformed { .. }), "{wire}: {error}");
         let error = play(wire, Script::refusal(400, "[".repeat(60_000))).await.error();
-        assert!(matches!(error, AskError::Refused { status: 400, .. }), "{wire}: {error}");
+        assert!(matches!(error, ModelError::Refused { status: 400, .. }), "{wire}: {error}");
     }
 }
 
@@ -151,9 +155,9 @@ async fn an_error_in_the_middle_of_a_stream_means_what_it_would_mean_before() {
     let anthropic =
         |kind: &str, message: &str| json!({ "type": "error", "error": { "type": kind, "message": message } });
     let gemini = |code: u16, status: &str, message: &str| json!({ "error": { "code": code, "status": status, "message": message } });
-    let server = |status| AskError::Server { status, retry_after: None, message: "busy".to_owned() };
-    let limited = AskError::RateLimited { retry_after: None, message: "busy".to_owned() };
-    let overflow = AskError::Overflow { used: Some(9), limit: Some(8) };
+    let server = |status| ModelError::Server { status, retry_after: None, message: "busy".to_owned() };
+    let limited = ModelError::RateLimited { retry_after: None, message: "busy".to_owned() };
+    let overflow = ModelError::Overflow { used: Some(9), limit: Some(8) };
     let long = "prompt is too long: 9 tokens > 8 maximum";
     for (wire, event, expected) in [
         (Wire::OpenAiChat, json!({ "error": { "message": "busy", "code": 502 } }), server(502)),
@@ -173,7 +177,7 @@ async fn an_error_in_the_middle_of_a_stream_means_what_it_would_mean_before() {
         (
             Wire::OpenAiResponses,
             json!({ "type": "error", "code": "context_length_exceeded", "message": "too long" }),
-            AskError::Overflow { used: None, limit: None },
+            ModelError::Overflow { used: None, limit: None },
         ),
         (
             Wire::OpenAiResponses,
@@ -197,7 +201,7 @@ async fn an_error_with_status_200_is_an_error() {
     for wire in WIRES {
         let body = json!({ "type": "error", "error": { "type": "overloaded_error", "message": "busy" } });
         let error = play(wire, Script::json(body.to_string())).await.error();
-        assert!(matches!(error, AskError::Server { status: 529, .. }), "{wire}: {error}");
+        assert!(matches!(error, ModelError::Server { status: 529, .. }), "{wire}: {error}");
     }
 }
 
@@ -206,9 +210,9 @@ async fn an_overflow_is_told_from_other_refusals() {
     for wire in WIRES {
         let body = r#"{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#;
         let error = play(wire, Script::refusal(400, body)).await.error();
-        assert_eq!(error, AskError::Overflow { used: Some(210_000), limit: Some(200_000) }, "{wire}");
+        assert_eq!(error, ModelError::Overflow { used: Some(210_000), limit: Some(200_000) }, "{wire}");
         let error = play(wire, Script::refusal(413, "<html>too large</html>")).await.error();
-        assert_eq!(error, AskError::Overflow { used: None, limit: None }, "{wire}");
+        assert_eq!(error, ModelError::Overflow { used: None, limit: None }, "{wire}");
     }
 }
 
@@ -218,7 +222,7 @@ async fn a_redirect_is_not_followed() {
         let target = Scripted::start(vec![Script::answer(wire, "yes")]).await;
         let script = Script::refusal(307, "").header("location", &target.url());
         let error = play(wire, script).await.error();
-        assert!(matches!(error, AskError::Refused { status: 307, .. }), "{wire}: {error}");
+        assert!(matches!(error, ModelError::Refused { status: 307, .. }), "{wire}: {error}");
         assert!(target.requests().is_empty(), "{wire}");
     }
 }
@@ -254,7 +258,7 @@ async fn nobody_there_is_a_failure_of_the_network() {
         Endpoint { url: format!("{}/v1?key=sesame", server.url()), ..endpoint(Wire::OpenAiChat, &server) };
     drop(server);
     let error = ask(&settings).await.error();
-    assert!(matches!(error, AskError::Network { .. }), "{error}");
+    assert!(matches!(error, ModelError::Network { .. }), "{error}");
     assert!(!error.to_string().contains("sesame"), "{error}");
 }
 
@@ -268,7 +272,7 @@ async fn dropping_the_question_hangs_up() {
         let hear = std::sync::Arc::clone(&heard);
         let asking = tokio::spawn(async move {
             let mut deltas = move |_: Delta<'_>| hear.notify_one();
-            model.ask(&QUESTION, &mut deltas).await
+            model.send(&QUESTION, &mut deltas).await
         });
         heard.notified().await;
         asking.abort();
@@ -282,7 +286,7 @@ async fn dropping_the_question_before_anything_came_hangs_up() {
     for wire in WIRES {
         let server = Scripted::start(vec![Script::silence()]).await;
         let model = endpoint(wire, &server).connect().unwrap();
-        let asking = tokio::spawn(async move { model.ask(&QUESTION, &mut |_| {}).await });
+        let asking = tokio::spawn(async move { model.send(&QUESTION, &mut |_| {}).await });
         server.wait_for_requests(1).await;
         asking.abort();
         server.wait_for_hang_ups(1).await;

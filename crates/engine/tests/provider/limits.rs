@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use secateur_engine::provider::{AskError, Endpoint};
+use secateur_engine::provider::{Endpoint, ModelError};
 use secateur_formats::Wire;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ async fn play(wire: Wire, script: Script, change: impl FnOnce(&mut Endpoint)) ->
 
 #[tokio::test]
 async fn silence_is_not_borne_for_ever() {
-    let silent = AskError::Silent { after: Duration::from_millis(SHORT) };
+    let silent = ModelError::Silent { after: Duration::from_millis(SHORT) };
     for wire in WIRES {
         let body = answer(wire, "One two");
         let half = &body[..body.len() / 2];
@@ -43,10 +43,10 @@ async fn silence_in_an_error_does_not_hide_the_error() {
         let script = Script::refusal(403, "{\"mess").then(Step::Stall);
         let asked = play(Wire::OpenAiChat, script, |endpoint| endpoint.patience_ms = patience).await;
         match asked.error() {
-            AskError::Silent { .. } => {}
-            AskError::Refused { status: 403, message } if message == "it did not say why" => {}
+            ModelError::Silent { .. } => {}
+            ModelError::Refused { status: 403, message } if message == "it did not say why" => {}
             error => {
-                assert_eq!(error, AskError::Refused { status: 403, message: "{\"mess".to_owned() });
+                assert_eq!(error, ModelError::Refused { status: 403, message: "{\"mess".to_owned() });
                 break;
             }
         }
@@ -55,7 +55,7 @@ async fn silence_in_an_error_does_not_hide_the_error() {
 
 #[tokio::test]
 async fn an_answer_that_drips_for_ever_runs_out_of_time() {
-    let timeout = AskError::Timeout { after: Duration::from_millis(SHORT) };
+    let timeout = ModelError::Timeout { after: Duration::from_millis(SHORT) };
     for wire in WIRES {
         for script in [Script::stream(": busy\n\n"), Script::json("{"), Script::refusal(500, "{")] {
             let gap = Duration::from_millis(2);
@@ -75,7 +75,7 @@ async fn an_answer_has_a_most_of_bytes() {
             assert_eq!(asked.answer().text, text, "{wire}");
             let asked = play(wire, script, |endpoint| endpoint.most_bytes = 99).await;
             assert!(asked.heard.concat().len() < 100, "{wire}");
-            assert_eq!(asked.error(), AskError::TooLong { limit: 99 }, "{wire}");
+            assert_eq!(asked.error(), ModelError::TooLong { limit: 99 }, "{wire}");
         }
     }
 }
@@ -92,7 +92,7 @@ async fn an_answer_without_end_is_given_up() {
         let bytes = events(wire, &[word(wire)]).repeat(100).into_bytes();
         let script = Script::stream("").then(Step::Drip { bytes, gap: Duration::ZERO });
         let asked = play(wire, script, |endpoint| endpoint.most_bytes = 10_000).await;
-        assert_eq!(asked.error(), AskError::TooLong { limit: 10_000 }, "{wire}");
+        assert_eq!(asked.error(), ModelError::TooLong { limit: 10_000 }, "{wire}");
     }
 }
 
@@ -106,7 +106,7 @@ async fn an_event_without_end_is_given_up() {
         let bytes = vec![b'x'; 1 << 16];
         let script = script.then(Step::Drip { bytes, gap: Duration::ZERO });
         let asked = play(wire, script, |_| {}).await;
-        assert_eq!(asked.error(), AskError::TooLong { limit: 8 << 20 }, "{wire}");
+        assert_eq!(asked.error(), ModelError::TooLong { limit: 8 << 20 }, "{wire}");
     }
 }
 
@@ -116,7 +116,7 @@ async fn chatter_without_end_is_given_up() {
         let bytes = "event: ping\ndata: {\"type\":\"ping\"}\n\n".repeat(1_000).into_bytes();
         let script = Script::stream("").then(Step::Drip { bytes, gap: Duration::ZERO });
         let asked = play(wire, script, |endpoint| endpoint.most_bytes = 10).await;
-        assert_eq!(asked.error(), AskError::TooLong { limit: 8 << 20 }, "{wire}");
+        assert_eq!(asked.error(), ModelError::TooLong { limit: 8 << 20 }, "{wire}");
     }
 }
 
@@ -125,7 +125,7 @@ async fn the_body_of_an_error_is_read_only_so_far() {
     for wire in WIRES {
         let script =
             Script::refusal(403, "").then(Step::Drip { bytes: vec![b'x'; 5_000], gap: Duration::ZERO });
-        let AskError::Refused { status: 403, message } = play(wire, script, |_| {}).await.error() else {
+        let ModelError::Refused { status: 403, message } = play(wire, script, |_| {}).await.error() else {
             panic!("{wire}")
         };
         assert_eq!(message.chars().count(), 401, "{wire}");

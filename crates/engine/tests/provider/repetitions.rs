@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use secateur_engine::provider::{AskError, Endpoint, Finish};
+use secateur_engine::provider::{Endpoint, Finish, ModelError};
 use secateur_formats::Wire;
 use serde_json::json;
 
@@ -78,7 +78,7 @@ async fn the_last_error_is_told_when_all_repetitions_are_used_up() {
         let busy = |word: &str| Script::refusal(503, json!({ "error": { "message": word } }).to_string());
         let server = Scripted::start(vec![busy("one"), busy("two"), busy("three"), busy("four")]).await;
         let error = ask(&endpoint(wire, &server)).await.error();
-        let expected = AskError::Server { status: 503, retry_after: None, message: "three".to_owned() };
+        let expected = ModelError::Server { status: 503, retry_after: None, message: "three".to_owned() };
         assert_eq!(error, expected, "{wire}");
         assert_eq!(server.requests().len(), 3, "{wire}");
     }
@@ -127,7 +127,7 @@ async fn a_wish_for_too_long_ends_the_matter() {
     for (value, seconds) in [("61", 61), ("Fri, 31 Dec 9999 23:59:59 GMT", 1_000_000)] {
         let server = Scripted::start(vec![Script::refusal(429, "{}").header("retry-after", value)]).await;
         let error = ask(&endpoint(Wire::OpenAiChat, &server)).await.error();
-        assert!(matches!(error, AskError::RateLimited { .. }), "{error}");
+        assert!(matches!(error, ModelError::RateLimited { .. }), "{error}");
         assert!(error.retry_after().unwrap() >= Duration::from_secs(seconds), "{error:?}");
         assert_eq!(server.requests().len(), 1, "{value}");
     }
@@ -139,5 +139,5 @@ async fn a_wait_that_would_outlast_the_time_is_not_begun() {
     let server = Scripted::start(vec![busy]).await;
     let settings = Endpoint { timeout_ms: 40_000, ..endpoint(Wire::OpenAiChat, &server) };
     let error = ask(&settings).await.error();
-    assert!(matches!(error, AskError::Server { status: 503, .. }), "{error}");
+    assert!(matches!(error, ModelError::Server { status: 503, .. }), "{error}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use insta::assert_snapshot;
 use secateur::Limits;
-use secateur_engine::provider::{Endpoint, Model, Question, TokensField};
+use secateur_engine::provider::{Endpoint, LanguageModel, ModelRequest, TokensField};
 use secateur_formats::{Wire, lint};
 
 use crate::scripted::{Script, Scripted, Seen, WIRES};
@@ -168,7 +168,7 @@ async fn a_blank_instruction_is_left_out() {
     for wire in WIRES {
         let server = Scripted::start(vec![Script::answer(wire, "yes")]).await;
         let model = endpoint(wire, &server).connect().unwrap();
-        model.ask(&Question { system: " \n", ..QUESTION }, &mut |_| {}).await.unwrap();
+        model.send(&ModelRequest { system: " \n", ..QUESTION }, &mut |_| {}).await.unwrap();
         let seen = server.request();
         assert_eq!(lint::lint(wire, &seen.body), [], "{}", seen.body);
         for key in ["system", "instructions", "systemInstruction"] {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use secateur_engine::redact::{Finding, RedactError, Redacted, Redactor};
+use secateur_engine::redact::{FoundCredential, RedactError, RedactedText, Redactor};
 
 use super::contexts::scenes;
 use super::dice::Dice;
@@ -70,7 +70,7 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 /// The text with the findings replaced, made from the original and the findings alone.
-fn replay(text: &str, findings: &[Finding]) -> String {
+fn replay(text: &str, findings: &[FoundCredential]) -> String {
     let mut out = String::new();
     let mut at = 0;
     for finding in findings {
@@ -87,7 +87,7 @@ fn replay(text: &str, findings: &[Finding]) -> String {
 }
 
 fn check(redactor: &Redactor, text: &str) {
-    let Redacted { text: redacted, findings } = redactor.redact(text);
+    let RedactedText { text: redacted, findings } = redactor.redact(text);
     assert_eq!(replay(text, &findings), redacted, "what is no finding stays");
     assert_eq!(findings.is_empty(), matches!(redacted, Cow::Borrowed(_)));
     assert_eq!(redactor.contains_credential(text), !findings.is_empty());

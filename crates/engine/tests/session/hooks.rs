@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur::session::{Event, Failure, Means, Turn};
-use secateur_engine::hooks::{Call, Ending, Facts, Hook, HookError, Moment, Reason, Reply};
+use secateur_engine::hooks::{
+    CompactionEnding, Hook, HookCall, HookError, HookFacts, HookMoment, HookReason, HookResponse,
+};
 use secateur_engine::{Engine, Session};
 use secateur_formats::Wire;
 
@@ -27,10 +29,10 @@ async fn with(model: Arc<Author>, hook: Arc<dyn Hook>) -> (Engine, Session) {
 #[tokio::test]
 async fn context_of_hooks_reaches_the_summariser_at_every_attempt() {
     let model = Author::failing(1);
-    let hook = Listener::new(&[Moment::BeforeCompaction, Moment::SessionCompacting], |call: &Call| Reply {
-        context: vec![format!("from {}", call.moment())],
-        ..Reply::default()
-    });
+    let hook =
+        Listener::new(&[HookMoment::BeforeCompaction, HookMoment::SessionCompacting], |call: &HookCall| {
+            HookResponse { context: vec![format!("from {}", call.moment())], ..HookResponse::default() }
+        });
     let (_, mut session) = with(model.clone(), hook).await;
     assert_eq!(made(&session.compact(None).await.unwrap()), [Means::Model]);
     assert_eq!(model.questions().len(), 2);
@@ -44,10 +46,10 @@ async fn context_of_hooks_reaches_the_summariser_at_every_attempt() {
 #[tokio::test]
 async fn a_hook_replaces_the_task_and_the_rules_still_hold() {
     let model = Author::new(&[]);
-    let hook = Listener::new(&[Moment::SessionCompacting], |call: &Call| {
-        let Facts::SessionCompacting { prompt, model, .. } = &call.facts else { panic!() };
+    let hook = Listener::new(&[HookMoment::SessionCompacting], |call: &HookCall| {
+        let HookFacts::SessionCompacting { prompt, model, .. } = &call.facts else { panic!() };
         assert!(prompt.contains("## …") && model.as_deref() == Some("author"));
-        Reply { prompt: Some("Write a haiku.".to_owned()), ..Reply::default() }
+        HookResponse { prompt: Some("Write a haiku.".to_owned()), ..HookResponse::default() }
     });
     let (_, mut session) = with(model.clone(), hook).await;
     session.compact(None).await.unwrap();
@@ -58,8 +60,9 @@ async fn a_hook_replaces_the_task_and_the_rules_still_hold() {
 
 #[tokio::test]
 async fn a_veto_leaves_everything_as_it_is() {
-    for moment in [Moment::BeforeCompaction, Moment::SessionCompacting] {
-        let veto = |_: &Call| Reply { veto: Some("not now".to_owned()), ..Reply::default() };
+    for moment in [HookMoment::BeforeCompaction, HookMoment::SessionCompacting] {
+        let veto =
+            |_: &HookCall| HookResponse { veto: Some("not now".to_owned()), ..HookResponse::default() };
         let (_, mut session) = with(Author::new(&[]), Listener::new(&[moment], veto)).await;
         let before = ask(&mut session, &target(100_000)).await.body;
         let told = session.compact(None).await.unwrap();
@@ -70,11 +73,11 @@ async fn a_veto_leaves_everything_as_it_is() {
 
 #[tokio::test]
 async fn a_hook_keeps_a_result_that_would_be_cut() {
-    let hook = Listener::new(&[Moment::BeforePrune], |call: &Call| {
-        let Facts::BeforePrune { tokens, parts } = &call.facts else { panic!() };
+    let hook = Listener::new(&[HookMoment::BeforePrune], |call: &HookCall| {
+        let HookFacts::BeforePrune { tokens, parts } = &call.facts else { panic!() };
         assert!(tokens.after.unwrap() < tokens.before);
         assert_eq!(parts[0].tool.as_deref(), Some("read"));
-        Reply { keep: vec![parts[0].id.clone()], ..Reply::default() }
+        HookResponse { keep: vec![parts[0].id.clone()], ..HookResponse::default() }
     });
     let engine = engine().await.with_hooks(hooks([hook.clone() as _]));
     let mut session = open(&engine, "opencode", WIRE).await;
@@ -84,7 +87,7 @@ async fn a_hook_keeps_a_result_that_would_be_cut() {
     ask(&mut session, &target(200_000)).await;
     answered(&mut session, 100_000, Turn::Over).await;
     let count = match &hook.heard.lock().unwrap()[0].facts {
-        Facts::BeforePrune { parts, .. } => parts.len(),
+        HookFacts::BeforePrune { parts, .. } => parts.len(),
         other => panic!("{other:?}"),
     };
     let shape = shape(&ask(&mut session, &target(200_000)).await.body);
@@ -94,32 +97,35 @@ async fn a_hook_keeps_a_result_that_would_be_cut() {
 
 #[tokio::test]
 async fn hooks_are_told_how_a_compaction_ended() {
-    let hook = Listener::new(&[Moment::AfterCompaction], |_| Reply::default());
+    let hook = Listener::new(&[HookMoment::AfterCompaction], |_| HookResponse::default());
     let (_, mut session) = with(Author::new(&[]), hook.clone()).await;
     session.compact(None).await.unwrap();
     let call = hook.heard.lock().unwrap().pop().unwrap();
-    assert_eq!(call.reason, Reason::Manual);
-    let Facts::AfterCompaction { tokens, messages, ending } = call.facts else { panic!() };
+    assert_eq!(call.reason, HookReason::Manual);
+    let HookFacts::AfterCompaction { tokens, messages, ending } = call.facts else { panic!() };
     assert!(tokens.after.unwrap() < tokens.before);
     assert_eq!((messages.from, messages.to > 4), (2, true));
-    let Ending::Compacted { summary } = ending else { panic!("{ending:?}") };
+    let CompactionEnding::Compacted { summary } = ending else { panic!("{ending:?}") };
     assert!(summary.contains("The files were looked at."));
 }
 
 #[tokio::test]
 async fn hooks_are_told_that_a_compaction_came_to_nothing() {
-    let hook = Listener::new(&[Moment::SessionCompacting, Moment::AfterCompaction], |call: &Call| Reply {
-        veto: (call.moment() == Moment::SessionCompacting).then(|| "no".to_owned()),
-        ..Reply::default()
-    });
+    let hook =
+        Listener::new(&[HookMoment::SessionCompacting, HookMoment::AfterCompaction], |call: &HookCall| {
+            HookResponse {
+                veto: (call.moment() == HookMoment::SessionCompacting).then(|| "no".to_owned()),
+                ..HookResponse::default()
+            }
+        });
     let (_, mut session) = with(Author::new(&[]), hook.clone()).await;
     session.compact(None).await.unwrap();
     let heard = hook.heard.lock().unwrap();
     let ending = heard.iter().find_map(|call| match &call.facts {
-        Facts::AfterCompaction { ending, .. } => Some(ending.clone()),
+        HookFacts::AfterCompaction { ending, .. } => Some(ending.clone()),
         _ => None,
     });
-    assert_eq!(ending, Some(Ending::Failed { why: "a hook refused it".to_owned() }));
+    assert_eq!(ending, Some(CompactionEnding::Failed { why: "a hook refused it".to_owned() }));
 }
 
 /// A hook that never answers.
@@ -131,7 +137,7 @@ impl Hook for Hanging {
         "hanging"
     }
 
-    fn wants(&self, _: Moment) -> bool {
+    fn wants(&self, _: HookMoment) -> bool {
         true
     }
 
@@ -139,21 +145,21 @@ impl Hook for Hanging {
         Duration::from_millis(20)
     }
 
-    async fn call(&self, _: &Call) -> Result<Reply, HookError> {
+    async fn call(&self, _: &HookCall) -> Result<HookResponse, HookError> {
         std::future::pending().await
     }
 }
 
 #[tokio::test]
 async fn hostile_hooks_change_nothing() {
-    let plain = with(Author::new(&[]), Listener::new(&[], |_| Reply::default())).await;
-    let huge = Listener::new(&Moment::ALL, |_| Reply {
+    let plain = with(Author::new(&[]), Listener::new(&[], |_| HookResponse::default())).await;
+    let huge = Listener::new(&HookMoment::ALL, |_| HookResponse {
         context: vec!["x".repeat(1_000_000); 100],
         prompt: Some("y".repeat(1_000_000)),
         keep: vec!["no such part".to_owned(); 10_000],
         veto: Some(String::new()),
     });
-    let panics = Listener::new(&Moment::ALL, |_| panic!("a hook breaks"));
+    let panics = Listener::new(&HookMoment::ALL, |_| panic!("a hook breaks"));
     let mut bodies = Vec::new();
     let (model, wide) = (Author::new(&[]), target(100_000));
     let sessions = [

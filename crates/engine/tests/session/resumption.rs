@@ -1,7 +1,7 @@
 //! The work goes on where it was interrupted, and only there.
 
 use secateur::session::{Event, Turn};
-use secateur_engine::hooks::{Facts, Moment, Reply};
+use secateur_engine::hooks::{HookFacts, HookMoment, HookResponse};
 use secateur_engine::{Engine, Session};
 use secateur_formats::Wire;
 
@@ -69,8 +69,8 @@ async fn nobody_is_told_to_go_on_after_a_compaction_that_somebody_asked_for() {
 
 #[tokio::test]
 async fn a_hook_may_want_to_ask_first() {
-    let veto = |_: &_| Reply { veto: Some("ask the user".to_owned()), ..Reply::default() };
-    let hook = Listener::new(&[Moment::Autocontinue], veto);
+    let veto = |_: &_| HookResponse { veto: Some("ask the user".to_owned()), ..HookResponse::default() };
+    let hook = Listener::new(&[HookMoment::Autocontinue], veto);
     let engine = engine().await.with_model(Author::new(&[])).with_hooks(hooks([hook.clone() as _]));
     let mut session = full(&engine, "balanced").await;
     let told = answered(&mut session, WINDOW - 100, Turn::Open).await;
@@ -78,7 +78,7 @@ async fn a_hook_may_want_to_ask_first() {
     let request = ask(&mut session, &target(WINDOW)).await;
     assert!(!request.body.contains("Please go on"), "{}", shape(&request.body));
     let heard = hook.heard.lock().unwrap();
-    assert!(matches!(&heard[..], [call] if matches!(&call.facts, Facts::Autocontinue { message }
+    assert!(matches!(&heard[..], [call] if matches!(&call.facts, HookFacts::Autocontinue { message }
         if message.starts_with("Please go on"))));
 }
 

@@ -1,7 +1,7 @@
 //! A credential that was said once goes nowhere else.
 
 use secateur::session::Turn;
-use secateur_engine::hooks::{Call, Facts, Moment, Reply};
+use secateur_engine::hooks::{HookCall, HookFacts, HookMoment, HookResponse};
 use secateur_engine::{Live, NewMessage};
 use secateur_formats::Wire;
 use serde_json::json;
@@ -17,9 +17,9 @@ async fn a_planted_credential_reaches_neither_summariser_nor_summary_nor_hooks_n
     for wire in Wire::ALL {
         // The model repeats it, as if it had learned it elsewhere.
         let model = Author::new(&[&format!("## Done\nThe key is {KEY} and works."), "## Done\nAll."]);
-        let hook = Listener::new(&Moment::ALL, |_: &Call| Reply {
+        let hook = Listener::new(&HookMoment::ALL, |_: &HookCall| HookResponse {
             context: vec![format!("remember {KEY}")],
-            ..Reply::default()
+            ..HookResponse::default()
         });
         let engine = engine().await.with_model(model.clone()).with_hooks(hooks([hook.clone() as _]));
         let mut watch = engine.watch();
@@ -74,7 +74,7 @@ async fn a_planted_credential_reaches_neither_summariser_nor_summary_nor_hooks_n
 
 #[tokio::test]
 async fn a_hook_reads_the_conversation_without_credentials() {
-    let hook = Listener::new(&[Moment::BeforeCompaction], |_| Reply::default());
+    let hook = Listener::new(&[HookMoment::BeforeCompaction], |_| HookResponse::default());
     let engine = engine().await.with_hooks(hooks([hook.clone() as _]));
     let wire = Wire::OpenAiChat;
     let mut session = open(&engine, "balanced", wire).await;
@@ -83,7 +83,7 @@ async fn a_hook_reads_the_conversation_without_credentials() {
     session.append(turn(wire, 1, 200)).await.unwrap();
     assert_eq!(made(&session.compact(None).await.unwrap()).len(), 1);
     let heard = hook.heard.lock().unwrap();
-    let Facts::BeforeCompaction { conversation, messages, .. } = &heard[0].facts else { panic!() };
+    let HookFacts::BeforeCompaction { conversation, messages, .. } = &heard[0].facts else { panic!() };
     assert!(conversation.contains("Read the docs.") && !conversation.contains(KEY), "{conversation}");
     assert!(messages.from < messages.to);
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use secateur::session::{Event, Means, Turn};
 use secateur::{Layer, Limits, Profiles, Usage};
-use secateur_engine::hooks::{Call, Hook, HookError, Hooks, Moment, Reply};
-use secateur_engine::provider::{Answer, AskError, Deltas, Finish, Model, Question};
+use secateur_engine::hooks::{Hook, HookCall, HookError, HookMoment, HookResponse, Hooks};
+use secateur_engine::provider::{Deltas, Finish, LanguageModel, ModelError, ModelRequest, ModelResponse};
 use secateur_engine::{Clock, Engine, NewMessage, Opening, Request, Session, Settlement, Target};
 use secateur_formats::{Wire, lint};
 
@@ -17,7 +17,7 @@ pub(crate) const SUMMARY: &str = "## Done\nThe files were looked at.\n## Next\nT
 /// A model that writes what it is told to, and remembers what it was asked.
 #[derive(Default)]
 pub(crate) struct Author {
-    pub says: Mutex<VecDeque<Result<String, AskError>>>,
+    pub says: Mutex<VecDeque<Result<String, ModelError>>>,
     pub asked: Mutex<Vec<String>>,
     pub window: i64,
 }
@@ -30,7 +30,7 @@ impl Author {
 
     /// A model that fails so often, and then writes.
     pub(crate) fn failing(times: usize) -> Arc<Self> {
-        let fails = (0..times).map(|_| Err(AskError::CutOff { received: 3 })).collect();
+        let fails = (0..times).map(|_| Err(ModelError::CutOff { received: 3 })).collect();
         Arc::new(Self { says: Mutex::new(fails), window: 100_000, ..Self::default() })
     }
 
@@ -40,7 +40,7 @@ impl Author {
 }
 
 #[async_trait]
-impl Model for Author {
+impl LanguageModel for Author {
     fn name(&self) -> &str {
         "author"
     }
@@ -49,27 +49,31 @@ impl Model for Author {
         Limits { context: self.window, ..Limits::default() }
     }
 
-    async fn ask(&self, question: &Question<'_>, _: &mut Deltas<'_>) -> Result<Answer, AskError> {
+    async fn send(
+        &self,
+        question: &ModelRequest<'_>,
+        _: &mut Deltas<'_>,
+    ) -> Result<ModelResponse, ModelError> {
         self.asked.lock().unwrap().push(format!("{}\n\n{}", question.system, question.text));
         let text = self.says.lock().unwrap().pop_front().unwrap_or_else(|| Ok(SUMMARY.to_owned()))?;
-        Ok(Answer { text, finish: Finish::Complete, usage: None })
+        Ok(ModelResponse { text, finish: Finish::Complete, usage: None })
     }
 }
 
 /// What a hook answers, and what it was told.
-type Script = Box<dyn Fn(&Call) -> Reply + Send + Sync>;
+type Script = Box<dyn Fn(&HookCall) -> HookResponse + Send + Sync>;
 
 /// A hook that answers by script at some moments.
 pub(crate) struct Listener {
-    moments: Vec<Moment>,
+    moments: Vec<HookMoment>,
     script: Script,
-    pub heard: Mutex<Vec<Call>>,
+    pub heard: Mutex<Vec<HookCall>>,
 }
 
 impl Listener {
     pub(crate) fn new(
-        moments: &[Moment],
-        script: impl Fn(&Call) -> Reply + Send + Sync + 'static,
+        moments: &[HookMoment],
+        script: impl Fn(&HookCall) -> HookResponse + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Self { moments: moments.to_vec(), script: Box::new(script), heard: Mutex::default() })
     }
@@ -81,11 +85,11 @@ impl Hook for Listener {
         "listener"
     }
 
-    fn wants(&self, moment: Moment) -> bool {
+    fn wants(&self, moment: HookMoment) -> bool {
         self.moments.contains(&moment)
     }
 
-    async fn call(&self, call: &Call) -> Result<Reply, HookError> {
+    async fn call(&self, call: &HookCall) -> Result<HookResponse, HookError> {
         self.heard.lock().unwrap().push(call.clone());
         Ok((self.script)(call))
     }

@@ -5,7 +5,7 @@ use axum::extract::State;
 use secateur::Action;
 use secateur::session::{Entry, EntryPart, MadeCut};
 use secateur_engine::EngineError;
-use secateur_store::{Message as Row, SessionRow};
+use secateur_store::{MessageRow, SessionRow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
@@ -122,7 +122,7 @@ pub(super) fn name(message: u64, part: u32) -> String {
 }
 
 impl Message {
-    fn of(session: &SessionRow, row: Row) -> Result<Self, EngineError> {
+    fn of(session: &SessionRow, row: MessageRow) -> Result<Self, EngineError> {
         let entry: Entry = read(&row.facts, row.seq)?;
         let cuts: Vec<MadeCut> = if row.cuts.is_empty() { Vec::new() } else { read(&row.cuts, row.seq)? };
         let part = |(place, part): (u32, EntryPart)| Part {

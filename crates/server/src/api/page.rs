@@ -1,6 +1,6 @@
 //! Lists that are too long to be given out at once.
 
-use secateur_store::{Cursor, SessionRow};
+use secateur_store::{SessionCursor, SessionRow};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -90,7 +90,7 @@ impl Listed {
         limit(self.limit.as_deref())
     }
 
-    pub(super) fn after(&self) -> Result<Option<Cursor>, Problem> {
+    pub(super) fn after(&self) -> Result<Option<SessionCursor>, Problem> {
         let bad = || Problem::bad_value("after is no place in the list; wanted is `next` of an earlier page");
         self.after.as_deref().map(|after| parse(after).ok_or_else(bad)).transpose()
     }
@@ -110,7 +110,7 @@ pub(super) fn mark(row: &SessionRow) -> String {
 /// The longest id of a session in bytes.
 const LONGEST_ID: usize = 1024;
 
-fn parse(mark: &str) -> Option<Cursor> {
+fn parse(mark: &str) -> Option<SessionCursor> {
     let is_hex = mark.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     if !is_hex || mark.len() < 16 || mark.len() > 16 + 2 * LONGEST_ID || !mark.len().is_multiple_of(2) {
         return None;
@@ -120,7 +120,7 @@ fn parse(mark: &str) -> Option<Cursor> {
     let pairs = id.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
     let bytes = pairs.map(|pair| u8::from_str_radix(pair?, 16).ok().filter(|byte| *byte > 0));
     let id = String::from_utf8_lossy(&bytes.collect::<Option<Vec<u8>>>()?).into_owned();
-    Some(Cursor { updated, id })
+    Some(SessionCursor { updated, id })
 }
 
 #[cfg(test)]
@@ -131,7 +131,7 @@ mod tests {
     fn a_mark_names_its_place_and_whatever_else_is_refused() {
         for (updated, id) in [(0, "s"), (-1, "\u{e9} %/"), (i64::MAX, ""), (i64::MIN, "0191-ab")] {
             let row = SessionRow { updated, id: id.to_owned(), ..SessionRow::default() };
-            assert_eq!(parse(&mark(&row)), Some(Cursor { updated, id: id.to_owned() }));
+            assert_eq!(parse(&mark(&row)), Some(SessionCursor { updated, id: id.to_owned() }));
         }
         let long = "61".repeat(2_000);
         for bad in ["", "s", "12", "000000000000000g", "00000000000000000", "000000000000000000", "é", &long]

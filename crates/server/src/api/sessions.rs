@@ -51,7 +51,7 @@ impl From<SessionRow> for Session {
         Self {
             id: row.id,
             title: row.title,
-            wire: row.dialect,
+            wire: row.wire,
             profile: row.profile,
             model: request.model,
             window: request.limits.context,

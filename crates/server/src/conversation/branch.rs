@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use secateur_engine::Session;
-use secateur_engine::provider::Model;
+use secateur_engine::provider::LanguageModel;
 
 use super::Report;
 use super::apart::Apart;
@@ -209,4 +209,4 @@ pub(crate) struct Answered {
 }
 
 /// Who may be asked for a summary on a client's account.
-pub(crate) type Lent = Option<Arc<dyn Model>>;
+pub(crate) type Lent = Option<Arc<dyn LanguageModel>>;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use http::{HeaderMap, HeaderValue};
 use secateur::Limits;
-use secateur_engine::provider::{Answer, AskError, Connector, Deltas, Endpoint, Model, Question, Secret};
+use secateur_engine::provider::{
+    Connector, Deltas, Endpoint, LanguageModel, ModelError, ModelRequest, ModelResponse, Secret,
+};
 use secateur_formats::Wire;
 
 /// Where a request goes.
@@ -27,7 +29,7 @@ impl Lender {
         model: &str,
         limits: Limits,
         headers: &HeaderMap,
-    ) -> Option<Arc<dyn Model>> {
+    ) -> Option<Arc<dyn LanguageModel>> {
         let headers = lent(headers);
         Some(Arc::new(Lent { lender: self, wire, model: model.to_owned(), limits, headers }))
     }
@@ -66,7 +68,7 @@ struct Lent {
 }
 
 #[async_trait]
-impl Model for Lent {
+impl LanguageModel for Lent {
     fn name(&self) -> &str {
         &self.model
     }
@@ -75,7 +77,11 @@ impl Model for Lent {
         self.limits
     }
 
-    async fn ask(&self, question: &Question<'_>, deltas: &mut Deltas<'_>) -> Result<Answer, AskError> {
+    async fn send(
+        &self,
+        question: &ModelRequest<'_>,
+        deltas: &mut Deltas<'_>,
+    ) -> Result<ModelResponse, ModelError> {
         let tokens = |limit: i64| u32::try_from(limit).unwrap_or(u32::MAX);
         let endpoint = Endpoint {
             context: tokens(self.limits.context),
@@ -86,7 +92,7 @@ impl Model for Lent {
         let headers = self.headers.iter().filter_map(|(name, value)| Some((name.as_str(), text(value)?)));
         let headers: Vec<(&str, Secret)> = headers.collect();
         let client = endpoint.connect_through(&self.lender.connector, &headers);
-        let client = client.map_err(|error| AskError::Network { reason: error.to_string() })?;
-        client.ask(question, deltas).await
+        let client = client.map_err(|error| ModelError::Network { reason: error.to_string() })?;
+        client.send(question, deltas).await
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use secateur::session::{Nature, Seq};
 use secateur_engine::{Engine, EngineError, Session};
-use secateur_store::{Found, MOST_FOUND};
+use secateur_store::{FoundMessage, MOST_FOUND};
 
 use super::chain::{Id, Link};
 
@@ -49,7 +49,10 @@ pub(crate) async fn find_in(
 
 /// The last message of a chain that is stored in any session, and where. Of several sessions the youngest, whoever
 /// looks: it was begun for what is said now. Ids of sessions begin with their time.
-pub(crate) async fn find(engine: &Engine, chain: &[Id]) -> Result<Option<(usize, Found)>, EngineError> {
+pub(crate) async fn find(
+    engine: &Engine,
+    chain: &[Id],
+) -> Result<Option<(usize, FoundMessage)>, EngineError> {
     let (mut end, mut page) = (chain.len(), PAGE);
     while end > 0 {
         let start = end.saturating_sub(page);
@@ -73,7 +76,7 @@ fn spelled(chain: &[Id], range: Range<usize>) -> Vec<String> {
 }
 
 /// The last of these messages that was found, in the youngest session.
-fn last(ids: &[String], found: Vec<Found>) -> Option<(usize, Found)> {
+fn last(ids: &[String], found: Vec<FoundMessage>) -> Option<(usize, FoundMessage)> {
     let places = found.into_iter().filter_map(|found| {
         let place = ids.iter().position(|id| *id == found.id)?;
         Some((place, found))

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use secateur_engine::provider::Overflow;
+use secateur_engine::provider::ReportedOverflow;
 use secateur_engine::{EngineError, Target};
 
 use super::branch::{Answered, Branch, Lent};
@@ -81,7 +81,7 @@ impl Talk {
 
     /// The provider refused the request as too long: what is to be sent instead; none if nothing can be done, and then
     /// the refusal is passed on.
-    pub(crate) async fn overflowed(mut self, said: Overflow) -> Option<Ready> {
+    pub(crate) async fn overflowed(mut self, said: ReportedOverflow) -> Option<Ready> {
         let mut ask = self.ask.take()?;
         let conversations = self.conversations.clone();
         match conversations.make_room(self.branch, &mut ask, said, (self.bytes, self.sent)).await {
@@ -120,7 +120,7 @@ impl Conversations {
         &self,
         branch: Arc<Branch>,
         ask: &mut Ask,
-        said: Overflow,
+        said: ReportedOverflow,
         (bytes, sent): (u64, Option<u64>),
     ) -> Result<(Arc<Branch>, Fitted), Hindrance> {
         let mut branch = branch;
@@ -146,7 +146,7 @@ impl Conversations {
         &self,
         branch: &Arc<Branch>,
         ask: &mut Ask,
-        said: Overflow,
+        said: ReportedOverflow,
         sent: Option<u64>,
     ) -> Result<Option<Fitted>, Hindrance> {
         let mut work = branch.work().await;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur_store::{
-    Clipping, Commit, Committed, Cursor, EventRow, Forget, Forgotten, Fork, Found, Lease, Loaded, Message,
-    NewSession, OperationRow, Search, SessionRow, Store, StoreError,
+    Clipping, ClippingSearch, Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease,
+    Loaded, MessageRow, NewSession, OperationRow, SessionCursor, SessionRow, Store, StoreError,
 };
 use tokio::sync::Notify;
 
@@ -136,11 +136,15 @@ impl Store for Flaky {
         self.act(false, self.store.sessions(limit)).await
     }
 
-    async fn sessions_after(&self, place: &Cursor, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+    async fn sessions_after(
+        &self,
+        place: &SessionCursor,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, StoreError> {
         self.act(false, self.store.sessions_after(place, limit)).await
     }
 
-    async fn find(&self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
         if self.is_closed.swap(false, Ordering::Relaxed) {
             self.waits.notify_one();
             self.opens.notified().await;
@@ -148,7 +152,7 @@ impl Store for Flaky {
         self.act(false, self.store.find(ids)).await
     }
 
-    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
         self.act(false, self.store.find_in(session, ids)).await
     }
 
@@ -168,11 +172,11 @@ impl Store for Flaky {
         self.act(false, self.store.originals(id, seqs)).await
     }
 
-    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<Message>, StoreError> {
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<MessageRow>, StoreError> {
         self.act(false, self.store.facts(id, after, limit)).await
     }
 
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<MessageRow>, StoreError> {
         self.act(false, self.store.messages(id, from, to)).await
     }
 
@@ -180,7 +184,7 @@ impl Store for Flaky {
         self.act(false, self.store.clippings(handle)).await
     }
 
-    async fn search(&self, search: Search) -> Result<Vec<Clipping>, StoreError> {
+    async fn search(&self, search: ClippingSearch) -> Result<Vec<Clipping>, StoreError> {
         self.act(false, self.store.search(search)).await
     }
 

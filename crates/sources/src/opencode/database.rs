@@ -11,13 +11,13 @@ use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Row as SqlRow, Statement};
 
 use super::Document;
-use crate::database::{Snapshot, is_local};
-use crate::json::{self, Members};
-use crate::source::{Opened, Source, Store, time};
-use crate::{SourceError, Warning};
+use crate::database::{DatabaseSnapshot, is_local};
+use crate::json::{self, ObjectWriter};
+use crate::source::{OpenedSource, Source, SourceKind, time};
+use crate::{SourceError, SourceWarning};
 
 /// The sessions in the database, the newest first.
-pub(crate) fn list(snapshot: &Snapshot<'_>) -> Result<Vec<Source>, SourceError> {
+pub(crate) fn list(snapshot: &DatabaseSnapshot<'_>) -> Result<Vec<Source>, SourceError> {
     let columns = snapshot.columns("session")?;
     let or_null =
         |name: &'static str| if columns.iter().any(|column| column == name) { name } else { "NULL" };
@@ -33,7 +33,7 @@ pub(crate) fn list(snapshot: &Snapshot<'_>) -> Result<Vec<Source>, SourceError> 
         bytes("message")
     );
     let source = |row: &SqlRow<'_>| {
-        let mut source = Source::inside(Store::OpenCodeDatabase, snapshot.path, row.get(0)?);
+        let mut source = Source::inside(SourceKind::OpenCodeDatabase, snapshot.path, row.get(0)?);
         source.project = row.get(1).unwrap_or_default();
         source.modified = row.get::<_, Option<i64>>(2).unwrap_or_default().and_then(time);
         source.bytes = row.get::<_, i64>(3).ok().and_then(|bytes| u64::try_from(bytes).ok());
@@ -45,45 +45,44 @@ pub(crate) fn list(snapshot: &Snapshot<'_>) -> Result<Vec<Source>, SourceError> 
 }
 
 /// The session `session` as an export document.
-pub(crate) fn compose(snapshot: &Snapshot<'_>, session: &str) -> Result<Opened, SourceError> {
-    let mut reading = Reading { snapshot, session, warnings: Vec::new() };
-    let mut document = Document::new(&reading.info()?);
-    let mut parts = reading.part_ids()?;
+pub(crate) fn compose(snapshot: &DatabaseSnapshot<'_>, session: &str) -> Result<OpenedSource, SourceError> {
+    let mut reader = SessionReader { snapshot, session, warnings: Vec::new() };
+    let mut document = Document::new(&reader.info()?);
+    let mut parts = reader.part_ids()?;
     let mut messages =
         snapshot.prepare_cached("SELECT data FROM message WHERE id = ?1").map_err(error(snapshot))?;
     let mut contents =
         snapshot.prepare_cached("SELECT data FROM part WHERE id = ?1").map_err(error(snapshot))?;
-    for message in reading.message_ids()? {
+    for message in reader.message_ids()? {
         let own = parts.remove(&message).unwrap_or_default();
-        let written = reading
+        let written = reader
             .row(&mut messages, "message", &message, |data| document.message(data, &message, session))?;
         if !written {
-            reading.orphans(&message, own.len());
+            reader.orphans(&message, own.len());
             continue;
         }
         for part in own {
-            reading
-                .row(&mut contents, "part", &part, |data| document.part(data, &part, &message, session))?;
+            reader.row(&mut contents, "part", &part, |data| document.part(data, &part, &message, session))?;
             document.check_size(snapshot.path, session)?;
         }
     }
     for (message, own) in parts {
-        reading.orphans(&message, own.len());
+        reader.orphans(&message, own.len());
     }
-    Ok(Opened { content: document.close(), warnings: reading.warnings })
+    Ok(OpenedSource { content: document.close(), warnings: reader.warnings })
 }
 
-fn error<'a>(snapshot: &'a Snapshot<'_>) -> impl Fn(rusqlite::Error) -> SourceError + 'a {
+fn error<'a>(snapshot: &'a DatabaseSnapshot<'_>) -> impl Fn(rusqlite::Error) -> SourceError + 'a {
     |error| snapshot.error(error)
 }
 
-struct Reading<'a> {
-    snapshot: &'a Snapshot<'a>,
+struct SessionReader<'a> {
+    snapshot: &'a DatabaseSnapshot<'a>,
     session: &'a str,
-    warnings: Vec<Warning>,
+    warnings: Vec<SourceWarning>,
 }
 
-impl Reading<'_> {
+impl SessionReader<'_> {
     /// What the session's row says, under the names of an export.
     fn info(&self) -> Result<String, SourceError> {
         let snapshot = self.snapshot;
@@ -191,7 +190,7 @@ impl Reading<'_> {
     }
 
     fn warn(&mut self, table: &'static str, id: &str, reason: String) {
-        self.warnings.push(Warning::row(self.snapshot.path, table, id, reason));
+        self.warnings.push(SourceWarning::row(self.snapshot.path, table, id, reason));
     }
 }
 
@@ -231,24 +230,24 @@ impl Columns {
     }
 
     fn info(&self, row: &SqlRow<'_>) -> String {
-        let mut info = Members::default();
+        let mut info = ObjectWriter::default();
         self.add(&mut info, row, &[("id", "id")]);
         self.add(&mut info, row, &IDS);
         self.add_documents(&mut info, row, &DOCUMENTS);
-        let mut cache = Members::default();
+        let mut cache = ObjectWriter::default();
         self.add(&mut cache, row, &CACHE);
-        let mut tokens = Members::default();
+        let mut tokens = ObjectWriter::default();
         self.add(&mut tokens, row, &TOKENS);
         tokens.object("cache", cache);
         info.object("tokens", tokens);
-        let mut share = Members::default();
+        let mut share = ObjectWriter::default();
         self.add(&mut share, row, &[("url", "share_url")]);
         info.object("share", share);
-        let mut summary = Members::default();
+        let mut summary = ObjectWriter::default();
         self.add(&mut summary, row, &CHANGES);
         self.add_documents(&mut summary, row, &[("diffs", "summary_diffs")]);
         info.object("summary", summary);
-        let mut times = Members::default();
+        let mut times = ObjectWriter::default();
         self.add(&mut times, row, &TIMES);
         info.object("time", times);
         info.close()
@@ -258,7 +257,7 @@ impl Columns {
         row.get_ref(*self.0.get(column)?).ok()
     }
 
-    fn add(&self, members: &mut Members, row: &SqlRow<'_>, facts: &[(&str, &str)]) {
+    fn add(&self, members: &mut ObjectWriter, row: &SqlRow<'_>, facts: &[(&str, &str)]) {
         for (name, column) in facts {
             match self.value(row, column) {
                 Some(ValueRef::Text(text)) => members.text(name, &String::from_utf8_lossy(text)),
@@ -272,7 +271,7 @@ impl Columns {
     }
 
     /// Columns that hold JSON. One that does not is left out: it is nothing that a session needs.
-    fn add_documents(&self, members: &mut Members, row: &SqlRow<'_>, facts: &[(&str, &str)]) {
+    fn add_documents(&self, members: &mut ObjectWriter, row: &SqlRow<'_>, facts: &[(&str, &str)]) {
         for (name, column) in facts {
             if let Some(ValueRef::Text(text)) = self.value(row, column)
                 && let Ok(text) = std::str::from_utf8(text)

@@ -11,9 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Document;
-use crate::regular;
-use crate::source::{Content, Source, Store};
-use crate::{SourceError, Warning, json, pattern};
+use crate::regular_file;
+use crate::source::{Source, SourceContent, SourceKind};
+use crate::{SourceError, SourceWarning, json, pattern};
 
 /// The largest session file that is looked into for the name of the project.
 const SESSION_FILE: u64 = 1 << 20;
@@ -26,11 +26,11 @@ pub(crate) fn is_storage(folder: &Path) -> bool {
 }
 
 /// The sessions in the storage at `folder`.
-pub(crate) fn list(folder: &Path, warnings: &mut Vec<Warning>) -> Vec<Source> {
+pub(crate) fn list(folder: &Path, warnings: &mut Vec<SourceWarning>) -> Vec<Source> {
     let mut sources = Vec::new();
     for found in pattern::matches(folder, "session/{project}/*.json", warnings) {
         let Some(session) = stem(&found.path) else { continue };
-        let mut source = Source::inside(Store::OpenCodeFolder, folder, session);
+        let mut source = Source::inside(SourceKind::OpenCodeFolder, folder, session);
         source.project = directory(&found.path).or(found.project);
         source.modified = fs::metadata(&found.path).and_then(|metadata| metadata.modified()).ok();
         sources.push(source);
@@ -42,8 +42,8 @@ pub(crate) fn list(folder: &Path, warnings: &mut Vec<Warning>) -> Vec<Source> {
 pub(crate) fn compose(
     folder: &Path,
     session: &str,
-    warnings: &mut Vec<Warning>,
-) -> Result<Content, SourceError> {
+    warnings: &mut Vec<SourceWarning>,
+) -> Result<SourceContent, SourceError> {
     let gone = || SourceError::NoSession { path: folder.to_path_buf(), session: session.to_owned() };
     let file = format!("session/*/{session}.json");
     let file = pattern::matches(folder, &file, warnings).into_iter().next().ok_or_else(gone)?.path;
@@ -52,7 +52,7 @@ pub(crate) fn compose(
     {
         Ok(info) => info,
         Err(reason) => {
-            warnings.push(Warning::new(&file, format!("left out: {reason}")));
+            warnings.push(SourceWarning::new(&file, format!("left out: {reason}")));
             json::with_members("{}", &[("id", session)]).unwrap_or_default()
         }
     };
@@ -71,14 +71,14 @@ pub(crate) fn compose(
     Ok(document.close())
 }
 
-fn files(folder: &Path, warnings: &mut Vec<Warning>) -> Vec<PathBuf> {
+fn files(folder: &Path, warnings: &mut Vec<SourceWarning>) -> Vec<PathBuf> {
     pattern::matches(folder, "*.json", warnings).into_iter().map(|found| found.path).collect()
 }
 
 /// Hands the text of a file to `write`. Whether it was written; if not, a warning says why.
 fn add(
     file: &Path,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Vec<SourceWarning>,
     write: impl FnOnce(&str) -> Result<(), serde_json::Error>,
 ) -> bool {
     let outcome = match text(file) {
@@ -86,12 +86,12 @@ fn add(
         Ok(Err(reason)) => Err(reason),
         Err(error) => Err(error.reason()),
     };
-    outcome.map_err(|reason| warnings.push(Warning::new(file, format!("left out: {reason}")))).is_ok()
+    outcome.map_err(|reason| warnings.push(SourceWarning::new(file, format!("left out: {reason}")))).is_ok()
 }
 
 /// A small file's text, or why it is none.
 fn text(file: &Path) -> Result<Result<String, String>, SourceError> {
-    let bytes = regular::beginning(file, SMALL_FILE + 1)?;
+    let bytes = regular_file::beginning(file, SMALL_FILE + 1)?;
     if bytes.len() as u64 > SMALL_FILE {
         return Ok(Err(format!("larger than {SMALL_FILE} bytes")));
     }
@@ -104,7 +104,7 @@ fn stem(file: &Path) -> Option<String> {
 
 /// The project's folder as the session file names it.
 fn directory(file: &Path) -> Option<String> {
-    let bytes = regular::beginning(file, SESSION_FILE).ok()?;
+    let bytes = regular_file::beginning(file, SESSION_FILE).ok()?;
     let session: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     session.get("directory")?.as_str().map(str::to_owned)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use secateur_sources::{SourceError, at};
+use secateur_sources::{SourceError, find_at};
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn what_is_read_while_the_agent_writes_is_one_moment() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let mut connection = opencode_database(&path);
-    let source = only(&at(&path).unwrap()).clone();
+    let source = only(&find_at(&path).unwrap()).clone();
     let done = AtomicBool::new(false);
     let lengths = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -55,7 +55,7 @@ fn a_database_at_rest_gets_no_files_beside_it() {
     drop(opencode_database(&path));
     assert_eq!(names(folder.path()), ["opencode.db"]);
     let before = fs::read(&path).unwrap();
-    assert_eq!(json(only(&at(&path).unwrap()))["info"]["id"], "ses_1");
+    assert_eq!(json(only(&find_at(&path).unwrap()))["info"]["id"], "ses_1");
     assert_eq!(names(folder.path()), ["opencode.db"]);
     assert_eq!(fs::read(&path).unwrap(), before);
 }
@@ -74,7 +74,7 @@ fn what_a_crash_left_in_the_log_is_read_and_stays_there() {
     }
     let files = || ["opencode.db", "opencode.db-wal"].map(|name| fs::read(crashed.join(name)).unwrap());
     let before = files();
-    let source = only(&at(&crashed.join("opencode.db")).unwrap()).clone();
+    let source = only(&find_at(&crashed.join("opencode.db")).unwrap()).clone();
     assert_eq!(json(&source)["messages"][0]["info"]["id"], "msg_1");
     assert!(files() == before);
 }
@@ -85,7 +85,7 @@ fn a_database_that_keeps_a_rollback_journal_is_read_too() {
     let path = folder.path().join("opencode.db");
     let connection = opencode_database(&path);
     connection.pragma_update(None, "journal_mode", "DELETE").unwrap();
-    assert_eq!(json(only(&at(&path).unwrap()))["info"]["id"], "ses_1");
+    assert_eq!(json(only(&find_at(&path).unwrap()))["info"]["id"], "ses_1");
     assert_eq!(names(folder.path()), ["opencode.db"]);
 }
 
@@ -101,7 +101,7 @@ fn truncated_and_overwritten_databases_are_errors_that_name_the_file() {
     let whole = fs::read(&path).unwrap();
     for length in [16, 50, 100, 1000, 4096, whole.len() / 2] {
         fs::write(&path, &whole[..length]).unwrap();
-        match at(&path) {
+        match find_at(&path) {
             Err(error) => {
                 assert!(matches!(error, SourceError::Database { .. }), "{length}: {error}");
                 assert!(error.to_string().contains("opencode.db"), "{error}");
@@ -116,9 +116,9 @@ fn truncated_and_overwritten_databases_are_errors_that_name_the_file() {
     let mut garbled = whole;
     garbled[100..4096].fill(0xa5);
     fs::write(&path, &garbled).unwrap();
-    let error = at(&path).unwrap_err();
+    let error = find_at(&path).unwrap_err();
     assert!(error.to_string().contains("malformed"), "{error}");
-    let found = at(folder.path()).unwrap();
+    let found = find_at(folder.path()).unwrap();
     assert!(said(&found.warnings).contains("opencode.db: the database cannot be read: "), "{found:?}");
 }
 
@@ -158,8 +158,8 @@ fn a_database_where_nothing_can_be_written_is_read() {
     mode(&path, 0o444);
     mode(folder.path(), 0o555);
     mode(&crashed, 0o555);
-    let read = at(&path).and_then(|found| only(&found).open());
-    let lost = at(&crashed.join("opencode.db"));
+    let read = find_at(&path).and_then(|found| only(&found).open());
+    let lost = find_at(&crashed.join("opencode.db"));
     mode(folder.path(), 0o755);
     mode(&crashed, 0o755);
     let document: Value = serde_json::from_str(&text(read.unwrap())).unwrap();
@@ -169,11 +169,11 @@ fn a_database_where_nothing_can_be_written_is_read() {
     assert!(matches!(lost, Err(SourceError::Log { .. })), "{lost:?}");
 
     mode(&path, 0o000);
-    let error = at(&path).unwrap_err().to_string();
+    let error = find_at(&path).unwrap_err().to_string();
     mode(&path, 0o644);
     assert!(error.contains("opencode.db") && error.contains("ermission denied"), "{error}");
     mode(&crashed, 0o000);
-    let found = at(folder.path()).unwrap();
+    let found = find_at(folder.path()).unwrap();
     mode(&crashed, 0o755);
     assert_eq!(found.sources.len(), 1);
     assert!(said(&found.warnings).contains("crashed: cannot be read: Permission denied"), "{found:?}");
@@ -186,7 +186,7 @@ fn a_writer_who_locks_everybody_out_for_a_moment_is_waited_for() {
     let connection = opencode_database(&path);
     connection.pragma_update(None, "journal_mode", "DELETE").unwrap();
     connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let reader = std::thread::spawn(move || at(&path).map(|found| found.sources.len()));
+    let reader = std::thread::spawn(move || find_at(&path).map(|found| found.sources.len()));
     std::thread::sleep(Duration::from_millis(200));
     assert!(!reader.is_finished());
     connection.execute_batch("COMMIT").unwrap();

@@ -1,5 +1,5 @@
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use secateur_sources::{Agent, SourceError, at};
+use secateur_sources::{Agent, SourceError, find_at};
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn events_come_in_order_one_a_line_packed_or_not() {
     add(&connection, 2, None, Some(&pack(br#"{"n": 2}"#)));
     add(&connection, 1, Some(r#"{"n":1.0}"#), None);
 
-    let found = at(&path).unwrap();
+    let found = find_at(&path).unwrap();
     assert_eq!(only(&found).agent, Some(Agent::OpenClaw));
     let opened = only(&found).open().unwrap();
     assert_eq!(said(&opened.warnings), "");
@@ -59,7 +59,7 @@ fn damaged_events_and_bombs_are_left_out_and_named() {
     add(&connection, 8, None, Some(&pack(b"\xff")));
     add(&connection, 9, Some(r#"{"n":9}"#), None);
 
-    let opened = only(&at(&path).unwrap()).open().unwrap();
+    let opened = only(&find_at(&path).unwrap()).open().unwrap();
     let ids: Vec<_> = opened.warnings.iter().map(|warning| warning.row.clone().unwrap().id).collect();
     assert_eq!(ids, ["s/2", "s/3", "s/4", "s/5", "s/6", "s/7", "s/8"], "{:?}", opened.warnings);
     assert!(said(&opened.warnings).contains(
@@ -79,7 +79,7 @@ fn a_table_without_the_later_columns_is_read_too() {
              INSERT INTO transcript_events VALUES ('a', 1, '{}'), ('b', 1, '[1]'), ('b', 2, '[]');",
         )
         .unwrap();
-    let found = at(&path).unwrap();
+    let found = find_at(&path).unwrap();
     let all: Vec<_> =
         found.sources.iter().map(|source| (source.bytes, text(source.open().unwrap()))).collect();
     assert_eq!(all, [(Some(3), "{}\n".to_owned()), (Some(7), "[1]\n[]\n".to_owned())]);

@@ -1,4 +1,4 @@
-use secateur_sources::{Agent, SourceError, at};
+use secateur_sources::{Agent, SourceError, find_at};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
@@ -14,7 +14,7 @@ fn a_database_becomes_an_export_with_the_data_as_it_was_written() {
     add_part(&connection, "prt_1", "msg_b", r"{}");
     drop(connection);
 
-    let found = at(&path).unwrap();
+    let found = find_at(&path).unwrap();
     let source = only(&found);
     assert_eq!(source.agent, Some(Agent::OpenCode));
     assert_eq!(source.session.as_deref(), Some("ses_1"));
@@ -53,7 +53,7 @@ fn a_row_that_is_no_json_costs_that_row_and_is_named() {
     connection.execute("INSERT INTO part VALUES ('prt_0', 'msg_1', 'ses_1', 1, 1, x'00ff')", []).unwrap();
     connection.execute("UPDATE part SET data = CAST(x'7b7dff' AS TEXT) WHERE id = 'prt_1'", []).unwrap();
 
-    let found = at(&path).unwrap();
+    let found = find_at(&path).unwrap();
     let opened = only(&found).open().unwrap();
     let warnings = opened.warnings.clone();
     let rows: Vec<_> = warnings.iter().map(|warning| warning.row.clone().unwrap()).collect();
@@ -79,16 +79,16 @@ fn a_session_that_is_gone_and_a_database_of_somebody_else_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let connection = opencode_database(&path);
-    let found = at(&path).unwrap();
+    let found = find_at(&path).unwrap();
     connection.execute("DELETE FROM session", []).unwrap();
     let error = only(&found).open().unwrap_err();
     assert!(matches!(&error, SourceError::NoSession { session, .. } if session == "ses_1"), "{error}");
-    assert!(said(&at(&path).unwrap().warnings).contains("holds no session"));
+    assert!(said(&find_at(&path).unwrap().warnings).contains("holds no session"));
 
     let other = folder.path().join("other.db");
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE bookmark (id)").unwrap();
-    assert!(matches!(at(&other).unwrap_err(), SourceError::UnknownDatabase { .. }));
-    let found = at(folder.path()).unwrap();
+    assert!(matches!(find_at(&other).unwrap_err(), SourceError::UnknownDatabase { .. }));
+    let found = find_at(folder.path()).unwrap();
     assert!(found.sources.is_empty());
     assert!(said(&found.warnings).contains("other.db: is no database of a known agent"), "{found:?}");
 }
@@ -105,7 +105,7 @@ fn the_old_folder_becomes_the_same_document() {
     write(storage.join("part/msg_1/prt_1.json"), r#"{"id":"prt_1"}"#);
     write(storage.join("part/msg_2/prt_3.json"), r#"{"id":"prt_3"}"#);
 
-    let found = at(folder.path()).unwrap();
+    let found = find_at(folder.path()).unwrap();
     assert_eq!(found.sources.len(), 2, "{found:?}");
     assert_eq!(found.sources[0].project.as_deref(), Some("/src/garden"));
     assert_eq!(found.sources[1].project.as_deref(), Some("prj"));

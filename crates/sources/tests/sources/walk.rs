@@ -1,4 +1,4 @@
-use secateur_sources::{Agent, Content, SourceError, at};
+use secateur_sources::{Agent, SourceContent, SourceError, find_at};
 
 use super::*;
 
@@ -6,13 +6,13 @@ use super::*;
 fn a_named_file_is_taken_whatever_it_is_called() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path().join("notes.txt"), "anything");
-    let found = at(&path).unwrap();
+    let found = find_at(&path).unwrap();
     assert_eq!(only(&found).bytes, Some(8));
     assert_eq!(only(&found).agent, None);
     let opened = only(&found).open().unwrap();
-    assert!(matches!(opened.content, Content::File(_)));
+    assert!(matches!(opened.content, SourceContent::File(_)));
     assert_eq!(text(opened), "anything");
-    let error = at(&folder.path().join("gone")).unwrap_err();
+    let error = find_at(&folder.path().join("gone")).unwrap_err();
     assert!(error.to_string().contains("gone: No such file"), "{error}");
 }
 
@@ -28,7 +28,7 @@ fn a_folder_is_searched_for_names_that_may_be_sessions() {
     drop(opencode_database(&folder.path().join("deep/er/opencode.db")));
     write(folder.path().join("talk/base_state.json"), "{}");
     write(folder.path().join("talk/events/event-00000-a.json"), "{}");
-    let found = at(folder.path()).unwrap();
+    let found = find_at(folder.path()).unwrap();
     let names: Vec<_> = found
         .sources
         .iter()
@@ -59,13 +59,13 @@ fn links_to_files_are_followed_and_links_to_folders_are_named() {
     symlink(folder.path(), folder.path().join("real/loop.json")).unwrap();
     symlink(folder.path().join("real/a.json"), folder.path().join("b.json")).unwrap();
     symlink(folder.path().join("nowhere"), folder.path().join("c.json")).unwrap();
-    let found = at(folder.path()).unwrap();
+    let found = find_at(folder.path()).unwrap();
     assert_eq!(found.sources.len(), 2, "{found:?}");
     assert!(said(&found.warnings).contains("loop.json: a link to a folder, not followed"), "{found:?}");
     assert!(said(&found.warnings).contains("c.json: cannot be read: No such file"), "{found:?}");
     let linked = folder.path().join("linked");
     symlink(folder.path().join("real"), &linked).unwrap();
-    assert_eq!(at(&linked).unwrap().sources.len(), 1);
+    assert_eq!(find_at(&linked).unwrap().sources.len(), 1);
 }
 
 #[cfg(unix)]
@@ -77,20 +77,20 @@ fn pipes_sockets_and_devices_are_refused_without_waiting() {
     assert!(made.success());
     let socket = folder.path().join("socket.db");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    let refused = |path: &Path| match at(path) {
+    let refused = |path: &Path| match find_at(path) {
         Err(SourceError::NotRegular { kind, .. }) => kind,
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(&pipe), "named pipe");
     assert_eq!(refused(&socket), "socket");
     assert_eq!(refused(Path::new("/dev/zero")), "device");
-    let found = at(folder.path()).unwrap();
+    let found = find_at(folder.path()).unwrap();
     assert!(found.sources.is_empty());
     assert_eq!(found.warnings.len(), 2, "{:?}", found.warnings);
 
     // A session that has become a pipe since it was found.
     let file = write(folder.path().join("a.json"), "{}");
-    let source = only(&at(&file).unwrap()).clone();
+    let source = only(&find_at(&file).unwrap()).clone();
     fs::remove_file(&file).unwrap();
     fs::rename(&pipe, &file).unwrap();
     assert!(matches!(source.open().unwrap_err(), SourceError::NotRegular { .. }));

@@ -1,6 +1,6 @@
 //! The table of bodies.
 //!
-//! Bodies belong to no session, so two writers can meet here. A writer that needs a body locks it against deletion;
+//! PackedBodies belong to no session, so two writers can meet here. A writer that needs a body locks it against deletion;
 //! one that deletes a body locks it against everything, and passes over those that somebody else has locked. All
 //! insert in the order of digests, so that no two wait for each other.
 
@@ -10,17 +10,20 @@ use deadpool_postgres::{Object, Transaction};
 use tokio::task::spawn_blocking;
 use tokio_postgres::{Error, Row};
 
-use super::problem::Problem;
-use super::{Failure, session};
-use crate::body::{Bodies, Digest, Packed};
+use super::driver_error::DriverError;
+use super::{PostgresError, session};
+use crate::body::{BodyHash, PackedBodies, PackedBody};
 use crate::error::StoreError;
-use crate::text::{from_column, to_column};
+use crate::validation::{from_column, to_column};
 
 /// The most bytes that travel in one statement, unless one body is larger.
 const BATCH: usize = 8 << 20;
 
 /// Inserts the bodies that are not there yet, and sees to it that the others stay.
-pub(super) async fn insert(transaction: &Transaction<'_>, bodies: &Bodies) -> Result<(), Failure> {
+pub(super) async fn insert(
+    transaction: &Transaction<'_>,
+    bodies: &PackedBodies,
+) -> Result<(), PostgresError> {
     let mut rest = bodies.iter().peekable();
     while rest.peek().is_some() {
         let mut batch = Vec::new();
@@ -34,14 +37,17 @@ pub(super) async fn insert(transaction: &Transaction<'_>, bodies: &Bodies) -> Re
     if bodies.is_empty() {
         return Ok(());
     }
-    let digests: Vec<&[u8]> = bodies.keys().map(<Digest>::as_slice).collect();
+    let digests: Vec<&[u8]> = bodies.keys().map(<BodyHash>::as_slice).collect();
     let sql = "SELECT 1 FROM bodies WHERE digest = ANY($1) ORDER BY digest FOR KEY SHARE";
     let statement = transaction.prepare_cached(sql).await?;
     let there = transaction.query(&statement, &[&digests]).await?;
-    if there.len() == digests.len() { Ok(()) } else { Err(Failure::Database(Problem::swept())) }
+    if there.len() == digests.len() { Ok(()) } else { Err(PostgresError::Database(DriverError::swept())) }
 }
 
-async fn insert_batch(transaction: &Transaction<'_>, batch: &[(&Digest, &Packed)]) -> Result<(), Failure> {
+async fn insert_batch(
+    transaction: &Transaction<'_>,
+    batch: &[(&BodyHash, &PackedBody)],
+) -> Result<(), PostgresError> {
     let digests: Vec<&[u8]> = batch.iter().map(|(digest, _)| digest.as_slice()).collect();
     let encodings: Vec<i16> = batch.iter().map(|(_, packed)| packed.encoding).collect();
     let sizes: Vec<i64> = batch.iter().map(|(_, packed)| packed.size).collect();
@@ -55,11 +61,11 @@ async fn insert_batch(transaction: &Transaction<'_>, batch: &[(&Digest, &Packed)
 }
 
 /// Reads a body from three columns; none if the row has none.
-pub(super) fn read_packed(row: &Row, at: usize) -> Result<Option<Packed>, Error> {
+pub(super) fn read_packed(row: &Row, at: usize) -> Result<Option<PackedBody>, Error> {
     let Some(encoding) = row.try_get(at)? else {
         return Ok(None);
     };
-    Ok(Some(Packed {
+    Ok(Some(PackedBody {
         encoding,
         size: row.try_get(at + 1)?,
         bytes: row.try_get::<_, Vec<u8>>(at + 2)?.into(),
@@ -71,7 +77,7 @@ pub(super) async fn originals(
     client: &Object,
     id: &str,
     seqs: &[u64],
-) -> Result<Vec<Option<Vec<u8>>>, Failure> {
+) -> Result<Vec<Option<Vec<u8>>>, PostgresError> {
     let key = session::find_key(client, id).await?;
     let columns: Vec<i64> = seqs.iter().copied().map(to_column).collect();
     let sql = "SELECT encoding, size, bytes, seq FROM messages JOIN bodies ON digest = body \
@@ -81,8 +87,9 @@ pub(super) async fn originals(
     for row in client.query(&statement, &[&key, &columns]).await? {
         packed.extend(read_packed(&row, 0)?.map(|body| (row.try_get(3), body)));
     }
-    let unpack = |(seq, body): (Result<i64, Error>, Packed)| Ok((from_column(seq?), body.unpack()?));
-    let unpacking = spawn_blocking(move || packed.into_iter().map(unpack).collect::<Result<_, Failure>>());
+    let unpack = |(seq, body): (Result<i64, Error>, PackedBody)| Ok((from_column(seq?), body.unpack()?));
+    let unpacking =
+        spawn_blocking(move || packed.into_iter().map(unpack).collect::<Result<_, PostgresError>>());
     let found: HashMap<u64, Vec<u8>> =
         unpacking.await.map_err(StoreError::database("cannot unpack originals"))??;
     Ok(seqs.iter().map(|seq| found.get(seq).cloned()).collect())
@@ -91,7 +98,7 @@ pub(super) async fn originals(
 /// Deletes those of these bodies that no message refers to any more.
 ///
 /// One that another writer has locked stays, even if that writer changes its mind: [`sweep_all`] finds it.
-pub(super) async fn sweep(transaction: &Transaction<'_>, released: &[Vec<u8>]) -> Result<(), Failure> {
+pub(super) async fn sweep(transaction: &Transaction<'_>, released: &[Vec<u8>]) -> Result<(), PostgresError> {
     if released.is_empty() {
         return Ok(());
     }
@@ -102,7 +109,7 @@ pub(super) async fn sweep(transaction: &Transaction<'_>, released: &[Vec<u8>]) -
 }
 
 /// Deletes all bodies that no message refers to.
-pub(super) async fn sweep_all(transaction: &Transaction<'_>) -> Result<(), Failure> {
+pub(super) async fn sweep_all(transaction: &Transaction<'_>) -> Result<(), PostgresError> {
     let sql = "SELECT digest FROM bodies WHERE NOT EXISTS (SELECT * FROM messages WHERE body = digest) \
                AND NOT EXISTS (SELECT * FROM messages WHERE shown = digest) FOR UPDATE SKIP LOCKED";
     let locked = transaction.query(sql, &[]).await?;
@@ -110,7 +117,7 @@ pub(super) async fn sweep_all(transaction: &Transaction<'_>) -> Result<(), Failu
 }
 
 /// Looks again after the bodies are locked: only then nobody can begin to refer to them.
-async fn delete(transaction: &Transaction<'_>, locked: &[Row]) -> Result<(), Failure> {
+async fn delete(transaction: &Transaction<'_>, locked: &[Row]) -> Result<(), PostgresError> {
     let digests: Vec<&[u8]> = locked.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
     let sql = "DELETE FROM bodies WHERE digest = ANY($1) \
                AND NOT EXISTS (SELECT * FROM messages WHERE body = digest) \

@@ -3,10 +3,10 @@
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::{Error, Row};
 
-use super::{Failure, session};
+use super::{PostgresError, session};
 use crate::clipping::Clipping;
-use crate::draft::{Draft, Head};
-use crate::text::{from_column, to_column, to_limit};
+use crate::prepared_commit::{PreparedCommit, SessionHead};
+use crate::validation::{from_column, to_column, to_limit};
 
 /// The most clippings that travel in one statement. Each has at most 256 KiB of words.
 const BATCH: usize = 64;
@@ -32,8 +32,12 @@ const SEARCH: &str = "WITH found AS MATERIALIZED ( \
                       ) ranked WHERE place = 1 ORDER BY time DESC, seq DESC, id, part LIMIT $3";
 
 /// Inserts what a commit takes out of the context. What is there already, or was forgotten, is passed over.
-pub(super) async fn insert(transaction: &Transaction<'_>, head: &Head, draft: &Draft) -> Result<(), Failure> {
-    for batch in draft.clippings.chunks(BATCH) {
+pub(super) async fn insert(
+    transaction: &Transaction<'_>,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<(), PostgresError> {
+    for batch in commit.clippings.chunks(BATCH) {
         let seqs: Vec<i64> = batch.iter().map(|clipping| to_column(clipping.seq)).collect();
         let parts: Vec<i64> = batch.iter().map(|clipping| i64::from(clipping.part)).collect();
         let handles: Vec<&str> = batch.iter().map(|clipping| clipping.handle.as_str()).collect();
@@ -46,7 +50,7 @@ pub(super) async fn insert(transaction: &Transaction<'_>, head: &Head, draft: &D
 }
 
 /// What has this handle, in whichever session.
-pub(super) async fn find(client: &Object, handle: &str) -> Result<Vec<Clipping>, Failure> {
+pub(super) async fn find(client: &Object, handle: &str) -> Result<Vec<Clipping>, PostgresError> {
     let statement = client.prepare_cached(NAMED).await?;
     let rows = client.query(&statement, &[&handle, &to_limit(crate::MOST_FOUND)]).await?;
     Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
@@ -58,7 +62,7 @@ pub(super) async fn search(
     words: &[String],
     id: Option<&str>,
     limit: usize,
-) -> Result<Vec<Clipping>, Failure> {
+) -> Result<Vec<Clipping>, PostgresError> {
     let key = match id {
         Some(id) => Some(session::find_key(client, id).await?),
         None => None,

@@ -3,44 +3,53 @@
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::IsolationLevel;
 
-use super::{Failure, body, clipping, session};
-use crate::body::Digest;
-use crate::draft::{Appended, Draft, Head, known};
+use super::{PostgresError, body, clipping, session};
+use crate::body::BodyHash;
 use crate::error::StoreError;
+use crate::prepared_commit::{PreparedCommit, PreparedMessage, SessionHead, known};
 use crate::record::Committed;
-use crate::text::{from_column, to_column};
+use crate::validation::{from_column, to_column};
 
 /// The most messages that travel in one statement.
 const BATCH: usize = 1000;
 
 /// Carries out a commit in a transaction of its own.
-pub(super) async fn carry_out(client: &mut Object, id: &str, draft: &Draft) -> Result<Committed, Failure> {
+pub(super) async fn carry_out(
+    client: &mut Object,
+    id: &str,
+    commit: &PreparedCommit,
+) -> Result<Committed, PostgresError> {
     let builder = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, id).await?;
-    let committed = draft.fit(id, &head)?;
-    check_named(&transaction, id, &head, draft).await?;
-    check_ids(&transaction, id, &head, draft).await?;
-    body::insert(&transaction, &draft.bodies).await?;
-    record_operations(&transaction, &head, draft).await?;
+    let committed = commit.fit(id, &head)?;
+    check_named(&transaction, id, &head, commit).await?;
+    check_ids(&transaction, id, &head, commit).await?;
+    body::insert(&transaction, &commit.bodies).await?;
+    record_operations(&transaction, &head, commit).await?;
     let mut first = head.head + 1;
-    for batch in draft.append.chunks(BATCH) {
+    for batch in commit.append.chunks(BATCH) {
         append(&transaction, &head, first, batch).await?;
         first += batch.len() as u64;
     }
-    let released = change_messages(&transaction, id, &head, draft).await?;
-    clipping::insert(&transaction, &head, draft).await?;
-    undo_operations(&transaction, &head, draft).await?;
-    publish(&transaction, &head, draft).await?;
-    update_session(&transaction, &head, draft, &committed).await?;
+    let released = change_messages(&transaction, id, &head, commit).await?;
+    clipping::insert(&transaction, &head, commit).await?;
+    undo_operations(&transaction, &head, commit).await?;
+    publish(&transaction, &head, commit).await?;
+    update_session(&transaction, &head, commit, &committed).await?;
     body::sweep(&transaction, &released).await?;
     transaction.commit().await?;
     Ok(committed)
 }
 
 /// Refuses to touch messages that are not there: numbers below the head may be missing.
-async fn check_named(tx: &Transaction<'_>, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
-    let seqs = draft.named_before(head);
+async fn check_named(
+    tx: &Transaction<'_>,
+    id: &str,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<(), PostgresError> {
+    let seqs = commit.named_before(head);
     if seqs.is_empty() {
         return Ok(());
     }
@@ -55,11 +64,16 @@ async fn check_named(tx: &Transaction<'_>, id: &str, head: &Head, draft: &Draft)
 }
 
 /// Refuses messages that are there already. The session is locked, so nobody can add them afterwards.
-async fn check_ids(tx: &Transaction<'_>, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
-    if draft.append.is_empty() {
+async fn check_ids(
+    tx: &Transaction<'_>,
+    id: &str,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<(), PostgresError> {
+    if commit.append.is_empty() {
         return Ok(());
     }
-    let ids: Vec<&str> = draft.append.iter().map(|message| message.row.id.as_str()).collect();
+    let ids: Vec<&str> = commit.append.iter().map(|message| message.row.id.as_str()).collect();
     // The first in the order of the commit.
     let sql = "SELECT n.place FROM UNNEST($2::text[]) WITH ORDINALITY AS n (id, place) \
                WHERE EXISTS (SELECT * FROM messages m WHERE m.session = $1 AND m.id = n.id) \
@@ -74,10 +88,10 @@ async fn check_ids(tx: &Transaction<'_>, id: &str, head: &Head, draft: &Draft) -
 
 async fn append(
     transaction: &Transaction<'_>,
-    head: &Head,
+    head: &SessionHead,
     first: u64,
-    batch: &[Appended],
-) -> Result<(), Failure> {
+    batch: &[PreparedMessage],
+) -> Result<(), PostgresError> {
     let seqs: Vec<i64> = (first..).take(batch.len()).map(to_column).collect();
     let ids: Vec<&str> = batch.iter().map(|message| message.row.id.as_str()).collect();
     let operations: Vec<Option<i64>> =
@@ -86,7 +100,7 @@ async fn append(
     let times: Vec<i64> = batch.iter().map(|message| message.row.time).collect();
     let bodies: Vec<&[u8]> = batch.iter().map(|message| &message.body[..]).collect();
     let shown: Vec<Option<&[u8]>> =
-        batch.iter().map(|message| message.shown.as_ref().map(<Digest>::as_slice)).collect();
+        batch.iter().map(|message| message.shown.as_ref().map(<BodyHash>::as_slice)).collect();
     let facts: Vec<&str> = batch.iter().map(|message| message.row.facts.as_str()).collect();
     let cuts: Vec<&str> = batch.iter().map(|message| message.row.cuts.as_str()).collect();
     let sql = "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts) \
@@ -108,13 +122,13 @@ async fn append(
 async fn change_messages(
     transaction: &Transaction<'_>,
     id: &str,
-    head: &Head,
-    draft: &Draft,
-) -> Result<Vec<Vec<u8>>, Failure> {
-    if draft.change.is_empty() {
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<Vec<Vec<u8>>, PostgresError> {
+    if commit.change.is_empty() {
         return Ok(Vec::new());
     }
-    let shown_anew = draft.change.iter().filter(|(_, change)| change.shown.is_some());
+    let shown_anew = commit.change.iter().filter(|(_, change)| change.shown.is_some());
     let seqs: Vec<i64> = shown_anew.map(|(&seq, _)| to_column(seq)).collect();
     let sql =
         "SELECT seq, body IS NULL, shown FROM messages WHERE session = $1 AND seq = ANY($2) ORDER BY seq";
@@ -122,19 +136,19 @@ async fn change_messages(
     let mut released = Vec::new();
     for row in transaction.query(&statement, &[&head.key, &seqs]).await? {
         let (seq, forgotten) = (from_column(row.try_get(0)?), row.try_get(1)?);
-        let original = draft.change.get(&seq).is_some_and(|change| change.shown == Some(None));
+        let original = commit.change.get(&seq).is_some_and(|change| change.shown == Some(None));
         if forgotten && original {
             return Err(StoreError::OriginalForgotten { id: id.to_owned(), seq }.into());
         }
         released.extend(row.try_get::<_, Option<Vec<u8>>>(2)?);
     }
-    let seqs: Vec<i64> = draft.change.keys().copied().map(to_column).collect();
-    let cuts: Vec<Option<&str>> = draft.change.values().map(|change| change.cuts.as_deref()).collect();
-    let hidden: Vec<Option<bool>> = draft.change.values().map(|change| change.hidden).collect();
-    let pinned: Vec<Option<bool>> = draft.change.values().map(|change| change.pinned).collect();
-    let anew: Vec<bool> = draft.change.values().map(|change| change.shown.is_some()).collect();
-    let shown = draft.change.values().map(|change| change.shown.as_ref().and_then(Option::as_ref));
-    let shown: Vec<Option<&[u8]>> = shown.map(|shown| shown.map(<Digest>::as_slice)).collect();
+    let seqs: Vec<i64> = commit.change.keys().copied().map(to_column).collect();
+    let cuts: Vec<Option<&str>> = commit.change.values().map(|change| change.cuts.as_deref()).collect();
+    let hidden: Vec<Option<bool>> = commit.change.values().map(|change| change.hidden).collect();
+    let pinned: Vec<Option<bool>> = commit.change.values().map(|change| change.pinned).collect();
+    let anew: Vec<bool> = commit.change.values().map(|change| change.shown.is_some()).collect();
+    let shown = commit.change.values().map(|change| change.shown.as_ref().and_then(Option::as_ref));
+    let shown: Vec<Option<&[u8]>> = shown.map(|shown| shown.map(<BodyHash>::as_slice)).collect();
     let sql = "UPDATE messages m SET cuts = COALESCE(n.cuts, m.cuts), hidden = COALESCE(n.hidden, m.hidden), \
                pinned = COALESCE(n.pinned, m.pinned), \
                shown = CASE WHEN n.anew THEN NULLIF(n.shown, m.body) ELSE m.shown END \
@@ -147,14 +161,19 @@ async fn change_messages(
     Ok(released)
 }
 
-async fn record_operations(transaction: &Transaction<'_>, head: &Head, draft: &Draft) -> Result<(), Failure> {
-    if draft.operations.is_empty() {
+async fn record_operations(
+    transaction: &Transaction<'_>,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<(), PostgresError> {
+    if commit.operations.is_empty() {
         return Ok(());
     }
-    let numbers: Vec<i64> = (head.last_operation + 1..).take(draft.operations.len()).map(to_column).collect();
-    let kinds: Vec<&str> = draft.operations.iter().map(|operation| operation.kind.as_str()).collect();
-    let times: Vec<i64> = draft.operations.iter().map(|operation| operation.time).collect();
-    let data: Vec<&str> = draft.operations.iter().map(|operation| operation.data.as_str()).collect();
+    let numbers: Vec<i64> =
+        (head.last_operation + 1..).take(commit.operations.len()).map(to_column).collect();
+    let kinds: Vec<&str> = commit.operations.iter().map(|operation| operation.kind.as_str()).collect();
+    let times: Vec<i64> = commit.operations.iter().map(|operation| operation.time).collect();
+    let data: Vec<&str> = commit.operations.iter().map(|operation| operation.data.as_str()).collect();
     let sql = "INSERT INTO operations (session, number, kind, time, undone, data) \
                SELECT $1, n.number, n.kind, n.time, FALSE, n.data \
                FROM UNNEST($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS n (number, kind, time, data)";
@@ -163,12 +182,16 @@ async fn record_operations(transaction: &Transaction<'_>, head: &Head, draft: &D
     Ok(())
 }
 
-async fn undo_operations(transaction: &Transaction<'_>, head: &Head, draft: &Draft) -> Result<(), Failure> {
-    if draft.undone.is_empty() {
+async fn undo_operations(
+    transaction: &Transaction<'_>,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<(), PostgresError> {
+    if commit.undone.is_empty() {
         return Ok(());
     }
-    let numbers: Vec<i64> = draft.undone.keys().copied().map(to_column).collect();
-    let undone: Vec<bool> = draft.undone.values().copied().collect();
+    let numbers: Vec<i64> = commit.undone.keys().copied().map(to_column).collect();
+    let undone: Vec<bool> = commit.undone.values().copied().collect();
     let sql = "UPDATE operations o SET undone = n.undone FROM UNNEST($2::bigint[], $3::boolean[]) \
                AS n (number, undone) WHERE o.session = $1 AND o.number = n.number";
     let statement = transaction.prepare_cached(sql).await?;
@@ -176,27 +199,31 @@ async fn undo_operations(transaction: &Transaction<'_>, head: &Head, draft: &Dra
     Ok(())
 }
 
-async fn publish(transaction: &Transaction<'_>, head: &Head, draft: &Draft) -> Result<(), Failure> {
-    if draft.events.is_empty() {
+async fn publish(
+    transaction: &Transaction<'_>,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<(), PostgresError> {
+    if commit.events.is_empty() {
         return Ok(());
     }
-    let numbers: Vec<i64> = (head.last_event + 1..).take(draft.events.len()).map(to_column).collect();
+    let numbers: Vec<i64> = (head.last_event + 1..).take(commit.events.len()).map(to_column).collect();
     let sql = "INSERT INTO events (session, number, time, data) SELECT $1, n.number, $2, n.data \
                FROM UNNEST($3::bigint[], $4::text[]) AS n (number, data)";
     let statement = transaction.prepare_cached(sql).await?;
-    transaction.execute(&statement, &[&head.key, &draft.time, &numbers, &draft.events]).await?;
+    transaction.execute(&statement, &[&head.key, &commit.time, &numbers, &commit.events]).await?;
     Ok(())
 }
 
 async fn update_session(
     transaction: &Transaction<'_>,
-    head: &Head,
-    draft: &Draft,
+    head: &SessionHead,
+    commit: &PreparedCommit,
     committed: &Committed,
-) -> Result<(), Failure> {
+) -> Result<(), PostgresError> {
     let [revision, last, operation, event] =
         [committed.revision, committed.head, committed.last_operation, committed.last_event].map(to_column);
-    let live_from = draft.live_from.map(to_column);
+    let live_from = commit.live_from.map(to_column);
     let sql = "UPDATE sessions SET revision = $2, head = $3, last_operation = $4, last_event = $5, updated = $6, \
                live_from = COALESCE($7, live_from), state = COALESCE($8, state), frame = COALESCE($9, frame) \
                WHERE key = $1";
@@ -210,10 +237,10 @@ async fn update_session(
                 &last,
                 &operation,
                 &event,
-                &draft.time,
+                &commit.time,
                 &live_from,
-                &draft.state,
-                &draft.frame,
+                &commit.state,
+                &commit.envelope,
             ],
         )
         .await?;

@@ -3,14 +3,18 @@
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::{Error, IsolationLevel, Row};
 
-use super::{Failure, body, session};
-use crate::draft::Head;
-use crate::erasure::{Candidate, Erasure, named};
+use super::{PostgresError, body, session};
+use crate::erasure::{Erasure, ErasureCandidate, named};
+use crate::prepared_commit::SessionHead;
 use crate::record::{Forget, Forgotten};
-use crate::text::to_column;
+use crate::validation::to_column;
 
 /// Deletes originals in a transaction of its own.
-pub(super) async fn carry_out(client: &mut Object, id: &str, forget: &Forget) -> Result<Forgotten, Failure> {
+pub(super) async fn carry_out(
+    client: &mut Object,
+    id: &str,
+    forget: &Forget,
+) -> Result<Forgotten, PostgresError> {
     let builder = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, id).await?;
@@ -33,9 +37,9 @@ pub(super) async fn carry_out(client: &mut Object, id: &str, forget: &Forget) ->
 
 async fn find_candidates(
     transaction: &Transaction<'_>,
-    head: &Head,
+    head: &SessionHead,
     forget: &Forget,
-) -> Result<Vec<Candidate>, Failure> {
+) -> Result<Vec<ErasureCandidate>, PostgresError> {
     let sql = "SELECT seq, pinned, hidden, body, shown, size FROM messages LEFT JOIN bodies ON digest = body \
                WHERE session = $1 AND seq = ANY($2) ORDER BY seq";
     let statement = transaction.prepare_cached(sql).await?;
@@ -43,8 +47,8 @@ async fn find_candidates(
     Ok(rows.iter().map(read_candidate).collect::<Result<_, _>>()?)
 }
 
-fn read_candidate(row: &Row) -> Result<Candidate, Error> {
-    Ok(Candidate {
+fn read_candidate(row: &Row) -> Result<ErasureCandidate, Error> {
+    Ok(ErasureCandidate {
         seq: row.try_get(0)?,
         pinned: row.try_get(1)?,
         hidden: row.try_get(2)?,
@@ -55,7 +59,7 @@ fn read_candidate(row: &Row) -> Result<Candidate, Error> {
 }
 
 /// Deletes bodies that writers left behind, and writes the tables of bodies and their words anew. Others wait for that.
-pub(super) async fn shrink(client: &mut Object) -> Result<(), Failure> {
+pub(super) async fn shrink(client: &mut Object) -> Result<(), PostgresError> {
     let transaction = client.transaction().await?;
     body::sweep_all(&transaction).await?;
     transaction.commit().await?;

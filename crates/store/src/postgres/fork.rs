@@ -6,11 +6,11 @@
 use deadpool_postgres::Object;
 use tokio_postgres::IsolationLevel;
 
-use super::{Failure, session};
-use crate::draft::check_branch;
+use super::{PostgresError, session};
 use crate::error::StoreError;
+use crate::prepared_commit::check_branch;
 use crate::record::{Fork, SessionRow};
-use crate::text::to_column;
+use crate::validation::to_column;
 
 const SESSION: &str = "INSERT INTO sessions (id, dialect, profile, title, frame, state, revision, head, live_from, \
                        last_operation, last_event, created, updated) \
@@ -24,8 +24,12 @@ const MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinne
                         SELECT $2::bigint, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts \
                         FROM messages WHERE session = $1 AND (seq <= $3 OR operation IS NOT NULL)";
 
-/// Makes the copy in a transaction of its own. Bodies are named again, not read.
-pub(super) async fn carry_out(client: &mut Object, from: &str, fork: &Fork) -> Result<SessionRow, Failure> {
+/// Makes the copy in a transaction of its own. PackedBodies are named again, not read.
+pub(super) async fn carry_out(
+    client: &mut Object,
+    from: &str,
+    fork: &Fork,
+) -> Result<SessionRow, PostgresError> {
     let builder = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, from).await?;

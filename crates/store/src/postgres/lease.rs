@@ -2,9 +2,9 @@
 
 use deadpool_postgres::Object;
 
-use super::{Failure, session};
+use super::{PostgresError, session};
 use crate::record::Lease;
-use crate::text::{from_column, to_column};
+use crate::validation::{from_column, to_column};
 
 /// The server's clock, in milliseconds.
 pub(super) const NOW: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
@@ -15,7 +15,7 @@ pub(super) async fn take(
     id: &str,
     owner: &str,
     ttl_ms: u64,
-) -> Result<Option<Lease>, Failure> {
+) -> Result<Option<Lease>, PostgresError> {
     let key = session::find_key(client, id).await?;
     // The clock is read again after waiting for others: the time to live begins when the lease is taken.
     let sql = format!(
@@ -33,7 +33,7 @@ pub(super) async fn take(
 }
 
 /// Gives a lease back. Its row stays, so that tokens only grow.
-pub(super) async fn give_back(client: &Object, id: &str, owner: &str) -> Result<(), Failure> {
+pub(super) async fn give_back(client: &Object, id: &str, owner: &str) -> Result<(), PostgresError> {
     if id.contains('\0') || owner.contains('\0') {
         return Ok(());
     }

@@ -3,9 +3,9 @@
 use deadpool_postgres::Object;
 use tokio_postgres::{Error, Row};
 
-use super::{Failure, session};
+use super::{PostgresError, session};
 use crate::record::{EventRow, OperationRow};
-use crate::text::{from_column, to_column, to_limit};
+use crate::validation::{from_column, to_column, to_limit};
 
 /// The operations of a session after a number.
 pub(super) async fn operations(
@@ -13,7 +13,7 @@ pub(super) async fn operations(
     id: &str,
     after: u64,
     limit: usize,
-) -> Result<Vec<OperationRow>, Failure> {
+) -> Result<Vec<OperationRow>, PostgresError> {
     let key = session::find_key(client, id).await?;
     let sql = "SELECT number, kind, time, undone, data FROM operations \
                WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
@@ -37,7 +37,7 @@ pub(super) async fn events(
     id: &str,
     after: u64,
     limit: usize,
-) -> Result<Vec<EventRow>, Failure> {
+) -> Result<Vec<EventRow>, PostgresError> {
     let key = session::find_key(client, id).await?;
     let sql =
         "SELECT number, time, data FROM events WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";

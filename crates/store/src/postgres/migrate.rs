@@ -2,7 +2,7 @@
 
 use deadpool_postgres::{GenericClient, Object};
 
-use super::Failure;
+use super::PostgresError;
 use crate::error::StoreError;
 
 /// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed, and only
@@ -21,7 +21,7 @@ pub(super) const KNOWN: i32 = STEPS.len() as i32;
 const LOCK: i64 = 0x7365_6361_7465_7572;
 
 /// Takes the steps that are missing, all or none. Of several processes one takes them, and the others wait for it.
-pub(super) async fn migrate(client: &mut Object) -> Result<(), Failure> {
+pub(super) async fn migrate(client: &mut Object) -> Result<(), PostgresError> {
     let made = client.query_one("SELECT to_regclass('secateur_schema') IS NOT NULL", &[]).await?;
     if made.try_get(0)? && missing_steps(&*client).await?.is_empty() {
         return Ok(());
@@ -39,7 +39,7 @@ pub(super) async fn migrate(client: &mut Object) -> Result<(), Failure> {
     Ok(transaction.commit().await?)
 }
 
-async fn missing_steps(client: &impl GenericClient) -> Result<&'static [&'static str], Failure> {
+async fn missing_steps(client: &impl GenericClient) -> Result<&'static [&'static str], PostgresError> {
     let version = client.query_opt("SELECT version FROM secateur_schema", &[]).await?;
     let found: i32 = version.map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
     let found = u32::try_from(found).unwrap_or_default();

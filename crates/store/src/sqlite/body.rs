@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::{Failure, session};
-use crate::body::{Bodies, Packed};
-use crate::text::to_column;
+use super::{SqliteError, session};
+use crate::body::{PackedBodies, PackedBody};
+use crate::validation::to_column;
 
 /// Inserts the bodies that are not there yet.
-pub(super) fn insert(connection: &Connection, bodies: &Bodies) -> rusqlite::Result<()> {
+pub(super) fn insert(connection: &Connection, bodies: &PackedBodies) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO bodies (digest, encoding, size, bytes) VALUES (?1, ?2, ?3, ?4) \
          ON CONFLICT (digest) DO NOTHING",
@@ -21,11 +21,11 @@ pub(super) fn insert(connection: &Connection, bodies: &Bodies) -> rusqlite::Resu
 }
 
 /// Reads a body from three columns; none if the row has none.
-pub(super) fn read_packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Packed>> {
+pub(super) fn read_packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<PackedBody>> {
     let Some(encoding) = row.get(at)? else {
         return Ok(None);
     };
-    Ok(Some(Packed { encoding, size: row.get(at + 1)?, bytes: row.get::<_, Vec<u8>>(at + 2)?.into() }))
+    Ok(Some(PackedBody { encoding, size: row.get(at + 1)?, bytes: row.get::<_, Vec<u8>>(at + 2)?.into() }))
 }
 
 /// The original bodies of messages, in the order asked for.
@@ -33,7 +33,7 @@ pub(super) fn originals(
     connection: &Connection,
     id: &str,
     seqs: &[u64],
-) -> Result<Vec<Option<Vec<u8>>>, Failure> {
+) -> Result<Vec<Option<Vec<u8>>>, SqliteError> {
     let key = session::find_key(connection, id)?;
     let mut statement = connection.prepare_cached(
         "SELECT encoding, size, bytes FROM messages JOIN bodies ON digest = body WHERE session = ?1 AND seq = ?2",
@@ -45,7 +45,7 @@ pub(super) fn originals(
         }
         let read = |row: &Row<'_>| read_packed(row, 0);
         let packed = statement.query_row((key, to_column(seq)), read).optional()?.flatten();
-        found.insert(seq, packed.map(Packed::unpack).transpose()?);
+        found.insert(seq, packed.map(PackedBody::unpack).transpose()?);
     }
     Ok(seqs.iter().map(|seq| found.get(seq).cloned().flatten()).collect())
 }

@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{Failure, session};
+use super::{SqliteError, session};
 use crate::clipping::Clipping;
-use crate::draft::{Draft, Head};
-use crate::text::{from_column, to_column, to_limit};
+use crate::prepared_commit::{PreparedCommit, SessionHead};
+use crate::validation::{from_column, to_column, to_limit};
 
 const INSERT: &str = "INSERT INTO clippings (body, part, handle, facts) SELECT body, ?3, ?4, ?5 FROM messages \
                       WHERE session = ?1 AND seq = ?2 AND body IS NOT NULL \
@@ -23,11 +23,15 @@ const SEARCH: &str = "SELECT id, seq, part, handle, facts, time FROM ( \
                       ) WHERE place = 1 ORDER BY time DESC, seq DESC, id, part LIMIT ?3";
 
 /// Inserts what a commit takes out of the context. What is there already, or was forgotten, is passed over.
-pub(super) fn insert(connection: &Connection, head: &Head, draft: &Draft) -> rusqlite::Result<()> {
+pub(super) fn insert(
+    connection: &Connection,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(INSERT)?;
     let mut index =
         connection.prepare_cached("INSERT INTO clippings_words (rowid, words) VALUES (?1, ?2)")?;
-    for clipping in &draft.clippings {
+    for clipping in &commit.clippings {
         let values =
             params![head.key, to_column(clipping.seq), clipping.part, clipping.handle, clipping.facts];
         let key: Option<i64> = insert.query_row(values, |row| row.get(0)).optional()?;
@@ -39,7 +43,7 @@ pub(super) fn insert(connection: &Connection, head: &Head, draft: &Draft) -> rus
 }
 
 /// What has this handle, in whichever session.
-pub(super) fn find(connection: &Connection, handle: &str) -> Result<Vec<Clipping>, Failure> {
+pub(super) fn find(connection: &Connection, handle: &str) -> Result<Vec<Clipping>, SqliteError> {
     let mut statement = connection.prepare_cached(NAMED)?;
     let rows = statement.query_map((handle, to_limit(crate::MOST_FOUND)), read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -51,7 +55,7 @@ pub(super) fn search(
     words: &[String],
     id: Option<&str>,
     limit: usize,
-) -> Result<Vec<Clipping>, Failure> {
+) -> Result<Vec<Clipping>, SqliteError> {
     let key = id.map(|id| session::find_key(connection, id)).transpose()?;
     if words.is_empty() {
         return Ok(Vec::new());

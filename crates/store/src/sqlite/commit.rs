@@ -2,37 +2,46 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Failure, body, clipping, session};
-use crate::body::Digest;
-use crate::draft::{Changed, Draft, Head, known};
+use super::{SqliteError, body, clipping, session};
+use crate::body::BodyHash;
 use crate::error::StoreError;
+use crate::prepared_commit::{PreparedChange, PreparedCommit, SessionHead, known};
 use crate::record::Committed;
-use crate::text::{from_column, to_column};
+use crate::validation::{from_column, to_column};
 
 /// Carries out a commit inside of a transaction.
-pub(super) fn carry_out(connection: &Connection, id: &str, draft: &Draft) -> Result<Committed, Failure> {
+pub(super) fn carry_out(
+    connection: &Connection,
+    id: &str,
+    commit: &PreparedCommit,
+) -> Result<Committed, SqliteError> {
     let head = session::find_head(connection, id)?;
-    let committed = draft.fit(id, &head)?;
-    check_named(connection, id, &head, draft)?;
-    body::insert(connection, &draft.bodies)?;
-    record_operations(connection, &head, draft)?;
-    append(connection, id, &head, draft)?;
+    let committed = commit.fit(id, &head)?;
+    check_named(connection, id, &head, commit)?;
+    body::insert(connection, &commit.bodies)?;
+    record_operations(connection, &head, commit)?;
+    append(connection, id, &head, commit)?;
     let mut released = Vec::new();
-    for (&seq, change) in &draft.change {
+    for (&seq, change) in &commit.change {
         released.extend(change_message(connection, id, &head, seq, change)?);
     }
-    clipping::insert(connection, &head, draft)?;
-    undo_operations(connection, &head, draft)?;
-    publish(connection, &head, draft)?;
-    update_session(connection, &head, draft, &committed)?;
+    clipping::insert(connection, &head, commit)?;
+    undo_operations(connection, &head, commit)?;
+    publish(connection, &head, commit)?;
+    update_session(connection, &head, commit, &committed)?;
     body::sweep(connection, &released)?;
     Ok(committed)
 }
 
 /// Refuses to touch messages that are not there: numbers below the head may be missing.
-fn check_named(connection: &Connection, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
+fn check_named(
+    connection: &Connection,
+    id: &str,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<(), SqliteError> {
     let mut there = connection.prepare_cached("SELECT 1 FROM messages WHERE session = ?1 AND seq = ?2")?;
-    for seq in draft.named_before(head) {
+    for seq in commit.named_before(head) {
         if !there.exists((head.key, seq))? {
             return Err(StoreError::no_message(id, from_column(seq)).into());
         }
@@ -40,12 +49,17 @@ fn check_named(connection: &Connection, id: &str, head: &Head, draft: &Draft) ->
     Ok(())
 }
 
-fn append(connection: &Connection, id: &str, head: &Head, draft: &Draft) -> Result<(), Failure> {
+fn append(
+    connection: &Connection,
+    id: &str,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> Result<(), SqliteError> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts) \
          VALUES (?1, ?2, ?3, ?4, ?5, FALSE, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (session, id) DO NOTHING",
     )?;
-    for (seq, message) in (head.head + 1..).zip(&draft.append) {
+    for (seq, message) in (head.head + 1..).zip(&commit.append) {
         let row = &message.row;
         let operation = row.operation.map(to_column);
         let (body, shown) = (&message.body[..], message.shown.as_ref().map(|shown| &shown[..]));
@@ -64,10 +78,10 @@ fn append(connection: &Connection, id: &str, head: &Head, draft: &Draft) -> Resu
 fn change_message(
     connection: &Connection,
     id: &str,
-    head: &Head,
+    head: &SessionHead,
     seq: u64,
-    change: &Changed,
-) -> Result<Option<Vec<u8>>, Failure> {
+    change: &PreparedChange,
+) -> Result<Option<Vec<u8>>, SqliteError> {
     let place = (head.key, to_column(seq));
     let old = "SELECT body IS NULL, shown FROM messages WHERE session = ?1 AND seq = ?2";
     let (forgotten, shown): (bool, Option<Vec<u8>>) =
@@ -75,7 +89,7 @@ fn change_message(
     if forgotten && change.shown == Some(None) {
         return Err(StoreError::OriginalForgotten { id: id.to_owned(), seq }.into());
     }
-    let new_shown = change.shown.as_ref().and_then(|shown| shown.as_ref().map(<Digest>::as_slice));
+    let new_shown = change.shown.as_ref().and_then(|shown| shown.as_ref().map(<BodyHash>::as_slice));
     let values = params![
         place.0,
         place.1,
@@ -96,39 +110,47 @@ fn change_message(
     Ok(shown.filter(|_| change.shown.is_some()))
 }
 
-fn record_operations(connection: &Connection, head: &Head, draft: &Draft) -> rusqlite::Result<()> {
+fn record_operations(
+    connection: &Connection,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO operations (session, number, kind, time, undone, data) VALUES (?1, ?2, ?3, ?4, FALSE, ?5)",
     )?;
-    for (number, operation) in (head.last_operation + 1..).zip(&draft.operations) {
+    for (number, operation) in (head.last_operation + 1..).zip(&commit.operations) {
         let values = (head.key, to_column(number), &operation.kind, operation.time, &operation.data);
         statement.execute(values)?;
     }
     Ok(())
 }
 
-fn undo_operations(connection: &Connection, head: &Head, draft: &Draft) -> rusqlite::Result<()> {
+fn undo_operations(
+    connection: &Connection,
+    head: &SessionHead,
+    commit: &PreparedCommit,
+) -> rusqlite::Result<()> {
     let mut statement =
         connection.prepare_cached("UPDATE operations SET undone = ?3 WHERE session = ?1 AND number = ?2")?;
-    for (&number, &undone) in &draft.undone {
+    for (&number, &undone) in &commit.undone {
         statement.execute((head.key, to_column(number), undone))?;
     }
     Ok(())
 }
 
-fn publish(connection: &Connection, head: &Head, draft: &Draft) -> rusqlite::Result<()> {
+fn publish(connection: &Connection, head: &SessionHead, commit: &PreparedCommit) -> rusqlite::Result<()> {
     let mut statement = connection
         .prepare_cached("INSERT INTO events (session, number, time, data) VALUES (?1, ?2, ?3, ?4)")?;
-    for (number, event) in (head.last_event + 1..).zip(&draft.events) {
-        statement.execute((head.key, to_column(number), draft.time, event))?;
+    for (number, event) in (head.last_event + 1..).zip(&commit.events) {
+        statement.execute((head.key, to_column(number), commit.time, event))?;
     }
     Ok(())
 }
 
 fn update_session(
     connection: &Connection,
-    head: &Head,
-    draft: &Draft,
+    head: &SessionHead,
+    commit: &PreparedCommit,
     committed: &Committed,
 ) -> rusqlite::Result<()> {
     let values = params![
@@ -137,10 +159,10 @@ fn update_session(
         to_column(committed.head),
         to_column(committed.last_operation),
         to_column(committed.last_event),
-        draft.time,
-        draft.live_from.map(to_column),
-        draft.state,
-        draft.frame
+        commit.time,
+        commit.live_from.map(to_column),
+        commit.state,
+        commit.envelope
     ];
     connection
         .prepare_cached(

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Failure, migrate};
+use super::{SqliteError, migrate};
 use crate::error::StoreError;
 
 /// How long a writer waits for one of another process.
@@ -21,7 +21,7 @@ const READERS: usize = 4;
 const STATEMENTS: usize = 64;
 
 /// The writer's connection to a file, which is made and brought up to date.
-pub(super) fn open_file(path: &Path) -> Result<Connection, Failure> {
+pub(super) fn open_file(path: &Path) -> Result<Connection, SqliteError> {
     prepare_file(path).map_err(StoreError::database("cannot make the file of the store"))?;
     let mut connection = Connection::open_with_flags(path, flags())?;
     set_up(&connection)?;
@@ -34,7 +34,7 @@ pub(super) fn open_file(path: &Path) -> Result<Connection, Failure> {
 }
 
 /// The only connection to a database in memory.
-pub(super) fn open_memory() -> Result<Connection, Failure> {
+pub(super) fn open_memory() -> Result<Connection, SqliteError> {
     let mut connection = Connection::open_in_memory()?;
     set_up(&connection)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, Row};
 
-use super::Failure;
-use crate::record::Found;
-use crate::text::{from_column, to_limit};
+use super::SqliteError;
+use crate::record::FoundMessage;
+use crate::validation::{from_column, to_limit};
 
 /// The ids come as one JSON array, so that a statement serves any number of them.
 const FIND: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
@@ -13,7 +13,7 @@ const FIND: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
                     ORDER BY s.updated DESC, s.id, m.seq LIMIT ?2";
 
 /// The messages that have one of these ids, those of the session changed last first.
-pub(super) fn find(connection: &Connection, ids: &str) -> Result<Vec<Found>, Failure> {
+pub(super) fn find(connection: &Connection, ids: &str) -> Result<Vec<FoundMessage>, SqliteError> {
     let mut statement = connection.prepare_cached(FIND)?;
     let rows = statement.query_map((ids, to_limit(crate::MOST_FOUND)), read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -25,14 +25,18 @@ const FIND_IN: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
                        ORDER BY m.seq LIMIT ?3";
 
 /// Those of one session.
-pub(super) fn find_in(connection: &Connection, session: &str, ids: &str) -> Result<Vec<Found>, Failure> {
+pub(super) fn find_in(
+    connection: &Connection,
+    session: &str,
+    ids: &str,
+) -> Result<Vec<FoundMessage>, SqliteError> {
     let mut statement = connection.prepare_cached(FIND_IN)?;
     let rows = statement.query_map((session, ids, to_limit(crate::MOST_FOUND)), read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found {
+fn read_row(row: &Row<'_>) -> rusqlite::Result<FoundMessage> {
+    Ok(FoundMessage {
         id: row.get(0)?,
         session: row.get(1)?,
         seq: from_column(row.get(2)?),

@@ -2,14 +2,18 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{Failure, body, session};
-use crate::draft::Head;
-use crate::erasure::{Candidate, Erasure, named};
+use super::{SqliteError, body, session};
+use crate::erasure::{Erasure, ErasureCandidate, named};
+use crate::prepared_commit::SessionHead;
 use crate::record::{Forget, Forgotten};
-use crate::text::to_column;
+use crate::validation::to_column;
 
 /// Deletes originals inside of a transaction.
-pub(super) fn carry_out(connection: &Connection, id: &str, forget: &Forget) -> Result<Forgotten, Failure> {
+pub(super) fn carry_out(
+    connection: &Connection,
+    id: &str,
+    forget: &Forget,
+) -> Result<Forgotten, SqliteError> {
     let head = session::find_head(connection, id)?;
     let candidates = find_candidates(connection, &head, forget)?;
     let erasure = Erasure::plan(id, forget, &head, candidates)?;
@@ -30,9 +34,9 @@ pub(super) fn carry_out(connection: &Connection, id: &str, forget: &Forget) -> R
 
 fn find_candidates(
     connection: &Connection,
-    head: &Head,
+    head: &SessionHead,
     forget: &Forget,
-) -> rusqlite::Result<Vec<Candidate>> {
+) -> rusqlite::Result<Vec<ErasureCandidate>> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, pinned, hidden, body, shown, size FROM messages LEFT JOIN bodies ON digest = body \
          WHERE session = ?1 AND seq = ?2",
@@ -44,8 +48,8 @@ fn find_candidates(
     Ok(candidates)
 }
 
-fn read_candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
-    Ok(Candidate {
+fn read_candidate(row: &Row<'_>) -> rusqlite::Result<ErasureCandidate> {
+    Ok(ErasureCandidate {
         seq: row.get(0)?,
         pinned: row.get(1)?,
         hidden: row.get(2)?,
@@ -57,7 +61,7 @@ fn read_candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
 
 /// Moves pages from the end of the file into free places, cuts the end off, and empties the log. The cost is that of
 /// what was freed, not of the whole file.
-pub(super) fn shrink(connection: &Connection) -> Result<(), Failure> {
+pub(super) fn shrink(connection: &Connection) -> Result<(), SqliteError> {
     for step in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
         let mut statement = connection.prepare(step)?;
         let mut rows = statement.query([])?;

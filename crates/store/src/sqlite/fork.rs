@@ -2,11 +2,11 @@
 
 use rusqlite::Connection;
 
-use super::{Failure, session};
-use crate::draft::check_branch;
+use super::{SqliteError, session};
 use crate::error::StoreError;
+use crate::prepared_commit::check_branch;
 use crate::record::{Fork, SessionRow};
-use crate::text::to_column;
+use crate::validation::to_column;
 
 const SESSION: &str = "INSERT INTO sessions (id, dialect, profile, title, frame, state, revision, head, live_from, \
                        last_operation, last_event, created, updated) \
@@ -19,8 +19,8 @@ const MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinne
                         SELECT ?2, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts FROM messages \
                         WHERE session = ?1 AND (seq <= ?3 OR operation IS NOT NULL)";
 
-/// Makes the copy inside of a transaction. Bodies are named again, not read.
-pub(super) fn carry_out(connection: &Connection, from: &str, fork: Fork) -> Result<SessionRow, Failure> {
+/// Makes the copy inside of a transaction. PackedBodies are named again, not read.
+pub(super) fn carry_out(connection: &Connection, from: &str, fork: Fork) -> Result<SessionRow, SqliteError> {
     let head = session::find_head(connection, from)?;
     check_branch(from, &fork, &head)?;
     let values = (head.key, &fork.id, &fork.title, fork.time);

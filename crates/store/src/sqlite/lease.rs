@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{Failure, session};
+use super::{SqliteError, session};
 use crate::record::Lease;
-use crate::text::{from_column, to_column};
+use crate::validation::{from_column, to_column};
 
 /// SQLite's clock, in milliseconds.
 const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
@@ -15,7 +15,7 @@ pub(super) fn take(
     id: &str,
     owner: String,
     ttl_ms: u64,
-) -> Result<Option<Lease>, Failure> {
+) -> Result<Option<Lease>, SqliteError> {
     let key = session::find_key(connection, id)?;
     let sql = format!(
         "INSERT INTO leases (session, owner, token, expires) VALUES (?1, ?2, 1, {NOW} + ?3) \
@@ -29,7 +29,7 @@ pub(super) fn take(
 }
 
 /// Gives a lease back. Its row stays, so that tokens only grow.
-pub(super) fn give_back(connection: &Connection, id: &str, owner: &str) -> Result<(), Failure> {
+pub(super) fn give_back(connection: &Connection, id: &str, owner: &str) -> Result<(), SqliteError> {
     let sql = "UPDATE leases SET owner = NULL WHERE owner = ?2 \
                AND session = (SELECT key FROM sessions WHERE id = ?1)";
     connection.prepare_cached(sql)?.execute((id, owner))?;

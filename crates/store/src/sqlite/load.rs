@@ -5,10 +5,10 @@
 
 use rusqlite::{Connection, Params, Row};
 
-use super::{Failure, body, session};
-use crate::body::Packed;
-use crate::record::{Loaded, Message};
-use crate::text::{from_column, to_column, to_limit};
+use super::{SqliteError, body, session};
+use crate::body::PackedBody;
+use crate::record::{Loaded, MessageRow};
+use crate::validation::{from_column, to_column, to_limit};
 
 const SHOWN: &str = "SELECT seq, id, operation, pinned, hidden, time, facts, cuts, encoding, size, bytes \
                      FROM messages LEFT JOIN bodies ON digest = COALESCE(shown, body)";
@@ -19,7 +19,7 @@ const LIVING: &str = "session = ?1 AND seq >= ?2 AND NOT hidden";
 const RANGE: &str = "session = ?1 AND seq >= ?2 AND seq < ?3";
 
 /// A session with everything that is alive.
-pub(super) fn load(connection: &Connection, id: &str) -> Result<Loaded, Failure> {
+pub(super) fn load(connection: &Connection, id: &str) -> Result<Loaded, SqliteError> {
     let session = session::find(connection, id)?;
     let from = (session::find_key(connection, id)?, to_column(session.live_from));
     let mut messages = select(connection, PINNED, from)?;
@@ -28,7 +28,12 @@ pub(super) fn load(connection: &Connection, id: &str) -> Result<Loaded, Failure>
 }
 
 /// The messages `from..to`, whatever became of them.
-pub(super) fn range(connection: &Connection, id: &str, from: u64, to: u64) -> Result<Vec<Message>, Failure> {
+pub(super) fn range(
+    connection: &Connection,
+    id: &str,
+    from: u64,
+    to: u64,
+) -> Result<Vec<MessageRow>, SqliteError> {
     let key = session::find_key(connection, id)?;
     select(connection, RANGE, (key, to_column(from), to_column(to)))
 }
@@ -39,27 +44,27 @@ pub(super) fn facts(
     id: &str,
     after: u64,
     limit: usize,
-) -> Result<Vec<Message>, Failure> {
+) -> Result<Vec<MessageRow>, SqliteError> {
     let key = session::find_key(connection, id)?;
     let mut statement = connection.prepare_cached(FACTS)?;
     let rows = statement.query_map((key, to_column(after), to_limit(limit)), read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn select(connection: &Connection, which: &str, values: impl Params) -> Result<Vec<Message>, Failure> {
+fn select(connection: &Connection, which: &str, values: impl Params) -> Result<Vec<MessageRow>, SqliteError> {
     let mut statement = connection.prepare_cached(&format!("{SHOWN} WHERE {which} ORDER BY seq"))?;
     let mut rows = statement.query(values)?;
     let mut messages = Vec::new();
     while let Some(row) = rows.next()? {
         let body = body::read_packed(row, 8)?;
-        let body = body.map(Packed::unpack).transpose()?.unwrap_or_default();
-        messages.push(Message { body, ..read_row(row)? });
+        let body = body.map(PackedBody::unpack).transpose()?.unwrap_or_default();
+        messages.push(MessageRow { body, ..read_row(row)? });
     }
     Ok(messages)
 }
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<Message> {
-    Ok(Message {
+fn read_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
+    Ok(MessageRow {
         seq: from_column(row.get(0)?),
         id: row.get(1)?,
         operation: row.get::<_, Option<i64>>(2)?.map(from_column),

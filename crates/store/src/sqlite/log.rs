@@ -2,9 +2,9 @@
 
 use rusqlite::Connection;
 
-use super::{Failure, session};
+use super::{SqliteError, session};
 use crate::record::{EventRow, OperationRow};
-use crate::text::{from_column, to_column, to_limit};
+use crate::validation::{from_column, to_column, to_limit};
 
 /// The operations of a session after a number.
 pub(super) fn operations(
@@ -12,7 +12,7 @@ pub(super) fn operations(
     id: &str,
     after: u64,
     limit: usize,
-) -> Result<Vec<OperationRow>, Failure> {
+) -> Result<Vec<OperationRow>, SqliteError> {
     let key = session::find_key(connection, id)?;
     let mut statement = connection.prepare_cached(
         "SELECT number, kind, time, undone, data FROM operations \
@@ -36,7 +36,7 @@ pub(super) fn events(
     id: &str,
     after: u64,
     limit: usize,
-) -> Result<Vec<EventRow>, Failure> {
+) -> Result<Vec<EventRow>, SqliteError> {
     let key = session::find_key(connection, id)?;
     let mut statement = connection.prepare_cached(
         "SELECT number, time, data FROM events WHERE session = ?1 AND number > ?2 ORDER BY number LIMIT ?3",

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::Failure;
+use super::SqliteError;
 use crate::error::StoreError;
 
 /// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed, and only
@@ -21,7 +21,7 @@ pub(super) const KNOWN: u32 = STEPS.len() as u32;
 pub(super) const OWNER: i32 = 0x7365_6353;
 
 /// Refuses a database that another program made.
-pub(super) fn check_owner(connection: &Connection) -> Result<(), Failure> {
+pub(super) fn check_owner(connection: &Connection) -> Result<(), SqliteError> {
     let owner: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let made = "SELECT EXISTS (SELECT * FROM sqlite_master)";
     if owner != OWNER && connection.query_row(made, [], |row| row.get(0))? {
@@ -32,7 +32,7 @@ pub(super) fn check_owner(connection: &Connection) -> Result<(), Failure> {
 }
 
 /// Takes the steps that are missing, all or none. Of several processes one takes them, and the others wait for it.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), Failure> {
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), SqliteError> {
     if missing_steps(connection)?.is_empty() {
         return Ok(());
     }
@@ -45,7 +45,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Failure> {
     Ok(transaction.commit()?)
 }
 
-fn missing_steps(connection: &Connection) -> Result<&'static [&'static str], Failure> {
+fn missing_steps(connection: &Connection) -> Result<&'static [&'static str], SqliteError> {
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let missing = usize::try_from(found).ok().and_then(|found| STEPS.get(found..));
     missing.ok_or_else(|| StoreError::Newer { found, known: KNOWN }.into())

@@ -7,20 +7,20 @@ use std::thread;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::Failure;
+use super::SqliteError;
 use crate::error::StoreError;
 
-type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+type ReadTask = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// The way to the readers' threads, which end when this is dropped.
-pub(super) struct Readers {
-    queue: Sender<Job>,
+pub(super) struct ReaderThreads {
+    queue: Sender<ReadTask>,
 }
 
-impl Readers {
+impl ReaderThreads {
     /// Starts a thread for each connection.
     pub(super) fn start(connections: Vec<Connection>) -> Result<Self, StoreError> {
-        let (queue, jobs) = channel::<Job>();
+        let (queue, jobs) = channel::<ReadTask>();
         let jobs = Arc::new(Mutex::new(jobs));
         for connection in connections {
             let jobs = Arc::clone(&jobs);
@@ -36,7 +36,7 @@ impl Readers {
     pub(super) async fn run<T, F>(&self, doing: &'static str, query: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Connection) -> Result<T, Failure> + Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, SqliteError> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
         let job = move |connection: &mut Connection| {
@@ -51,7 +51,7 @@ impl Readers {
     }
 }
 
-fn serve(mut connection: Connection, jobs: &Mutex<Receiver<Job>>) {
+fn serve(mut connection: Connection, jobs: &Mutex<Receiver<ReadTask>>) {
     loop {
         // The lock is held while waiting, not while working.
         let Ok(Ok(job)) = jobs.lock().map(|jobs| jobs.recv()) else {

@@ -2,22 +2,22 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::Failure;
-use crate::draft::Head;
+use super::SqliteError;
 use crate::error::StoreError;
-use crate::record::{Cursor, NewSession, SessionRow};
-use crate::text::{from_column, to_limit};
+use crate::prepared_commit::SessionHead;
+use crate::record::{NewSession, SessionCursor, SessionRow};
+use crate::validation::{from_column, to_limit};
 
 const COLUMNS: &str = "id, dialect, profile, title, frame, state, revision, head, live_from, last_operation, \
                        last_event, created, updated";
 
 /// Creates a session.
-pub(super) fn create(connection: &Connection, session: NewSession) -> Result<SessionRow, Failure> {
+pub(super) fn create(connection: &Connection, session: NewSession) -> Result<SessionRow, SqliteError> {
     let sql = "INSERT INTO sessions (id, dialect, profile, title, frame, state, revision, head, live_from, \
                last_operation, last_event, created, updated) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 1, 0, 0, ?7, ?7) ON CONFLICT (id) DO NOTHING";
     let new = &session;
-    let values = params![new.id, new.dialect, new.profile, new.title, new.frame, new.state, new.time];
+    let values = params![new.id, new.wire, new.profile, new.title, new.envelope, new.state, new.time];
     match connection.prepare_cached(sql)?.execute(values)? {
         0 => Err(StoreError::SessionExists { id: session.id }.into()),
         _ => find(connection, &session.id),
@@ -25,14 +25,14 @@ pub(super) fn create(connection: &Connection, session: NewSession) -> Result<Ses
 }
 
 /// One session.
-pub(super) fn find(connection: &Connection, id: &str) -> Result<SessionRow, Failure> {
+pub(super) fn find(connection: &Connection, id: &str) -> Result<SessionRow, SqliteError> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1");
     let row = connection.prepare_cached(&sql)?.query_row([id], read_row).optional()?;
     row.ok_or_else(|| StoreError::no_session(id).into())
 }
 
 /// All sessions, the one changed last first.
-pub(super) fn list(connection: &Connection, limit: usize) -> Result<Vec<SessionRow>, Failure> {
+pub(super) fn list(connection: &Connection, limit: usize) -> Result<Vec<SessionRow>, SqliteError> {
     let sql = format!("SELECT {COLUMNS} FROM sessions ORDER BY updated DESC, id DESC LIMIT ?1");
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map([to_limit(limit)], read_row)?;
@@ -42,9 +42,9 @@ pub(super) fn list(connection: &Connection, limit: usize) -> Result<Vec<SessionR
 /// The sessions behind a place in that list.
 pub(super) fn list_after(
     connection: &Connection,
-    place: &Cursor,
+    place: &SessionCursor,
     limit: usize,
-) -> Result<Vec<SessionRow>, Failure> {
+) -> Result<Vec<SessionRow>, SqliteError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM sessions WHERE (updated, id) < (?1, ?2) ORDER BY updated DESC, id DESC LIMIT ?3"
     );
@@ -54,18 +54,18 @@ pub(super) fn list_after(
 }
 
 /// A session's number in the database.
-pub(super) fn find_key(connection: &Connection, id: &str) -> Result<i64, Failure> {
+pub(super) fn find_key(connection: &Connection, id: &str) -> Result<i64, SqliteError> {
     let sql = "SELECT key FROM sessions WHERE id = ?1";
     let key = connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?;
     key.ok_or_else(|| StoreError::no_session(id).into())
 }
 
 /// What a change has to know of a session. Nobody else can change it before the transaction is over.
-pub(super) fn find_head(connection: &Connection, id: &str) -> Result<Head, Failure> {
+pub(super) fn find_head(connection: &Connection, id: &str) -> Result<SessionHead, SqliteError> {
     let sql = "SELECT key, revision, head, live_from, last_operation, last_event, \
                (SELECT token FROM leases WHERE session = key AND owner IS NOT NULL) FROM sessions WHERE id = ?1";
     let read_head = |row: &Row<'_>| {
-        Ok(Head {
+        Ok(SessionHead {
             key: row.get(0)?,
             revision: from_column(row.get(1)?),
             head: from_column(row.get(2)?),
@@ -82,10 +82,10 @@ pub(super) fn find_head(connection: &Connection, id: &str) -> Result<Head, Failu
 fn read_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
         id: row.get(0)?,
-        dialect: row.get(1)?,
+        wire: row.get(1)?,
         profile: row.get(2)?,
         title: row.get(3)?,
-        frame: row.get(4)?,
+        envelope: row.get(4)?,
         state: row.get(5)?,
         revision: from_column(row.get(6)?),
         head: from_column(row.get(7)?),

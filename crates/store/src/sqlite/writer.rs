@@ -1,8 +1,8 @@
 //! The thread that writes.
 //!
 //! A flush to the disk costs more than the rows of a commit. So the writer takes everything that waits, lets each
-//! piece of work have a savepoint of its own in one transaction, and answers after the transaction is through. Work
-//! that fails is taken back alone. Work that nobody waits for any more is left undone: nobody was told that it was kept,
+//! piece of work have a savepoint of its own in one transaction, and answers after the transaction is through. WriteTask
+//! that fails is taken back alone. WriteTask that nobody waits for any more is left undone: nobody was told that it was kept,
 //! and behind a file that is locked there may be a lot of it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,43 +11,43 @@ use std::thread;
 use rusqlite::{Connection, Error};
 use tokio::sync::oneshot;
 
-use super::Failure;
+use super::SqliteError;
 use crate::error::StoreError;
 
 /// The most that is put into one transaction, so that the first does not wait for ever.
 const GROUP: usize = 64;
 
 /// The way to the writer's thread, which ends when this is dropped and the queue is empty.
-pub(super) struct Writer {
-    queue: Sender<Job>,
+pub(super) struct WriterThread {
+    queue: Sender<WriterTask>,
 }
 
 /// A piece of work inside of a transaction.
-trait Work: Send {
+trait WriteTask: Send {
     /// Whether somebody waits for it.
     fn is_awaited(&self) -> bool;
 
     /// Does it; it is told the reason if there is no transaction.
-    fn carry_out(self: Box<Self>, transaction: Result<&Connection, &str>) -> Done;
+    fn carry_out(self: Box<Self>, transaction: Result<&Connection, &str>) -> FinishedWrite;
 }
 
 /// A piece of work, and who waits for it.
-struct Piece<T, F> {
+struct PendingWrite<T, F> {
     doing: &'static str,
     work: F,
     sender: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, F> Work for Piece<T, F>
+impl<T, F> WriteTask for PendingWrite<T, F>
 where
     T: Send + 'static,
-    F: FnOnce(&Connection) -> Result<T, Failure> + Send,
+    F: FnOnce(&Connection) -> Result<T, SqliteError> + Send,
 {
     fn is_awaited(&self) -> bool {
         !self.sender.is_closed()
     }
 
-    fn carry_out(self: Box<Self>, transaction: Result<&Connection, &str>) -> Done {
+    fn carry_out(self: Box<Self>, transaction: Result<&Connection, &str>) -> FinishedWrite {
         let Self { doing, work, sender } = *self;
         let failed = move |reason: &str| StoreError::Database { doing, source: reason.into() };
         let result = match transaction {
@@ -59,28 +59,28 @@ where
             // Nobody may be listening any more.
             let _ = sender.send(result.and_then(|value| end.map(|()| value).map_err(failed)));
         };
-        Done { kept, answer: Box::new(answer) }
+        FinishedWrite { kept, answer: Box::new(answer) }
     }
 }
 
 /// Tells the caller what came of it; with the reason if the transaction failed after all.
-type Answer = Box<dyn FnOnce(Result<(), &str>)>;
+type Notify = Box<dyn FnOnce(Result<(), &str>)>;
 
 /// Something for the thread to do.
-enum Job {
+enum WriterTask {
     /// Something that may share a transaction with others.
-    Write(Box<dyn Work>),
+    Write(Box<dyn WriteTask>),
     /// Something that brings its own transaction along, or needs none.
     Alone(Box<dyn FnOnce(&mut Connection) + Send>),
 }
 
 /// A piece of work that ran, but is not answered yet.
-struct Done {
+struct FinishedWrite {
     kept: bool,
-    answer: Answer,
+    answer: Notify,
 }
 
-impl Writer {
+impl WriterThread {
     /// Starts the thread.
     pub(super) fn start(connection: Connection) -> Result<Self, StoreError> {
         let (queue, jobs) = channel();
@@ -96,17 +96,17 @@ impl Writer {
     pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        self.send(doing, Job::Write(Box::new(Piece { doing, work, sender })), receiver).await
+        self.send(doing, WriterTask::Write(Box::new(PendingWrite { doing, work, sender })), receiver).await
     }
 
     /// Does something outside of the transactions that are shared.
     pub(super) async fn run_alone<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Connection) -> Result<T, Failure> + Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, SqliteError> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
         let job = move |connection: &mut Connection| {
@@ -115,13 +115,13 @@ impl Writer {
             }
             let _ = sender.send(work(connection).map_err(|failure| failure.while_doing(doing)));
         };
-        self.send(doing, Job::Alone(Box::new(job)), receiver).await
+        self.send(doing, WriterTask::Alone(Box::new(job)), receiver).await
     }
 
     async fn send<T>(
         &self,
         doing: &'static str,
-        job: Job,
+        job: WriterTask,
         answer: oneshot::Receiver<Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         self.queue.send(job).map_err(|_| StoreError::database(doing)("the writer of the store has ended"))?;
@@ -129,30 +129,34 @@ impl Writer {
     }
 }
 
-fn serve(mut connection: Connection, jobs: &Receiver<Job>) {
+fn serve(mut connection: Connection, jobs: &Receiver<WriterTask>) {
     while let Ok(job) = jobs.recv() {
         let mut next = Some(job);
         while let Some(job) = next.take() {
             match job {
-                Job::Write(work) if !work.is_awaited() => {}
-                Job::Write(first) => next = write_group(&connection, first, jobs),
-                Job::Alone(work) => work(&mut connection),
+                WriterTask::Write(work) if !work.is_awaited() => {}
+                WriterTask::Write(first) => next = write_group(&connection, first, jobs),
+                WriterTask::Alone(work) => work(&mut connection),
             }
         }
     }
 }
 
 /// Writes what waits, and gives back the first job that does not belong into a transaction.
-fn write_group(connection: &Connection, first: Box<dyn Work>, jobs: &Receiver<Job>) -> Option<Job> {
+fn write_group(
+    connection: &Connection,
+    first: Box<dyn WriteTask>,
+    jobs: &Receiver<WriterTask>,
+) -> Option<WriterTask> {
     if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
         let reason = error.to_string();
         (first.carry_out(Err(&reason)).answer)(Ok(()));
         return None;
     }
     let mut group = Vec::new();
-    let mut next = Some(Job::Write(first));
+    let mut next = Some(WriterTask::Write(first));
     let mut end = Ok(());
-    while let Some(Job::Write(work)) = next {
+    while let Some(WriterTask::Write(work)) = next {
         end = write_one(connection, work, &mut group);
         next = if end.is_ok() && group.len() < GROUP { jobs.try_recv().ok() } else { None };
     }
@@ -169,7 +173,11 @@ fn write_group(connection: &Connection, first: Box<dyn Work>, jobs: &Receiver<Jo
 }
 
 /// Does one piece of work. An error means that the whole transaction is lost.
-fn write_one(connection: &Connection, work: Box<dyn Work>, group: &mut Vec<Done>) -> Result<(), String> {
+fn write_one(
+    connection: &Connection,
+    work: Box<dyn WriteTask>,
+    group: &mut Vec<FinishedWrite>,
+) -> Result<(), String> {
     if !work.is_awaited() {
         return Ok(());
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Change, Clipping, Commit, Forget, Fork, NewClipping, Search, Store, StoreError};
+use secateur_store::{
+    Clipping, ClippingSearch, Commit, Forget, Fork, MessageChange, NewClipping, Store, StoreError,
+};
 
 use crate::home::{Backend, Home, on_each_home, on_each_store};
 use crate::rows::{everything, message, new_session, says, session_of};
@@ -34,7 +36,7 @@ async fn clipped(store: &Arc<dyn Store>, id: &str, texts: &[&str]) {
 }
 
 async fn search(store: &Arc<dyn Store>, words: &str) -> Vec<Clipping> {
-    store.search(Search { words: words.to_owned(), session: None, limit: 100 }).await.unwrap()
+    store.search(ClippingSearch { words: words.to_owned(), session: None, limit: 100 }).await.unwrap()
 }
 
 async fn seqs(store: &Arc<dyn Store>, words: &str) -> Vec<u64> {
@@ -131,7 +133,7 @@ async fn nothing_that_is_typed_is_an_error(store: Arc<dyn Store>) {
 
 async fn the_newest_is_found_first_and_each_once(store: Arc<dyn Store>) {
     store.create(new_session("s")).await.unwrap();
-    let timed = |id: &str, time| secateur_store::NewMessage { time, ..message(id, id.as_bytes()) };
+    let timed = |id: &str, time| secateur_store::NewMessageRow { time, ..message(id, id.as_bytes()) };
     let append = vec![timed("word a", 10), timed("word b", 30), timed("word c", 20), timed("word d", 30)];
     let clippings = vec![
         clipping(3, 0, "word c"),
@@ -147,16 +149,17 @@ async fn the_newest_is_found_first_and_each_once(store: Arc<dyn Store>) {
     let found: Vec<_> = found.iter().map(|found| (found.seq, found.part)).collect();
     assert_eq!(found, [(4, 0), (4, 1), (2, 0), (3, 0), (1, 0)]);
     assert_eq!(search(&store, "other").await, []);
-    let three = store.search(Search { words: "word".to_owned(), session: None, limit: 3 }).await.unwrap();
+    let three =
+        store.search(ClippingSearch { words: "word".to_owned(), session: None, limit: 3 }).await.unwrap();
     assert_eq!(three.iter().map(|found| found.seq).collect::<Vec<_>>(), [4, 4, 2]);
     // The same body said again is found where it was said last.
     store.commit("s", says(1, vec![timed("word a again", 90)])).await.unwrap();
-    let again = secateur_store::NewMessage { body: b"word a"[..].into(), ..timed("a2", 95) };
+    let again = secateur_store::NewMessageRow { body: b"word a"[..].into(), ..timed("a2", 95) };
     store.commit("s", says(2, vec![again])).await.unwrap();
     let found = search(&store, "word").await;
     assert_eq!((found[0].seq, found.len()), (6, 5));
     // So is the same text in another body, because it has the same handle.
-    let other = secateur_store::NewMessage { body: b"[word b]"[..].into(), ..timed("b2", 99) };
+    let other = secateur_store::NewMessageRow { body: b"[word b]"[..].into(), ..timed("b2", 99) };
     let clippings = vec![NewClipping { handle: "h20".to_owned(), ..clipping(7, 1, "word b") }];
     store.commit("s", Commit { clippings, ..says(3, vec![other]) }).await.unwrap();
     let found = search(&store, "word").await;
@@ -168,7 +171,8 @@ async fn one_session_is_searched_or_all(store: Arc<dyn Store>) {
     clipped(&store, "t", &["own of t", "shared"]).await;
     store.commit("s", Commit { time: 9_000, ..says(2, vec![]) }).await.unwrap();
     let within = |session: Option<&str>, words: &str| {
-        let search = Search { words: words.to_owned(), session: session.map(str::to_owned), limit: 9 };
+        let search =
+            ClippingSearch { words: words.to_owned(), session: session.map(str::to_owned), limit: 9 };
         let store = Arc::clone(&store);
         async move {
             let found = store.search(search).await.unwrap();
@@ -180,7 +184,7 @@ async fn one_session_is_searched_or_all(store: Arc<dyn Store>) {
     assert_eq!(within(Some("s"), "own").await, [("s".to_owned(), 2)]);
     assert_eq!(within(None, "own").await.len(), 2);
     for words in ["own", ""] {
-        let nowhere = Search { words: words.to_owned(), session: Some("x".to_owned()), limit: 9 };
+        let nowhere = ClippingSearch { words: words.to_owned(), session: Some("x".to_owned()), limit: 9 };
         assert!(matches!(store.search(nowhere).await, Err(StoreError::NoSession { .. })));
     }
 }
@@ -201,7 +205,7 @@ async fn a_branch_finds_what_it_shares_and_forgets_alone(store: Arc<dyn Store>) 
         .unwrap();
     let found = search(&store, "first").await;
     assert_eq!((found[0].session.as_str(), found.len()), ("s", 1), "the other still has it");
-    let within = Search { words: "first".to_owned(), session: Some("t".to_owned()), limit: 9 };
+    let within = ClippingSearch { words: "first".to_owned(), session: Some("t".to_owned()), limit: 9 };
     assert_eq!(store.search(within).await.unwrap(), []);
 }
 
@@ -212,7 +216,7 @@ async fn a_message_of_the_same_commit_may_be_cut(store: Arc<dyn Store>) {
     store.commit("s", Commit { clippings, ..says(0, append) }).await.unwrap();
     assert_eq!(seqs(&store, "new").await, [1]);
     // Undone cuts are found as before.
-    let change = vec![Change { seq: 1, shown: Some(None), ..Change::default() }];
+    let change = vec![MessageChange { seq: 1, shown: Some(None), ..MessageChange::default() }];
     store.commit("s", Commit { change, ..says(1, vec![]) }).await.unwrap();
     assert_eq!(seqs(&store, "new").await, [1]);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use secateur_store::{
-    Change, Commit, Committed, EventRow, Message, NewMessage, OperationRow, Store, StoreError,
+    Commit, Committed, EventRow, MessageChange, MessageRow, NewMessageRow, OperationRow, Store, StoreError,
 };
 
 use crate::home::on_each_store;
@@ -26,7 +26,7 @@ on_each_store!(
 
 async fn messages_get_consecutive_numbers_and_come_back_whole(store: Arc<dyn Store>) {
     store.create(new_session("s")).await.unwrap();
-    let second = NewMessage {
+    let second = NewMessageRow {
         pinned: true,
         cuts: r#"["b"]"#.to_owned(),
         shown: Some(b"short".to_vec()),
@@ -36,15 +36,15 @@ async fn messages_get_consecutive_numbers_and_come_back_whole(store: Arc<dyn Sto
     assert_eq!(committed, Committed { revision: 1, head: 2, last_operation: 0, last_event: 0 });
     let committed = store.commit("s", says(1, vec![message("c", b"third")])).await.unwrap();
     assert_eq!(committed, Committed { revision: 2, head: 3, last_operation: 0, last_event: 0 });
-    let row = |seq, id: &str, body: &[u8]| Message {
+    let row = |seq, id: &str, body: &[u8]| MessageRow {
         seq,
         id: id.to_owned(),
         time: 1_500,
         facts: format!(r#"{{"about":"{id}"}}"#),
         body: body.to_vec(),
-        ..Message::default()
+        ..MessageRow::default()
     };
-    let second = Message { pinned: true, cuts: r#"["b"]"#.to_owned(), ..row(2, "b", b"short") };
+    let second = MessageRow { pinned: true, cuts: r#"["b"]"#.to_owned(), ..row(2, "b", b"short") };
     let expected = [row(1, "a", b"first"), second, row(3, "c", b"third")];
     assert_eq!(store.load("s").await.unwrap().messages, expected);
     assert_eq!(store.messages("s", 0, u64::MAX).await.unwrap(), expected);
@@ -61,7 +61,7 @@ async fn a_commit_changes_everything_that_it_names(store: Arc<dyn Store>) {
         revision: 1,
         time: 3_000,
         append: vec![message("c", b"c")],
-        change: vec![Change {
+        change: vec![MessageChange {
             seq: 1,
             cuts: Some("[1]".to_owned()),
             shown: Some(Some(b"cut".to_vec())),
@@ -73,7 +73,7 @@ async fn a_commit_changes_everything_that_it_names(store: Arc<dyn Store>) {
         events: vec!["{}".to_owned(), "[]".to_owned()],
         state: Some("state".to_owned()),
         live_from: Some(2),
-        frame: Some("frame".to_owned()),
+        envelope: Some("envelope".to_owned()),
         ..Commit::default()
     };
     let committed = store.commit("s", commit).await.unwrap();
@@ -82,7 +82,10 @@ async fn a_commit_changes_everything_that_it_names(store: Arc<dyn Store>) {
     let session = &loaded.session;
     assert_eq!((session.revision, session.head, session.live_from), (2, 3, 2));
     assert_eq!((session.last_operation, session.last_event, session.updated), (2, 2, 3_000));
-    assert_eq!((session.state.as_str(), session.frame.as_str(), session.created), ("state", "frame", 1_000));
+    assert_eq!(
+        (session.state.as_str(), session.envelope.as_str(), session.created),
+        ("state", "envelope", 1_000)
+    );
     assert_eq!(loaded_texts(&store, "s").await, ["cut", "b", "c"]);
     assert_eq!((loaded.messages[0].cuts.as_str(), loaded.messages[0].pinned), ("[1]", true));
     let undone: Vec<bool> =
@@ -92,19 +95,22 @@ async fn a_commit_changes_everything_that_it_names(store: Arc<dyn Store>) {
 
 async fn what_a_commit_does_not_name_stays(store: Arc<dyn Store>) {
     session_of(&store, "s", &["a", "b"]).await;
-    let change = Change { seq: 1, shown: Some(Some(b"cut".to_vec())), ..Change::default() };
+    let change = MessageChange { seq: 1, shown: Some(Some(b"cut".to_vec())), ..MessageChange::default() };
     let commit =
         Commit { revision: 1, change: vec![change], operations: vec![operation("prune")], ..says(1, vec![]) };
     store.commit("s", commit).await.unwrap();
     let before = everything(&store, "s").await;
     store
-        .commit("s", Commit { change: vec![Change { seq: 1, ..Change::default() }], ..says(2, vec![]) })
+        .commit(
+            "s",
+            Commit { change: vec![MessageChange { seq: 1, ..MessageChange::default() }], ..says(2, vec![]) },
+        )
         .await
         .unwrap();
     let after = everything(&store, "s").await;
     assert_eq!(before.replace("revision: 2", "revision: 3"), after);
     // The original is shown again.
-    let change = Change { seq: 1, shown: Some(None), ..Change::default() };
+    let change = MessageChange { seq: 1, shown: Some(None), ..MessageChange::default() };
     store.commit("s", Commit { change: vec![change], ..says(3, vec![]) }).await.unwrap();
     assert_eq!(loaded_texts(&store, "s").await, ["a", "b"]);
 }
@@ -156,7 +162,7 @@ async fn a_commit_that_names_what_is_not_there_changes_nothing(store: Arc<dyn St
     let before = everything(&store, "s").await;
     let new = || says(1, vec![message("c", b"c")]);
     for seq in [0, 4, u64::MAX] {
-        let change = vec![Change { seq, hidden: Some(true), ..Change::default() }];
+        let change = vec![MessageChange { seq, hidden: Some(true), ..MessageChange::default() }];
         let refused = store.commit("s", Commit { change, ..new() }).await;
         assert!(
             matches!(refused, Err(StoreError::NoMessage { seq: named, .. }) if named == seq),
@@ -173,7 +179,7 @@ async fn a_commit_that_names_what_is_not_there_changes_nothing(store: Arc<dyn St
     for number in [0, 1, u64::MAX] {
         let refused = store.commit("s", Commit { undone: vec![(number, true)], ..new() }).await;
         assert!(matches!(refused, Err(StoreError::NoOperation { number: named, .. }) if named == number));
-        let append = vec![NewMessage { operation: Some(number), ..message("c", b"c") }];
+        let append = vec![NewMessageRow { operation: Some(number), ..message("c", b"c") }];
         let refused = store.commit("s", says(1, append)).await;
         assert!(matches!(refused, Err(StoreError::NoOperation { number: named, .. }) if named == number));
     }
@@ -183,8 +189,8 @@ async fn a_commit_that_names_what_is_not_there_changes_nothing(store: Arc<dyn St
 async fn a_commit_may_name_what_it_makes_itself(store: Arc<dyn Store>) {
     session_of(&store, "s", &["a"]).await;
     let commit = Commit {
-        append: vec![NewMessage { operation: Some(1), ..message("b", b"b") }],
-        change: vec![Change { seq: 2, shown: Some(Some(b"B".to_vec())), ..Change::default() }],
+        append: vec![NewMessageRow { operation: Some(1), ..message("b", b"b") }],
+        change: vec![MessageChange { seq: 2, shown: Some(Some(b"B".to_vec())), ..MessageChange::default() }],
         operations: vec![operation("compact")],
         undone: vec![(1, true), (1, false)],
         live_from: Some(3),
@@ -199,13 +205,13 @@ async fn a_commit_may_name_what_it_makes_itself(store: Arc<dyn Store>) {
 
 async fn several_changes_of_a_message_become_one(store: Arc<dyn Store>) {
     session_of(&store, "s", &["a", "b"]).await;
-    let change = |cuts: Option<&str>, shown: Option<Option<&[u8]>>| Change {
+    let change = |cuts: Option<&str>, shown: Option<Option<&[u8]>>| MessageChange {
         seq: 1,
         cuts: cuts.map(str::to_owned),
         shown: shown.map(|shown| shown.map(<[u8]>::to_vec)),
-        ..Change::default()
+        ..MessageChange::default()
     };
-    let first = Change { pinned: Some(true), ..change(Some("one"), Some(Some(b"1"))) };
+    let first = MessageChange { pinned: Some(true), ..change(Some("one"), Some(Some(b"1"))) };
     let changes = vec![first, change(None, Some(Some(b"2"))), change(Some("three"), None)];
     store.commit("s", Commit { change: changes, ..says(1, vec![]) }).await.unwrap();
     let row = store.messages("s", 1, 2).await.unwrap().remove(0);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Change, Commit, NewMessage, NewSession, Store, StoreError};
+use secateur_store::{Commit, MessageChange, NewMessageRow, NewSession, Store, StoreError};
 
 use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{everything, message, new_session, operation, says};
@@ -48,8 +48,11 @@ async fn bodies_of_any_bytes_come_back_as_they_were(store: Arc<dyn Store>) {
     assert!(originals.iter().eq(&bodies.clone().map(Some)));
     // As what is shown, too: each message shows the body of its neighbour.
     let change = (1..).zip(bodies.iter().rev());
-    let change =
-        change.map(|(seq, body)| Change { seq, shown: Some(Some(body.clone())), ..Change::default() });
+    let change = change.map(|(seq, body)| MessageChange {
+        seq,
+        shown: Some(Some(body.clone())),
+        ..MessageChange::default()
+    });
     store.commit("s", Commit { change: change.collect(), ..says(1, vec![]) }).await.unwrap();
     let loaded = store.load("s").await.unwrap().messages;
     assert!(loaded.iter().map(|row| &row.body).eq(bodies.iter().rev()));
@@ -61,28 +64,28 @@ async fn texts_come_back_byte_for_byte(store: Arc<dyn Store>) {
         let (id, title) = (format!("s{n}{}", text()), Some(text()));
         let new = NewSession {
             id: id.clone(),
-            dialect: text(),
+            wire: text(),
             profile: text(),
             title,
-            frame: text(),
+            envelope: text(),
             state: text(),
             time: 0,
         };
         let row = store.create(new).await.unwrap();
-        assert_eq!([&row.dialect, &row.profile, &row.frame, &row.state], [&text(); 4]);
+        assert_eq!([&row.wire, &row.profile, &row.envelope, &row.state], [&text(); 4]);
         assert_eq!((&row.id, row.title), (&id, Some(text())));
-        let said = NewMessage { facts: text(), cuts: text(), ..message(&text(), b"") };
+        let said = NewMessageRow { facts: text(), cuts: text(), ..message(&text(), b"") };
         let mut done = operation(&text());
         done.data = text();
         let commit = Commit { operations: vec![done], events: vec![text()], ..says(0, vec![said]) };
         store.commit(&id, commit).await.unwrap();
-        let (state, frame) = (Some(format!("{} ", text())), Some(format!(" {}", text())));
-        let change = vec![Change { seq: 1, cuts: Some(text()), ..Change::default() }];
-        store.commit(&id, Commit { state, frame, change, ..says(1, vec![]) }).await.unwrap();
+        let (state, envelope) = (Some(format!("{} ", text())), Some(format!(" {}", text())));
+        let change = vec![MessageChange { seq: 1, cuts: Some(text()), ..MessageChange::default() }];
+        store.commit(&id, Commit { state, envelope, change, ..says(1, vec![]) }).await.unwrap();
         let loaded = store.load(&id).await.unwrap();
         let found = &loaded.messages[0];
         assert_eq!([&found.id, &found.facts, &found.cuts], [&text(); 3]);
-        assert_eq!((loaded.session.state, loaded.session.frame), (text() + " ", " ".to_owned() + &text()));
+        assert_eq!((loaded.session.state, loaded.session.envelope), (text() + " ", " ".to_owned() + &text()));
         let done = &store.operations(&id, 0, 1).await.unwrap()[0];
         assert_eq!([&done.kind, &done.data], [&text(); 2]);
         assert_eq!(store.events(&id, 0, 1).await.unwrap()[0].data, text());
@@ -98,10 +101,10 @@ async fn a_nul_character_is_refused_in_every_text(store: Arc<dyn Store>) {
     };
     for new in [
         NewSession { id: nul(), ..new_session("t") },
-        NewSession { dialect: nul(), ..new_session("t") },
+        NewSession { wire: nul(), ..new_session("t") },
         NewSession { profile: nul(), ..new_session("t") },
         NewSession { title: Some(nul()), ..new_session("t") },
-        NewSession { frame: nul(), ..new_session("t") },
+        NewSession { envelope: nul(), ..new_session("t") },
         NewSession { state: nul(), ..new_session("t") },
     ] {
         unfit(store.create(new).await.map(drop));
@@ -116,14 +119,17 @@ async fn a_nul_character_is_refused_in_every_text(store: Arc<dyn Store>) {
     data.data = nul();
     for commit in [
         say(message(&nul(), b"")),
-        say(NewMessage { facts: nul(), ..message("a", b"") }),
-        say(NewMessage { cuts: nul(), ..message("a", b"") }),
-        Commit { change: vec![Change { seq: 1, cuts: Some(nul()), ..Change::default() }], ..base() },
+        say(NewMessageRow { facts: nul(), ..message("a", b"") }),
+        say(NewMessageRow { cuts: nul(), ..message("a", b"") }),
+        Commit {
+            change: vec![MessageChange { seq: 1, cuts: Some(nul()), ..MessageChange::default() }],
+            ..base()
+        },
         Commit { operations: vec![kind], ..base() },
         Commit { operations: vec![data], ..base() },
         Commit { events: vec![nul()], ..base() },
         Commit { state: Some(nul()), ..base() },
-        Commit { frame: Some(nul()), ..base() },
+        Commit { envelope: Some(nul()), ..base() },
     ] {
         unfit(store.commit("s", commit).await.map(drop));
     }
@@ -145,7 +151,7 @@ async fn ids_that_no_index_takes_are_refused(store: Arc<dyn Store>) {
 async fn times_of_any_size_are_kept(store: Arc<dyn Store>) {
     for (id, time) in [("min", i64::MIN), ("max", i64::MAX)] {
         store.create(NewSession { time, ..new_session(id) }).await.unwrap();
-        let append = vec![NewMessage { time, ..message("a", b"") }];
+        let append = vec![NewMessageRow { time, ..message("a", b"") }];
         let events = vec![String::new()];
         store.commit(id, Commit { time, append, events, ..Commit::default() }).await.unwrap();
         let loaded = store.load(id).await.unwrap();
@@ -160,7 +166,7 @@ async fn equal_bodies_are_kept_once_and_compressed(home: Home) {
     let body = b"0123456789".repeat(10_000);
     for id in ["s", "t"] {
         store.create(new_session(id)).await.unwrap();
-        let shown = NewMessage { shown: Some(body.clone()), ..message("b", b"b") };
+        let shown = NewMessageRow { shown: Some(body.clone()), ..message("b", b"b") };
         store.commit(id, says(0, vec![message("a", &body), shown, message("c", &body)])).await.unwrap();
     }
     assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 2);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Change, Commit, Found, NewMessage, Store};
+use secateur_store::{Commit, FoundMessage, MessageChange, NewMessageRow, Store};
 
 use crate::home::on_each_store;
 use crate::rows::{message, new_session, operation, says, session_of};
@@ -45,13 +45,14 @@ async fn messages_are_found_in_every_session_that_has_them(store: Arc<dyn Store>
     assert_eq!(find(&store, &["b", "nothing", "a", "b"]).await, expected);
     assert_eq!(find(&store, &[]).await, []);
     let found = store.find(&["c".to_owned()]).await.unwrap();
-    let expected = Found { id: "c".to_owned(), session: "old".to_owned(), seq: 3, head: 3, updated: 10 };
+    let expected =
+        FoundMessage { id: "c".to_owned(), session: "old".to_owned(), seq: 3, head: 3, updated: 10 };
     assert_eq!(found, [expected]);
 }
 
 async fn messages_that_are_hidden_or_not_alive_are_found(store: Arc<dyn Store>) {
     session_of(&store, "s", &["a", "b", "c"]).await;
-    let hidden = Change { seq: 3, hidden: Some(true), ..Change::default() };
+    let hidden = MessageChange { seq: 3, hidden: Some(true), ..MessageChange::default() };
     store.commit("s", Commit { change: vec![hidden], live_from: Some(3), ..says(1, vec![]) }).await.unwrap();
     let expected = [("a in s".to_owned(), 1), ("c in s".to_owned(), 3)];
     assert_eq!(find(&store, &["a", "c"]).await, expected);
@@ -59,7 +60,7 @@ async fn messages_that_are_hidden_or_not_alive_are_found(store: Arc<dyn Store>) 
 
 async fn messages_that_an_operation_made_are_not_found(store: Arc<dyn Store>) {
     store.create(new_session("s")).await.unwrap();
-    let summary = NewMessage { operation: Some(1), ..message("summary", b"short") };
+    let summary = NewMessageRow { operation: Some(1), ..message("summary", b"short") };
     let append = vec![message("a", b"a"), summary];
     let operations = vec![operation("compact")];
     store.commit("s", Commit { operations, ..says(0, append) }).await.unwrap();
@@ -96,7 +97,7 @@ async fn one_session_is_found_behind_any_number_of_others(store: Arc<dyn Store>)
     let ids: Vec<String> = (0..400).map(|n| format!("m{n}")).collect();
     for (id, time) in [("ours", 1), ("s2", 2), ("s3", 3), ("s4", 4)] {
         store.create(new_session(id)).await.unwrap();
-        let summary = NewMessage { operation: Some(1), ..message("summary", b"short") };
+        let summary = NewMessageRow { operation: Some(1), ..message("summary", b"short") };
         let append = ids.iter().map(|id| message(id, b"same")).chain([summary]).collect();
         let operations = vec![operation("compact")];
         store.commit(id, Commit { time, operations, ..says(0, append) }).await.unwrap();
@@ -104,8 +105,13 @@ async fn one_session_is_found_behind_any_number_of_others(store: Arc<dyn Store>)
     assert!(store.find(&ids).await.unwrap().iter().all(|found| found.session != "ours"));
     let asked = ["m399", "nothing", "a\0b", "m7", "summary", "m7"].map(str::to_owned);
     let found = store.find_in("ours", &asked).await.unwrap();
-    let place =
-        |id: &str, seq| Found { id: id.to_owned(), session: "ours".to_owned(), seq, head: 401, updated: 1 };
+    let place = |id: &str, seq| FoundMessage {
+        id: id.to_owned(),
+        session: "ours".to_owned(),
+        seq,
+        head: 401,
+        updated: 1,
+    };
     assert_eq!(found, [place("m7", 8), place("m399", 400)]);
     for session in ["nobody", "", "ours\0"] {
         assert_eq!(store.find_in(session, &asked).await.unwrap(), [], "{session:?}");

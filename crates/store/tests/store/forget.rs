@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Change, Commit, Forget, Forgotten, Store, StoreError};
+use secateur_store::{Commit, Forget, Forgotten, MessageChange, Store, StoreError};
 
 use crate::home::{Backend, Home, on_each_home, on_each_store};
 use crate::rows::{everything, loaded_texts, message, new_session, says, session_of, texts};
@@ -20,13 +20,13 @@ on_each_home!(
     a_store_that_forgot_and_shrank_is_smaller,
 );
 
-fn cut(seq: u64, shown: &[u8]) -> Change {
-    Change { seq, shown: Some(Some(shown.to_vec())), ..Change::default() }
+fn cut(seq: u64, shown: &[u8]) -> MessageChange {
+    MessageChange { seq, shown: Some(Some(shown.to_vec())), ..MessageChange::default() }
 }
 
 async fn messages_that_are_gone_lose_their_bodies(store: Arc<dyn Store>) {
     session_of(&store, "s", &["one", "two", "three", "four"]).await;
-    let hidden = Change { seq: 4, hidden: Some(true), ..Change::default() };
+    let hidden = MessageChange { seq: 4, hidden: Some(true), ..MessageChange::default() };
     let change = vec![cut(2, b"2"), hidden];
     store.commit("s", Commit { change, live_from: Some(3), ..says(1, vec![]) }).await.unwrap();
     let forget = Forget { revision: 2, time: 9_000, gone: vec![4, 2, 1, 2], cut: vec![2] };
@@ -62,7 +62,7 @@ async fn messages_that_are_cut_lose_their_originals_only(store: Arc<dyn Store>) 
 
 async fn what_is_alive_is_not_forgotten(store: Arc<dyn Store>) {
     session_of(&store, "s", &["a", "b", "c"]).await;
-    let pinned = Change { seq: 1, pinned: Some(true), ..Change::default() };
+    let pinned = MessageChange { seq: 1, pinned: Some(true), ..MessageChange::default() };
     store.commit("s", Commit { change: vec![pinned], live_from: Some(3), ..says(1, vec![]) }).await.unwrap();
     let before = everything(&store, "s").await;
     for seq in [1, 3] {
@@ -78,7 +78,7 @@ async fn a_forgotten_original_is_not_shown_again(store: Arc<dyn Store>) {
     store.commit("s", Commit { change: vec![cut(1, b"1")], ..says(1, vec![]) }).await.unwrap();
     store.forget("s", Forget { revision: 2, cut: vec![1], ..Forget::default() }).await.unwrap();
     let before = everything(&store, "s").await;
-    let back = Change { seq: 1, shown: Some(None), ..Change::default() };
+    let back = MessageChange { seq: 1, shown: Some(None), ..MessageChange::default() };
     let refused = store.commit("s", Commit { change: vec![cut(2, b"2"), back], ..says(3, vec![]) }).await;
     assert!(matches!(refused, Err(StoreError::OriginalForgotten { seq: 1, .. })), "{refused:?}");
     assert_eq!(everything(&store, "s").await, before);
@@ -131,7 +131,7 @@ async fn what_is_no_longer_shown_is_deleted(home: Home) {
         assert_eq!(loaded_texts(&store, "s").await, [shown, "b"]);
         assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, bodies, "{shown}");
     }
-    let change = vec![Change { seq: 1, shown: Some(None), ..Change::default() }];
+    let change = vec![MessageChange { seq: 1, shown: Some(None), ..MessageChange::default() }];
     store.commit("s", Commit { change, ..says(6, vec![]) }).await.unwrap();
     assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 2);
     // What a refused commit brought along is not kept.

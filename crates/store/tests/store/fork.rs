@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Change, Commit, Forget, Fork, NewMessage, SessionRow, Store, StoreError};
+use secateur_store::{Commit, Forget, Fork, MessageChange, NewMessageRow, SessionRow, Store, StoreError};
 
 use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{everything, loaded_texts, message, new_session, operation, says, session_of, texts};
@@ -21,8 +21,8 @@ on_each_home!(
     bodies_that_come_and_go_stay_with_the_branches,
 );
 
-fn cut(seq: u64, shown: &[u8]) -> Change {
-    Change { seq, shown: Some(Some(shown.to_vec())), ..Change::default() }
+fn cut(seq: u64, shown: &[u8]) -> MessageChange {
+    MessageChange { seq, shown: Some(Some(shown.to_vec())), ..MessageChange::default() }
 }
 
 fn branch(revision: u64, at: u64) -> Fork {
@@ -32,7 +32,7 @@ fn branch(revision: u64, at: u64) -> Fork {
 /// A session of six messages, the last but one made by an operation, with a bit of everything. It is at revision 2.
 async fn make_origin(store: &Arc<dyn Store>) -> SessionRow {
     store.create(new_session("s")).await.unwrap();
-    let summary = NewMessage { operation: Some(2), pinned: true, ..message("summary", b"in short") };
+    let summary = NewMessageRow { operation: Some(2), pinned: true, ..message("summary", b"in short") };
     let append = vec![
         message("a", b"a"),
         message("b", b"long"),
@@ -46,13 +46,13 @@ async fn make_origin(store: &Arc<dyn Store>) -> SessionRow {
     store.commit("s", Commit { operations, events, ..says(0, append) }).await.unwrap();
     let commit = Commit {
         change: vec![
-            Change { cuts: Some("[1]".to_owned()), ..cut(2, b"short") },
-            Change { seq: 3, hidden: Some(true), ..Change::default() },
-            Change { seq: 1, pinned: Some(true), ..Change::default() },
+            MessageChange { cuts: Some("[1]".to_owned()), ..cut(2, b"short") },
+            MessageChange { seq: 3, hidden: Some(true), ..MessageChange::default() },
+            MessageChange { seq: 1, pinned: Some(true), ..MessageChange::default() },
         ],
         undone: vec![(1, true)],
         state: Some("state".to_owned()),
-        frame: Some("frame".to_owned()),
+        envelope: Some("envelope".to_owned()),
         live_from: Some(2),
         ..says(1, vec![])
     };
@@ -95,7 +95,7 @@ async fn a_branch_and_its_origin_go_on_apart(store: Arc<dyn Store>) {
     make_origin(&store).await;
     store.fork("s", branch(2, 4)).await.unwrap();
     let (origin, copy) = (everything(&store, "s").await, everything(&store, "t").await);
-    let back = Change { seq: 2, shown: Some(None), ..Change::default() };
+    let back = MessageChange { seq: 2, shown: Some(None), ..MessageChange::default() };
     let commit = Commit {
         change: vec![back, cut(4, b"D")],
         operations: vec![operation("undo")],
@@ -134,7 +134,7 @@ async fn numbers_that_were_left_behind_name_nothing(store: Arc<dyn Store>) {
     session_of(&store, "s", &["a", "b", "c", "d"]).await;
     store.fork("s", branch(1, 2)).await.unwrap();
     let before = everything(&store, "t").await;
-    let change = vec![cut(1, b"A"), Change { seq: 3, hidden: Some(true), ..Change::default() }];
+    let change = vec![cut(1, b"A"), MessageChange { seq: 3, hidden: Some(true), ..MessageChange::default() }];
     // Also if something else would be refused later on.
     let refused = store.commit("t", Commit { change, ..says(0, vec![message("a", b"")]) }).await;
     assert!(matches!(refused, Err(StoreError::NoMessage { seq: 3, .. })), "{refused:?}");
@@ -215,7 +215,7 @@ async fn what_one_forgets_the_other_still_has(home: Home) {
         assert_eq!(store.originals(forgets, &[1, 2]).await.unwrap(), [None, None]);
         // The other one can still show everything again.
         let revision = store.session(keeps).await.unwrap().revision;
-        let back = |seq| Change { seq, shown: Some(None), ..Change::default() };
+        let back = |seq| MessageChange { seq, shown: Some(None), ..MessageChange::default() };
         let commit = Commit { change: vec![back(1), back(2)], ..says(revision, vec![]) };
         store.commit(keeps, commit).await.unwrap();
         assert_eq!(loaded_texts(&store, keeps).await[..2], ["one", "two"]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use secateur_store::{Commit, NewClipping, Search, StoreError, open};
+use secateur_store::{ClippingSearch, Commit, NewClipping, StoreError, open};
 
 use crate::home::{Backend, Home, on_each_home, run};
 use crate::rows::{loaded_texts, new_session, says, session_of};
@@ -119,7 +119,7 @@ async fn a_database_of_schema_3_is_brought_up_to_date(home: Home) {
         NewClipping { seq: 1, handle: "h".to_owned(), text: "hello".to_owned(), ..NewClipping::default() };
     store.commit("s", Commit { clippings: vec![clipping], ..says(1, vec![]) }).await.unwrap();
     assert_eq!(store.clippings("h").await.unwrap()[0].seq, 1);
-    let search = Search { words: "hello".to_owned(), session: None, limit: 9 };
+    let search = ClippingSearch { words: "hello".to_owned(), session: None, limit: 9 };
     assert_eq!(store.search(search).await.unwrap()[0].handle, "h");
 }
 

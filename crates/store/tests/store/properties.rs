@@ -7,7 +7,9 @@ use proptest::collection::vec;
 use proptest::option::{of, weighted};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use secateur_store::{Change, Commit, Forget, Fork, NewClipping, NewMessage, NewOperation, Search, Store};
+use secateur_store::{
+    ClippingSearch, Commit, Forget, Fork, MessageChange, NewClipping, NewMessageRow, NewOperation, Store,
+};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use uuid::Uuid;
@@ -37,10 +39,10 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), "[a-c]{1,2}", r#"[{}"'\\é]{1,3}"#]
 }
 
-fn message() -> impl Strategy<Value = NewMessage> {
+fn message() -> impl Strategy<Value = NewMessageRow> {
     let id = prop_oneof![9 => any::<u64>().prop_map(|n| n.to_string()), 1 => "[a-d]"];
     (id, weighted(0.1, 0..AIMS), any::<bool>(), any::<i64>(), text(), text(), bytes(), of(bytes())).prop_map(
-        |(id, operation, pinned, time, facts, cuts, body, shown)| NewMessage {
+        |(id, operation, pinned, time, facts, cuts, body, shown)| NewMessageRow {
             id,
             operation,
             pinned,
@@ -53,9 +55,9 @@ fn message() -> impl Strategy<Value = NewMessage> {
     )
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> impl Strategy<Value = MessageChange> {
     (0..AIMS, of(text()), of(of(bytes())), of(any::<bool>()), of(any::<bool>()))
-        .prop_map(|(seq, cuts, shown, hidden, pinned)| Change { seq, cuts, shown, hidden, pinned })
+        .prop_map(|(seq, cuts, shown, hidden, pinned)| MessageChange { seq, cuts, shown, hidden, pinned })
 }
 
 fn operation() -> impl Strategy<Value = NewOperation> {
@@ -112,7 +114,7 @@ fn commit() -> impl Strategy<Value = Commit> {
             (append, change, (operations, clippings)),
             (undone, events, state),
             live_from,
-            frame,
+            envelope,
         )| Commit {
             revision,
             lease: None,
@@ -124,7 +126,7 @@ fn commit() -> impl Strategy<Value = Commit> {
             events,
             state,
             live_from,
-            frame,
+            envelope,
             clippings: Vec::from_iter(clippings),
         },
     )
@@ -221,7 +223,7 @@ async fn compare(store: &Arc<dyn Store>, model: &Model) {
     assert_eq!(store.operations(id, 0, usize::MAX).await.unwrap(), operations);
     assert_eq!(store.events(id, 0, usize::MAX).await.unwrap(), model.events);
     // Others may have taken out the same, so more may be found.
-    let search = Search { words: "word".to_owned(), session: Some(id.to_owned()), limit: usize::MAX };
+    let search = ClippingSearch { words: "word".to_owned(), session: Some(id.to_owned()), limit: usize::MAX };
     let found = store.search(search).await.unwrap();
     for found in &found {
         let original = model.messages[&found.seq].original.as_ref().unwrap();

@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Commit, Message, NewMessage, NewOperation, NewSession, SessionRow, Store};
+use secateur_store::{Commit, MessageRow, NewMessageRow, NewOperation, NewSession, SessionRow, Store};
 
 pub(crate) fn new_session(id: &str) -> NewSession {
     NewSession {
         id: id.to_owned(),
-        dialect: "anthropic".to_owned(),
+        wire: "anthropic".to_owned(),
         profile: "balanced".to_owned(),
         title: Some("Mend the pump".to_owned()),
-        frame: r#"{"model":"m"}"#.to_owned(),
+        envelope: r#"{"model":"m"}"#.to_owned(),
         state: r#"{"phase":"idle"}"#.to_owned(),
         time: 1_000,
     }
 }
 
-pub(crate) fn message(id: &str, body: &[u8]) -> NewMessage {
-    NewMessage {
+pub(crate) fn message(id: &str, body: &[u8]) -> NewMessageRow {
+    NewMessageRow {
         id: id.to_owned(),
         time: 1_500,
         facts: format!(r#"{{"about":"{id}"}}"#),
         body: body.to_vec().into(),
-        ..NewMessage::default()
+        ..NewMessageRow::default()
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn operation(kind: &str) -> NewOperation {
 }
 
 /// A commit of messages.
-pub(crate) fn says(revision: u64, append: Vec<NewMessage>) -> Commit {
+pub(crate) fn says(revision: u64, append: Vec<NewMessageRow>) -> Commit {
     Commit { revision, time: 2_000, append, ..Commit::default() }
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn session_of(store: &Arc<dyn Store>, id: &str, messages: &[&st
 }
 
 /// The bodies of messages as text.
-pub(crate) fn texts(messages: &[Message]) -> Vec<String> {
+pub(crate) fn texts(messages: &[MessageRow]) -> Vec<String> {
     messages.iter().map(|message| String::from_utf8(message.body.clone()).unwrap()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Commit, Cursor, Forget, Fork, NewSession, SessionRow, Store, StoreError};
+use secateur_store::{Commit, Forget, Fork, NewSession, SessionCursor, SessionRow, Store, StoreError};
 
 use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{message, new_session, says, session_of};
@@ -19,14 +19,14 @@ on_each_home!(a_session_is_there_when_the_store_is_opened_again);
 
 async fn a_new_session_is_empty_and_at_revision_0(store: Arc<dyn Store>) {
     let row = store.create(new_session("s")).await.unwrap();
-    let NewSession { id, dialect, profile, title, frame, state, time } = new_session("s");
+    let NewSession { id, wire, profile, title, envelope, state, time } = new_session("s");
     let (created, updated) = (time, time);
     let expected = SessionRow {
         id,
-        dialect,
+        wire,
         profile,
         title,
-        frame,
+        envelope,
         state,
         live_from: 1,
         created,
@@ -96,7 +96,7 @@ async fn pages_of_sessions_go_on_where_the_last_one_ended(store: Arc<dyn Store>)
     for limit in 1..=all.len() {
         let mut seen = store.sessions(limit).await.unwrap();
         while let Some(SessionRow { id, updated, .. }) = seen.last().cloned() {
-            let page = store.sessions_after(&Cursor { updated, id }, limit).await.unwrap();
+            let page = store.sessions_after(&SessionCursor { updated, id }, limit).await.unwrap();
             assert!(page.len() <= limit);
             if page.is_empty() {
                 break;
@@ -108,7 +108,7 @@ async fn pages_of_sessions_go_on_where_the_last_one_ended(store: Arc<dyn Store>)
     // A place need not be that of a session, nor one that a session could have.
     let ids = |rows: Vec<SessionRow>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
     let after = async |updated, id: &str| {
-        let place = Cursor { updated, id: id.to_owned() };
+        let place = SessionCursor { updated, id: id.to_owned() };
         ids(store.sessions_after(&place, usize::MAX).await.unwrap())
     };
     assert_eq!(after(10, "aa").await, ["a", "B", "old"]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use secateur_store::{Change, Commit, Forget, Store, StoreError};
+use secateur_store::{Commit, Forget, MessageChange, Store, StoreError};
 
 use crate::home::{Backend, Home, on_each_home, on_each_store};
 use crate::rows::{message, new_session, says};
@@ -135,8 +135,11 @@ async fn churn(store: &Arc<dyn Store>, id: &str) {
         let cut = format!("cut by all, {}", n % 3);
         let append = vec![message(&format!("m{n}"), body.as_bytes())];
         revision = store.commit(id, says(revision, append)).await.unwrap().revision;
-        let change =
-            vec![Change { seq: n, shown: Some(Some(cut.clone().into_bytes())), ..Change::default() }];
+        let change = vec![MessageChange {
+            seq: n,
+            shown: Some(Some(cut.clone().into_bytes())),
+            ..MessageChange::default()
+        }];
         let live_from = Some(n);
         revision =
             store.commit(id, Commit { change, live_from, ..says(revision, vec![]) }).await.unwrap().revision;

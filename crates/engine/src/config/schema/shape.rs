@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 pub(super) fn shape<T: DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
     let mut noted = Value::Bool(true);
     // What the simplest value lacks does not matter; what was asked for until then is noted.
-    let _ = T::deserialize(Probe(&mut noted));
+    let _ = T::deserialize(SchemaProbe(&mut noted));
     generator.definitions_mut().entry("Amount").or_insert_with(amount);
     generator.definitions_mut().entry("Age").or_insert_with(age);
     Schema::try_from(noted).unwrap_or_default()
@@ -42,7 +42,7 @@ fn age() -> Value {
 }
 
 /// Answers what it is asked for and notes it.
-struct Probe<'n>(&'n mut Value);
+struct SchemaProbe<'n>(&'n mut Value);
 
 macro_rules! answer {
     ($($method:ident => $visit:ident($value:expr), $schema:tt;)*) => {$(
@@ -53,7 +53,7 @@ macro_rules! answer {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Probe<'_> {
+impl<'de> Deserializer<'de> for SchemaProbe<'_> {
     type Error = Error;
 
     answer! {
@@ -73,7 +73,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let mut item = Value::Bool(true);
-        let list = visitor.visit_seq(One(Some(&mut item)));
+        let list = visitor.visit_seq(ListProbe(Some(&mut item)));
         *self.0 = json!({ "type": "array", "items": item });
         list
     }
@@ -85,7 +85,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         let mut properties = Map::new();
-        let read = visitor.visit_map(Fields { left: fields, properties: &mut properties });
+        let read = visitor.visit_map(StructProbe { left: fields, properties: &mut properties });
         *self.0 = json!({ "type": "object", "properties": properties, "additionalProperties": false });
         read
     }
@@ -102,7 +102,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let mut value = Value::Bool(true);
-        let read = visitor.visit_map(Entry { value: Some(&mut value) });
+        let read = visitor.visit_map(MapProbe { value: Some(&mut value) });
         *self.0 = json!({ "type": "object", "additionalProperties": value });
         read
     }
@@ -128,23 +128,23 @@ impl<'de> Deserializer<'de> for Probe<'_> {
 }
 
 /// A list of one.
-struct One<'n>(Option<&'n mut Value>);
+struct ListProbe<'n>(Option<&'n mut Value>);
 
-impl<'de> SeqAccess<'de> for One<'_> {
+impl<'de> SeqAccess<'de> for ListProbe<'_> {
     type Error = Error;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        self.0.take().map(|item| seed.deserialize(Probe(item))).transpose()
+        self.0.take().map(|item| seed.deserialize(SchemaProbe(item))).transpose()
     }
 }
 
 /// All keys of a struct.
-struct Fields<'n> {
+struct StructProbe<'n> {
     left: &'static [&'static str],
     properties: &'n mut Map<String, Value>,
 }
 
-impl<'de> MapAccess<'de> for Fields<'_> {
+impl<'de> MapAccess<'de> for StructProbe<'_> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
@@ -156,16 +156,16 @@ impl<'de> MapAccess<'de> for Fields<'_> {
             return Err(Error::custom("there are no keys left"));
         };
         self.left = left;
-        seed.deserialize(Probe(self.properties.entry(*key).or_insert(Value::Bool(true))))
+        seed.deserialize(SchemaProbe(self.properties.entry(*key).or_insert(Value::Bool(true))))
     }
 }
 
 /// A map with one entry.
-struct Entry<'n> {
+struct MapProbe<'n> {
     value: Option<&'n mut Value>,
 }
 
-impl<'de> MapAccess<'de> for Entry<'_> {
+impl<'de> MapAccess<'de> for MapProbe<'_> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
@@ -174,7 +174,7 @@ impl<'de> MapAccess<'de> for Entry<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         match self.value.take() {
-            Some(value) => seed.deserialize(Probe(value)),
+            Some(value) => seed.deserialize(SchemaProbe(value)),
             None => Err(Error::custom("there is one entry only")),
         }
     }

@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn a_stronger_place_goes_over_a_weaker_one_and_is_named() {
     let mut sources = vec![
-        Source::default_value("store", "sqlite:/data/sessions.db"),
+        ConfigSource::default_value("store", "sqlite:/data/sessions.db"),
         user(
             "profile = \"opencode\"\n[watermark]\nprotect = 1\nminimum = 1\n[compaction]\nauto = false\nattempts = 7",
         ),
@@ -18,7 +18,7 @@ fn a_stronger_place_goes_over_a_weaker_one_and_is_named() {
         "SECATEUR_COMPACTION_THRESHOLD" => Some("80%".to_owned()),
         _ => None,
     };
-    sources.extend(Source::environment(variables));
+    sources.extend(ConfigSource::environment(variables));
     sources.push(flag("watermark.minimum=3"));
     let config = read(&sources).unwrap();
     assert_eq!(config.profile().name, "qwery");

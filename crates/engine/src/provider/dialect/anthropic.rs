@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{Step, is_there, parse};
 use crate::provider::counted;
-use crate::provider::draft::Draft;
-use crate::provider::{AskError, Endpoint, Finish, Question};
+use crate::provider::response_builder::ResponseBuilder;
+use crate::provider::{Endpoint, Finish, ModelError, ModelRequest};
 
-pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
+pub(super) fn body(endpoint: &Endpoint, question: &ModelRequest<'_>) -> Value {
     let mut body = json!({ "model": endpoint.model, "max_tokens": question.max_tokens });
     if !question.system.trim().is_empty() {
         body["system"] = question.system.into();
@@ -52,7 +52,7 @@ struct Change {
     stop_reason: Option<String>,
 }
 
-pub(super) fn event(data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError> {
+pub(super) fn event(data: &str, draft: &mut ResponseBuilder<'_>) -> Result<Step, ModelError> {
     let event: Event = parse(data, draft)?;
     match event.kind.as_str() {
         "message_start" => {
@@ -66,7 +66,7 @@ pub(super) fn event(data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError>
             Some(Change { kind, .. }) if kind == "text_delta" => {
                 return Err(draft.malformed("a delta of the text has no text"));
             }
-            Some(Change { kind, .. }) if kind == "input_json_delta" => return Err(AskError::CalledTool),
+            Some(Change { kind, .. }) if kind == "input_json_delta" => return Err(ModelError::CalledTool),
             _ => {}
         },
         "message_delta" => {
@@ -82,7 +82,7 @@ pub(super) fn event(data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError>
     Ok(Step::More)
 }
 
-pub(super) fn whole(data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
+pub(super) fn whole(data: &str, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     let message: Message = parse(data, draft)?;
     if is_there(message.error.as_ref()) {
         return Err(draft.refuse(&parse(data, draft)?));
@@ -100,28 +100,28 @@ pub(super) fn whole(data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
     Ok(())
 }
 
-fn speak(block: &Block, draft: &mut Draft<'_>) -> Result<(), AskError> {
+fn speak(block: &Block, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     match (block.kind.as_str(), &block.text) {
         ("text", Some(text)) => draft.say(text),
         // `tool_use`, and the provider's own tools: `server_tool_use`, `mcp_tool_use`.
-        (kind, _) if kind.ends_with("tool_use") => Err(AskError::CalledTool),
+        (kind, _) if kind.ends_with("tool_use") => Err(ModelError::CalledTool),
         _ => Ok(()),
     }
 }
 
-fn end(reason: Option<&str>, draft: &mut Draft<'_>) -> Result<(), AskError> {
+fn end(reason: Option<&str>, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     match reason {
         None | Some("") => {}
         Some("end_turn" | "stop_sequence") => draft.end(Finish::Complete),
         Some("max_tokens" | "model_context_window_exceeded") => draft.end(Finish::Length),
         Some("refusal") => draft.end(Finish::Filtered),
-        Some("tool_use") => return Err(AskError::CalledTool),
+        Some("tool_use") => return Err(ModelError::CalledTool),
         Some(_) => draft.end(Finish::Other),
     }
     Ok(())
 }
 
-fn count_up(usage: &Value, draft: &mut Draft<'_>) {
+fn count_up(usage: &Value, draft: &mut ResponseBuilder<'_>) {
     if !usage.is_object() {
         return;
     }

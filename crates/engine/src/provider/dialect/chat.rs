@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::{Step, is_there, parse};
 use crate::provider::counted;
-use crate::provider::draft::Draft;
-use crate::provider::{AskError, Endpoint, Finish, Question, TokensField};
+use crate::provider::response_builder::ResponseBuilder;
+use crate::provider::{Endpoint, Finish, ModelError, ModelRequest, TokensField};
 
-pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
+pub(super) fn body(endpoint: &Endpoint, question: &ModelRequest<'_>) -> Value {
     let mut messages = vec![];
     if !question.system.trim().is_empty() {
         messages.push(json!({ "role": "system", "content": question.system }));
@@ -70,7 +70,7 @@ struct Part {
     text: Option<String>,
 }
 
-pub(super) fn event(data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError> {
+pub(super) fn event(data: &str, draft: &mut ResponseBuilder<'_>) -> Result<Step, ModelError> {
     if data.trim() == "[DONE]" {
         return Ok(Step::Last);
     }
@@ -78,7 +78,7 @@ pub(super) fn event(data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError>
     Ok(Step::More)
 }
 
-pub(super) fn whole(data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
+pub(super) fn whole(data: &str, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     let chunk: Chunk = parse(data, draft)?;
     if chunk.choices.is_none() && !is_there(chunk.error.as_ref()) {
         return Err(draft.malformed("it has no choices"));
@@ -89,7 +89,7 @@ pub(super) fn whole(data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
     Ok(())
 }
 
-fn take(chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), AskError> {
+fn take(chunk: Chunk, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     if is_there(chunk.error.as_ref()) {
         return Err(draft.refuse(&json!({ "error": chunk.error })));
     }
@@ -105,7 +105,7 @@ fn take(chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), AskError> {
             Some("stop" | "end_turn" | "stop_sequence" | "eos" | "eos_token") => draft.end(Finish::Complete),
             Some("length" | "max_tokens" | "model_length") => draft.end(Finish::Length),
             Some("content_filter" | "safety" | "refusal") => draft.end(Finish::Filtered),
-            Some("tool_calls" | "tool_use" | "function_call") => return Err(AskError::CalledTool),
+            Some("tool_calls" | "tool_use" | "function_call") => return Err(ModelError::CalledTool),
             Some("error" | "network_error") => return Err(draft.broken()),
             Some(_) => draft.end(Finish::Other),
         }
@@ -113,9 +113,9 @@ fn take(chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), AskError> {
     Ok(())
 }
 
-fn speak(message: Message, draft: &mut Draft<'_>) -> Result<(), AskError> {
+fn speak(message: Message, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     if is_there(message.tool_calls.as_ref()) || is_there(message.function_call.as_ref()) {
-        return Err(AskError::CalledTool);
+        return Err(ModelError::CalledTool);
     }
     if message.refusal.is_some_and(|refusal| !refusal.is_empty()) {
         draft.hold_back();

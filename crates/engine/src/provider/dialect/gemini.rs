@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::{Step, is_there, parse};
 use crate::provider::counted;
-use crate::provider::draft::Draft;
-use crate::provider::{AskError, Finish, Question};
+use crate::provider::response_builder::ResponseBuilder;
+use crate::provider::{Finish, ModelError, ModelRequest};
 
-pub(super) fn body(question: &Question<'_>) -> Value {
+pub(super) fn body(question: &ModelRequest<'_>) -> Value {
     let mut body = json!({});
     if !question.system.trim().is_empty() {
         body["systemInstruction"] = json!({ "parts": [{ "text": question.system }] });
@@ -69,13 +69,13 @@ struct Feedback {
     block_reason: Option<String>,
 }
 
-pub(super) fn event(data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError> {
+pub(super) fn event(data: &str, draft: &mut ResponseBuilder<'_>) -> Result<Step, ModelError> {
     take(parse(data, draft)?, draft)?;
     Ok(Step::More)
 }
 
 /// Who is not asked for a stream of events, or does not know them, sends the pieces as a list.
-pub(super) fn whole(data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
+pub(super) fn whole(data: &str, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     let chunks: Vec<Chunk> =
         if data.trim_start().starts_with('[') { parse(data, draft)? } else { vec![parse(data, draft)?] };
     let says = |chunk: &Chunk| {
@@ -90,7 +90,7 @@ pub(super) fn whole(data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
     Ok(())
 }
 
-fn take(chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), AskError> {
+fn take(chunk: Chunk, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     if is_there(chunk.error.as_ref()) {
         return Err(draft.refuse(&json!({ "error": chunk.error })));
     }
@@ -114,7 +114,7 @@ fn take(chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), AskError> {
                 | "MODEL_ARMOR",
             ) => draft.end_for_now(Finish::Filtered),
             Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS") => {
-                return Err(AskError::CalledTool);
+                return Err(ModelError::CalledTool);
             }
             Some(_) => draft.end_for_now(Finish::Other),
         }
@@ -122,9 +122,9 @@ fn take(chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), AskError> {
     Ok(())
 }
 
-fn speak(part: Part, draft: &mut Draft<'_>) -> Result<(), AskError> {
+fn speak(part: Part, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     if part.function_call.is_some() || part.executable_code.is_some() {
-        return Err(AskError::CalledTool);
+        return Err(ModelError::CalledTool);
     }
     match part.text {
         Some(text) if part.thought != Some(true) => draft.say(&text),

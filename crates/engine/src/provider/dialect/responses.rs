@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::{Step, is_there, parse};
 use crate::provider::counted;
-use crate::provider::draft::Draft;
-use crate::provider::{AskError, Endpoint, Finish, Question};
+use crate::provider::response_builder::ResponseBuilder;
+use crate::provider::{Endpoint, Finish, ModelError, ModelRequest};
 
-pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
+pub(super) fn body(endpoint: &Endpoint, question: &ModelRequest<'_>) -> Value {
     let mut body = json!({ "model": endpoint.model });
     if !question.system.trim().is_empty() {
         body["instructions"] = question.system.into();
@@ -51,7 +51,7 @@ struct Item {
     content: Option<Value>,
 }
 
-pub(super) fn event(data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError> {
+pub(super) fn event(data: &str, draft: &mut ResponseBuilder<'_>) -> Result<Step, ModelError> {
     if data.trim() == "[DONE]" {
         return Ok(Step::Last);
     }
@@ -73,14 +73,14 @@ pub(super) fn event(data: &str, draft: &mut Draft<'_>) -> Result<Step, AskError>
         // Some put the error into a field of its own, some say it in the event itself.
         "error" => return Err(draft.refuse(&parse(data, draft)?)),
         kind if kind.contains("_call_arguments.") || kind.contains("_call_input.") => {
-            return Err(AskError::CalledTool);
+            return Err(ModelError::CalledTool);
         }
         _ => {}
     }
     Ok(Step::More)
 }
 
-pub(super) fn whole(data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
+pub(super) fn whole(data: &str, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     let response: Response = parse(data, draft)?;
     if response.output.is_none() && !is_there(response.error.as_ref()) {
         return Err(draft.malformed("it has no output"));
@@ -88,7 +88,7 @@ pub(super) fn whole(data: &str, draft: &mut Draft<'_>) -> Result<(), AskError> {
     take(response, draft)
 }
 
-fn take(response: Response, draft: &mut Draft<'_>) -> Result<(), AskError> {
+fn take(response: Response, draft: &mut ResponseBuilder<'_>) -> Result<(), ModelError> {
     if is_there(response.error.as_ref()) {
         return Err(draft.refuse(&json!({ "error": response.error })));
     }
@@ -120,9 +120,9 @@ fn take(response: Response, draft: &mut Draft<'_>) -> Result<(), AskError> {
 }
 
 /// Everything that a model asks somebody to do for it is an item whose kind ends in `_call`.
-fn check(item: Option<&Item>) -> Result<(), AskError> {
+fn check(item: Option<&Item>) -> Result<(), ModelError> {
     match item {
-        Some(item) if item.kind.ends_with("_call") => Err(AskError::CalledTool),
+        Some(item) if item.kind.ends_with("_call") => Err(ModelError::CalledTool),
         _ => Ok(()),
     }
 }

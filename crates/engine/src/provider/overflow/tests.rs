@@ -45,14 +45,14 @@ const OTHERS: &[(&str, u16, &str)] = &[
 #[test]
 fn providers_are_understood_when_a_prompt_does_not_fit() {
     for &(who, status, body, used, limit) in OVERFLOWS {
-        assert_eq!(overflow(status, body), Some(Overflow { used, limit }), "{who}: {body}");
+        assert_eq!(read_overflow(status, body), Some(ReportedOverflow { used, limit }), "{who}: {body}");
     }
 }
 
 #[test]
 fn other_refusals_are_no_overflow() {
     for &(who, status, body) in OTHERS {
-        assert_eq!(overflow(status, body), None, "{who}: {body}");
+        assert_eq!(read_overflow(status, body), None, "{who}: {body}");
     }
 }
 
@@ -72,5 +72,5 @@ fn phrases_are_in_lower_case_and_each_is_told_from_the_others() {
 #[test]
 fn a_number_too_large_to_be_one_is_left_out() {
     let body = r#"{"message":"prompt is too long: 99999999999999999999999 tokens > 200000 maximum"}"#;
-    assert_eq!(overflow(400, body), Some(Overflow { used: None, limit: Some(200_000) }));
+    assert_eq!(read_overflow(400, body), Some(ReportedOverflow { used: None, limit: Some(200_000) }));
 }

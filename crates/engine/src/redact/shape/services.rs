@@ -1,80 +1,75 @@
 //! Keys of chat, mail, payment and other services, and tokens that carry their own signature.
 
-use super::Shape;
+use super::{CredentialShape, exact, irregular};
 
 /// A numeric id in base64 begins with one of these; Discord's tokens begin with one.
 const SNOWFLAKES: &[&str] = &["MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"];
 
-pub(super) const SHAPES: &[Shape] = &[
+pub(super) const SHAPES: &[CredentialShape] = &[
     // Three parts, or five if it is encrypted; a signature that was cut off is no reason to show the rest.
-    Shape::exact(
+    exact(
         "jwt",
         &["eyJ"],
         r"[A-Za-z0-9_-]{8,}\.(?:[A-Za-z0-9_-]{8,}|)\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){0,2}",
     ),
-    Shape::irregular(
+    irregular(
         "slack-token",
         &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxe-", "xoxe."],
         r"[A-Za-z0-9%.-]{16,}",
     ),
-    Shape::irregular("slack-token", &["xapp-"], r"[0-9]-[A-Za-z0-9-]{20,}"),
-    Shape::irregular(
+    irregular("slack-token", &["xapp-"], r"[0-9]-[A-Za-z0-9-]{20,}"),
+    irregular(
         "slack-webhook",
         &["hooks.slack.com/"],
         r"(?:services|workflows|triggers)/[A-Za-z0-9]{6,}/[A-Za-z0-9]{6,}/[A-Za-z0-9/]{16,}",
     )
     .keeping_literal(),
-    Shape::irregular(
-        "discord-token",
-        SNOWFLAKES,
-        r"[A-Za-z0-9_-]{20,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
-    ),
-    Shape::irregular("discord-webhook", &["/api/webhooks/"], r"[0-9]{15,20}/[A-Za-z0-9_-]{50,}")
-        .keeping_literal(),
-    Shape::irregular(
+    irregular("discord-token", SNOWFLAKES, r"[A-Za-z0-9_-]{20,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"),
+    irregular("discord-webhook", &["/api/webhooks/"], r"[0-9]{15,20}/[A-Za-z0-9_-]{50,}").keeping_literal(),
+    irregular(
         "teams-webhook",
         &[".webhook.office.com/"],
         r"webhookb2/[A-Za-z0-9@-]{36,}/[A-Za-z]+/[0-9a-f]{32}/[A-Za-z0-9-]{30,}",
     )
     .keeping_literal(),
-    Shape::irregular("telegram-token", &[":AA"], r"[A-Za-z0-9_-]{32,35}").after(u8::is_ascii_digit, 8, 10),
-    Shape::irregular(
+    irregular("telegram-token", &[":AA"], r"[A-Za-z0-9_-]{32,35}").after(u8::is_ascii_digit, 8, 10),
+    irregular(
         "stripe-key",
         &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_org_live_"],
         r"[A-Za-z0-9]{16,}",
     ),
-    Shape::irregular("webhook-secret", &["whsec_"], r"[A-Za-z0-9+/=]{24,}"),
-    Shape::irregular("twilio-key", &["SK"], r"[0-9a-f]{32}\b"),
-    Shape::irregular("sendgrid-key", &["SG."], r"[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),
-    Shape::irregular("mailgun-key", &["key-"], r"[0-9a-f]{32}\b"),
-    Shape::irregular("mailchimp-key", &["-us"], r"[0-9]{1,2}\b").after(u8::is_ascii_hexdigit, 32, 32),
-    Shape::exact("brevo-key", &["xkeysib-", "xsmtpsib-"], r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
-    Shape::irregular("resend-key", &["re_"], r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}"),
-    Shape::irregular("linear-key", &["lin_api_", "lin_oauth_"], r"[A-Za-z0-9]{32,}"),
-    Shape::irregular("notion-key", &["ntn_", "secret_"], r"[A-Za-z0-9]{40,}"),
-    Shape::irregular("airtable-token", &["pat"], r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
-    Shape::irregular("figma-token", &["figd_", "figu_"], r"[A-Za-z0-9_-]{30,}"),
-    Shape::exact("shopify-token", &["shpat_", "shpca_", "shppa_", "shpss_"], r"[0-9A-Fa-f]{32}"),
-    Shape::irregular("square-token", &["sq0atp-", "sq0csp-"], r"[A-Za-z0-9_-]{22,}"),
-    Shape::irregular("square-token", &["EAAA"], r"[A-Za-z0-9_-]{56,}"),
-    Shape::irregular("facebook-token", &["EAA"], r"[A-Za-z0-9]{90,}"),
-    Shape::exact(
+    irregular("webhook-secret", &["whsec_"], r"[A-Za-z0-9+/=]{24,}"),
+    irregular("twilio-key", &["SK"], r"[0-9a-f]{32}\b"),
+    irregular("sendgrid-key", &["SG."], r"[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),
+    irregular("mailgun-key", &["key-"], r"[0-9a-f]{32}\b"),
+    irregular("mailchimp-key", &["-us"], r"[0-9]{1,2}\b").after(u8::is_ascii_hexdigit, 32, 32),
+    exact("brevo-key", &["xkeysib-", "xsmtpsib-"], r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    irregular("resend-key", &["re_"], r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}"),
+    irregular("linear-key", &["lin_api_", "lin_oauth_"], r"[A-Za-z0-9]{32,}"),
+    irregular("notion-key", &["ntn_", "secret_"], r"[A-Za-z0-9]{40,}"),
+    irregular("airtable-token", &["pat"], r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    irregular("figma-token", &["figd_", "figu_"], r"[A-Za-z0-9_-]{30,}"),
+    exact("shopify-token", &["shpat_", "shpca_", "shppa_", "shpss_"], r"[0-9A-Fa-f]{32}"),
+    irregular("square-token", &["sq0atp-", "sq0csp-"], r"[A-Za-z0-9_-]{22,}"),
+    irregular("square-token", &["EAAA"], r"[A-Za-z0-9_-]{56,}"),
+    irregular("facebook-token", &["EAA"], r"[A-Za-z0-9]{90,}"),
+    exact(
         "plaid-token",
         &["access-sandbox-", "access-development-", "access-production-"],
         r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     ),
-    Shape::exact(
+    exact(
         "hubspot-token",
         &["pat-na1-", "pat-na2-", "pat-eu1-"],
         r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     ),
-    Shape::irregular("newrelic-key", &["NRAK-", "NRII-", "NRAL-"], r"[A-Za-z0-9]{20,}"),
-    Shape::irregular("grafana-token", &["glsa_", "glc_"], r"[A-Za-z0-9_+/=]{32,}"),
-    Shape::exact("dynatrace-token", &["dt0c01.", "dt0s16."], r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
-    Shape::irregular("posthog-key", &["phx_"], r"[A-Za-z0-9_-]{30,}"),
-    Shape::irregular("typeform-token", &["tfp_"], r"[A-Za-z0-9_.-]{40,}"),
-    Shape::irregular("contentful-token", &["CFPAT-"], r"[A-Za-z0-9_-]{40,}"),
-    Shape::irregular("mapbox-token", &["sk.eyJ"], r"[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{20,}"),
-    Shape::irregular("dropbox-token", &["sl."], r"[A-Za-z0-9_.-]{100,}"),
-    Shape::irregular("twitter-bearer", &["AAAAAAAAAAAAAAAAAAAA"], r"[A-Za-z0-9%]{60,}"),
+    irregular("newrelic-key", &["NRAK-", "NRII-", "NRAL-"], r"[A-Za-z0-9]{20,}"),
+    irregular("grafana-token", &["glsa_", "glc_"], r"[A-Za-z0-9_+/=]{32,}"),
+    exact("dynatrace-token", &["dt0c01.", "dt0s16."], r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    irregular("posthog-key", &["phx_"], r"[A-Za-z0-9_-]{30,}"),
+    irregular("typeform-token", &["tfp_"], r"[A-Za-z0-9_.-]{40,}"),
+    irregular("contentful-token", &["CFPAT-"], r"[A-Za-z0-9_-]{40,}"),
+    irregular("mapbox-token", &["sk.eyJ"], r"[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{20,}"),
+    irregular("dropbox-token", &["sl."], r"[A-Za-z0-9_.-]{100,}"),
+    irregular("twitter-bearer", &["AAAAAAAAAAAAAAAAAAAA"], r"[A-Za-z0-9%]{60,}"),
 ];

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
-use super::{Chunk, Rooms, Ruler, divide, group, least_room};
-use crate::summary::{Piece, Voice};
+use super::{ChunkBudgets, SummaryChunk, TokenRuler, divide, group, least_room};
+use crate::summary::{SummaryPiece, Voice};
 
-const RULER: fn() -> Ruler = || Ruler::new(4.0);
+const RULER: fn() -> TokenRuler = || TokenRuler::new(4.0);
 
-fn piece(voice: Voice, text: &str, message: u32) -> Piece {
+fn piece(voice: Voice, text: &str, message: u32) -> SummaryPiece {
     let label = match voice {
         Voice::User => "user",
         Voice::Assistant => "assistant",
@@ -13,38 +13,41 @@ fn piece(voice: Voice, text: &str, message: u32) -> Piece {
         Voice::Result => "tool result (bash)",
         Voice::Note => "program",
     };
-    Piece::new(voice, label, text, message, &str::to_owned)
+    SummaryPiece::new(voice, label, text, message, &str::to_owned)
 }
 
-fn even(room: u64) -> Rooms {
-    Rooms { whole: room, part: room }
+fn even(room: u64) -> ChunkBudgets {
+    ChunkBudgets { whole: room, part: room }
 }
 
-fn all(chunks: &[Chunk]) -> String {
+fn all(chunks: &[SummaryChunk]) -> String {
     chunks.iter().map(|chunk| chunk.text.as_str()).collect()
 }
 
 #[test]
 fn a_ruler_never_measures_by_nonsense() {
     for nonsense in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
-        assert_eq!(Ruler::new(nonsense), Ruler::new(super::CHARS_PER_TOKEN));
+        assert_eq!(TokenRuler::new(nonsense), TokenRuler::new(super::CHARS_PER_TOKEN));
     }
-    assert_eq!(Ruler::new(0.001), Ruler::new(0.5));
-    assert_eq!(Ruler::new(1e9), Ruler::new(8.0));
+    assert_eq!(TokenRuler::new(0.001), TokenRuler::new(0.5));
+    assert_eq!(TokenRuler::new(1e9), TokenRuler::new(8.0));
 }
 
 #[test]
 fn what_fits_one_question_stays_whole() {
     let pieces = [piece(Voice::User, "hello", 0), piece(Voice::Assistant, "world", 1)];
     let chunks = divide(&pieces, even(100), 16, RULER());
-    assert_eq!(chunks, [Chunk { text: "user: hello\nassistant: world\n".into(), end: 2, left_out: 0 }]);
+    assert_eq!(
+        chunks,
+        [SummaryChunk { text: "user: hello\nassistant: world\n".into(), end: 2, left_out: 0 }]
+    );
     assert!(divide(&[], even(100), 16, RULER()).is_empty());
 }
 
 #[test]
 fn trimming_a_little_is_preferred_to_asking_twice() {
     let long = "abcd ".repeat(390);
-    let pieces: Vec<Piece> = (0..4).map(|number| piece(Voice::Result, &long, number)).collect();
+    let pieces: Vec<SummaryPiece> = (0..4).map(|number| piece(Voice::Result, &long, number)).collect();
     let chunks = divide(&pieces, even(1_100), 16, RULER());
     assert_eq!(chunks.len(), 1);
     assert_eq!(all(&chunks).matches("characters left out").count(), 4);
@@ -53,7 +56,7 @@ fn trimming_a_little_is_preferred_to_asking_twice() {
 #[test]
 fn chunks_end_between_messages() {
     let text = "word ".repeat(100);
-    let pieces: Vec<Piece> = (0..40).map(|number| piece(Voice::User, &text, number / 2)).collect();
+    let pieces: Vec<SummaryPiece> = (0..40).map(|number| piece(Voice::User, &text, number / 2)).collect();
     let chunks = divide(&pieces, even(700), 16, RULER());
     assert!(chunks.len() > 1);
     assert!(chunks.iter().all(|chunk| chunk.end % 2 == 0), "{chunks:?}");
@@ -99,7 +102,8 @@ fn tools_are_left_out_before_people_and_the_beginning_last() {
 
 #[test]
 fn a_message_that_is_too_large_for_any_chunk_loses_its_middle() {
-    let mut pieces: Vec<Piece> = (0..500).map(|number| piece(Voice::Call, "{}", 0).of_call(number)).collect();
+    let mut pieces: Vec<SummaryPiece> =
+        (0..500).map(|number| piece(Voice::Call, "{}", 0).of_call(number)).collect();
     pieces.push(piece(Voice::User, "stop", 1));
     let chunks = divide(&pieces, even(300), 4, RULER());
     assert_eq!(chunks.last().unwrap().end, 501);
@@ -119,7 +123,7 @@ proptest! {
 
     #[test]
     fn two_texts_together_never_have_more_tokens(one in "\\PC*", other in "\\PC*", ratio in 0.1f64..10.0) {
-        let ruler = Ruler::new(ratio);
+        let ruler = TokenRuler::new(ratio);
         let together = one.clone() + &other;
         prop_assert!(ruler.tokens(&together) <= ruler.tokens(&one) + ruler.tokens(&other));
     }
@@ -132,16 +136,16 @@ proptest! {
         most in 1usize..6,
         ratio in 0.4f64..9.0,
     ) {
-        let ruler = Ruler::new(ratio);
+        let ruler = TokenRuler::new(ratio);
         let mut message = 0;
         let voices = [Voice::User, Voice::Assistant, Voice::Call, Voice::Result, Voice::Note];
-        let pieces: Vec<Piece> = raw.iter().map(|(voice, text, is_next, call)| {
+        let pieces: Vec<SummaryPiece> = raw.iter().map(|(voice, text, is_next, call)| {
             message += u32::from(*is_next);
             let piece = piece(voices[usize::from(*voice)], text, message);
             match call { Some(call) => piece.of_call(*call), None => piece }
         }).collect();
         let part = least_room(ruler) + extra;
-        let rooms = Rooms { whole: part + more, part };
+        let rooms = ChunkBudgets { whole: part + more, part };
         let chunks = divide(&pieces, rooms, most, ruler);
         prop_assert!(!chunks.is_empty() && chunks.len() <= most);
         let room = if chunks.len() > 1 { rooms.part } else { rooms.whole };

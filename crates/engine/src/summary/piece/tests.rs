@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
-use super::{ALLOWANCES, Excerpt, Piece, Voice};
+use super::{ALLOWANCES, SummaryPiece, TrimmedText, Voice};
 
-fn plain(voice: Voice, label: &str, text: &str) -> Piece {
-    Piece::new(voice, label, text, 0, &str::to_owned)
+fn plain(voice: Voice, label: &str, text: &str) -> SummaryPiece {
+    SummaryPiece::new(voice, label, text, 0, &str::to_owned)
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn a_long_text_keeps_its_head_and_its_tail() {
 #[test]
 fn a_text_that_is_hardly_too_long_stays_whole() {
     let text = "a".repeat(140);
-    assert_eq!(Excerpt::of(&text, 100).to_string(), text);
-    assert_ne!(Excerpt::of(&(text + "a"), 100).to_string().len(), 141);
+    assert_eq!(TrimmedText::of(&text, 100).to_string(), text);
+    assert_ne!(TrimmedText::of(&(text + "a"), 100).to_string().len(), 141);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_credential_at_the_edge_of_a_trim_is_replaced_as_a_whole() {
     let redact = |text: &str| text.replace("hunter2hunter2", "[redacted]");
     // The trim to 2000 would cut the credential into halves.
     let text = format!("{}hunter2hunter2{}", "a".repeat(1_327), "b".repeat(5_000));
-    let piece = Piece::new(Voice::Result, "tool result hunter2hunter2", &text, 0, &redact);
+    let piece = SummaryPiece::new(Voice::Result, "tool result hunter2hunter2", &text, 0, &redact);
     for limit in [2_000, 1_340, 100] {
         assert!(!piece.show_at(limit).contains("hunter2"));
     }
@@ -80,7 +80,7 @@ proptest! {
 
     #[test]
     fn an_excerpt_knows_what_is_missing(text in "\\PC{0,400}", first in 0usize..300, second in 0usize..300) {
-        let excerpt = Excerpt::of(&text, first).cut(second.min(first));
+        let excerpt = TrimmedText::of(&text, first).cut(second.min(first));
         let kept = excerpt.head.chars().count() + excerpt.tail.chars().count();
         prop_assert_eq!(kept + excerpt.missing, text.chars().count());
         prop_assert!(text.starts_with(&excerpt.head) && text.ends_with(&excerpt.tail));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use secateur::Usage;
 use secateur::session::Turn;
-use secateur_engine::provider::{Connector, Overflow};
+use secateur_engine::provider::{Connector, ReportedOverflow};
 use secateur_formats::Wire;
 
 use super::agent::{Agent, prepare, process};
@@ -48,7 +48,7 @@ async fn no_request_is_held_by_what_was_taken_in_of_it() {
     is_let_go(&body, "dropped").await;
 
     let (body, talk) = ask("Refused.").await;
-    drop(talk.overflowed(Overflow { used: Some(9), limit: Some(1) }).await);
+    drop(talk.overflowed(ReportedOverflow { used: Some(9), limit: Some(1) }).await);
     is_let_go(&body, "refused").await;
     assert_eq!(conversations.inside.registry.len(), 4);
 }

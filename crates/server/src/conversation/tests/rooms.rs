@@ -1,6 +1,6 @@
 //! Compaction on the way: by estimate, and because the provider refused.
 
-use secateur_engine::provider::Overflow;
+use secateur_engine::provider::ReportedOverflow;
 use secateur_formats::Wire;
 
 use super::agent::{Agent, process};
@@ -52,7 +52,7 @@ async fn a_refusal_is_answered_with_less() {
     let agent = chat(1_500, 40);
     let sent = agent.ask(&conversations).await;
     assert_eq!((sent.note.did, sent.body.len()), ("kept", agent.body().len()), "nobody knows the window yet");
-    let said = Overflow { used: Some(75_000), limit: Some(40_000) };
+    let said = ReportedOverflow { used: Some(75_000), limit: Some(40_000) };
     let ready = sent.talk.unwrap().overflowed(said).await.expect("something can be done");
     let body = ready.body.concat();
     assert!(body.len() / 4 < 40_000, "{}", body.len());
@@ -68,7 +68,7 @@ async fn a_refusal_is_answered_with_less() {
 /// Helpers that share a history ask at the same time, and each is refused.
 #[tokio::test]
 async fn refusals_of_requests_with_the_same_history_are_all_answered_with_less() {
-    for said in [Overflow { used: Some(75_000), limit: Some(40_000) }, Overflow::default()] {
+    for said in [ReportedOverflow { used: Some(75_000), limit: Some(40_000) }, ReportedOverflow::default()] {
         let conversations = process("sqlite::memory:", 0).await;
         let shared = chat(1_500, 40);
         let mut asked = Vec::new();
@@ -99,8 +99,12 @@ async fn a_refusal_without_numbers_is_answered_with_less_and_less() {
     let mut length = sent.body.len();
     let mut talk = sent.talk;
     for _ in 0..2 {
-        let ready =
-            talk.take().unwrap().overflowed(Overflow::default()).await.expect("there is room to make");
+        let ready = talk
+            .take()
+            .unwrap()
+            .overflowed(ReportedOverflow::default())
+            .await
+            .expect("there is room to make");
         let shorter = ready.body.concat().len();
         assert!(shorter < length, "{shorter} of {length}");
         (length, talk) = (shorter, ready.talk);

@@ -191,7 +191,7 @@ pub(super) const OVERFLOWS: &[Row] = &[
     (
         "xAI",
         400,
-        r#"{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 136973 tokens."}"#,
+        r#"{"code":"ModelClient specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 136973 tokens."}"#,
         Some(136_973),
         Some(131_072),
     ),

@@ -1,0 +1,38 @@
+//! The model of a summariser whose key is not there.
+//!
+//! Most of what is done with sessions needs no summary. So a missing key does not stop the engine from being built; it
+//! stops every question, with an error that names the variable.
+
+use async_trait::async_trait;
+use secateur::Limits;
+
+use crate::provider::{Deltas, Endpoint, LanguageModel, ModelError, ModelRequest, ModelResponse};
+
+/// A model that answers every question with why it cannot be asked.
+pub(super) struct KeylessModel {
+    name: String,
+    limits: Limits,
+    /// The variable that should hold the key.
+    variable: String,
+}
+
+impl KeylessModel {
+    pub(super) fn new(endpoint: &Endpoint, variable: String) -> Self {
+        Self { name: endpoint.model.clone(), limits: endpoint.limits(), variable }
+    }
+}
+
+#[async_trait]
+impl LanguageModel for KeylessModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    async fn send(&self, _: &ModelRequest<'_>, _: &mut Deltas<'_>) -> Result<ModelResponse, ModelError> {
+        Err(ModelError::NoKey { variable: self.variable.clone() })
+    }
+}

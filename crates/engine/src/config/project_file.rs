@@ -1,0 +1,58 @@
+//! What a project's file may not say.
+//!
+//! Whoever opens a repository did not read its `secateur.toml` first. So nothing in there may run a program, send the
+//! conversation somewhere, keep it somewhere, or speak to the model in the user's name. It is refused and not left
+//! out: a setting without effect is a riddle to its author.
+
+use std::path::{Component, Path};
+
+use toml::{Table, Value};
+
+use super::error::ConfigError;
+use super::source::{Author, ConfigSource};
+
+/// Sections that are refused, and why.
+const SECTIONS: [(&str, &str); 5] = [
+    ("hooks", "hooks run programs and send parts of the conversation on"),
+    ("summariser", "it decides to whom the conversation is sent"),
+    ("store", "it decides where the conversation is kept"),
+    ("redaction", "it decides what is taken out of the conversation"),
+    ("serve", "it decides to whom the conversation and its credentials are sent"),
+];
+
+/// Texts that are refused, and why.
+const TEXTS: [(&str, &str, &str); 3] = [
+    ("compaction", "marker", "a model takes it for the user's words"),
+    ("compaction", "resume", "a model takes it for the user's words"),
+    ("prune", "placeholder", "a model takes it for what a tool said"),
+];
+
+/// Refuses what a project's file may not say.
+pub(super) fn check(source: &ConfigSource) -> Result<(), ConfigError> {
+    if source.author == Author::User {
+        return Ok(());
+    }
+    for (key, danger) in SECTIONS {
+        if source.values.contains_key(key) {
+            let (origin, key) = (source.origin.clone(), key.to_owned());
+            return Err(ConfigError::Untrusted { origin, key, danger });
+        }
+    }
+    check_texts(&source.origin, &source.values)
+}
+
+/// Refuses texts that a model would read, in a project's file or in a profile that it brings.
+pub(super) fn check_texts(origin: &str, values: &Table) -> Result<(), ConfigError> {
+    for (section, key, danger) in TEXTS {
+        if values.get(section).and_then(Value::as_table).is_some_and(|table| table.contains_key(key)) {
+            let (origin, key) = (origin.to_owned(), format!("{section}.{key}"));
+            return Err(ConfigError::Untrusted { origin, key, danger });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path stays below the folder that it is relative to.
+pub(super) fn stays_inside(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}

@@ -1,0 +1,196 @@
+//! The pass over a transcript that fills a ledger.
+//!
+//! Files, commands and errors are told from results, since a call that was not answered has done nothing that
+//! anybody knows of. Lists of things to do, pages and sub-agents are told from the inputs of calls. The outline says
+//! which parts are worth looking at; of the others nothing is decoded.
+
+mod results;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use secateur::{Class, Kind, MessageIx, Name, PartIx, Role};
+use secateur_formats::json::decode;
+use secateur_formats::{Format, Transcript};
+use serde_json::Value;
+
+use super::Ledger;
+use super::activity::UseCount;
+use super::clean_text::{clean, cut, cut_middle, one_line};
+use super::identifier::{self, Speaker};
+use super::text_ends::TextEnds;
+use super::todo_list::TodoList;
+use super::user_words::{self, UserWords};
+
+/// How much of each end of a result is looked at.
+const RESULT: usize = 2_000;
+/// How much of each end of what somebody said is looked at. People paste logs, models write reports.
+const SPEECH: usize = 16_000;
+/// The largest input that is taken apart. Inputs that are larger hold files, not plans.
+const INPUT: usize = 64 * 1024;
+/// The longest last words that are kept whole.
+const LAST_WORDS: usize = 2_400;
+
+/// One pass: where from, where to, and what makes texts harmless.
+pub(super) struct LedgerBuilder<'a, 'b> {
+    transcript: &'a Transcript<'b>,
+    redact: &'a dyn Fn(&str) -> String,
+    ledger: &'a mut Ledger,
+    /// Calls that ask the user, or after a command that was still running, by the number of their id.
+    asking: HashMap<Name, PartIx>,
+    /// The parts that answered for commands that were still running, by the name that the tool gave them.
+    running: HashMap<String, PartIx>,
+}
+
+impl<'a, 'b> LedgerBuilder<'a, 'b> {
+    pub(super) fn new(
+        transcript: &'a Transcript<'b>,
+        redact: &'a dyn Fn(&str) -> String,
+        ledger: &'a mut Ledger,
+    ) -> Self {
+        Self { transcript, redact, ledger, asking: HashMap::new(), running: HashMap::new() }
+    }
+
+    /// Reads all messages.
+    pub(super) fn run(mut self) {
+        let outline = &self.transcript.outline;
+        for message in outline.messages() {
+            if outline.is_summary(message) || outline.is_marker(message) {
+                continue;
+            }
+            match outline.role(message) {
+                Role::User => self.hear(message),
+                Role::Assistant => self.listen(message),
+                _ => {}
+            }
+            for part in outline.parts_of(message).map(PartIx) {
+                match outline.kind(part) {
+                    Kind::Call => self.take_call(part),
+                    Kind::Result => self.take_result(part),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn texts(&self, message: MessageIx) -> impl Iterator<Item = PartIx> + use<'a, 'b> {
+        let outline = &self.transcript.outline;
+        outline.parts_of(message).map(PartIx).filter(|&part| outline.kind(part) == Kind::Text)
+    }
+
+    /// Keeps what the user said in a message.
+    fn hear(&mut self, message: MessageIx) {
+        let outline = &self.transcript.outline;
+        let mut said = String::new();
+        for part in self.texts(message) {
+            // Claude Code's own log calls a typed command injected; it was typed all the same.
+            let may_be_typed = self.transcript.format == Format::ClaudeCode;
+            if outline.is_injected(part) && !may_be_typed {
+                continue;
+            }
+            let ends = TextEnds::of(self.transcript, part, SPEECH);
+            if outline.is_injected(part) && !user_words::holds_typed(&ends.head) {
+                continue;
+            }
+            let spoken = user_words::spoken(&ends.joined());
+            if !said.is_empty() && !spoken.is_empty() {
+                said.push('\n');
+            }
+            said.push_str(&spoken);
+        }
+        self.say(&said);
+    }
+
+    fn say(&mut self, text: &str) {
+        if let Some(said) = UserWords::of(text, self.redact) {
+            let first = self.ledger.said.is_empty();
+            self.ledger.said.note(UserWords { first, ..said }.answering(&self.ledger.last_words));
+            self.identify(text, Speaker::User);
+        }
+    }
+
+    fn identify(&mut self, text: &str, speaker: Speaker) {
+        let text = (self.redact)(&clean(text));
+        for identifier in identifier::find(&text, speaker) {
+            self.ledger.identifiers.note(identifier);
+        }
+    }
+
+    /// Keeps the last words of the model.
+    fn listen(&mut self, message: MessageIx) {
+        for part in self.texts(message) {
+            if self.transcript.outline.is_injected(part) {
+                continue;
+            }
+            let ends = TextEnds::of(self.transcript, part, SPEECH);
+            let text = ends.joined();
+            if text.trim().is_empty() {
+                continue;
+            }
+            self.identify(&text, Speaker::Model);
+            self.ledger.last_words = cut_middle(clean(&(self.redact)(&clean(&text))).trim(), LAST_WORDS);
+            self.ledger.boxes = TodoList::of_boxes(&text, self.redact).unwrap_or_default();
+        }
+    }
+
+    fn line(&self, text: &str, most: usize) -> String {
+        cut(&one_line(&(self.redact)(&one_line(text))), most)
+    }
+
+    /// The input of a call as a value; nothing if it is too large, or no object.
+    fn input(&self, part: PartIx) -> Option<Value> {
+        let raw = self.transcript.content(part)?.trim();
+        let text = if raw.starts_with('"') { decode(raw) } else { Cow::Borrowed(raw) };
+        (raw.len() <= INPUT).then(|| serde_json::from_str(&text).ok())?.filter(Value::is_object)
+    }
+
+    fn take_call(&mut self, part: PartIx) {
+        let outline = &self.transcript.outline;
+        let class = outline.class(part);
+        let member = |input: &Value, names: &[&str]| {
+            names
+                .iter()
+                .find_map(|name| input.get(name)?.as_str().map(|text| self.line(text, UseCount::LONGEST)))
+        };
+        match class {
+            Class::Plan => {
+                let todos = self.input(part).and_then(|input| TodoList::of_input(&input, self.redact));
+                self.ledger.todos.follow(todos.unwrap_or_default());
+            }
+            Class::Web => {
+                let page = self
+                    .input(part)
+                    .and_then(|input| member(&input, &["url", "query", "q", "search_term", "urls"]));
+                page.into_iter().for_each(|page| self.ledger.pages.note(UseCount::once(page)));
+            }
+            Class::Agent => {
+                let task = self.input(part).and_then(|input| {
+                    let task = member(
+                        &input,
+                        &["description", "task_name", "task", "prompt", "message", "objective"],
+                    )?;
+                    let kind = member(&input, &["subagent_type", "agent_type", "agent", "agent_name"]);
+                    Some(kind.map_or_else(|| task.clone(), |kind| format!("{kind}: {task}")))
+                });
+                task.into_iter().for_each(|task| {
+                    self.ledger.agents.note(UseCount::once(cut(&task, UseCount::LONGEST)));
+                });
+            }
+            Class::Other if results::asks_user(outline.tool(part)) => {
+                self.asking.insert(outline.call(part), part);
+            }
+            Class::Other => {
+                let raw = self.transcript.content(part).unwrap_or_default();
+                let start = raw.get(..raw.floor_char_boundary(RESULT)).unwrap_or_default();
+                let start = if raw.len() <= RESULT { decode(start) } else { Cow::Borrowed(start) };
+                let tool = outline.tool(part).unwrap_or_default();
+                let text = self.line(&format!("{tool} {start}"), UseCount::LONGEST);
+                self.ledger.tools.note(UseCount::once(text));
+            }
+            Class::Shell if outline.subject(part).is_none() => {
+                self.asking.insert(outline.call(part), part);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! A ledger as text: its sections in a fixed order, in a room that was given.
+//!
+//! First each section gets a share of the room, so that no long one starves the others. What is left over goes to
+//! the sections in the order of their importance: what the user said and what is still broken before what was merely
+//! read. Importance and order of appearance are two things; the text reads like a record, from what was wanted to
+//! what was said last.
+
+use super::activity::{Action, CommandActivity, FileActivity, OpenError, UseCount};
+use super::call_status::CallStatus;
+use super::clean_text::one_line;
+use super::identifier::Identifier;
+use super::section::{ListEnd, Overlong, Section, item, quoted};
+use super::todo_list::{TodoList, TodoState};
+use super::user_words::UserWords;
+use super::{HEADER, Ledger};
+
+/// Below this room the header would cost more than it tells.
+const ROOM_FOR_HEADER: usize = 1_000;
+
+/// The headings of all sections, in their order.
+#[cfg(test)]
+pub(super) const HEADINGS: [&str; 13] = [
+    "Pinned by the user",
+    "What the user asked first",
+    "What the user said later, oldest first",
+    "Errors that were still open",
+    "What was to do",
+    "Files changed, newest last",
+    "Files only read, newest last",
+    "Commands, newest last",
+    "Sub-agents",
+    "Web pages and searches",
+    "Other tools",
+    "Exact names",
+    "What the assistant said last",
+];
+
+/// A section, what part of the room it gets at first, and how soon it gets more.
+struct SectionShare {
+    section: Section,
+    percent: usize,
+    rank: u8,
+}
+
+/// The ledger in at most `budget` bytes.
+pub(super) fn render(ledger: &Ledger, budget: usize) -> String {
+    if budget < ROOM_FOR_HEADER {
+        return sections(ledger, budget);
+    }
+    let sections = sections(ledger, budget - HEADER.len() - "\n\n".len());
+    if sections.is_empty() { sections } else { format!("{HEADER}\n\n{sections}") }
+}
+
+/// The same without the header.
+pub(super) fn sections(ledger: &Ledger, budget: usize) -> String {
+    let mut section_shares = section_shares(ledger);
+    section_shares.retain(|place| !place.section.entries.is_empty());
+    if section_shares.is_empty() {
+        return String::new();
+    }
+    // The first section begins without its empty line.
+    let room = if budget > 0 { budget + 1 } else { 0 };
+    let mut texts: Vec<String> =
+        section_shares.iter().map(|place| place.section.fit(room / 100 * place.percent)).collect();
+    let mut left = room - texts.iter().map(String::len).sum::<usize>();
+    let mut order: Vec<usize> = (0..section_shares.len()).collect();
+    order.sort_by_key(|&at| section_shares.get(at).map(|place| place.rank));
+    for at in order {
+        let (Some(place), Some(text)) = (section_shares.get(at), texts.get_mut(at)) else { continue };
+        let had = text.len();
+        let larger = place.section.fit(had + left);
+        if larger.len() > had {
+            left -= larger.len() - had;
+            *text = larger;
+        }
+    }
+    let text = texts.concat();
+    text.strip_prefix('\n').unwrap_or(&text).to_owned()
+}
+
+fn section_shares(ledger: &Ledger) -> Vec<SectionShare> {
+    let place = |heading, percent, rank, long, dropped, entries| SectionShare {
+        section: Section { heading, entries, dear: ListEnd::Last, dropped, long },
+        percent,
+        rank,
+    };
+    let first_dear = |mut place: SectionShare| {
+        place.section.dear = ListEnd::First;
+        place
+    };
+    let said = |first: bool| -> Vec<String> {
+        let said = ledger.said.iter().filter(|said| said.first == first);
+        said.map(spoken).collect()
+    };
+    let pins = ledger.pinned.iter().map(|pin| quoted(&pin.0, "- ")).collect();
+    let errors = ledger.errors.iter().map(failure).collect();
+    let changed: Vec<&FileActivity> = ledger.files.iter().filter(|file| file.changes > 0).collect();
+    let read: Vec<&FileActivity> = ledger.files.iter().filter(|file| file.changes == 0).collect();
+    let todos = if ledger.todos.items().next().is_some() { &ledger.todos } else { &ledger.boxes };
+    let uses = |uses: &super::BoundedList<UseCount>| uses.iter().map(used).collect();
+    let words = &ledger.last_words;
+    let words = if words.is_empty() { Vec::new() } else { vec![quoted(words, "- ")] };
+    vec![
+        place("Pinned by the user", 20, 0, Overlong::Cut, ledger.pinned.dropped(), pins),
+        place("What the user asked first", 14, 2, Overlong::Cut, 0, said(true)),
+        place(
+            "What the user said later, oldest first",
+            22,
+            1,
+            Overlong::Cut,
+            ledger.said.dropped(),
+            said(false),
+        ),
+        place("Errors that were still open", 14, 3, Overlong::Cut, ledger.errors.dropped(), errors),
+        first_dear(place("What was to do", 6, 4, Overlong::Omit, 0, tasks(todos))),
+        place("Files changed, newest last", 8, 5, Overlong::Omit, 0, files(&changed)),
+        place("Files only read, newest last", 2, 9, Overlong::Omit, ledger.files.dropped(), files(&read)),
+        place(
+            "Commands, newest last",
+            4,
+            7,
+            Overlong::Omit,
+            ledger.commands.dropped(),
+            ledger.commands.iter().map(command).collect(),
+        ),
+        place("Sub-agents", 1, 10, Overlong::Omit, ledger.agents.dropped(), uses(&ledger.agents)),
+        place("Web pages and searches", 1, 11, Overlong::Omit, ledger.pages.dropped(), uses(&ledger.pages)),
+        place("Other tools", 1, 12, Overlong::Omit, ledger.tools.dropped(), uses(&ledger.tools)),
+        first_dear(place("Exact names", 2, 8, Overlong::Omit, 0, names(ledger))),
+        place("What the assistant said last", 5, 6, Overlong::Cut, 0, words),
+    ]
+}
+
+/// So many times, in words where there is one.
+fn times(count: u32) -> String {
+    match count {
+        0 | 1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        _ => format!("{count} times"),
+    }
+}
+
+fn spoken(said: &UserWords) -> String {
+    let after = one_line(&said.after);
+    match after.is_empty() {
+        true => quoted(&said.text, "- "),
+        false => format!("- to \u{201c}{after}\u{201d}:\n{}", quoted(&said.text, "  ")),
+    }
+}
+
+fn failure(failure: &OpenError) -> String {
+    let what = match failure.deed {
+        Action::Run => "run of",
+        Action::Change => "change of",
+        Action::Read => "read of",
+        Action::UseCount => "use of",
+    };
+    let exit = match failure.outcome {
+        CallStatus::Exit(code) => format!("exit {code}: "),
+        _ => String::new(),
+    };
+    let mut entry = item(&format!("{exit}{what} {}", failure.subject));
+    if !failure.text.trim().is_empty() {
+        entry.push_str(&quoted(&failure.text, "  "));
+    }
+    entry
+}
+
+/// Things to do; those that are over come last, since they are the first to go.
+fn tasks(todos: &TodoList) -> Vec<String> {
+    let named = |state: TodoState, name: &'static str| {
+        let items = todos.items().filter(move |task| task.state == state);
+        items.map(move |task| item(&format!("{name}: {}", task.text)))
+    };
+    let over =
+        todos.items().filter(|task| matches!(task.state, TodoState::Done | TodoState::Dropped)).count();
+    if over > 1 && over == todos.items().count() {
+        let last = todos.items().last().map_or("", |task| &task.text);
+        return vec![item(&format!("all {over} points were done or given up; the last was: {last}"))];
+    }
+    let open = named(TodoState::Doing, "in progress").chain(named(TodoState::Open, "open"));
+    open.chain(named(TodoState::Done, "done")).chain(named(TodoState::Dropped, "given up")).collect()
+}
+
+fn command(command: &CommandActivity) -> String {
+    let ended = match command.outcome {
+        CallStatus::Unknown | CallStatus::Fine => "ran".to_owned(),
+        CallStatus::Failed => "failed".to_owned(),
+        CallStatus::Exit(code) => format!("exit {code}"),
+    };
+    match command.runs {
+        0 | 1 => item(&format!("{ended}: {}", command.text)),
+        runs => item(&format!("{ended} ({}): {}", times(runs), command.text)),
+    }
+}
+
+fn used(used: &UseCount) -> String {
+    match used.times {
+        0 | 1 => item(&used.text),
+        count => item(&format!("{}: {}", times(count), used.text)),
+    }
+}
+
+/// Files as entries; what their paths have in common is said once.
+fn files(files: &[&FileActivity]) -> Vec<String> {
+    let root = root(files);
+    let mut entries: Vec<String> = files
+        .iter()
+        .map(|file| {
+            let path = one_line(&file.path);
+            let path = root.and_then(|root| path.strip_prefix(root)).unwrap_or(&path);
+            let lines = match file.lines.filter(|_| file.changes == 0) {
+                Some((first, secateur::Lines::END)) => Some(format!("last from line {first}")),
+                Some((first, last)) => Some(format!("last lines {first}–{last}")),
+                None => None,
+            };
+            let count = match (file.changes, file.reads) {
+                (0, reads @ 2..) => Some(format!("read {}", times(reads))),
+                (changes @ 2.., _) => Some(format!("changed {}", times(changes))),
+                _ => None,
+            };
+            let facts = [count, lines].into_iter().flatten().collect::<Vec<_>>().join(", ");
+            if facts.is_empty() { format!("- {path}\n") } else { format!("- {path} ({facts})\n") }
+        })
+        .collect();
+    // The newest entry is the last to go, so what all need is said there.
+    if let (Some(root), Some(last)) = (root, entries.last_mut()) {
+        last.push_str(&format!("  (relative paths lie in {})\n", one_line(root)));
+    }
+    entries
+}
+
+/// The folder that shortens the list most if it is said only once. Where some paths are relative, nobody could tell
+/// what to.
+fn root<'a>(files: &[&'a FileActivity]) -> Option<&'a str> {
+    /// What the line costs that names it.
+    const COST: usize = 28;
+    if !files.iter().all(|file| file.path.starts_with('/')) {
+        return None;
+    }
+    let mut best = (0, None);
+    for file in files {
+        for (at, _) in file.path.match_indices('/').skip(1) {
+            let folder = file.path.get(..=at)?;
+            let inside = files.iter().filter(|other| other.path.starts_with(folder)).count();
+            let saved = (folder.len() * inside).saturating_sub(folder.len() + COST);
+            if saved > best.0 {
+                best = (saved, Some(folder));
+            }
+        }
+    }
+    best.1
+}
+
+/// The names mentioned most, of these the newest first.
+fn names(ledger: &Ledger) -> Vec<String> {
+    let mut names: Vec<&Identifier> = ledger.identifiers.iter().rev().collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.mentions));
+    names.truncate(Identifier::SHOWN);
+    names.iter().map(|name| item(&name.text)).collect()
+}

@@ -1,0 +1,54 @@
+//! An answer on its way, as redacted lines.
+
+use super::super::piece::RedactFn;
+use super::SummaryProgress;
+use crate::provider::Delta;
+
+/// Collects what arrives and hands on whole lines.
+///
+/// A credential does not end where a delta ends, so only lines that are complete go through the redactor. One that
+/// spans lines is caught in the finished answer only; the model was not given it in the first place.
+pub(super) struct ProgressLines<'l> {
+    redact: &'l RedactFn<'l>,
+    progress: &'l mut (dyn FnMut(SummaryProgress<'_>) + Send),
+    pending: String,
+}
+
+impl<'l> ProgressLines<'l> {
+    pub(super) fn new(
+        redact: &'l RedactFn<'l>,
+        progress: &'l mut (dyn FnMut(SummaryProgress<'_>) + Send),
+    ) -> Self {
+        Self { redact, progress, pending: String::new() }
+    }
+
+    pub(super) fn take(&mut self, delta: Delta<'_>) {
+        let text = match delta {
+            Delta::Text(text) => text,
+            Delta::Restart => {
+                self.pending.clear();
+                return (self.progress)(SummaryProgress::Restart);
+            }
+        };
+        // The last piece is what comes after the last line end.
+        let mut lines = text.split('\n').peekable();
+        while let Some(line) = lines.next() {
+            self.pending += line;
+            if lines.peek().is_some() {
+                self.hand_on();
+            }
+        }
+    }
+
+    /// The answer is complete, and so is its last line.
+    pub(super) fn finish(mut self) {
+        if !self.pending.is_empty() {
+            self.hand_on();
+        }
+    }
+
+    fn hand_on(&mut self) {
+        let line = (self.redact)(&std::mem::take(&mut self.pending));
+        (self.progress)(SummaryProgress::Line(&line));
+    }
+}

@@ -1,0 +1,230 @@
+//! A commit on its way into a database: checked, packed, and fitted to the session as it is.
+//!
+//! What does not need the database happens before a transaction is opened, so that nobody waits for a compressor.
+//! What needs the session's row is decided here, too, once for both databases.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::body::{BodyHash, PackedBodies, pack};
+use crate::clipping::NewClipping;
+use crate::error::StoreError;
+use crate::record::{Commit, Committed, Fork, MessageChange, NewMessageRow, NewOperation};
+use crate::validation::{check_id, check_size, check_text, to_column};
+use crate::words::vocabulary;
+
+/// A commit that is ready to be carried out.
+pub(crate) struct PreparedCommit {
+    pub(crate) revision: u64,
+    pub(crate) lease: Option<u64>,
+    pub(crate) time: i64,
+    pub(crate) append: Vec<PreparedMessage>,
+    /// By number. Several changes of one message became one.
+    pub(crate) change: BTreeMap<u64, PreparedChange>,
+    pub(crate) operations: Vec<NewOperation>,
+    pub(crate) undone: BTreeMap<u64, bool>,
+    pub(crate) events: Vec<String>,
+    pub(crate) state: Option<String>,
+    pub(crate) live_from: Option<u64>,
+    pub(crate) envelope: Option<String>,
+    pub(crate) clippings: Vec<PreparedClipping>,
+    /// All bodies that it brings along.
+    pub(crate) bodies: PackedBodies,
+}
+
+/// A message with the addresses of its bodies.
+pub(crate) struct PreparedMessage {
+    /// The message; its bodies were taken out.
+    pub(crate) row: NewMessageRow,
+    pub(crate) body: BodyHash,
+    /// None if it is the same as the body.
+    pub(crate) shown: Option<BodyHash>,
+}
+
+/// Something that is taken out of the context, with its words.
+pub(crate) struct PreparedClipping {
+    pub(crate) seq: u64,
+    pub(crate) part: u32,
+    pub(crate) handle: String,
+    pub(crate) facts: String,
+    pub(crate) words: String,
+}
+
+/// A change with the address of what is shown.
+#[derive(Default)]
+pub(crate) struct PreparedChange {
+    pub(crate) cuts: Option<String>,
+    pub(crate) shown: Option<Option<BodyHash>>,
+    pub(crate) hidden: Option<bool>,
+    pub(crate) pinned: Option<bool>,
+}
+
+/// What a commit has to know of the session that it changes.
+pub(crate) struct SessionHead {
+    /// The session's number in the database.
+    pub(crate) key: i64,
+    pub(crate) revision: u64,
+    pub(crate) head: u64,
+    pub(crate) live_from: u64,
+    pub(crate) last_operation: u64,
+    pub(crate) last_event: u64,
+    /// The token of whoever holds the lease.
+    pub(crate) lease: Option<u64>,
+}
+
+impl PreparedCommit {
+    /// Checks and packs a commit.
+    pub(crate) fn new(commit: Commit) -> Result<Self, StoreError> {
+        check_texts(&commit)?;
+        let mut bodies = PackedBodies::new();
+        let append = commit.append.into_iter().map(|message| PreparedMessage::new(&mut bodies, message));
+        let append = append.collect::<Result<_, _>>()?;
+        Ok(Self {
+            revision: commit.revision,
+            lease: commit.lease,
+            time: commit.time,
+            append,
+            change: merge(&mut bodies, commit.change)?,
+            operations: commit.operations,
+            undone: commit.undone.into_iter().collect(),
+            events: commit.events,
+            state: commit.state,
+            live_from: commit.live_from,
+            envelope: commit.envelope,
+            clippings: clip(commit.clippings),
+            bodies,
+        })
+    }
+
+    /// Decides whether the commit fits the session as it is, and what the session's numbers are after it. Whether an
+    /// id is known already, and whether a number below the head names a message, only the database can say.
+    pub(crate) fn fit(&self, id: &str, head: &SessionHead) -> Result<Committed, StoreError> {
+        check_revision(id, self.revision, head.revision)?;
+        if self.lease.is_some() && self.lease != head.lease {
+            return Err(StoreError::LeaseLost { id: id.to_owned() });
+        }
+        let mut ids = HashSet::with_capacity(self.append.len());
+        if let Some(twice) = self.append.iter().find(|message| !ids.insert(&message.row.id)) {
+            return Err(known(id, &twice.row.id));
+        }
+        let committed = Committed {
+            revision: head.revision + 1,
+            head: head.head + self.append.len() as u64,
+            last_operation: head.last_operation + self.operations.len() as u64,
+            last_event: head.last_event + self.events.len() as u64,
+        };
+        let messages = 1..=committed.head;
+        if let Some(seq) = self.named().find(|seq| !messages.contains(seq)) {
+            return Err(StoreError::no_message(id, seq));
+        }
+        if let Some(seq) = self.live_from.filter(|&seq| seq > committed.head + 1) {
+            return Err(StoreError::no_message(id, seq));
+        }
+        let operations = 1..=committed.last_operation;
+        let made_by = self.append.iter().filter_map(|message| message.row.operation);
+        let mut named = self.undone.keys().copied().chain(made_by);
+        match named.find(|number| !operations.contains(number)) {
+            Some(number) => Err(StoreError::NoOperation { id: id.to_owned(), number }),
+            None => Ok(committed),
+        }
+    }
+
+    /// The numbers of messages that are changed or out of which something is taken.
+    fn named(&self) -> impl Iterator<Item = u64> {
+        self.change.keys().copied().chain(self.clippings.iter().map(|clipping| clipping.seq))
+    }
+
+    /// The same, as far as the messages must be there before the commit.
+    pub(crate) fn named_before(&self, head: &SessionHead) -> Vec<i64> {
+        let seqs: BTreeSet<u64> = self.named().filter(|&seq| seq <= head.head).collect();
+        seqs.into_iter().map(to_column).collect()
+    }
+}
+
+/// Each part is taken out once: what comes later is the same or nothing.
+fn clip(clippings: Vec<NewClipping>) -> Vec<PreparedClipping> {
+    let mut clipped = BTreeMap::new();
+    for NewClipping { seq, part, handle, facts, text } in clippings {
+        let place = clipped.entry((seq, part));
+        place.or_insert_with(|| PreparedClipping { seq, part, handle, facts, words: vocabulary(&text) });
+    }
+    clipped.into_values().collect()
+}
+
+impl PreparedMessage {
+    fn new(bodies: &mut PackedBodies, mut row: NewMessageRow) -> Result<Self, StoreError> {
+        let body = pack(bodies, std::mem::take(&mut row.body))?;
+        let shown = row.shown.take().map(|shown| pack(bodies, shown.into())).transpose()?;
+        Ok(Self { row, body, shown: shown.filter(|&shown| shown != body) })
+    }
+}
+
+/// Refuses a writer that has not seen what others did.
+pub(crate) fn check_revision(id: &str, expected: u64, found: u64) -> Result<(), StoreError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(StoreError::Stale { id: id.to_owned(), expected, found })
+}
+
+/// Decides whether a session can branch off from another one as that is.
+pub(crate) fn check_branch(from: &str, fork: &Fork, head: &SessionHead) -> Result<(), StoreError> {
+    check_revision(from, fork.revision, head.revision)?;
+    if fork.at > head.head { Err(StoreError::no_message(from, fork.at)) } else { Ok(()) }
+}
+
+/// The refusal of a message that was appended before.
+pub(crate) fn known(id: &str, message: &str) -> StoreError {
+    StoreError::Known { id: id.to_owned(), message: message.to_owned() }
+}
+
+/// Later changes of a message win over earlier ones, field by field. Only then is packed, so that nothing is kept
+/// that nobody refers to.
+fn merge(
+    bodies: &mut PackedBodies,
+    changes: Vec<MessageChange>,
+) -> Result<BTreeMap<u64, PreparedChange>, StoreError> {
+    let mut merged = BTreeMap::<u64, MessageChange>::new();
+    for change in changes {
+        let place = merged.entry(change.seq).or_default();
+        place.cuts = change.cuts.or(place.cuts.take());
+        place.shown = change.shown.or(place.shown.take());
+        place.hidden = change.hidden.or(place.hidden);
+        place.pinned = change.pinned.or(place.pinned);
+    }
+    let pack_change = |(seq, change): (u64, MessageChange)| {
+        let shown = change
+            .shown
+            .map(|shown| shown.map(|shown| pack(bodies, shown.into())).transpose())
+            .transpose()?;
+        Ok((seq, PreparedChange { cuts: change.cuts, shown, hidden: change.hidden, pinned: change.pinned }))
+    };
+    merged.into_iter().map(pack_change).collect()
+}
+
+fn check_texts(commit: &Commit) -> Result<(), StoreError> {
+    for message in &commit.append {
+        check_id("the id of a message", &message.id)?;
+        check_text("the facts of a message", &message.facts)?;
+        check_text("the cuts of a message", &message.cuts)?;
+        check_size("the body of a message", message.body.len())?;
+        check_size("the shown body of a message", message.shown.as_ref().map_or(0, Vec::len))?;
+    }
+    for change in &commit.change {
+        check_text("the cuts of a message", change.cuts.as_deref().unwrap_or_default())?;
+        let shown = change.shown.as_ref().and_then(Option::as_ref);
+        check_size("the shown body of a message", shown.map_or(0, Vec::len))?;
+    }
+    for operation in &commit.operations {
+        check_text("the kind of an operation", &operation.kind)?;
+        check_text("the data of an operation", &operation.data)?;
+    }
+    for clipping in &commit.clippings {
+        check_id("the handle of a clipping", &clipping.handle)?;
+        check_text("the facts of a clipping", &clipping.facts)?;
+    }
+    for event in &commit.events {
+        check_text("the data of an event", event)?;
+    }
+    check_text("the state of a session", commit.state.as_deref().unwrap_or_default())?;
+    check_text("the envelope of a session", commit.envelope.as_deref().unwrap_or_default())
+}

@@ -1,0 +1,70 @@
+//! Which texts and numbers both databases can keep. What one cannot, neither takes: a session that works in a file
+//! must work on a server.
+
+use crate::body::LARGEST;
+use crate::error::StoreError;
+use crate::record::{Fork, NewSession};
+
+/// Ids are indexed, and an index of PostgreSQL's takes 2,704 bytes.
+const LONGEST_ID: usize = 1024;
+
+/// Refuses a text that cannot be kept.
+pub(crate) fn check_text(what: &'static str, text: &str) -> Result<(), StoreError> {
+    if text.contains('\0') {
+        return Err(StoreError::Unfit { what, why: "it holds a NUL character; JSON writes that as \\u0000" });
+    }
+    check_size(what, text.len())
+}
+
+/// Refuses what is larger than a database takes.
+pub(crate) fn check_size(what: &'static str, size: usize) -> Result<(), StoreError> {
+    if size > LARGEST {
+        return Err(StoreError::Unfit { what, why: "it is larger than 256 MiB" });
+    }
+    Ok(())
+}
+
+/// Refuses an id that cannot be kept.
+pub(crate) fn check_id(what: &'static str, id: &str) -> Result<(), StoreError> {
+    if id.len() > LONGEST_ID {
+        return Err(StoreError::Unfit { what, why: "it is longer than 1,024 bytes" });
+    }
+    check_text(what, id)
+}
+
+/// Those of these ids that a store can hold. There is nothing to look for under the others.
+pub(crate) fn findable(ids: &[String]) -> Vec<&str> {
+    let fits = |id: &&str| check_id("the id of a message", id).is_ok();
+    ids.iter().map(String::as_str).filter(fits).collect()
+}
+
+/// Refuses a session that cannot be kept.
+pub(crate) fn check_session(session: &NewSession) -> Result<(), StoreError> {
+    check_id("the id of a session", &session.id)?;
+    check_text("the wire of a session", &session.wire)?;
+    check_text("the profile of a session", &session.profile)?;
+    check_text("the title of a session", session.title.as_deref().unwrap_or_default())?;
+    check_text("the envelope of a session", &session.envelope)?;
+    check_text("the state of a session", &session.state)
+}
+
+/// Refuses a branch that cannot be kept.
+pub(crate) fn check_fork(fork: &Fork) -> Result<(), StoreError> {
+    check_id("the id of a session", &fork.id)?;
+    check_text("the title of a session", fork.title.as_deref().unwrap_or_default())
+}
+
+/// A number as a column keeps it. What is too large for a column names nothing that could be there.
+pub(crate) fn to_column(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A number from a column.
+pub(crate) fn from_column(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}
+
+/// How many rows are wanted, as the databases want it.
+pub(crate) fn to_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
