@@ -2,8 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+use secateur_conformance::openagentic::rebuild::rebuild;
+use secateur_conformance::openagentic::usage::{SdkVersion, totals};
 use secateur_formats::Format;
-use secateur_formats::openagentic::{rebuild::rebuild, usage};
 use secateur_fuzz::{mutate, session};
 use serde_json::Value;
 
@@ -15,8 +16,8 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(rebuilt.messages.len(), rebuilt.responses.len());
     assert!(rebuilt.messages.len() <= events.len().min(8));
     for event in &events {
-        for version in [usage::Version::Seed, usage::Version::Head] {
-            let totals = usage::totals(event.get("usage").unwrap_or(event), version);
+        for version in [SdkVersion::Seed, SdkVersion::Head] {
+            let totals = totals(event.get("usage").unwrap_or(event), version);
             assert!(totals.is_none_or(|totals| totals.total > 0 && totals.to_json(version).is_object()));
         }
     }

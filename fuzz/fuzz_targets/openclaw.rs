@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+use secateur_conformance::openclaw::settings::{resolve_2026_01, resolve_2026_09};
 use secateur_formats::Format;
-use secateur_formats::openclaw::settings::{resolve_2026_01, resolve_2026_09};
 use secateur_fuzz::{mutate, session};
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+use secateur_conformance::qwery::{summary::truncate_summary, ui_messages::ui_messages};
 use secateur_formats::Format;
-use secateur_formats::qwery::{summary::truncate_summary, ui_messages::ui_messages};
 use secateur_fuzz::{mutate, session};
 use serde_json::{Value, json};
 

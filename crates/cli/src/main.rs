@@ -21,9 +21,9 @@
 //! Three habits run through all commands. No file of an agent is changed unless `--write` says so, and then atomically
 //! and with a backup; sessions that Secateur keeps itself are behind `session`, in a store of their own. Every report
 //! exists twice, for people and with `--json` for programs. An error says what, where and what would be accepted, and
-//! ends with exit code 2. Exit code 1 is an answer: a case came out otherwise (`conform`), the provider would reject
-//! the request (`lint`, `context`), nothing more can be left out of it (`session context`), nothing was found
-//! (`recall --search`), something is broken (`doctor`). `run` ends with the code of the program that it ran.
+//! ends with exit code 2. Exit code 1 is an answer: the provider would reject the request (`lint`, `context`), nothing
+//! more can be left out of it (`session context`), nothing was found (`recall --search`), something is broken
+//! (`doctor`). `run` ends with the code of the program that it ran.
 
 mod addresses;
 mod agents;
@@ -31,7 +31,6 @@ mod ask;
 mod chosen;
 mod compact;
 mod config;
-mod conform;
 mod context;
 mod convert;
 mod demo;
@@ -111,7 +110,6 @@ enum Command {
     Session(kept::Kept),
     Recall(recall::Recall),
     Mcp(mcp::Mcp),
-    Conform(conform::Conform),
 }
 
 fn main() -> ExitCode {
@@ -140,7 +138,6 @@ fn main() -> ExitCode {
         Command::Session(command) => command.run(&mut out),
         Command::Recall(command) => command.run(&mut out),
         Command::Mcp(command) => command.run(&mut out),
-        Command::Conform(command) => command.run(&mut out),
     };
     let outcome = outcome.and_then(|code| out.flush().map(|()| code).map_err(Into::into));
     outcome.unwrap_or_else(|error: anyhow::Error| {

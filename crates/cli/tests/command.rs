@@ -10,8 +10,6 @@ mod bad_logs;
 mod compact;
 #[path = "command/config.rs"]
 mod config;
-#[path = "command/conform.rs"]
-mod conform;
 #[path = "command/context.rs"]
 mod context;
 #[path = "command/convert.rs"]

@@ -13,9 +13,8 @@
 //! Foreign input never aborts a run. A [`Format`] is told from the content, not from a name; a file that breaks off or
 //! holds nonsense is read as far as it can be, and [`Warning`]s say which line was left alone and why.
 //!
-//! One module per system: [`opencode`], [`openclaw`], [`openagentic`], [`qwery`]. Beside the reader each holds what is
-//! that system's own: how it renders messages for a model, reads its settings, cuts a summary. [`json`] is the room
-//! they share: raw JSON measured, printed as other languages print it, and edited in place.
+//! One module per format. [`json`] is what they share: raw JSON measured, printed as other languages print it, and
+//! edited in place.
 //!
 //! Requests to model providers come in four formats, a [`Wire`] each. [`lint`] says what a provider would reject in
 //! one, and repairs it.
@@ -61,14 +60,14 @@ mod handle;
 pub mod json;
 mod lines;
 pub mod lint;
-pub mod openagentic;
-pub mod openclaw;
-pub mod opencode;
+mod openagentic;
+mod openclaw;
+mod opencode;
 mod openhands;
 mod origin;
 mod pi;
 mod probe;
-pub mod qwery;
+mod qwery;
 mod recorded;
 mod render;
 mod request;
@@ -81,7 +80,6 @@ mod tau_bench;
 mod time;
 mod transcript;
 mod ui_messages;
-mod value;
 mod warning;
 mod wire;
 

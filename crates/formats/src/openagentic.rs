@@ -3,9 +3,6 @@
 //! An event is one message of the outline. A cut is a further event, `tool.output_compacted`, so a session
 //! is marked by appending to it and nothing that was written is touched.
 
-pub mod rebuild;
-pub mod usage;
-
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

@@ -3,9 +3,6 @@
 //! OpenClaw prunes what it sends, never what it stores: a cut replaces the `content` of a tool result in
 //! the messages of one request. Its session files have no field that could hold a mark.
 
-pub mod duration;
-pub mod settings;
-
 use std::borrow::Cow;
 
 use secateur::{Action, IMAGE_REMOVED, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status};

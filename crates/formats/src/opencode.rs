@@ -2,11 +2,9 @@
 //!
 //! A tool part holds the call and its result in one record; here it becomes two parts of the outline. A
 //! cut is the mark `state.time.compacted`, a time in milliseconds: the output itself stays in the file, and
-//! is replaced only when the session is [rendered](model_messages) for a model.
+//! is replaced only when the session is rendered for a model.
 
-pub mod model_messages;
 mod record;
-pub mod ui_messages;
 
 use std::borrow::Cow;
 

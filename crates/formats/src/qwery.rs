@@ -4,9 +4,6 @@
 //! object. A cut writes `compactedAt` and, unlike in the other systems, replaces the stored output: a
 //! session marked in this way has lost the text, which is why the command keeps a backup.
 
-pub mod summary;
-pub mod ui_messages;
-
 use std::borrow::Cow;
 
 use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status};

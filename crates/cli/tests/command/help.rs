@@ -8,7 +8,7 @@ fn the_reference_is_what_the_command_prints() {
     for command in [
         "serve", "run", "doctor", "status", "demo", "prune", "explain", "inspect", "scan", "report",
         "context", "convert", "lint", "profiles", "config", "overflow", "compact", "session", "recall",
-        "mcp", "conform",
+        "mcp",
     ] {
         reference.push_str(&format!("\n---- secateur {command}\n\n{}", secateur(&[command, "--help"]).out));
     }

@@ -39,7 +39,7 @@ const NAMES: [(&str, &str); 18] = [
 /// * pi: sessions of its first format name what a compaction keeps by index. The table's simulator goes on as if nothing
 ///   had been compacted and lets policies save what is long gone; `traces::a_compaction_by_index_starts_another_trace`
 ///   shows a minimal session.
-/// * OpenClaw's adaptive mode: its plans follow the recorded cases of that system, which are replayed by `conform`; the
+/// * OpenClaw's adaptive mode: its plans follow the recorded cases of that system, which are replayed by `secateur-conformance`; the
 ///   table's simulator has its own reading of them. What such a plan does to the cache is shown call by call in
 ///   `invariants::shortening_anew_at_each_call_breaks_the_cache_at_each_call`.
 fn is_explained(row: &Row) -> bool {

@@ -1,13 +1,13 @@
-//! OpenCode's compaction: the session machine is driven through one, and its effects are told as OpenCode's writes.
+//! OpenCode's compaction: drives the session machine through one, and records its effects as OpenCode's writes.
 //!
-//! A recording begins where OpenCode has written the marker and is about to answer it. So the machine gets the
-//! messages with the marker as the newest, and either a usage that overflows or somebody's wish. Whatever it then
-//! wants stored, asked and summarised is carried out in memory, and put into OpenCode's words: a task is an empty
-//! assistant message to begin with, the message that lets the work go on is a synthetic one of the user, a pivot that
-//! took hold is an event. What the machine does not ask for is not written.
+//! A recording begins when OpenCode has written the marker and is about to summarise. So the machine is given the
+//! messages with the marker as the newest, and either a usage that overflows or a request to compact. Its effects are
+//! carried out in memory and written down in OpenCode's terms: a summary task is an assistant message that is empty at
+//! first, the message that resumes the work is a synthetic user message, and a new pivot is an event. Nothing is
+//! written that the machine did not ask for.
 //!
-//! OpenCode's own wording of the question for a summary is not reproduced and not compared, only its length with what
-//! plugins add to it. A question that a plugin puts in its place is compared.
+//! OpenCode's own prompt for a summary is neither reproduced nor compared, except for its length together with what
+//! plugins add to it. A prompt that a plugin puts in its place is compared.
 
 use std::collections::VecDeque;
 
@@ -18,22 +18,23 @@ use secateur::session::{
 };
 use secateur::{Kind, Limits, MessageIx, Outline, Profile, Role, Sizes, Usage};
 use secateur_formats::Format;
-use secateur_formats::opencode::{model_messages::model_messages, ui_messages::ui_messages};
 use serde_json::{Value, json};
 
-use super::super::case::Case;
-use super::super::{NOW, transcript};
+use super::model_messages::model_messages;
+use super::ui_messages::ui_messages;
+use crate::case::Case;
+use crate::{NOW, transcript};
 
-/// The hook that OpenCode calls before it asks for a summary.
+/// The hook that OpenCode calls before it requests a summary.
 const COMPACTING: &str = "experimental.session.compacting";
-/// The length of OpenCode's own question for a summary: all that the recordings tell of it.
-const QUESTION_UNITS: usize = 309;
-/// A window that no recorded session fills by itself.
+/// The length of OpenCode's own prompt for a summary in UTF-16 units: the recordings hold nothing else of it.
+const PROMPT_UNITS: usize = 309;
+/// A window that is larger than every recorded session.
 const WINDOW: i64 = 1_000_000_000;
-/// So many effects carry out any compaction, or the machine runs in circles.
-const PATIENCE: usize = 100;
+/// No compaction takes more inputs than this; more mean that the machine loops.
+const MAX_INPUTS: usize = 100;
 
-/// What the machine does with a recorded compaction.
+/// Runs a recorded compaction.
 pub(super) fn run(case: &Case, profile: &Profile) -> Result<Value> {
     let text = serde_json::to_string(case.get("messages"))?;
     let outline = transcript(&text, Format::OpenCode, profile)?.outline;
@@ -42,7 +43,7 @@ pub(super) fn run(case: &Case, profile: &Profile) -> Result<Value> {
     let parent = case.get("parentID");
     let mut users = case.list("messages").iter().filter_map(|message| message.get("info"));
     let user = users.find(|info| info.get("id") == Some(parent)).context("no message is the parent")?;
-    let play = Play {
+    let replay = CompactionReplay {
         case,
         profile,
         user,
@@ -53,7 +54,7 @@ pub(super) fn run(case: &Case, profile: &Profile) -> Result<Value> {
         events: Vec::new(),
         triggers: Vec::new(),
     };
-    play.run(messages)
+    replay.run(messages)
 }
 
 /// The facts about a message, and what it is to a compaction.
@@ -68,8 +69,8 @@ fn entry(outline: &Outline, message: MessageIx) -> Entry {
     entry
 }
 
-/// A compaction on its way, and what OpenCode would have written of it so far.
-struct Play<'a> {
+/// A compaction in progress, and what OpenCode would have written so far.
+struct CompactionReplay<'a> {
     case: &'a Case,
     profile: &'a Profile,
     /// The message with the marker.
@@ -82,21 +83,21 @@ struct Play<'a> {
     triggers: Vec<&'static str>,
 }
 
-impl Play<'_> {
+impl CompactionReplay<'_> {
     fn run(mut self, messages: Vec<(Seq, Entry)>) -> Result<Value> {
         let mut machine = Session::new(self.profile, State::default(), []);
         let mut inputs = VecDeque::from([Input::Appended { messages }]);
         if self.case.get("auto") == true {
             let limits = Limits { context: WINDOW, ..Limits::default() };
             inputs.push_back(Input::Asked(Request { limits, now: NOW, ..Request::default() }));
-            // An answer that fills the window by itself says nothing about the length of the messages.
+            // A response that fills the window by itself says nothing about the length of the messages.
             let usage = Usage { output: WINDOW, ..Usage::default() };
             inputs.push_back(Input::Answered { usage, turn: Turn::Open, sent: None, now: NOW });
         } else {
             inputs.push_back(Input::Compact { now: NOW });
         }
-        for _ in 0..PATIENCE {
-            let Some(input) = inputs.pop_front() else { return Ok(self.told(&machine)) };
+        for _ in 0..MAX_INPUTS {
+            let Some(input) = inputs.pop_front() else { return Ok(self.finish(&machine)) };
             for effect in machine.handle(input) {
                 inputs.extend(self.carry_out(effect));
             }
@@ -104,15 +105,15 @@ impl Play<'_> {
         bail!("a compaction that does not end")
     }
 
-    /// What came of it, as it was recorded.
-    fn told(self, machine: &Session) -> Value {
+    /// The outcome in the shape of the recording.
+    fn finish(self, machine: &Session) -> Value {
         let result = if machine.state().pivot.is_some() { "continue" } else { "stop" };
-        let prompt = json!({ "role": "user", "content": [{ "type": "text", "text": self.question() }] });
+        let prompt = json!({ "role": "user", "content": [{ "type": "text", "text": self.prompt() }] });
         json!({
             "result": result,
             "prompt": prompt,
             "history_len": self.history,
-            // A task names neither tools nor instructions: there is nothing else that could be sent with it.
+            // A summary task has neither tools nor a system prompt.
             "tools": {},
             "system": [],
             "writes": self.writes,
@@ -121,18 +122,18 @@ impl Play<'_> {
         })
     }
 
-    /// The question for a summary: a plugin's, or the length of OpenCode's with what plugins add.
-    fn question(&self) -> Value {
+    /// The prompt for a summary: a plugin's, or the length of OpenCode's with what plugins add.
+    fn prompt(&self) -> Value {
         let plugin = self.case.get("plugin").get(COMPACTING).unwrap_or(&Value::Null);
         if let Some(prompt) = plugin.get("prompt").filter(|prompt| prompt.is_string()) {
             return prompt.clone();
         }
         let contexts = plugin.get("context").and_then(Value::as_array).into_iter().flatten();
         let added = contexts.filter_map(Value::as_str).map(|text| "\n\n".len() + text.encode_utf16().count());
-        json!({ "$units": QUESTION_UNITS + added.sum::<usize>() })
+        json!({ "$units": PROMPT_UNITS + added.sum::<usize>() })
     }
 
-    /// Does what an effect says, and gives the answer if one is awaited.
+    /// Carries out an effect; returns the input that the machine waits for, if it waits for one.
     fn carry_out(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Consult { ticket, about } => {
@@ -144,7 +145,7 @@ impl Play<'_> {
         }
     }
 
-    /// Plugins are told of a compaction and cannot forbid it. Whether the work goes on is up to the processor, which
+    /// Plugins are notified of a compaction and cannot refuse it. The processor decides whether the work resumes: it
     /// may have stopped after its summary.
     fn consult(&mut self, about: &Matter) -> Consent {
         let stopped = || !matches!(self.case.get("processorResult").as_str(), None | Some("continue"));
@@ -159,7 +160,7 @@ impl Play<'_> {
         }
     }
 
-    /// OpenCode writes the summary's message first and fills it while the model speaks.
+    /// OpenCode writes the summary's message first and fills it while the response streams.
     fn summarise(&mut self, task: &Task) -> Input {
         let agent = self.case.get("agents").pointer("/compaction/model");
         let model = agent.or_else(|| self.user.get("model")).unwrap_or(&Value::Null);
@@ -190,7 +191,11 @@ impl Play<'_> {
                 "time": { "created": NOW },
             }),
         );
-        Input::Summarised { task: task.id, summary: said(id, Role::Assistant, Nature::Summary), now: NOW }
+        Input::Summarised {
+            task: task.id,
+            summary: made_message(id, Role::Assistant, Nature::Summary),
+            now: NOW,
+        }
     }
 
     fn store(&mut self, record: &Record) -> Input {
@@ -200,10 +205,10 @@ impl Play<'_> {
                 Operation::Prune { .. } => {}
                 Operation::Mark { .. } => {
                     let part = json!({ "type": "compaction", "auto": self.case.get("auto") });
-                    made.push(self.speak(Nature::Marker, part));
+                    made.push(self.write_user(Nature::Marker, part));
                 }
                 Operation::Compact(turnover) => {
-                    made.push(said(String::new(), Role::Assistant, Nature::Summary));
+                    made.push(made_message(String::new(), Role::Assistant, Nature::Summary));
                     made.extend(turnover.resume.then(|| self.resume()));
                 }
                 Operation::Resume => made.push(self.resume()),
@@ -212,9 +217,9 @@ impl Play<'_> {
         let completed =
             record.events.iter().filter(|event| matches!(event, Event::CompactionCompleted { .. }));
         let session = &self.user["sessionID"];
-        let told =
+        let events =
             completed.map(|_| json!({ "type": "session.compacted", "data": { "sessionID": session } }));
-        self.events.extend(told);
+        self.events.extend(events);
         let messages = made.into_iter().map(|entry| {
             self.newest += 1;
             (self.newest, entry)
@@ -229,11 +234,11 @@ impl Play<'_> {
             "text": self.profile.compaction.resume,
             "time": { "start": NOW, "end": NOW },
         });
-        self.speak(Nature::Resume, part)
+        self.write_user(Nature::Resume, part)
     }
 
-    /// Writes a message in the user's name.
-    fn speak(&mut self, nature: Nature, mut part: Value) -> Entry {
+    /// Writes a user message of one part.
+    fn write_user(&mut self, nature: Nature, mut part: Value) -> Entry {
         let message = self.name("msg");
         let info = json!({
             "id": message,
@@ -248,7 +253,7 @@ impl Play<'_> {
         part["messageID"] = message.as_str().into();
         part["sessionID"] = self.user["sessionID"].clone();
         self.write("part", &part);
-        said(message, Role::User, nature)
+        made_message(message, Role::User, nature)
     }
 
     fn write(&mut self, kind: &str, value: &Value) {
@@ -262,7 +267,7 @@ impl Play<'_> {
 }
 
 /// The facts about a message that the compaction made.
-fn said(id: String, role: Role, nature: Nature) -> Entry {
+fn made_message(id: String, role: Role, nature: Nature) -> Entry {
     let sizes = Sizes { units: 30, points: 30, bytes: 30, ..Sizes::default() };
     let part = EntryPart { kind: Kind::Text, sizes, ..EntryPart::default() };
     Entry { id, role, nature, parts: vec![part], ..Entry::default() }

@@ -25,7 +25,7 @@ pub const INTERRUPTED: &str = "[Tool execution was interrupted]";
 /// Renders stored messages, oldest first, for `model` (`{providerID, id}`).
 ///
 /// Metadata that one provider attached (signatures, cache marks) means nothing to another; it is
-/// passed on only where the message was written by the very model that is asked now.
+/// passed on only where the message was written by the very model that reads it now.
 pub fn ui_messages(messages: &[Value], model: &Value) -> Vec<Value> {
     messages
         .iter()
@@ -42,8 +42,8 @@ fn render_message(message: &Value, model: &Value) -> Option<Value> {
         "user" => parts.iter().filter_map(render_user_part).collect(),
         "assistant" if failed_without_answer(info, parts) => return None,
         "assistant" => {
-            let origin = origin_of(info, model);
-            parts.iter().filter_map(|part| render_assistant_part(part, origin)).collect()
+            let writer = written_by(info, model);
+            parts.iter().filter_map(|part| render_assistant_part(part, writer)).collect()
         }
         _ => return None,
     };
@@ -54,14 +54,14 @@ fn render_message(message: &Value, model: &Value) -> Option<Value> {
     ]))
 }
 
-/// Whose words a message holds, seen from the model that will read them.
+/// Whether a message was written by the model that will read it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum WrittenBy {
     SameModel,
     OtherModel,
 }
 
-impl Origin {
+impl WrittenBy {
     /// What a provider attached to a part, if the model that reads it is the one that wrote it.
     pub(crate) fn metadata(self, part: &Value) -> Option<Value> {
         match self {
@@ -71,10 +71,10 @@ impl Origin {
     }
 }
 
-fn origin_of(info: &Value, model: &Value) -> Origin {
+fn written_by(info: &Value, model: &Value) -> WrittenBy {
     let asked = (spelled(model.get("providerID")), spelled(model.get("id")));
     let wrote = (spelled(info.get("providerID")), spelled(info.get("modelID")));
-    if asked == wrote { Origin::SameModel } else { Origin::OtherModel }
+    if asked == wrote { WrittenBy::SameModel } else { WrittenBy::OtherModel }
 }
 
 /// A failed message is worth repeating only if the user aborted it after it had said or done something.
@@ -103,20 +103,20 @@ fn render_user_part(part: &Value) -> Option<Value> {
     }
 }
 
-fn render_assistant_part(part: &Value, origin: Origin) -> Option<Value> {
+fn render_assistant_part(part: &Value, writer: WrittenBy) -> Option<Value> {
     match kind(part) {
         prose @ ("text" | "reasoning") => Some(object([
             ("type", Some(prose.into())),
             ("text", field(part, "text")),
-            ("providerMetadata", origin.metadata(part)),
+            ("providerMetadata", writer.metadata(part)),
         ])),
         "step-start" => Some(object([("type", Some("step-start".into()))])),
-        "tool" => render_tool(part, origin),
+        "tool" => render_tool(part, writer),
         _ => None,
     }
 }
 
-fn render_tool(part: &Value, origin: Origin) -> Option<Value> {
+fn render_tool(part: &Value, writer: WrittenBy) -> Option<Value> {
     let state = part.get("state")?;
     let (outcome, key, value) = match text(state, "status")? {
         "completed" => ("output-available", "output", completed_output(state)),
@@ -130,7 +130,7 @@ fn render_tool(part: &Value, origin: Origin) -> Option<Value> {
         ("toolCallId", field(part, "callID")),
         ("input", field(state, "input")),
         (key, value),
-        ("callProviderMetadata", origin.metadata(part)),
+        ("callProviderMetadata", writer.metadata(part)),
     ]))
 }
 

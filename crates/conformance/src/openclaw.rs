@@ -1,20 +1,23 @@
 //! OpenClaw's recorded behaviour.
 
+pub mod duration;
+pub mod settings;
+
 use anyhow::Result;
 use secateur::{
     Family, Fold, Memory, Mode, Pass, Plan, Policy, Profiles, Ratio, Situation, Thinking, Tools, Trim,
     weighted_len,
 };
-use secateur_formats::openclaw::duration::parse_ttl_ms;
-use secateur_formats::openclaw::settings::{self, resolve_2026_01, resolve_2026_09};
 use secateur_formats::{Format, Transcript, read_as, renderings};
 use serde_json::{Map, Value, json};
 
-use super::case::Case;
-use super::number;
+use crate::case::Case;
+use crate::number;
+use duration::parse_ttl_ms;
+use settings::{PruningMode, ToolPatterns, resolve_2026_01, resolve_2026_09};
 
-/// What the profile does with a case; none if the function is not known.
-pub(super) fn run(case: &Case) -> Result<Option<Value>> {
+/// Runs a case with the profile of its version; `None` if its function is not reproduced.
+pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
     Ok(match (case.system.as_str(), case.function.as_str()) {
         ("openclaw_v1", "prune") => Some(prune_2026_01(case)?),
         ("openclaw_v4", "prune") => prune_2026_09(case)?,
@@ -30,18 +33,18 @@ pub(super) fn run(case: &Case) -> Result<Option<Value>> {
     })
 }
 
-fn tools(tools: &settings::Tools, fold: Fold) -> Tools {
+fn tools(tools: &ToolPatterns, fold: Fold) -> Tools {
     Tools { allow: tools.allow.clone(), deny: tools.deny.clone(), fold }
 }
 
 fn match_tools(case: &Case) -> Value {
-    let settings = settings::Tools::read(case.get("tools"));
-    let answers = |fold| {
+    let settings = ToolPatterns::read(case.get("tools"));
+    let allowed = |fold| {
         let rule = tools(&settings, fold);
         let names = case.list("names").iter().map(|name| name.as_str().unwrap_or_default());
         names.map(|name| rule.allows(name)).collect::<Vec<_>>()
     };
-    json!({ "v1": answers(Fold::Exact), "v4": answers(Fold::TrimLower) })
+    json!({ "v1": allowed(Fold::Exact), "v4": allowed(Fold::TrimLower) })
 }
 
 /// A profile's policy with its ratio family changed.
@@ -59,8 +62,8 @@ fn prune_2026_01(case: &Case) -> Result<Value> {
     };
     let mut policy = policy("openclaw@2026-01", |ratio| {
         ratio.mode = match settings.mode {
-            settings::Mode::Adaptive => Mode::Adaptive,
-            settings::Mode::Aggressive => Mode::Aggressive,
+            PruningMode::Adaptive => Mode::Adaptive,
+            PruningMode::Aggressive => Mode::Aggressive,
         };
         ratio.keep_last_assistants = settings.keep_last_assistants;
         ratio.soft_ratio = settings.soft_trim_ratio;
@@ -87,7 +90,7 @@ fn prune_2026_01(case: &Case) -> Result<Value> {
     Ok(json!({ "settings": settings.to_json(), "unchanged": changes.is_empty(), "changes": changes }))
 }
 
-/// The new content of each message that a request shows otherwise than it is stored.
+/// The content of each message whose content in the request differs from the stored one.
 fn changes(
     transcript: &Transcript<'_>,
     policy: &Policy,
@@ -97,7 +100,7 @@ fn changes(
     let outline = &transcript.outline;
     let mut changes = Map::new();
     let cuts = renderings(plan, outline, memory, &policy.placeholder);
-    // A request may show less of the history than was remembered.
+    // A round may hold fewer messages than the rounds that the memory comes from.
     for cut in cuts.into_iter().filter(|cut| (cut.part.0 as usize) < outline.part_count()) {
         let edited: Value = serde_json::from_slice(&transcript.apply([cut], 0)?.to_vec())?;
         let message = outline.owner(cut.part).0;
@@ -107,7 +110,7 @@ fn changes(
     Ok(changes)
 }
 
-/// Rounds share one memory. Cases about OpenClaw's own way of persisting are not compared.
+/// Plans one round after the other with one memory. Cases about OpenClaw's own way of persisting are skipped.
 fn prune_2026_09(case: &Case) -> Result<Option<Value>> {
     if ["restore", "restore-reset", "dupKeys"].iter().any(|tag| case.tags.iter().any(|own| own == tag)) {
         return Ok(None);

@@ -1,17 +1,21 @@
 //! Qwery's recorded behaviour.
 
+pub mod summary;
+pub mod ui_messages;
+
 use anyhow::{Context, Result};
 use secateur::{Memory, Profile, Profiles, Situation};
-use secateur_formats::qwery::{summary::truncate_summary, ui_messages::ui_messages};
 use secateur_formats::{Format, Rendering};
 use serde_json::{Value, json};
 
-use super::case::Case;
-use super::opencode::{limits, usage, visible_ids};
-use super::{NOW, transcript};
+use crate::case::Case;
+use crate::opencode::{limits, usage, visible_ids};
+use crate::{NOW, transcript};
+use summary::truncate_summary;
+use ui_messages::ui_messages;
 
-/// What the profile does with a case; none if the function is not known.
-pub(super) fn run(case: &Case) -> Result<Option<Value>> {
+/// Runs a case with the profile of its version; `None` if its function is not reproduced.
+pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
     let name = match case.system.as_str() {
         "qwery_seed" => "qwery@2026-02",
         "qwery_head" => "qwery@2026-04",
@@ -28,7 +32,7 @@ pub(super) fn run(case: &Case) -> Result<Option<Value>> {
             let text = serde_json::to_string(case.get("messages"))?;
             Some(json!({ "ids": visible_ids(&transcript(&text, Format::Qwery, &profile)?, &profile) }))
         }
-        // Only what is handed to the SDK is compared: the SDK's own conversion loses every result.
+        // Only the input of the SDK is compared: the SDK's own conversion loses every result.
         "toModelMessages" => Some(json!({ "ui": ui_messages(case.list("messages"), case.get("model")) })),
         "truncateSummary" => {
             let text = case.get("text").as_str().unwrap_or_default();
@@ -38,7 +42,7 @@ pub(super) fn run(case: &Case) -> Result<Option<Value>> {
     })
 }
 
-/// The model itself, or the one that a name stands for.
+/// The model of a case, which may be given by name.
 fn model(case: &Case) -> &Value {
     match case.get("model") {
         Value::String(name) => case.get("models").get(name).unwrap_or(&Value::Null),
@@ -46,7 +50,7 @@ fn model(case: &Case) -> &Value {
     }
 }
 
-/// One update per part, each made from the message as it was: so it shipped.
+/// One update per part, each made from the message as it was before all of them: Qwery shipped it so.
 fn prune(case: &Case, profile: &Profile) -> Result<Value> {
     let text = serde_json::to_string(case.get("messages"))?;
     if case.list("messages").is_empty() {

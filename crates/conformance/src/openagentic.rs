@@ -1,27 +1,30 @@
 //! openagentic-sdk's recorded behaviour.
 
+pub mod rebuild;
+pub mod usage;
+
 use anyhow::Result;
 use secateur::{Family, Limits, Memory, Profile, Profiles, Situation, Usage};
 use secateur_formats::Format;
-use secateur_formats::openagentic::rebuild::rebuild;
-use secateur_formats::openagentic::usage::{Version, totals};
 use serde_json::{Value, json};
 
-use super::case::Case;
-use super::{number, transcript};
+use crate::case::Case;
+use crate::{number, transcript};
+use rebuild::rebuild;
+use usage::{SdkVersion, totals};
 
-/// What the profile does with a case; none if the function is not known.
-pub(super) fn run(case: &Case) -> Result<Option<Value>> {
+/// Runs a case with the profile of its version; `None` if its function is not reproduced.
+pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
     let (name, version) = match case.system.as_str() {
-        "openagentic_seed" => ("openagentic@2026-01", Version::Seed),
-        "openagentic_head" => ("openagentic@0.1.4", Version::Head),
+        "openagentic_seed" => ("openagentic@2026-01", SdkVersion::Seed),
+        "openagentic_head" => ("openagentic@0.1.4", SdkVersion::Head),
         _ => return Ok(None),
     };
     let profile = Profiles::builtin().get(name)?;
     Ok(match case.function.as_str() {
         "overflow" => Some(overflow(case, profile, version)),
         "prune" => Some(prune(case, profile)?),
-        "rebuild" if version == Version::Seed => {
+        "rebuild" if version == SdkVersion::Seed => {
             let limit = |key: &str, default| case.get(key).as_i64().unwrap_or(default);
             let rebuilt =
                 rebuild(case.list("events"), limit("max_events", 1000), limit("max_bytes", 2_000_000));
@@ -31,7 +34,7 @@ pub(super) fn run(case: &Case) -> Result<Option<Value>> {
     })
 }
 
-fn overflow(case: &Case, mut profile: Profile, version: Version) -> Value {
+fn overflow(case: &Case, mut profile: Profile, version: SdkVersion) -> Value {
     let options = case.get("options");
     let Some(totals) = totals(case.get("usage"), version) else {
         return json!({ "overflow": false, "totals": null });

@@ -15,7 +15,7 @@ use crate::value::is_truthy_js;
 
 /// How the January 2026 version prunes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum PruningMode {
     /// By how full the window is: trim first, then clear.
     Adaptive,
     /// Clear every old result, however full the window is.
@@ -26,9 +26,9 @@ pub enum Mode {
 ///
 /// Counts past 64 bits, which no transcript reaches, are held at the bound.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct PruningSettings {
     /// How to prune.
-    pub mode: Mode,
+    pub mode: PruningMode,
     /// How many of the newest assistant messages, and what follows them, stay untouched.
     pub keep_last_assistants: u64,
     /// The share of the window, 0 to 1, from which results are trimmed.
@@ -38,7 +38,7 @@ pub struct Settings {
     /// How many characters there must be to clear before any is cleared.
     pub min_prunable_tool_chars: u64,
     /// Which tools' results may be pruned.
-    pub tools: Tools,
+    pub tools: ToolPatterns,
     /// How a result is trimmed.
     pub soft_trim: SoftTrim,
     /// Whether and how a result is cleared.
@@ -67,7 +67,7 @@ pub struct HardClear {
 
 /// Which tools' results may be pruned: patterns with `*`, denial first, an empty `allow` allows all.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tools {
+pub struct ToolPatterns {
     /// The configured value as it stands; anything truthy is taken over unchecked.
     pub raw: Value,
     /// Patterns of tools that may be pruned, trimmed and without blanks.
@@ -82,19 +82,19 @@ pub struct CacheTtlSettings {
     /// How long, in milliseconds, after its last use the provider's cache counts as cold; zero never.
     pub ttl_ms: i64,
     /// Which tools' results may be pruned.
-    pub tools: Tools,
+    pub tools: ToolPatterns,
     /// Whether and how a result is cleared.
     pub hard_clear: HardClear,
 }
 
 /// Resolves a raw `contextPruning` value as OpenClaw of January 2026 does.
-pub fn resolve_2026_01(config: &Value) -> Option<Settings> {
+pub fn resolve_2026_01(config: &Value) -> Option<PruningSettings> {
     let mode = match config.get("mode")?.as_str()? {
-        "adaptive" => Mode::Adaptive,
-        "aggressive" => Mode::Aggressive,
+        "adaptive" => PruningMode::Adaptive,
+        "aggressive" => PruningMode::Aggressive,
         _ => return None,
     };
-    Some(Settings {
+    Some(PruningSettings {
         mode,
         keep_last_assistants: count(config, "keepLastAssistants", 3),
         soft_trim_ratio: share(config, "softTrimRatio", 0.3),
@@ -103,9 +103,9 @@ pub fn resolve_2026_01(config: &Value) -> Option<Settings> {
         tools: read_tools(config),
         soft_trim: read_soft_trim(config),
         hard_clear: match mode {
-            Mode::Adaptive => read_hard_clear(config),
+            PruningMode::Adaptive => read_hard_clear(config),
             // Clearing is all this mode does: it cannot be switched off.
-            Mode::Aggressive => HardClear { enabled: true, ..read_hard_clear(config) },
+            PruningMode::Aggressive => HardClear { enabled: true, ..read_hard_clear(config) },
         },
     })
 }
@@ -119,7 +119,7 @@ pub fn resolve_2026_09(config: &Value) -> Option<CacheTtlSettings> {
     })
 }
 
-impl Mode {
+impl PruningMode {
     /// The mode's name in a configuration.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -129,7 +129,7 @@ impl Mode {
     }
 }
 
-impl Settings {
+impl PruningSettings {
     /// The settings as OpenClaw itself would print them.
     pub fn to_json(&self) -> Value {
         json!({
@@ -179,12 +179,12 @@ fn read_hard_clear(config: &Value) -> HardClear {
     }
 }
 
-fn read_tools(config: &Value) -> Tools {
+fn read_tools(config: &Value) -> ToolPatterns {
     let raw = config.get("tools").filter(|tools| is_truthy_js(tools)).cloned().unwrap_or_else(|| json!({}));
-    Tools::read(&raw)
+    ToolPatterns::read(&raw)
 }
 
-impl Tools {
+impl ToolPatterns {
     /// Reads the lists of a `tools` setting of any shape.
     pub fn read(raw: &Value) -> Self {
         Self { allow: patterns(raw, "allow"), deny: patterns(raw, "deny"), raw: raw.clone() }
@@ -251,7 +251,10 @@ mod tests {
     fn tools_are_kept_raw_and_read_as_patterns() {
         let raw = json!({"allow": [" read ", "", null, 5], "deny": "exec"});
         let tools = resolve_2026_09(&json!({"mode": "cache-ttl", "tools": raw})).unwrap().tools;
-        assert_eq!(tools, Tools { raw, allow: vec!["read".to_owned(), "5".to_owned()], deny: Vec::new() });
+        assert_eq!(
+            tools,
+            ToolPatterns { raw, allow: vec!["read".to_owned(), "5".to_owned()], deny: Vec::new() }
+        );
     }
 
     #[test]

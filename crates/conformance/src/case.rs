@@ -1,11 +1,11 @@
-//! A recorded case: what went in, what came out.
+//! A recorded case: what went in, and what the real system made of it.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// One line of a file of vectors.
+/// One line of a file of cases.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Case {
     pub(crate) id: String,
@@ -19,7 +19,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Reads a line and expands the recipes in its input.
+    /// Parses a line and expands the recipes in its input.
     pub(crate) fn parse(line: &str) -> Result<Self> {
         let mut case: Case = serde_json::from_str(line).context("not a recorded case")?;
         expand(&mut case.input);
@@ -37,7 +37,7 @@ impl Case {
     }
 }
 
-/// Replaces `{repeat, n, head?, tail?}` by the text that it stands for, everywhere.
+/// Replaces every recipe `{repeat, n, head?, tail?}` by the text that it describes.
 fn expand(value: &mut Value) {
     match value {
         Value::Array(list) => list.iter_mut().for_each(expand),
@@ -53,13 +53,13 @@ fn recipe(map: &Map<String, Value>) -> Option<String> {
     if !map.keys().all(|key| matches!(key.as_str(), "repeat" | "n" | "head" | "tail")) {
         return None;
     }
-    let piece = |key: &str| map.get(key).and_then(Value::as_str);
+    let text = |key: &str| map.get(key).and_then(Value::as_str);
     let count = map.get("n").and_then(Value::as_u64)?;
-    let body = piece("repeat")?.repeat(usize::try_from(count).ok()?);
-    Some(format!("{}{body}{}", piece("head").unwrap_or_default(), piece("tail").unwrap_or_default()))
+    let body = text("repeat")?.repeat(usize::try_from(count).ok()?);
+    Some(format!("{}{body}{}", text("head").unwrap_or_default(), text("tail").unwrap_or_default()))
 }
 
-/// Compares what came out with what was recorded, for the members that `actual` speaks of.
+/// Whether what came out agrees with the recording, in the members that `actual` has.
 pub(crate) fn agrees(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) => {
@@ -69,7 +69,7 @@ pub(crate) fn agrees(expected: &Value, actual: &Value) -> bool {
     }
 }
 
-/// Whether two values are the same, long texts by their digest, numbers by their value.
+/// Whether two values are the same: long texts by their hash, numbers by their value.
 fn same(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Object(recorded), Value::String(text)) => same_text(recorded, text),
@@ -91,15 +91,15 @@ fn same(expected: &Value, actual: &Value) -> bool {
     }
 }
 
-/// A text recorded by its digest, or one whose halves of pairs have been replaced.
+/// Whether a text is the one that was recorded by its hash, or with its lone surrogates replaced.
 fn same_text(recorded: &Map<String, Value>, text: &str) -> bool {
     if let Some(lossy) = recorded.get("lossy") {
         return lossy == text;
     }
-    let Some(digest) = recorded.get("$digest") else { return false };
+    let Some(fingerprint) = recorded.get("$digest") else { return false };
     let hash: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    let recorded_hash = digest.get("sha256_utf8_lossy").or_else(|| digest.get("sha256_utf8"));
+    let recorded_hash = fingerprint.get("sha256_utf8_lossy").or_else(|| fingerprint.get("sha256_utf8"));
     let units = text.encode_utf16().count() as u64;
-    digest.get("utf16_len").and_then(Value::as_u64) == Some(units)
+    fingerprint.get("utf16_len").and_then(Value::as_u64) == Some(units)
         && recorded_hash.is_some_and(|own| *own == hash)
 }

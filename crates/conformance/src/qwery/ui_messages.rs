@@ -12,7 +12,7 @@
 use secateur::{MARKER, PLACEHOLDER};
 use serde_json::Value;
 
-use crate::opencode::ui_messages::{INTERRUPTED, Origin, SUBTASK_NOTE};
+use crate::opencode::ui_messages::{INTERRUPTED, SUBTASK_NOTE, WrittenBy};
 use crate::value::{field, is_truthy_js, kind, object, text_part};
 
 /// Renders stored messages, oldest first, for `model` (`{providerID, id}`).
@@ -29,8 +29,8 @@ fn render_message(message: &Value, model: &Value) -> Option<Value> {
         "user" => parts.iter().filter_map(render_user_part).collect(),
         "assistant" if info(message, "error").is_some_and(is_truthy_js) => return None,
         "assistant" => {
-            let origin = origin_of(message, model);
-            parts.iter().filter_map(|part| render_assistant_part(part, origin)).collect()
+            let writer = written_by(message, model);
+            parts.iter().filter_map(|part| render_assistant_part(part, writer)).collect()
         }
         _ => return None,
     };
@@ -47,10 +47,10 @@ fn info<'a>(message: &'a Value, key: &str) -> Option<&'a Value> {
     message.get("metadata").and_then(|metadata| metadata.get(key)).or_else(|| message.get(key))
 }
 
-fn origin_of(message: &Value, model: &Value) -> Origin {
+fn written_by(message: &Value, model: &Value) -> WrittenBy {
     let asked = [model.get("providerID"), model.get("id")].map(spelled);
     let wrote = ["providerId", "modelId"].map(|key| spelled_or_empty(info(message, key)));
-    if asked == wrote { Origin::SameModel } else { Origin::OtherModel }
+    if asked == wrote { WrittenBy::SameModel } else { WrittenBy::OtherModel }
 }
 
 fn render_user_part(part: &Value) -> Option<Value> {
@@ -78,21 +78,21 @@ fn render_file(part: &Value) -> Option<Value> {
     ]))
 }
 
-fn render_assistant_part(part: &Value, origin: Origin) -> Option<Value> {
+fn render_assistant_part(part: &Value, writer: WrittenBy) -> Option<Value> {
     match kind(part) {
         prose @ ("text" | "reasoning") => Some(object([
             ("type", Some(prose.into())),
             ("text", Some(given(part, "text").cloned().unwrap_or_else(|| "".into()))),
-            ("providerMetadata", origin.metadata(part)),
+            ("providerMetadata", writer.metadata(part)),
         ])),
         "step-start" => Some(object([("type", Some("step-start".into()))])),
-        "tool" => render_opencode_tool(part, origin),
+        "tool" => render_opencode_tool(part, writer),
         sdk if sdk.starts_with("tool-") || sdk == "dynamic-tool" => Some(render_sdk_tool(part, sdk)),
         _ => None,
     }
 }
 
-/// The SDK's own part is passed on nearly as it is: without its metadata, whoever wrote it, and, if
+/// The SDK's own part is passed on nearly as it is, but always without its metadata and, if
 /// it is dynamic, without the tool's name.
 fn render_sdk_tool(part: &Value, kind: &str) -> Value {
     let state = given(part, "state").cloned().unwrap_or_else(|| "output-available".into());
@@ -114,7 +114,7 @@ fn render_sdk_tool(part: &Value, kind: &str) -> Value {
     ])
 }
 
-fn render_opencode_tool(part: &Value, origin: Origin) -> Option<Value> {
+fn render_opencode_tool(part: &Value, writer: WrittenBy) -> Option<Value> {
     let state = part.get("state")?;
     let (outcome, key, value) = match state.get("status")?.as_str()? {
         "completed" => ("output-available", "output", completed_output(state)),
@@ -128,7 +128,7 @@ fn render_opencode_tool(part: &Value, origin: Origin) -> Option<Value> {
         ("toolCallId", Some(spelled_or_empty(part.get("callID")).into())),
         ("input", Some(input_of(state))),
         (key, Some(value)),
-        ("callProviderMetadata", origin.metadata(part)),
+        ("callProviderMetadata", writer.metadata(part)),
     ]))
 }
 

@@ -1,11 +1,11 @@
-//! Other languages' notions of a parsed JSON value: what is true, what is white space.
+//! How JavaScript and Python see a parsed JSON value.
 //!
-//! Stored messages and settings were written for programs that read them with JavaScript's or Python's
-//! rules. Where a system is reproduced over parsed values, those rules are these.
+//! The founding systems read stored messages and settings with the rules of their languages, so the functions that
+//! reproduce them need the same rules.
 
 use serde_json::Value;
 
-/// Whether JavaScript takes a value for true.
+/// Whether a value is truthy in JavaScript.
 pub(crate) fn is_truthy_js(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -16,7 +16,7 @@ pub(crate) fn is_truthy_js(value: &Value) -> bool {
     }
 }
 
-/// Whether Python takes a value for true: unlike in JavaScript, empty containers are false.
+/// Whether a value is truthy in Python: unlike in JavaScript, empty containers are not.
 pub(crate) fn is_truthy_py(value: &Value) -> bool {
     match value {
         Value::Array(items) => !items.is_empty(),
@@ -25,17 +25,17 @@ pub(crate) fn is_truthy_py(value: &Value) -> bool {
     }
 }
 
-/// An object of the fields that exist, in this order: what is undefined never reaches JSON.
+/// An object of the fields that are there, in this order: JSON omits what is undefined in JavaScript.
 pub(crate) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
-/// A part that says what a text says.
+/// A text part.
 pub(crate) fn text_part(text: &str) -> Value {
     object([("type", Some("text".into())), ("text", Some(text.into()))])
 }
 
-/// The member `type`; empty if it is missing or no text.
+/// The member `type`; empty if it is missing or not a string.
 pub(crate) fn kind(value: &Value) -> &str {
     value.get("type").and_then(Value::as_str).unwrap_or_default()
 }

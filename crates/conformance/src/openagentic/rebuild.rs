@@ -16,9 +16,9 @@
 use std::collections::HashSet;
 
 use secateur::{MARKER, PLACEHOLDER};
+use secateur_formats::json::{Printer, print};
 use serde_json::Value;
 
-use crate::json::{Printer, print};
 use crate::value::{is_truthy_py, kind};
 
 /// One log in the two shapes that openagentic sends.
@@ -35,17 +35,17 @@ pub struct Rebuilt {
 /// Events of other types do not count. A result that is dropped for want of its call still counts.
 pub fn rebuild(events: &[Value], max_events: i64, max_bytes: i64) -> Rebuilt {
     let applied = events_up_to_head(events);
-    let window = since_last_summary(&applied);
-    let cleared: HashSet<&str> = window
+    let replayed = since_last_summary(&applied);
+    let cleared: HashSet<&str> = replayed
         .iter()
         .filter(|event| kind(event) == "tool.output_compacted")
         .filter_map(|event| id_of(event))
         .collect();
-    let mut entries = newest_that_fit(window, &cleared, max_events, max_bytes);
+    let mut entries = newest_that_fit(replayed, &cleared, max_events, max_bytes);
     drop_orphans(&mut entries);
     Rebuilt {
-        messages: entries.iter().map(Entry::to_message).collect(),
-        responses: entries.iter().map(Entry::to_response).collect(),
+        messages: entries.iter().map(ReplayEntry::to_message).collect(),
+        responses: entries.iter().map(ReplayEntry::to_response).collect(),
     }
 }
 
@@ -94,14 +94,14 @@ fn since_last_summary<'a, 'e>(events: &'a [&'e Value]) -> &'a [&'e Value] {
 }
 
 fn newest_that_fit(
-    window: &[&Value],
+    replayed: &[&Value],
     cleared: &HashSet<&str>,
     max_events: i64,
     max_bytes: i64,
-) -> Vec<Entry> {
+) -> Vec<ReplayEntry> {
     let mut entries = Vec::new();
     let mut room = max_bytes;
-    for entry in window.iter().rev().filter_map(|event| Entry::read(event, cleared)) {
+    for entry in replayed.iter().rev().filter_map(|event| ReplayEntry::read(event, cleared)) {
         let size = i64::try_from(entry.content_size()).unwrap_or(i64::MAX);
         let full = i64::try_from(entries.len()).unwrap_or(i64::MAX) >= max_events;
         if full || size > room {
@@ -114,26 +114,26 @@ fn newest_that_fit(
     entries
 }
 
-fn drop_orphans(entries: &mut Vec<Entry>) {
+fn drop_orphans(entries: &mut Vec<ReplayEntry>) {
     let mut called = HashSet::new();
     entries.retain(|entry| match entry {
-        Entry::Said { .. } => true,
-        Entry::Call { id, .. } => {
+        ReplayEntry::Said { .. } => true,
+        ReplayEntry::Call { id, .. } => {
             called.extend(id.as_str().filter(|id| !id.is_empty()).map(str::to_owned));
             true
         }
-        Entry::Result { id, .. } => id.as_str().is_some_and(|id| called.contains(id)),
+        ReplayEntry::Result { id, .. } => id.as_str().is_some_and(|id| called.contains(id)),
     });
 }
 
 /// What one event becomes, before it takes the shape of a protocol.
-enum Entry {
+enum ReplayEntry {
     Said { role: &'static str, content: Value },
     Call { id: Value, name: Value, arguments: String },
     Result { id: Value, output: String },
 }
 
-impl Entry {
+impl ReplayEntry {
     fn read(event: &Value, cleared: &HashSet<&str>) -> Option<Self> {
         let text_of = |key| event.get(key).cloned().unwrap_or_else(|| Value::from(""));
         Some(match kind(event) {

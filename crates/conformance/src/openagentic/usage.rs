@@ -13,33 +13,33 @@ use serde_json::{Value, json};
 
 use crate::value::is_truthy_py;
 
-/// Which openagentic is asked.
+/// A version of openagentic-sdk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Version {
-    /// January 2026: what was written to the cache is not looked at.
+pub enum SdkVersion {
+    /// January 2026: tokens written to the cache are ignored.
     Seed,
-    /// 0.1.4, February 2026: it counts towards the total.
+    /// 0.1.4, February 2026: they count towards the total.
     Head,
 }
 
 /// Tokens of one model call; none is negative, and `total` is positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Totals {
+pub struct UsageTotals {
     /// Tokens of the prompt, without those read from the cache.
     pub input: i64,
-    /// Tokens of the answer.
+    /// Tokens of the response.
     pub output: i64,
     /// Tokens read from the provider's cache.
     pub cache_read: i64,
-    /// Tokens written to the provider's cache; zero for [`Version::Seed`].
+    /// Tokens written to the provider's cache; zero for [`SdkVersion::Seed`].
     pub cache_write: i64,
-    /// What is compared with the window.
+    /// The number that is compared with the window.
     pub total: i64,
 }
 
-impl Totals {
-    /// The totals under the names that openagentic gives them.
-    pub fn to_json(self, version: Version) -> Value {
+impl UsageTotals {
+    /// The totals under openagentic's names.
+    pub fn to_json(self, version: SdkVersion) -> Value {
         let mut totals = json!({
             "input_tokens": self.input,
             "output_tokens": self.output,
@@ -47,7 +47,7 @@ impl Totals {
             "cache_write_tokens": self.cache_write,
             "total_tokens": self.total,
         });
-        if let (Version::Seed, Some(fields)) = (version, totals.as_object_mut()) {
+        if let (SdkVersion::Seed, Some(fields)) = (version, totals.as_object_mut()) {
             fields.shift_remove("cache_write_tokens");
         }
         totals
@@ -55,19 +55,19 @@ impl Totals {
 }
 
 /// Reads a usage report; `None` if it is no object or its total is not positive.
-pub fn totals(usage: &Value, version: Version) -> Option<Totals> {
+pub fn totals(usage: &Value, version: SdkVersion) -> Option<UsageTotals> {
     let usage = usage.is_object().then_some(usage)?;
     let input = count(usage, &["input_tokens", "prompt_tokens"]);
     let output = count(usage, &["output_tokens", "completion_tokens"]);
     let cache_read = count(usage, &["cache_read_tokens", "cached_tokens"]);
     let cache_write = match version {
-        Version::Seed => 0,
-        Version::Head => count(usage, &["cache_write_tokens"]),
+        SdkVersion::Seed => 0,
+        SdkVersion::Head => count(usage, &["cache_write_tokens"]),
     };
     let given = count(usage, &["total_tokens"]);
     let sum = || [output, cache_read, cache_write].into_iter().fold(input, i64::saturating_add);
     let total = if given > 0 { given } else { sum() };
-    (total > 0).then(|| Totals {
+    (total > 0).then(|| UsageTotals {
         input: input.max(0),
         output: output.max(0),
         cache_read: cache_read.max(0),
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn input(value: &Value) -> i64 {
-        totals(&json!({"input_tokens": value, "total_tokens": 1}), Version::Head).unwrap().input
+        totals(&json!({"input_tokens": value, "total_tokens": 1}), SdkVersion::Head).unwrap().input
     }
 
     #[test]
@@ -141,26 +141,29 @@ mod tests {
     fn an_alias_is_read_when_the_first_name_is_falsy() {
         for empty in [json!(0), json!(0.0), json!(""), json!(null), json!([]), json!(false)] {
             let report = json!({"input_tokens": empty, "prompt_tokens": 5});
-            assert_eq!(totals(&report, Version::Seed).unwrap().input, 5, "{empty}");
+            assert_eq!(totals(&report, SdkVersion::Seed).unwrap().input, 5, "{empty}");
         }
-        assert_eq!(totals(&json!({"input_tokens": "0", "prompt_tokens": 5}), Version::Seed), None);
+        assert_eq!(totals(&json!({"input_tokens": "0", "prompt_tokens": 5}), SdkVersion::Seed), None);
     }
 
     #[test]
     fn a_positive_total_wins_and_parts_are_summed_before_they_are_raised() {
         let report = json!({"total_tokens": -5, "input_tokens": -50, "output_tokens": 2000});
-        let read = totals(&report, Version::Head).unwrap();
+        let read = totals(&report, SdkVersion::Head).unwrap();
         assert_eq!((read.input, read.output, read.total), (0, 2000, 1950));
-        assert_eq!(totals(&json!({"total_tokens": 7, "input_tokens": 1}), Version::Head).unwrap().total, 7);
+        assert_eq!(
+            totals(&json!({"total_tokens": 7, "input_tokens": 1}), SdkVersion::Head).unwrap().total,
+            7
+        );
     }
 
     #[test]
     fn only_the_later_version_counts_what_was_written_to_the_cache() {
         let report = json!({"input_tokens": 1, "cache_write_tokens": 2});
-        assert_eq!(totals(&report, Version::Seed).unwrap().total, 1);
-        assert_eq!(totals(&report, Version::Head).unwrap().total, 3);
+        assert_eq!(totals(&report, SdkVersion::Seed).unwrap().total, 1);
+        assert_eq!(totals(&report, SdkVersion::Head).unwrap().total, 3);
         assert_eq!(
-            totals(&report, Version::Seed).unwrap().to_json(Version::Seed).get("cache_write_tokens"),
+            totals(&report, SdkVersion::Seed).unwrap().to_json(SdkVersion::Seed).get("cache_write_tokens"),
             None
         );
     }
@@ -168,7 +171,7 @@ mod tests {
     #[test]
     fn what_holds_no_tokens_is_no_report() {
         for nothing in [json!(null), json!([]), json!({}), json!({"input_tokens": -1})] {
-            assert_eq!(totals(&nothing, Version::Head), None, "{nothing}");
+            assert_eq!(totals(&nothing, SdkVersion::Head), None, "{nothing}");
         }
     }
 }

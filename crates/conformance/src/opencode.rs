@@ -1,17 +1,20 @@
 //! OpenCode's recorded behaviour.
 
+pub mod model_messages;
 mod process;
+pub mod ui_messages;
 
 use anyhow::Result;
 use secateur::{Limits, Memory, Profile, Profiles, Situation, Usage};
-use secateur_formats::opencode::{model_messages::model_messages, ui_messages::ui_messages};
 use secateur_formats::{Format, Transcript};
 use serde_json::{Value, json};
 
-use super::case::Case;
-use super::{number, transcript};
+use crate::case::Case;
+use crate::{number, transcript};
+use model_messages::model_messages;
+use ui_messages::ui_messages;
 
-/// The profile that reproduces a system, or none if it is another system.
+/// The profile that reproduces the system of a case; `None` if it is another system.
 fn profile(case: &Case) -> Result<Option<Profile>> {
     let name = match case.system.as_str() {
         "opencode_seed" => "opencode@2026-01",
@@ -21,8 +24,8 @@ fn profile(case: &Case) -> Result<Option<Profile>> {
     Ok(Some(Profiles::builtin().get(name)?))
 }
 
-/// What the profile does with a case; none if the function is not known.
-pub(super) fn run(case: &Case) -> Result<Option<Value>> {
+/// Runs a case with the profile of its version; `None` if its function is not reproduced.
+pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
     let Some(profile) = profile(case)? else { return Ok(None) };
     Ok(match case.function.as_str() {
         "isOverflow" => Some(overflow(case, profile)),
@@ -49,7 +52,7 @@ fn overflow(case: &Case, mut profile: Profile) -> Value {
         rule.output_cap = cap;
     }
     let judged = rule.judge(&usage(case.get("tokens")), &limits(case.get("model")));
-    // The newer version computes what is usable whether or not it checks.
+    // The newer version computes the usable tokens even when it does not check for overflow.
     let usable = judged.usable.unwrap_or(0);
     if case.system == "opencode_head" {
         json!({ "overflow": judged.overflow, "usable": usable })
@@ -58,8 +61,8 @@ fn overflow(case: &Case, mut profile: Profile) -> Value {
     }
 }
 
-/// Tokens as OpenCode and Qwery report them.
-pub(super) fn usage(tokens: &Value) -> Usage {
+/// Usage as OpenCode and Qwery store it.
+pub(crate) fn usage(tokens: &Value) -> Usage {
     Usage {
         input: number(tokens, "/input").unwrap_or(0),
         output: number(tokens, "/output").unwrap_or(0),
@@ -71,8 +74,8 @@ pub(super) fn usage(tokens: &Value) -> Usage {
     }
 }
 
-/// A model's limits as OpenCode and Qwery name them.
-pub(super) fn limits(model: &Value) -> Limits {
+/// A model's limits as OpenCode and Qwery store them.
+pub(crate) fn limits(model: &Value) -> Limits {
     Limits {
         context: number(model, "/limit/context").unwrap_or(0),
         input: number(model, "/limit/input"),
@@ -105,7 +108,7 @@ fn filter_compacted(case: &Case, profile: &Profile) -> Result<Value> {
 }
 
 /// The ids of the messages that a model still sees.
-pub(super) fn visible_ids(transcript: &Transcript<'_>, profile: &Profile) -> Vec<String> {
+pub(crate) fn visible_ids(transcript: &Transcript<'_>, profile: &Profile) -> Vec<String> {
     let outline = &transcript.outline;
     let messages = profile.pivot.visible(outline).into_iter().flatten();
     let id = |message| outline.ids().text(outline.id(secateur::MessageIx(message))).unwrap_or_default();
