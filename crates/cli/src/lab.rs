@@ -8,10 +8,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use secateur::{Measures, Profile};
-use secateur_lab::{Options, Row, Sheet, Sheets, Study, USUAL, profiles};
+use secateur_lab::{DEFAULT_POLICIES, PriceSheet, PriceSheets, Study, StudyOptions, StudyRow, profiles};
 
 use crate::figures::{counted, grouped};
 use crate::logs;
+use crate::many::in_pool;
 use crate::paint::{self, BOLD};
 use crate::progress::Steps;
 use crate::table::Table;
@@ -27,11 +28,11 @@ mod why;
 /// names.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Lab {
+pub(crate) struct LabArgs {
     #[command(subcommand)]
-    other: Option<Other>,
+    other: Option<LabCommand>,
     #[command(flatten)]
-    terms: Terms,
+    terms: LabTerms,
     /// A policy: a profile by name or by file, or one of the baselines. May be given more than once; without it, the
     /// usual twenty are compared.
     #[arg(long, value_name = "PROFILE")]
@@ -45,14 +46,14 @@ pub(crate) struct Lab {
 }
 
 #[derive(Debug, Subcommand)]
-enum Other {
-    Why(why::Why),
-    Tune(tune::Tune),
+enum LabCommand {
+    WhyArgs(why::WhyArgs),
+    TuneArgs(tune::TuneArgs),
 }
 
 /// Which sessions are replayed, and under which terms.
 #[derive(Debug, Args)]
-struct Terms {
+struct LabTerms {
     /// Files, databases or folders; folders are searched to the bottom.
     paths: Vec<PathBuf>,
     /// The price sheet for all sessions, by name or as a TOML file, instead of the one that each was billed by:
@@ -67,10 +68,10 @@ struct Terms {
     threads: Option<usize>,
 }
 
-impl Terms {
-    fn options(&self) -> Result<Options> {
+impl LabTerms {
+    fn options(&self) -> Result<StudyOptions> {
         let sheet = self.sheet.as_deref().map(sheet).transpose()?;
-        Ok(Options { sheet, window: self.window.map(|tokens| tokens as f64), threads: self.threads })
+        Ok(StudyOptions { sheet, window: self.window.map(|tokens| tokens as f64) })
     }
 
     /// Whose prices were taken, in words.
@@ -83,12 +84,12 @@ impl Terms {
 }
 
 /// A price sheet by name, or the first of a file.
-fn sheet(name: &str) -> Result<Sheet> {
+fn sheet(name: &str) -> Result<PriceSheet> {
     if Path::new(name).extension().is_none_or(|extension| extension != "toml") {
-        return Ok(Sheets::builtin().get(name)?.clone());
+        return Ok(PriceSheets::builtin().get(name)?.clone());
     }
     let text = fs::read_to_string(name).with_context(|| format!("cannot read the price sheet {name}"))?;
-    let sheets = Sheets::parse(&text, name)?;
+    let sheets = PriceSheets::parse(&text, name)?;
     sheets
         .iter()
         .next()
@@ -118,26 +119,28 @@ fn measures(profiles: &[Profile]) -> Measures {
     wanted.fold(Measures { source: true, digest: true, ..Measures::default() }, Measures::and)
 }
 
-impl Lab {
+impl LabArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         match &self.other {
-            Some(Other::Why(why)) => return why.run(out),
-            Some(Other::Tune(tune)) => return tune.run(out),
+            Some(LabCommand::WhyArgs(why)) => return why.run(out),
+            Some(LabCommand::TuneArgs(tune)) => return tune.run(out),
             None => {}
         }
-        let profiles = if self.profile.is_empty() { named(&USUAL)? } else { named(&self.profile)? };
+        let profiles =
+            if self.profile.is_empty() { named(&DEFAULT_POLICIES)? } else { named(&self.profile)? };
         if let Some(page) = &self.html {
             self.terms.paths.iter().try_for_each(|path| logs::keep_apart(page, path))?;
         }
         let options = self.terms.options()?;
         let traces = gather::traces(&self.terms.paths, self.terms.threads, &measures(&profiles))?;
         let progress = Steps::new();
-        let study = Study::of(traces, &profiles, &Sheets::builtin(), &options, |done, all| {
-            progress.advance(done, all);
+        let study = in_pool(self.terms.threads, || {
+            let advance = |done, all| progress.advance(done, all);
+            Study::of(traces, &profiles, &PriceSheets::builtin(), &options, advance)
         });
         progress.finish();
-        let study = study?;
-        if study.cases.is_empty() {
+        let study = study??;
+        if study.sessions.is_empty() {
             bail!(
                 "no session of {} calls or more was found{}; shorter ones say nothing about pruning",
                 secateur_lab::LEAST_CALLS,
@@ -169,7 +172,7 @@ impl Lab {
         let mut agents: Vec<&str> = rows.iter().map(|row| &*row.agent).collect();
         agents.dedup();
         for agent in agents {
-            let mut own: Vec<&Row> = rows.iter().filter(|row| row.agent == agent).collect();
+            let mut own: Vec<&StudyRow> = rows.iter().filter(|row| row.agent == agent).collect();
             own.sort_by(|one, other| one.cost_pct.total_cmp(&other.cost_pct));
             let Some(first) = own.first() else { continue };
             writeln!(
@@ -181,7 +184,7 @@ impl Lab {
             writeln!(out, "{}", table(&own, self.terms.window.is_some()))?;
         }
         let near: Vec<String> = study
-            .nearness()
+            .replay_accuracy()
             .into_iter()
             .filter_map(|near| Some(format!("{} {:.1} %", near.agent, near.replayed_pct?)))
             .collect();
@@ -210,7 +213,7 @@ impl Lab {
     }
 }
 
-fn table(rows: &[&Row], compacts: bool) -> Table {
+fn table(rows: &[&StudyRow], compacts: bool) -> Table {
     let mut table = Table::new([
         "policy",
         "cost",

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use rayon::prelude::*;
 use secateur_sources::{AgentFolders, FoundSources, Source, find, find_at};
 
 use crate::figures::counted;
@@ -26,6 +27,13 @@ pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     Ok(found.sources)
 }
 
+/// Runs `work` on a pool of this many threads, or of one for each core.
+pub(crate) fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
+    let threads = threads.map_or(0, |count| count.max(1));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    Ok(pool.context("cannot start threads")?.install(work))
+}
+
 /// What is read from all sources, in their order. A file that was named is expected to be a session; one that lay in a
 /// folder is not, so it is only mentioned.
 pub(crate) fn read<T: Send>(
@@ -35,11 +43,12 @@ pub(crate) fn read<T: Send>(
     of: impl Fn(&Source) -> Result<Vec<T>> + Sync,
 ) -> Result<Vec<T>> {
     let progress = Progress::over(sources);
-    let outcomes = secateur_lab::each(sources, threads, |source| {
+    let read_one = |source: &Source| {
         let outcome = of(source);
         progress.advance(source);
         outcome
-    });
+    };
+    let outcomes: Vec<_> = in_pool(threads, || sources.par_iter().map(read_one).collect())?;
     progress.finish();
     let (mut all, mut failures) = (Vec::new(), Vec::new());
     for (source, outcome) in sources.iter().zip(outcomes) {

@@ -22,7 +22,7 @@ mod replay;
 /// One HTML file that needs no network and no other file. It quotes the beginning of every part: treat it like the
 /// session itself.
 #[derive(Debug, Args)]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     #[command(flatten)]
     session: SessionArgs,
     /// Where the page goes.
@@ -34,13 +34,13 @@ pub(crate) struct Report {
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct WrittenReport<'a> {
     page: String,
     bytes: usize,
-    totals: &'a page::Totals,
+    totals: &'a page::ReportTotals,
 }
 
-impl Report {
+impl ReportArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         logs::keep_apart(&self.out, &self.session.file)?;
         let session = self.session.open()?;
@@ -57,7 +57,7 @@ impl Report {
         fs::write(&self.out, &page).with_context(|| format!("cannot write {}", self.out.display()))?;
         if self.json {
             let (page, bytes) = (self.out.display().to_string(), page.len());
-            serde_json::to_writer(&mut *out, &Written { page, bytes, totals: &data.totals })?;
+            serde_json::to_writer(&mut *out, &WrittenReport { page, bytes, totals: &data.totals })?;
             writeln!(out)?;
             return Ok(ExitCode::SUCCESS);
         }

@@ -20,9 +20,9 @@ pub const SEED: u64 = 7;
 /// assert!(50.0 <= low && low < 75.0 && 75.0 < high && high <= 90.0);
 /// ```
 pub fn interval(pairs: &[(f64, f64)], rounds: usize, seed: u64) -> (f64, f64) {
-    let mut chance = Chance(seed);
+    let mut random = SplitMix64(seed);
     let mut shares: Vec<f64> =
-        (0..rounds).filter_map(|_| share((0..pairs.len()).map(|_| chance.pick(pairs)))).collect();
+        (0..rounds).filter_map(|_| share((0..pairs.len()).map(|_| random.pick(pairs)))).collect();
     shares.sort_by(f64::total_cmp);
     let Some(last) = shares.len().checked_sub(1) else { return (f64::NAN, f64::NAN) };
     // Rounded outwards: few draws make the interval wider, not narrower.
@@ -46,9 +46,9 @@ fn share(pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 }
 
 /// A small generator of random numbers (splitmix64).
-struct Chance(u64);
+struct SplitMix64(u64);
 
-impl Chance {
+impl SplitMix64 {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -68,20 +68,20 @@ mod tests {
     use super::*;
 
     /// Sessions of very different sizes, with shares between 20 and 120 percent.
-    fn sessions(chance: &mut Chance) -> Vec<(f64, f64)> {
-        let count = 1 + chance.next() % 40;
+    fn sessions(random: &mut SplitMix64) -> Vec<(f64, f64)> {
+        let count = 1 + random.next() % 40;
         let session = |_| {
-            let base = 10f64.powf(3.0 + (chance.next() % 1000) as f64 / 250.0);
-            (base * (0.2 + (chance.next() % 1000) as f64 / 1000.0), base)
+            let base = 10f64.powf(3.0 + (random.next() % 1000) as f64 / 250.0);
+            (base * (0.2 + (random.next() % 1000) as f64 / 1000.0), base)
         };
         (0..count).map(session).collect()
     }
 
     #[test]
     fn the_interval_contains_the_estimate() {
-        let mut chance = Chance(1);
+        let mut random = SplitMix64(1);
         for seed in 0..300 {
-            let pairs = sessions(&mut chance);
+            let pairs = sessions(&mut random);
             let estimate = share(pairs.iter().copied()).unwrap();
             let (low, high) = interval(&pairs, 400, seed);
             assert!(
@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_difference_is_surer_than_the_shares_it_is_taken_of() {
-        let mut chance = Chance(5);
-        let pairs: Vec<(f64, f64)> = (0..30).flat_map(|_| sessions(&mut chance)).take(40).collect();
+        let mut random = SplitMix64(5);
+        let pairs: Vec<(f64, f64)> = (0..30).flat_map(|_| sessions(&mut random)).take(40).collect();
         let (a, base): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let b: Vec<f64> = a.iter().zip(&base).map(|(a, base)| a - 0.05 * base).collect();
         let (low, high) = difference(&a, &b, &base, 1000, 2);

@@ -3,7 +3,7 @@
 //! A policy that saves 30 % may be good or poor, depending on what there was to save. Two numbers frame it. No run can
 //! cost less than the *lower bound*: there every result is in the context just as long as somebody still needs it, and
 //! taking it out is free. It cannot be had, for a cut makes everything behind it new to the cache. The best *schedule*
-//! of flushes can be had, by whoever knows which results will be needed again.
+//! of flushes can be had, by a policy that knows which results will be needed again.
 //!
 //! Both speak of runs that miss nothing, that let every result be seen whole once, that cut results whole and for
 //! good, and that leave everything else alone. A policy that trims results when they arrive, or leaves a digest that
@@ -12,14 +12,14 @@
 
 use secateur::PartIx;
 
-use crate::bill::Bill;
-use crate::harm::Need;
-use crate::replay::Terms;
+use crate::needs::TextNeed;
+use crate::pricing::Pricing;
+use crate::replay::ReplayTerms;
 use crate::trace::Trace;
 
 mod schedule;
 
-pub use schedule::{Schedule, feasible};
+pub use schedule::{Schedule, best_schedule};
 
 /// What a flush leaves of a result, in tokens.
 pub const PLACEHOLDER_TOKENS: f64 = 20.0;
@@ -30,12 +30,12 @@ pub const LEAST_TOKENS: f64 = 100.0;
 /// A bill, input and output, that no run without a miss undercuts.
 ///
 /// A need that several results could have met holds none of them here. To charge for any of them might be too much.
-pub fn lower_bound(trace: &Trace, needs: &[Need], terms: &Terms<'_>) -> f64 {
-    let bill = Bill::new(terms);
+pub fn lower_bound(trace: &Trace, needs: &[TextNeed], terms: &ReplayTerms<'_>) -> f64 {
+    let bill = Pricing::new(terms);
     let last_use = sole_uses(trace, needs);
     let mut leaving = vec![0.0; trace.calls.len()];
     for part in trace.results() {
-        let last = trace.born(part).max(last_use[part.0 as usize]);
+        let last = trace.first_call_with(part).max(last_use[part.0 as usize]);
         if let Some(sum) = leaving.get_mut(last + 1) {
             *sum += trace.tokens(part);
         }
@@ -55,8 +55,8 @@ pub fn lower_bound(trace: &Trace, needs: &[Need], terms: &Terms<'_>) -> f64 {
 }
 
 /// For each part, the last call that needs it and nothing else would do.
-fn sole_uses(trace: &Trace, needs: &[Need]) -> Vec<usize> {
-    let sole = |need: &Need| match *need.sources {
+fn sole_uses(trace: &Trace, needs: &[TextNeed]) -> Vec<usize> {
+    let sole = |need: &TextNeed| match *need.sources {
         [source] => Some(source),
         _ => None,
     };
@@ -65,15 +65,16 @@ fn sole_uses(trace: &Trace, needs: &[Need]) -> Vec<usize> {
 
 /// For each part, the last call for which a schedule keeps it: of several results that would do, the newest. A need
 /// that is met by something that is never cut keeps nothing.
-fn newest_uses(trace: &Trace, needs: &[Need]) -> Vec<usize> {
+fn newest_uses(trace: &Trace, needs: &[TextNeed]) -> Vec<usize> {
     let mut may_go = vec![false; trace.outline.part_count()];
     trace.results().for_each(|part| may_go[part.0 as usize] = is_worth_it(trace, part));
     let may_go = |part: &PartIx| may_go.get(part.0 as usize) == Some(&true);
-    let newest = |need: &Need| need.sources.iter().max().copied().filter(|_| need.sources.iter().all(may_go));
+    let newest =
+        |need: &TextNeed| need.sources.iter().max().copied().filter(|_| need.sources.iter().all(may_go));
     last_uses(trace, needs, newest)
 }
 
-fn last_uses(trace: &Trace, needs: &[Need], source: impl Fn(&Need) -> Option<PartIx>) -> Vec<usize> {
+fn last_uses(trace: &Trace, needs: &[TextNeed], source: impl Fn(&TextNeed) -> Option<PartIx>) -> Vec<usize> {
     let mut uses = vec![0; trace.outline.part_count()];
     for need in needs {
         if let Some(last) = source(need).and_then(|source| uses.get_mut(source.0 as usize)) {

@@ -27,7 +27,7 @@ const BASELINES: &[(&str, &str)] = pages![
 ];
 
 /// The policies that a study compares if none is named.
-pub const USUAL: [&str; 20] = [
+pub const DEFAULT_POLICIES: [&str; 20] = [
     "none",
     "opencode",
     "openclaw@2026-01",
@@ -80,7 +80,7 @@ mod tests {
         for (name, _) in BASELINES {
             assert!(profiles.get(name).is_ok(), "{name}");
         }
-        for name in USUAL {
+        for name in DEFAULT_POLICIES {
             assert!(profiles.get(name).is_ok(), "{name}");
         }
         assert!(!none().unwrap().policy.enabled);

@@ -11,35 +11,35 @@
 //! its end and to stay.
 
 mod context;
-mod player;
+mod replayer;
 
 use secateur::{PartIx, Profile, Reason};
 
-use crate::harm::Need;
-use crate::sheet::Sheet;
+use crate::needs::TextNeed;
+use crate::price_sheet::PriceSheet;
 use crate::trace::Trace;
-use player::Player;
+use replayer::Replayer;
 
 /// Under which terms a session is replayed.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms<'a> {
+pub struct ReplayTerms<'a> {
     /// What tokens cost.
-    pub sheet: &'a Sheet,
+    pub sheet: &'a PriceSheet,
     /// Whether calls are cold as they were recorded; otherwise by the sheet's time-to-live.
     pub as_billed: bool,
     /// The window at which a session is compacted; none if it never is. Policies that look at the window plan for
-    /// this one, or for [`Terms::USUAL_WINDOW`].
+    /// this one, or for [`ReplayTerms::USUAL_WINDOW`].
     pub window: Option<f64>,
 }
 
-impl Terms<'_> {
+impl ReplayTerms<'_> {
     /// The window that policies plan for if none is named, in tokens.
     pub const USUAL_WINDOW: f64 = 200_000.0;
 }
 
 /// One request of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Step {
+pub struct ReplayStep {
     /// Tokens of the request.
     pub context: f64,
     /// Tokens of it that the cache held.
@@ -73,9 +73,9 @@ pub struct Miss {
 
 /// What came of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
+pub struct ReplayRun {
     /// The requests, oldest first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ReplayStep>,
     /// What was missed.
     pub misses: Vec<Miss>,
     /// Cost of input, in tokens of plain input.
@@ -90,7 +90,7 @@ pub struct Run {
     pub compactions: u32,
 }
 
-impl Run {
+impl ReplayRun {
     /// The whole bill.
     pub fn cost(&self) -> f64 {
         self.input_cost + self.output_cost + self.summary_cost + self.reread_cost
@@ -113,14 +113,14 @@ impl Run {
 }
 
 /// Plays a session under a profile. `needs` are what its actions need, in the order of calls.
-pub fn replay(trace: &Trace, profile: &Profile, needs: &[Need], terms: &Terms<'_>) -> Run {
-    let mut player = Player::new(trace, profile, terms);
+pub fn replay(trace: &Trace, profile: &Profile, needs: &[TextNeed], terms: &ReplayTerms<'_>) -> ReplayRun {
+    let mut replayer = Replayer::new(trace, profile, terms);
     let mut needs = needs.iter().enumerate().peekable();
     for call in 0..trace.calls.len() {
-        player.ask(call);
+        replayer.ask(call);
         while let Some((index, need)) = needs.next_if(|(_, need)| need.call as usize <= call) {
-            player.act(index, need);
+            replayer.act(index, need);
         }
     }
-    player.run
+    replayer.run
 }

@@ -6,16 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rayon::prelude::*;
 use secateur::{Profile, ProfileError};
 use serde::Serialize;
 
 use crate::bootstrap;
-use crate::case::{Case, Outcome};
-use crate::crew::each;
-use crate::harm::{General, needs};
+use crate::needs::{CommonWords, find_needs};
 use crate::policies::none;
-use crate::replay::Terms;
-use crate::sheet::{Sheet, SheetError, Sheets};
+use crate::price_sheet::{PriceSheet, PriceSheetError, PriceSheets};
+use crate::replay::ReplayTerms;
+use crate::replayed_session::{PolicyResult, ReplayedSession};
 use crate::trace::Trace;
 
 /// Sessions of fewer calls say nothing about pruning.
@@ -30,7 +30,7 @@ pub const ALL: &str = "all";
 pub enum StudyError {
     /// A price sheet is missing.
     #[error(transparent)]
-    Sheet(#[from] SheetError),
+    PriceSheet(#[from] PriceSheetError),
     /// A policy is missing.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -38,29 +38,31 @@ pub enum StudyError {
 
 /// How a study is made.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct StudyOptions {
     /// The price sheet for all sessions; none for the one that each was billed by.
-    pub sheet: Option<Sheet>,
+    pub sheet: Option<PriceSheet>,
     /// The window at which sessions are compacted; none if they never are.
     pub window: Option<f64>,
-    /// How many threads work; none for as many as there are cores.
-    pub threads: Option<usize>,
 }
 
-impl Options {
+impl StudyOptions {
     /// The terms under which a session is replayed.
-    pub fn terms<'s>(&'s self, sheets: &'s Sheets, trace: &Trace) -> Result<Terms<'s>, SheetError> {
+    pub fn terms<'s>(
+        &'s self,
+        sheets: &'s PriceSheets,
+        trace: &Trace,
+    ) -> Result<ReplayTerms<'s>, PriceSheetError> {
         let sheet = match &self.sheet {
             Some(sheet) => sheet,
             None => sheets.billed(trace)?,
         };
-        Ok(Terms { sheet, as_billed: self.sheet.is_none(), window: self.window })
+        Ok(ReplayTerms { sheet, as_billed: self.sheet.is_none(), window: self.window })
     }
 }
 
 /// One agent, or all, under one policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct StudyRow {
     /// The agent.
     pub agent: String,
     /// The policy.
@@ -99,7 +101,7 @@ pub struct Row {
 
 /// How near the replay without a policy comes to what was billed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Nearness {
+pub struct ReplayAccuracy {
     /// The agent.
     pub agent: String,
     /// Replayed input cost as a share of the recorded one, in percent; none without recorded usage.
@@ -110,7 +112,7 @@ pub struct Nearness {
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The sessions.
-    pub cases: Vec<Case>,
+    pub sessions: Vec<ReplayedSession>,
     /// The names of the policies.
     pub policies: Vec<String>,
 }
@@ -121,41 +123,42 @@ impl Study {
     pub fn of(
         traces: Vec<Trace>,
         profiles: &[Profile],
-        sheets: &Sheets,
-        options: &Options,
+        sheets: &PriceSheets,
+        options: &StudyOptions,
         done: impl Fn(usize, usize) + Sync,
     ) -> Result<Self, StudyError> {
         let traces: Vec<Trace> =
             traces.into_iter().filter(|trace| trace.calls.len() >= LEAST_CALLS).collect();
         let none = none()?;
-        let needs = needs(&traces, &General::of(&traces));
+        let needs = find_needs(&traces, &CommonWords::of(&traces));
         let mut work = Vec::with_capacity(traces.len());
         for (trace, needs) in traces.into_iter().zip(needs) {
             work.push((options.terms(sheets, &trace)?, trace, needs));
         }
         let (count, finished) = (work.len(), AtomicUsize::new(0));
-        let cases = each(work, options.threads, |(terms, trace, needs)| {
-            let case = Case::of(trace, needs, &terms, &none, profiles);
+        let replay_all = |(terms, trace, needs)| {
+            let session = ReplayedSession::of(trace, needs, &terms, &none, profiles);
             done(finished.fetch_add(1, Ordering::Relaxed) + 1, count);
-            case
-        });
+            session
+        };
+        let sessions = work.into_par_iter().map(replay_all).collect();
         let policies = profiles.iter().map(|profile| profile.name.clone()).collect();
-        Ok(Self { cases, policies })
+        Ok(Self { sessions, policies })
     }
 
     /// The agents, in order.
     pub fn agents(&self) -> Vec<&str> {
-        let agents: BTreeSet<&str> = self.cases.iter().map(|case| &*case.trace.agent).collect();
+        let agents: BTreeSet<&str> = self.sessions.iter().map(|session| &*session.trace.agent).collect();
         agents.into_iter().collect()
     }
 
     /// The sessions of an agent, or of [`ALL`].
-    pub fn of_agent<'s>(&'s self, agent: &'s str) -> impl Iterator<Item = &'s Case> + Clone {
-        self.cases.iter().filter(move |case| agent == ALL || case.trace.agent == agent)
+    pub fn of_agent<'s>(&'s self, agent: &'s str) -> impl Iterator<Item = &'s ReplayedSession> + Clone {
+        self.sessions.iter().filter(move |session| agent == ALL || session.trace.agent == agent)
     }
 
     /// One row for each agent and policy; with several agents, also for all together.
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<StudyRow> {
         let mut agents = self.agents();
         if agents.len() > 1 {
             agents.push(ALL);
@@ -167,28 +170,31 @@ impl Study {
             .collect()
     }
 
-    fn row(&self, agent: &str, index: usize, policy: &str) -> Row {
-        let cases = || self.of_agent(agent);
-        let outcomes = || cases().filter_map(|case| case.outcomes.get(index));
-        let sum = |of: fn(&Outcome) -> f64| outcomes().map(of).sum::<f64>();
+    fn row(&self, agent: &str, index: usize, policy: &str) -> StudyRow {
+        let sessions = || self.of_agent(agent);
+        let outcomes = || sessions().filter_map(|session| session.by_policy.get(index));
+        let sum = |of: fn(&PolicyResult) -> f64| outcomes().map(of).sum::<f64>();
         let pairs: Vec<(f64, f64)> =
-            cases().zip(outcomes()).map(|(case, outcome)| (outcome.cost, case.none.cost)).collect();
+            sessions().zip(outcomes()).map(|(session, outcome)| (outcome.cost, session.none.cost)).collect();
         let share = |part: f64, whole: f64| if whole > 0.0 { 100.0 * part / whole } else { 0.0 };
-        let calls: usize = cases().map(|case| case.trace.calls.len()).sum();
+        let calls: usize = sessions().map(|session| session.trace.calls.len()).sum();
         let per_100 = |count: f64| share(count, calls as f64);
         let cost = sum(|outcome| outcome.cost);
         let mut causes = BTreeMap::new();
         for (cause, count) in outcomes().flat_map(|outcome| &outcome.causes) {
             *causes.entry(cause.clone()).or_default() += count;
         }
-        Row {
+        StudyRow {
             agent: agent.to_owned(),
             policy: policy.to_owned(),
             sessions: pairs.len(),
             calls,
-            cost_pct: share(cost, cases().map(|case| case.none.cost).sum()),
+            cost_pct: share(cost, sessions().map(|session| session.none.cost).sum()),
             cost_interval: bootstrap::interval(&pairs, bootstrap::ROUNDS, bootstrap::SEED),
-            tokens_pct: share(sum(|outcome| outcome.tokens), cases().map(|case| case.none.tokens).sum()),
+            tokens_pct: share(
+                sum(|outcome| outcome.tokens),
+                sessions().map(|session| session.none.tokens).sum(),
+            ),
             miss100: per_100(sum(|outcome| outcome.misses as f64)),
             editmiss100: per_100(sum(|outcome| outcome.edit_misses as f64)),
             breaks100: per_100(sum(|outcome| outcome.breaks as f64)),
@@ -197,21 +203,21 @@ impl Study {
             cached_pct: share(sum(|outcome| outcome.cached), sum(|outcome| outcome.tokens)),
             peak_tokens: outcomes().map(|outcome| outcome.peak).fold(0.0, f64::max),
             compactions: outcomes().map(|outcome| outcome.compactions).sum(),
-            pct_over_optimum: share(cost, cases().map(|case| case.feasible).sum()) - 100.0,
-            pct_over_bound: share(cost, cases().map(|case| case.bound).sum()) - 100.0,
+            pct_over_optimum: share(cost, sessions().map(|session| session.best_schedule).sum()) - 100.0,
+            pct_over_bound: share(cost, sessions().map(|session| session.bound).sum()) - 100.0,
         }
     }
 
     /// How near the replay without a policy comes to what was billed, for each agent and for all.
-    pub fn nearness(&self) -> Vec<Nearness> {
+    pub fn replay_accuracy(&self) -> Vec<ReplayAccuracy> {
         let mut agents = self.agents();
         agents.push(ALL);
         let near = |agent: &str| {
-            let recorded: f64 = self.of_agent(agent).map(|case| case.recorded).sum();
-            let known = self.of_agent(agent).filter(|case| case.recorded > 0.0);
-            let replayed: f64 = known.map(|case| case.replayed).sum();
+            let recorded: f64 = self.of_agent(agent).map(|session| session.recorded).sum();
+            let known = self.of_agent(agent).filter(|session| session.recorded > 0.0);
+            let replayed: f64 = known.map(|session| session.replayed).sum();
             let replayed_pct = (recorded > 0.0).then(|| 100.0 * replayed / recorded);
-            Nearness { agent: agent.to_owned(), replayed_pct }
+            ReplayAccuracy { agent: agent.to_owned(), replayed_pct }
         };
         agents.into_iter().map(near).collect()
     }

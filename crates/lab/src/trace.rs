@@ -15,7 +15,7 @@ use secateur_formats::Transcript;
 
 /// One model call of a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Call {
+pub struct TraceCall {
     /// Messages of the trace that were in its context: those before this one.
     pub messages: u32,
     /// Parts of the trace that were in its context: those before this one.
@@ -46,7 +46,7 @@ pub struct Trace {
     /// The text of each part.
     pub texts: Vec<String>,
     /// The model calls, oldest first.
-    pub calls: Vec<Call>,
+    pub calls: Vec<TraceCall>,
     /// Characters per token of what came from outside, as learned from all reports.
     pub chars_per_token: f64,
     tokens: Vec<f64>,
@@ -64,7 +64,7 @@ const TELLING: f64 = 1_000.0;
 
 /// What a log does not say about itself.
 #[derive(Clone, Debug, Default)]
-pub struct Label {
+pub struct TraceLabel {
     /// The agent.
     pub agent: String,
     /// The project.
@@ -74,7 +74,7 @@ pub struct Label {
 }
 
 /// A call of the whole session with the messages that were in its context.
-struct Asked {
+struct RecordedCall {
     context: Vec<MessageIx>,
     message: MessageIx,
     time: Option<i64>,
@@ -83,15 +83,15 @@ struct Asked {
 
 /// Calls whose contexts only grew, and all messages that were in one of them, in the order in which they came.
 #[derive(Default)]
-struct Stretch {
-    asked: Vec<(Asked, u32)>,
+struct TraceSegment {
+    asked: Vec<(RecordedCall, u32)>,
     order: Vec<MessageIx>,
     known: HashSet<MessageIx>,
 }
 
-impl Stretch {
+impl TraceSegment {
     /// Whether a call goes on with this stretch: no summary came in, and no tool result went.
-    fn continues(&self, outline: &Outline, asked: &Asked) -> bool {
+    fn continues(&self, outline: &Outline, asked: &RecordedCall) -> bool {
         let Some((last, _)) = self.asked.last() else { return true };
         if asked.context.starts_with(&last.context) {
             return true;
@@ -105,7 +105,7 @@ impl Stretch {
             && !asked.context.iter().filter(came).any(|&message| outline.is_summary(message))
     }
 
-    fn push(&mut self, asked: Asked) {
+    fn push(&mut self, asked: RecordedCall) {
         for &message in &asked.context {
             if self.known.insert(message) {
                 self.order.push(message);
@@ -119,10 +119,10 @@ impl Stretch {
 impl Trace {
     /// A trace of what is known otherwise: every part weighs its characters by one ratio.
     pub fn new(
-        label: &Label,
+        label: &TraceLabel,
         outline: Outline,
         texts: Vec<String>,
-        calls: Vec<Call>,
+        calls: Vec<TraceCall>,
         chars_per_token: f64,
     ) -> Self {
         let tokens = outline.parts().map(|part| outline.sent(part) as f64 / chars_per_token).collect();
@@ -140,9 +140,9 @@ impl Trace {
     }
 
     /// The traces of a session.
-    pub fn of(transcript: &Transcript<'_>, label: &Label) -> Vec<Trace> {
+    pub fn of(transcript: &Transcript<'_>, label: &TraceLabel) -> Vec<Trace> {
         let mut traces = Vec::new();
-        let mut stretch = Stretch::default();
+        let mut stretch = TraceSegment::default();
         for asked in asked(&transcript.outline) {
             if !stretch.continues(&transcript.outline, &asked) {
                 let done = std::mem::take(&mut stretch);
@@ -156,8 +156,8 @@ impl Trace {
 
     fn stretch(
         transcript: &Transcript<'_>,
-        label: &Label,
-        stretch: &Stretch,
+        label: &TraceLabel,
+        stretch: &TraceSegment,
         number: usize,
     ) -> Option<Trace> {
         let (last, _) = stretch.asked.last()?;
@@ -192,7 +192,7 @@ impl Trace {
     /// mostly results of tools. So those are known by the difference, also where the answer was thinking that no log
     /// shows. What the agent itself had cut by then, at most `cut` tokens, is taken to be the reason where a context
     /// shrank, and added again.
-    fn learn(&mut self, asked: &[(Asked, u32)], mut cut: f64) {
+    fn learn(&mut self, asked: &[(RecordedCall, u32)], mut cut: f64) {
         let count = self.outline.part_count();
         self.tokens = vec![0.0; count];
         let mut steps: Vec<(Range<u32>, Option<f64>)> = Vec::with_capacity(asked.len());
@@ -250,7 +250,14 @@ impl Trace {
             let written = |part: u32| self.outline.sent(PartIx(part)) as f64 - self.came(PartIx(part));
             let output = output.max(answer.map(written).sum::<f64>() / USUAL_RATIO);
             let (time, usage) = (call.time, call.usage);
-            self.calls.push(Call { messages: *messages, parts: parts.end, time, context, output, usage });
+            self.calls.push(TraceCall {
+                messages: *messages,
+                parts: parts.end,
+                time,
+                context,
+                output,
+                usage,
+            });
         }
     }
 
@@ -267,7 +274,7 @@ impl Trace {
     }
 
     /// The first call that had a part in its context.
-    pub fn born(&self, part: PartIx) -> usize {
+    pub fn first_call_with(&self, part: PartIx) -> usize {
         self.calls.partition_point(|call| call.parts <= part.0)
     }
 
@@ -283,8 +290,8 @@ impl Trace {
 }
 
 /// The model calls of a session with their contexts: those that were recorded, or every message of the model.
-fn asked(outline: &Outline) -> Vec<Asked> {
-    let of = |message: MessageIx, time, usage| Asked {
+fn asked(outline: &Outline) -> Vec<RecordedCall> {
+    let of = |message: MessageIx, time, usage| RecordedCall {
         context: outline.context(Some(message)),
         message,
         time,

@@ -9,26 +9,26 @@
 //! Cost alone would be a poor aim, for it can be bought with harm. The bill contains what it costs to read again what
 //! was missed, and on top of that a setting may not miss more than `balanced` does, but for a little.
 
-mod bench;
 mod compare;
-mod dial;
-mod page;
+mod parameter;
+mod prepared;
+mod profile_file;
 mod search;
 mod split;
 
 use secateur::{Family, Profile, ProfileError, Profiles, Rent};
 use serde::Serialize;
 
-use crate::harm::General;
-use crate::sheet::{SheetError, Sheets};
-use crate::study::{LEAST_CALLS, Options};
+use crate::needs::CommonWords;
+use crate::price_sheet::{PriceSheetError, PriceSheets};
+use crate::study::{LEAST_CALLS, StudyOptions};
 use crate::trace::Trace;
-use bench::{Bench, Played};
-pub use compare::{Claim, Compared, Comparison};
-use dial::Point;
-use search::Search;
-pub use split::Together;
-use split::{LEAST_PART, Split};
+pub use compare::{Claim, ComparedValue, TuningComparison};
+use parameter::ParameterPoint;
+use prepared::{PreparedSessions, ReplayTotals};
+use search::ParameterSearch;
+pub use split::SplitUnit;
+use split::{LEAST_PART, SessionSplit};
 
 /// Where the search starts; the first is what it is compared with.
 const STARTS: [&str; 3] = ["balanced", "careful", "frugal"];
@@ -69,7 +69,7 @@ pub enum TuneError {
     },
     /// A price sheet is missing.
     #[error(transparent)]
-    Sheet(#[from] SheetError),
+    PriceSheet(#[from] PriceSheetError),
     /// A preset is missing, or the page that was made is not valid.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -87,7 +87,7 @@ pub struct TuneOptions {
     /// The name of the profile.
     pub name: String,
     /// Prices, window and threads.
-    pub study: Options,
+    pub study: StudyOptions,
     /// How many misses per 100 calls more than with `balanced` are allowed.
     pub slack: f64,
     /// The most misses per 100 calls; with this, `slack` does not count.
@@ -106,7 +106,7 @@ impl Default for TuneOptions {
     fn default() -> Self {
         Self {
             name: "tuned".to_owned(),
-            study: Options::default(),
+            study: StudyOptions::default(),
             slack: 0.25,
             misses: None,
             held_out: 0.5,
@@ -119,7 +119,7 @@ impl Default for TuneOptions {
 
 /// A key whose value differs from that of `balanced`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct ParameterChange {
     /// The key, as a path such as `rent.ages.other`.
     pub key: String,
     /// Its value in `balanced`, as it is written.
@@ -140,13 +140,13 @@ pub struct Tuned {
     /// Whether the page has the settings that were found; otherwise it is `balanced` as it is.
     pub is_written: bool,
     /// The settings that were found, as far as they differ from those of `balanced`.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ParameterChange>,
     /// How they do on the sessions that were not used for the search. The claim rests on this.
-    pub held_out: Comparison,
+    pub held_out: TuningComparison,
     /// How they do on the sessions that they were found on.
-    pub training: Comparison,
+    pub training: TuningComparison,
     /// What was kept together when sessions were split.
-    pub together: Together,
+    pub together: SplitUnit,
     /// The most misses per 100 calls that the search allowed.
     pub most_misses: f64,
     /// How many misses per 100 calls more than `balanced` that allows on the sessions held out.
@@ -163,37 +163,37 @@ pub struct Tuned {
 /// may end before.
 pub fn tune(
     traces: &[Trace],
-    sheets: &Sheets,
+    sheets: &PriceSheets,
     options: &TuneOptions,
     progress: impl Fn(usize, usize) + Sync,
 ) -> Result<Tuned, TuneError> {
     options.check()?;
     let mut long: Vec<&Trace> = traces.iter().filter(|trace| trace.calls.len() >= LEAST_CALLS).collect();
     long.sort_by(|a, b| (&a.project, &a.agent, &a.name).cmp(&(&b.project, &b.agent, &b.name)));
-    let split = Split::of(&long, options.held_out);
+    let split = SessionSplit::of(&long, options.held_out);
     let (sessions, calls) = (split.held_out.len(), long.iter().map(|trace| trace.calls.len()).sum());
     if sessions < LEAST_SESSIONS || calls < LEAST_CALLS_IN_ALL {
         return Err(TuneError::TooLittle { sessions, calls, short: traces.len() - long.len() });
     }
     let together = split.together;
     let (training, held_out) = (split.part(false), split.part(true));
-    let bench = Bench::of(long, &General::of(traces), split, sheets, &options.study)?;
+    let prepared = PreparedSessions::of(long, &CommonWords::of(traces), split, sheets, &options.study)?;
 
     let profiles = Profiles::builtin();
     let mut starts = Vec::with_capacity(STARTS.len());
     for name in STARTS {
-        starts.push(Point::of(&rent_of(&profiles.get(name)?)?));
+        starts.push(ParameterPoint::of(&rent_of(&profiles.get(name)?)?));
     }
     let balanced = profiles.get(STARTS[0])?;
     let rent = rent_of(&balanced)?;
-    let play = |profile: &Profile, traces: &[usize]| -> Vec<Played> {
-        bench.play(std::slice::from_ref(profile), traces).into_iter().flatten().collect()
+    let play = |profile: &Profile, traces: &[usize]| -> Vec<ReplayTotals> {
+        prepared.play(std::slice::from_ref(profile), traces).into_iter().flatten().collect()
     };
     let (old, old_held) = (play(&balanced, &training), play(&balanced, &held_out));
-    let usual = Comparison::of(&bench, &training, &old, &old).misses.balanced;
+    let usual = TuningComparison::of(&prepared, &training, &old, &old).misses.balanced;
     let most_misses = options.misses.unwrap_or(usual + options.slack);
-    let search = Search {
-        bench: &bench,
+    let search = ParameterSearch {
+        prepared: &prepared,
         traces: &training,
         base: &balanced,
         rent: &rent,
@@ -204,11 +204,13 @@ pub fn tune(
     let (found, trials) = search.run(&starts);
 
     let profile = found.profile(&balanced, &rent);
-    let of_part =
-        |traces: &[usize], old: &[Played]| Comparison::of(&bench, traces, &play(&profile, traces), old);
+    let of_part = |traces: &[usize], old: &[ReplayTotals]| {
+        TuningComparison::of(&prepared, traces, &play(&profile, traces), old)
+    };
     let (training, held_out) = (of_part(&training, &old), of_part(&held_out, &old_held));
-    let change = |(key, from, to): (&str, String, String)| Change { key: format!("rent.{key}"), from, to };
-    let changes: Vec<Change> = found.changes(&rent).into_iter().map(change).collect();
+    let change =
+        |(key, from, to): (&str, String, String)| ParameterChange { key: format!("rent.{key}"), from, to };
+    let changes: Vec<ParameterChange> = found.changes(&rent).into_iter().map(change).collect();
     let allowed = options.allowed(held_out.misses.balanced);
     let claim = match changes.is_empty() {
         true => Claim::Unchanged,
@@ -228,7 +230,7 @@ pub fn tune(
         allowed,
         trials,
     };
-    tuned.profile = page::page(&tuned, options, &bench.prices());
+    tuned.profile = profile_file::text(&tuned, options, &prepared.prices());
     tuned.check(if tuned.is_written { &profile } else { &balanced })?;
     Ok(tuned)
 }

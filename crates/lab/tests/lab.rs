@@ -1,10 +1,10 @@
 //! The lab on sessions of a few lines: how a log becomes a trace, what its actions need, and what holds for every
 //! replay.
 
-#[path = "lab/harm.rs"]
-mod harm;
 #[path = "lab/invariants.rs"]
 mod invariants;
+#[path = "lab/needs.rs"]
+mod needs;
 #[path = "lab/reference.rs"]
 mod reference;
 #[path = "lab/support.rs"]

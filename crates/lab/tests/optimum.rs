@@ -12,21 +12,21 @@ use proptest::test_runner::Config;
 use secateur::{
     Cache, Kind, MessageFacts, Outline, PartFacts, PartIx, Profile, Profiles, Role, Sizes, Status, Usage,
 };
-use secateur_lab::optimum::{LEAST_TOKENS, PLACEHOLDER_TOKENS, feasible, lower_bound};
-use secateur_lab::{Call, Label, Need, Sheet, Terms, Trace, replay};
+use secateur_lab::optimum::{LEAST_TOKENS, PLACEHOLDER_TOKENS, best_schedule, lower_bound};
+use secateur_lab::{PriceSheet, ReplayTerms, TextNeed, Trace, TraceCall, TraceLabel, replay};
 
 /// A session with what it needs, under a price sheet.
 #[derive(Clone, Debug)]
 struct World {
     trace: Trace,
-    needs: Vec<Need>,
-    sheet: Sheet,
+    needs: Vec<TextNeed>,
+    sheet: PriceSheet,
     as_billed: bool,
 }
 
 impl World {
-    fn terms(&self) -> Terms<'_> {
-        Terms { sheet: &self.sheet, as_billed: self.as_billed, window: None }
+    fn terms(&self) -> ReplayTerms<'_> {
+        ReplayTerms { sheet: &self.sheet, as_billed: self.as_billed, window: None }
     }
 
     fn sent(&self, call: usize) -> usize {
@@ -38,7 +38,7 @@ impl World {
         let may_go = |part: PartIx| {
             self.trace.results().any(|result| result == part) && self.trace.tokens(part) >= LEAST_TOKENS
         };
-        let keeps = |need: &Need, part: PartIx| {
+        let keeps = |need: &TextNeed, part: PartIx| {
             need.call as usize >= call
                 && need.sources.last() == Some(&part)
                 && need.sources.iter().all(|&source| may_go(source))
@@ -87,7 +87,7 @@ impl World {
             cost += cached * self.sheet.cache.read + (context - cached) * self.sheet.cache.write;
             cost += call.output * self.sheet.output;
             last = Some((context, sent));
-            let is_met = |need: &Need| {
+            let is_met = |need: &TextNeed| {
                 let is_whole = |source: &PartIx| left[source.0 as usize] == whole[source.0 as usize];
                 need.sources.is_empty() || need.sources.iter().any(is_whole)
             };
@@ -128,16 +128,22 @@ fn world() -> impl Strategy<Value = World> {
                 let mut sources: Vec<PartIx> = sources.iter().map(pick).collect();
                 sources.sort();
                 let call = call.index(trace.calls.len()) as u32;
-                Need { call, action: PartIx(0), text: "what is needed".to_owned(), is_edit: false, sources }
+                TextNeed {
+                    call,
+                    action: PartIx(0),
+                    text: "what is needed".to_owned(),
+                    is_edit: false,
+                    sources,
+                }
             };
-            let mut needs: Vec<Need> = wanted.iter().map(need).collect();
+            let mut needs: Vec<TextNeed> = wanted.iter().map(need).collect();
             needs.sort_by_key(|need| need.call);
             let (read, write, output) = prices;
             let cache = Cache { read, write, ttl_ms: 300_000 };
             World {
                 trace,
                 needs,
-                sheet: Sheet { name: "some".to_owned(), about: String::new(), cache, output },
+                sheet: PriceSheet { name: "some".to_owned(), about: String::new(), cache, output },
                 as_billed,
             }
         },
@@ -174,14 +180,14 @@ fn trace(beats: &[Beat]) -> Trace {
         let usage = Usage { cache_read, input: context as i64 - cache_read, ..Usage::default() };
         let (messages, parts) = (outline.message_count() as u32, outline.part_count() as u32);
         let usage = is_told.then_some(usage);
-        calls.push(Call { messages, parts, time: Some(time), context, output: said as f64, usage });
+        calls.push(TraceCall { messages, parts, time: Some(time), context, output: said as f64, usage });
         for size in results {
             push(&mut outline, Role::Assistant, &[(Kind::Call, said), (Kind::Result, size)]);
         }
         tokens += 2 * said + results.iter().sum::<u64>();
     }
     let texts = outline.parts().map(|part| format!("what is needed, {}", part.0)).collect();
-    Trace::new(&Label::default(), outline, texts, calls, 4.0)
+    Trace::new(&TraceLabel::default(), outline, texts, calls, 4.0)
 }
 
 fn profile(text: &str) -> Profile {
@@ -215,7 +221,7 @@ proptest! {
 
     #[test]
     fn the_best_schedule_is_the_best_of_all(world in world()) {
-        let best = feasible(&world.trace, &world.needs, &world.terms());
+        let best = best_schedule(&world.trace, &world.needs, &world.terms());
         prop_assert!(best.flushes.is_sorted_by(|a, b| a < b));
         prop_assert!(alike(world.flush(&best.flushes).unwrap(), best.cost));
         let bound = lower_bound(&world.trace, &world.needs, &world.terms());
@@ -232,7 +238,7 @@ proptest! {
     fn the_bound_is_below_the_schedule_and_the_schedule_below_no_cuts(world in world()) {
         let terms = world.terms();
         let uncut = replay(&world.trace, &none(), &world.needs, &terms).cost();
-        let best = feasible(&world.trace, &world.needs, &terms);
+        let best = best_schedule(&world.trace, &world.needs, &terms);
         prop_assert!(at_most(lower_bound(&world.trace, &world.needs, &terms), best.cost));
         prop_assert!(best.cost <= uncut);
         prop_assert!(alike(world.flush(&[]).unwrap(), uncut));
@@ -248,7 +254,7 @@ proptest! {
     ) {
         let mut cuts = vec![Vec::new(); world.trace.calls.len()];
         for (part, (cuts_it, wait, tokens)) in world.trace.results().zip(dice) {
-            if let Some(cuts) = cuts.get_mut(world.trace.born(part) + wait).filter(|_| cuts_it) {
+            if let Some(cuts) = cuts.get_mut(world.trace.first_call_with(part) + wait).filter(|_| cuts_it) {
                 cuts.push((part.0 as usize, tokens));
             }
         }
@@ -270,12 +276,12 @@ proptest! {
     #[test]
     fn nothing_gets_cheaper_when_a_price_rises(world in world(), which in 0..3, factor in 1.0..4.0f64) {
         let mut dearer = world.clone();
-        let Sheet { cache, output, .. } = &mut dearer.sheet;
+        let PriceSheet { cache, output, .. } = &mut dearer.sheet;
         *[&mut cache.read, &mut cache.write, output][which as usize] *= factor;
         let costs = |world: &World| {
             let (trace, needs, terms) = (&world.trace, &*world.needs, world.terms());
             let uncut = replay(trace, &none(), needs, &terms).cost();
-            [lower_bound(trace, needs, &terms), feasible(trace, needs, &terms).cost, uncut]
+            [lower_bound(trace, needs, &terms), best_schedule(trace, needs, &terms).cost, uncut]
         };
         for (before, after) in costs(&world).into_iter().zip(costs(&dearer)) {
             prop_assert!(at_most(before, after), "{before} {after}");

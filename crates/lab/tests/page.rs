@@ -8,7 +8,7 @@
 use std::fmt::Write;
 
 use secateur::Measures;
-use secateur_lab::{Label, Options, Sheets, Study, Trace, page, profiles};
+use secateur_lab::{PriceSheets, Study, StudyOptions, Trace, TraceLabel, page, profiles};
 
 const HOSTILE: &str = "</script><script>alert('1')</script><img src=x onerror=\"alert(2)\">&\u{202e}{{data}}";
 
@@ -35,7 +35,7 @@ fn session(agent: &str, name: &str, calls: usize) -> Vec<Trace> {
     }
     let measures = Measures { source: true, digest: true, weighted: true, ..Measures::default() };
     let transcript = secateur_formats::read(log.as_bytes(), &measures).unwrap();
-    let label = Label { agent: agent.to_owned(), project: "p".to_owned(), name: name.to_owned() };
+    let label = TraceLabel { agent: agent.to_owned(), project: "p".to_owned(), name: name.to_owned() };
     Trace::of(&transcript, &label)
 }
 
@@ -46,7 +46,7 @@ fn study(sessions: &[(&str, &str, usize)]) -> Study {
         .iter()
         .map(|name| all.get(name).unwrap())
         .collect();
-    Study::of(traces, &list, &Sheets::builtin(), &Options::default(), |_, _| ()).unwrap()
+    Study::of(traces, &list, &PriceSheets::builtin(), &StudyOptions::default(), |_, _| ()).unwrap()
 }
 
 fn usual() -> Study {
@@ -158,7 +158,7 @@ fn the_lines_are_those_of_the_replay() {
     assert_eq!(sessions[0]["name"], "second.jsonl", "the dearest comes first");
     assert_eq!(data["policies"].as_array().unwrap().len(), study.policies.len());
     for session in sessions {
-        let case = study.cases.iter().find(|case| session["name"] == *case.trace.name).unwrap();
+        let case = study.sessions.iter().find(|case| session["name"] == *case.trace.name).unwrap();
         let mut sum = 0;
         for (grown, tokens) in session["lines"][0].as_array().unwrap().iter().zip(&case.none.contexts) {
             sum += grown.as_i64().unwrap();

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use secateur::{Measures, Profile, Profiles};
 use secateur_lab::{
-    Claim, General, Label, Sheets, Terms, Together, Trace, TuneError, TuneOptions, Tuned, needs, replay, tune,
+    Claim, CommonWords, PriceSheets, ReplayTerms, SplitUnit, Trace, TraceLabel, TuneError, TuneOptions,
+    Tuned, find_needs, replay, tune,
 };
 use serde_json::json;
 
@@ -65,7 +66,7 @@ fn session(project: usize, number: usize, calls: usize, like: Like) -> Trace {
     let measures = Measures { source: true, digest: true, ..Measures::default() };
     let transcript = secateur_formats::read(log.as_bytes(), &measures).unwrap();
     let (project, name) = (format!("project {project}"), format!("session {number}"));
-    let label = Label { agent: "claude-code".to_owned(), project, name };
+    let label = TraceLabel { agent: "claude-code".to_owned(), project, name };
     let mut traces = Trace::of(&transcript, &label);
     assert_eq!((traces.len(), traces[0].calls.len()), (1, calls));
     traces.remove(0)
@@ -90,7 +91,7 @@ fn options() -> TuneOptions {
 }
 
 fn tuned(traces: &[Trace], options: &TuneOptions) -> Tuned {
-    tune(traces, &Sheets::builtin(), options, |_, _| ()).unwrap()
+    tune(traces, &PriceSheets::builtin(), options, |_, _| ()).unwrap()
 }
 
 /// The page as a user would load it.
@@ -112,12 +113,12 @@ fn balanced() -> Profile {
 
 /// The bill of the sessions of some projects.
 fn bill(traces: &[Trace], projects: &[String], profile: &Profile) -> f64 {
-    let needs = needs(traces, &General::of(traces));
-    let sheets = Sheets::builtin();
+    let needs = find_needs(traces, &CommonWords::of(traces));
+    let sheets = PriceSheets::builtin();
     let of = traces.iter().zip(&needs).filter(|(trace, _)| projects.contains(&trace.project));
     of.map(|(trace, needs)| {
         let sheet = sheets.billed(trace).unwrap();
-        replay(trace, profile, needs, &Terms { sheet, as_billed: true, window: None }).cost()
+        replay(trace, profile, needs, &ReplayTerms { sheet, as_billed: true, window: None }).cost()
     })
     .sum()
 }
@@ -126,7 +127,7 @@ fn bill(traces: &[Trace], projects: &[String], profile: &Profile) -> f64 {
 fn a_gain_that_is_there_is_found_and_claimed() {
     let traces = sessions(6, |_| Like::Waste);
     let tuned = tuned(&traces, &options());
-    assert_eq!((tuned.claim, tuned.is_written, tuned.together), (Claim::Cheaper, true, Together::Projects));
+    assert_eq!((tuned.claim, tuned.is_written, tuned.together), (Claim::Cheaper, true, SplitUnit::Projects));
     let held_out = &tuned.held_out;
     assert!(held_out.cost.interval.1 < 0.0 && held_out.cost.difference < -1.0, "{:?}", held_out.cost);
     assert!(held_out.cost.interval.0 <= held_out.cost.difference);
@@ -202,20 +203,20 @@ fn what_only_helps_where_it_was_searched_is_not_claimed() {
 #[test]
 fn the_same_sessions_give_the_same_page_in_any_order_on_any_machine() {
     let mut traces = sessions(4, |project| if project % 2 == 0 { Like::Waste } else { Like::Needed });
-    let mut one = options();
-    one.study.threads = Some(1);
-    let first = tuned(&traces, &one);
+    let on_threads = |count: usize, traces: &[Trace]| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
+        pool.install(|| tuned(traces, &options()))
+    };
+    let first = on_threads(1, &traces);
     traces.reverse();
-    let mut many = options();
-    many.study.threads = Some(5);
-    assert_eq!(first, tuned(&traces, &many));
+    assert_eq!(first, on_threads(5, &traces));
 }
 
 #[test]
 fn a_project_is_never_in_both_parts() {
     for projects in [4, 5, 7, 12] {
         let tuned = tuned(&sessions(projects, |_| Like::Short), &options());
-        assert_eq!(tuned.together, Together::Projects);
+        assert_eq!(tuned.together, SplitUnit::Projects);
         let parts = [&tuned.training.projects, &tuned.held_out.projects];
         let all: BTreeSet<&String> = parts.into_iter().flatten().collect();
         assert_eq!((all.len(), parts[0].len() + parts[1].len()), (projects, projects));
@@ -227,7 +228,7 @@ fn a_project_is_never_in_both_parts() {
 fn a_single_project_is_split_by_session_and_the_page_says_so() {
     let traces: Vec<Trace> = (0..12).map(|number| session(1, number, 30, Like::Waste)).collect();
     let tuned = tuned(&traces, &options());
-    assert_eq!(tuned.together, Together::Sessions);
+    assert_eq!(tuned.together, SplitUnit::Sessions);
     assert_eq!((tuned.training.sessions, tuned.held_out.sessions), (6, 6));
     assert!(comment(&tuned).contains("too few projects"), "{}", tuned.profile);
 }
@@ -235,7 +236,7 @@ fn a_single_project_is_split_by_session_and_the_page_says_so() {
 #[test]
 fn too_little_is_refused() {
     let fail = |traces: &[Trace]| {
-        let error = tune(traces, &Sheets::builtin(), &options(), |_, _| ()).unwrap_err();
+        let error = tune(traces, &PriceSheets::builtin(), &options(), |_, _| ()).unwrap_err();
         assert!(matches!(error, TuneError::TooLittle { .. }), "{error:?}");
         error.to_string()
     };
@@ -253,7 +254,7 @@ fn too_little_is_refused() {
 fn options_that_make_no_sense_are_refused() {
     let traces = sessions(4, |_| Like::Short);
     let fail = |options: TuneOptions| {
-        tune(&traces, &Sheets::builtin(), &options, |_, _| ()).unwrap_err().to_string()
+        tune(&traces, &PriceSheets::builtin(), &options, |_, _| ()).unwrap_err().to_string()
     };
     assert!(fail(TuneOptions { slack: -1.0, ..options() }).contains("slack = -1"));
     assert!(fail(TuneOptions { misses: Some(f64::NAN), ..options() }).contains("misses"));
@@ -282,7 +283,7 @@ fn no_more_is_tried_than_allowed_and_progress_is_told() {
         assert!(done <= of && of == 20);
         assert!(most.fetch_max(done, Ordering::Relaxed) <= done);
     };
-    let tuned = tune(&sessions(4, |_| Like::Waste), &Sheets::builtin(), &options, told).unwrap();
+    let tuned = tune(&sessions(4, |_| Like::Waste), &PriceSheets::builtin(), &options, told).unwrap();
     // Putting dials back that did nothing takes a few more.
     assert!(tuned.trials <= 20 + 9 && most.load(Ordering::Relaxed) > 10, "{}", tuned.trials);
 }

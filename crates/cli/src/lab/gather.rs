@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow};
 use secateur::Measures;
 use secateur_formats::read_all;
-use secateur_lab::{Label, Trace};
+use secateur_lab::{Trace, TraceLabel};
 use secateur_sources::Source;
 
 use crate::{logs, many};
@@ -29,7 +29,7 @@ pub(super) fn of(source: &Source, measures: &Measures) -> Result<Vec<Trace>> {
     let traces = transcripts.iter().flat_map(|transcript| {
         let agent = source.agent.map_or_else(|| transcript.format.name(), |agent| agent.name());
         let project = transcript.origin.project.clone().or_else(|| source.project.clone());
-        let label = Label {
+        let label = TraceLabel {
             agent: agent.to_owned(),
             project: project.unwrap_or_else(|| file.clone()),
             name: name.clone(),

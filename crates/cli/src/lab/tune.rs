@@ -7,11 +7,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use secateur_lab::{Claim, Comparison, LEAST_CALLS, Sheets, TuneOptions, Tuned};
+use secateur_lab::{Claim, LEAST_CALLS, PriceSheets, TuneOptions, Tuned, TuningComparison};
 
-use super::{Terms, gather, measures, named};
+use super::{LabTerms, gather, measures, named};
 use crate::figures::counted;
 use crate::logs;
+use crate::many::in_pool;
 use crate::progress::Steps;
 
 /// Search the presets' parameters on recorded sessions and write them as a profile.
@@ -19,9 +20,9 @@ use crate::progress::Steps;
 /// Half of the projects are searched on, the others are left for the verdict. What cannot be shown on those is not
 /// claimed: then the profile is `balanced` as it is, and its comment says so.
 #[derive(Debug, Args)]
-pub(crate) struct Tune {
+pub(crate) struct TuneArgs {
     #[command(flatten)]
-    terms: Terms,
+    terms: LabTerms,
     /// Where the profile goes.
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
@@ -44,7 +45,7 @@ fn misses(text: &str) -> Result<f64, String> {
     if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("a number, 0 or more".to_owned()) }
 }
 
-impl Tune {
+impl TuneArgs {
     pub(super) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         self.terms.paths.iter().try_for_each(|path| logs::keep_apart(&self.out, path))?;
         let options = TuneOptions {
@@ -59,11 +60,12 @@ impl Tune {
         let mut traces = gather::traces(&self.terms.paths, self.terms.threads, &measures(&presets))?;
         traces.retain(|trace| trace.calls.len() >= LEAST_CALLS);
         let progress = Steps::new();
-        let tuned = secateur_lab::tune(&traces, &Sheets::builtin(), &options, |done, all| {
-            progress.advance(done, all);
+        let tuned = in_pool(self.terms.threads, || {
+            let advance = |done, all| progress.advance(done, all);
+            secateur_lab::tune(&traces, &PriceSheets::builtin(), &options, advance)
         });
         progress.finish();
-        let tuned = tuned?;
+        let tuned = tuned??;
         fs::write(&self.out, &tuned.profile)
             .with_context(|| format!("cannot write {}", self.out.display()))?;
         if self.json {
@@ -94,7 +96,7 @@ impl Tune {
     }
 }
 
-fn say(out: &mut dyn Write, what: &str, part: &Comparison) -> Result<()> {
+fn say(out: &mut dyn Write, what: &str, part: &TuningComparison) -> Result<()> {
     let (low, high) = part.cost.interval;
     writeln!(
         out,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use secateur_lab::{General, Need, Options, Sheets, Trace, needs, replay};
+use secateur_lab::{CommonWords, PriceSheets, StudyOptions, TextNeed, Trace, find_needs, replay};
 use serde::Serialize;
 
 use super::{gather, measures, named, sheet};
@@ -17,7 +17,7 @@ use crate::wording;
 
 /// List each miss: the action, the text that it needed, the cut that took it, and the reason of the cut.
 #[derive(Debug, Args)]
-pub(crate) struct Why {
+pub(crate) struct WhyArgs {
     /// A session: a file, or a database of sessions.
     file: PathBuf,
     /// The policy: a profile by name or by file, or one of the baselines.
@@ -33,7 +33,7 @@ pub(crate) struct Why {
 
 /// One miss, as it is told.
 #[derive(Serialize)]
-struct Told {
+struct ExplainedMiss {
     session: String,
     call: u32,
     action: String,
@@ -48,7 +48,7 @@ struct Told {
     reason: Option<secateur::Reason>,
 }
 
-impl Why {
+impl WhyArgs {
     pub(super) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let profiles = named(&[&self.profile])?;
         let Some(profile) = profiles.first() else { bail!("there is no profile {}", self.profile) };
@@ -56,10 +56,10 @@ impl Why {
         for source in logs::sessions_at(&self.file)? {
             traces.extend(gather::of(&source, &measures(&profiles))?);
         }
-        let sheets = Sheets::builtin();
+        let sheets = PriceSheets::builtin();
         let own = self.sheet.as_deref().map(sheet).transpose()?;
-        let options = Options { sheet: own, ..Options::default() };
-        let needs = needs(&traces, &General::of(&traces));
+        let options = StudyOptions { sheet: own, ..StudyOptions::default() };
+        let needs = find_needs(&traces, &CommonWords::of(&traces));
         let mut told = Vec::new();
         let mut calls = 0;
         for (trace, needs) in traces.iter().zip(&needs) {
@@ -88,11 +88,11 @@ impl Why {
     }
 }
 
-fn tell(trace: &Trace, need: &Need, miss: &secateur_lab::Miss) -> Told {
+fn tell(trace: &Trace, need: &TextNeed, miss: &secateur_lab::Miss) -> ExplainedMiss {
     let outline = &trace.outline;
     let tool = |part| outline.tool(part).unwrap_or("a tool").to_owned();
     let about = |part| outline.subject(part).map(|subject| shortened(subject, 100));
-    Told {
+    ExplainedMiss {
         session: trace.name.clone(),
         call: miss.call,
         action: tool(need.action),
@@ -108,7 +108,7 @@ fn tell(trace: &Trace, need: &Need, miss: &secateur_lab::Miss) -> Told {
     }
 }
 
-fn print(out: &mut dyn Write, miss: &Told) -> Result<()> {
+fn print(out: &mut dyn Write, miss: &ExplainedMiss) -> Result<()> {
     let about = |about: &Option<String>| about.as_ref().map_or(String::new(), |about| format!(" {about}"));
     let what = if miss.is_edit { "replaces the line" } else { "names" };
     writeln!(

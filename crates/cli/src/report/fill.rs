@@ -6,8 +6,8 @@ use anyhow::Result;
 use secateur::{Action, Calibration, Kind, Memory, Outline, PartIx, Pick, Plan, Profile, Status};
 use secateur_formats::Transcript;
 
-use super::page::{self, Data, Verdict};
-use super::replay::{Weighed, contexts};
+use super::page::{self, PartVerdict, ReportData};
+use super::replay::{RequestSize, contexts};
 use crate::explain::zone;
 use crate::inspect::facts::{self, about};
 use crate::next::{Next, memory};
@@ -18,7 +18,7 @@ use crate::wording;
 const PREVIEW: usize = 400;
 
 /// What became of the parts of a session, by their numbers in the whole session.
-struct Judged {
+struct JudgedParts {
     /// The number that a part has in the context that was planned for.
     place: HashMap<PartIx, PartIx>,
     plan: Plan,
@@ -27,7 +27,7 @@ struct Judged {
 }
 
 /// Everything that the page shows.
-pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file: &str) -> Result<Data> {
+pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file: &str) -> Result<ReportData> {
     let outline = &whole.outline;
     let model = whole.origin.model.as_deref();
     let (context, parts) = if whole.format.prunes_itself() {
@@ -40,7 +40,7 @@ pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file:
     let plan = profile.policy.plan(&context, &situation, &memory);
     let left = savings(&context, profile, &plan, &memory).collect();
     let place = parts.iter().enumerate().map(|(new, &old)| (old, PartIx(new as u32))).collect();
-    let judged = Judged { place, plan, left };
+    let judged = JudgedParts { place, plan, left };
 
     let moments = outline.timeline();
     let meter = Calibration::of(&moments);
@@ -53,15 +53,15 @@ pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file:
     });
     let recorded_peak = moments.iter().filter_map(|moment| moment.recorded).max();
     let count = |kind: Kind| outline.parts().filter(|&part| outline.kind(part) == kind).count() as u64;
-    Ok(Data {
+    Ok(ReportData {
         title: whole.origin.title.clone().unwrap_or_else(|| file_name(file)),
         file: file.to_owned(),
         format: whole.format.to_string(),
         agent_version: whole.origin.version.clone(),
         model: model.map(str::to_owned),
         generator: concat!("secateur ", env!("CARGO_PKG_VERSION")).to_owned(),
-        profile: page::Profile { name: profile.name.clone(), about: profile.about.clone() },
-        totals: page::Totals {
+        profile: page::ReportProfile { name: profile.name.clone(), about: profile.about.clone() },
+        totals: page::ReportTotals {
             messages: outline.message_count() as u64,
             parts: outline.part_count() as u64,
             tool_calls: count(Kind::Call),
@@ -94,7 +94,7 @@ fn live_parts(outline: &Outline) -> impl Iterator<Item = PartIx> + '_ {
     outline.context(None).into_iter().flat_map(|message| outline.parts_of(message)).map(PartIx)
 }
 
-impl Judged {
+impl JudgedParts {
     /// The characters that are left of a part; of one that left the context, none.
     fn after(&self, context: &Outline, outline: &Outline, part: PartIx) -> u64 {
         if outline.gone(outline.owner(part)).is_some() {
@@ -109,10 +109,10 @@ fn describe(
     whole: &Transcript<'_>,
     context: &Outline,
     profile: &Profile,
-    judged: &Judged,
+    judged: &JudgedParts,
     meter: &Calibration,
     part: PartIx,
-) -> page::Part {
+) -> page::ReportPart {
     let outline = &whole.outline;
     let text = whole.text_of(part);
     let preview: String = text.chars().take(PREVIEW).collect();
@@ -121,16 +121,19 @@ fn describe(
         Some(&place) if !is_gone => {
             match profile.policy.verdict(context, &Memory::default(), &judged.plan, place) {
                 secateur::Verdict::Cut(cut) => {
-                    let verdict =
-                        if matches!(cut.action, Action::Clear) { Verdict::Cut } else { Verdict::Trimmed };
+                    let verdict = if matches!(cut.action, Action::Clear) {
+                        PartVerdict::Cut
+                    } else {
+                        PartVerdict::Trimmed
+                    };
                     (verdict, wording::reason(cut.reason).to_owned())
                 }
-                secateur::Verdict::Kept(why) => (Verdict::Kept, wording::keep(why).to_owned()),
+                secateur::Verdict::Kept(why) => (PartVerdict::Kept, wording::keep(why).to_owned()),
             }
         }
-        _ => (Verdict::Gone, "it is no longer in the context".to_owned()),
+        _ => (PartVerdict::Gone, "it is no longer in the context".to_owned()),
     };
-    page::Part {
+    page::ReportPart {
         message: outline.owner(part).0.into(),
         kind: outline.kind(part),
         tool: outline.tool(part).map(str::to_owned),
@@ -153,16 +156,16 @@ fn describe(
 fn categories(
     outline: &Outline,
     context: &Outline,
-    judged: &Judged,
+    judged: &JudgedParts,
     meter: &Calibration,
-) -> Vec<page::Category> {
+) -> Vec<page::ReportCategory> {
     let mut rows: BTreeMap<secateur::Category, (u64, u64)> = BTreeMap::new();
     for part in live_parts(outline) {
         let row = rows.entry(outline.category(part)).or_default();
         row.0 += outline.sent(part);
         row.1 += judged.after(context, outline, part);
     }
-    let row = |(category, (before, after)): (secateur::Category, (u64, u64))| page::Category {
+    let row = |(category, (before, after)): (secateur::Category, (u64, u64))| page::ReportCategory {
         name: category.name().to_owned(),
         before: meter.scale(before),
         after: meter.scale(after),
@@ -170,7 +173,12 @@ fn categories(
     rows.into_iter().filter(|(_, (before, _))| *before > 0).map(row).collect()
 }
 
-fn tools(outline: &Outline, context: &Outline, judged: &Judged, meter: &Calibration) -> Vec<page::Tool> {
+fn tools(
+    outline: &Outline,
+    context: &Outline,
+    judged: &JudgedParts,
+    meter: &Calibration,
+) -> Vec<page::ReportTool> {
     let mut rows: HashMap<&str, (PartIx, u64, u64, u64)> = HashMap::new();
     for part in live_parts(outline) {
         let Some(tool) = outline.tool(part) else { continue };
@@ -181,7 +189,7 @@ fn tools(outline: &Outline, context: &Outline, judged: &Judged, meter: &Calibrat
     }
     let mut rows: Vec<_> = rows
         .into_iter()
-        .map(|(name, (part, calls, before, after))| page::Tool {
+        .map(|(name, (part, calls, before, after))| page::ReportTool {
             name: name.to_owned(),
             class: wording::class(outline.class(part)).to_owned(),
             calls,
@@ -194,13 +202,13 @@ fn tools(outline: &Outline, context: &Outline, judged: &Judged, meter: &Calibrat
 }
 
 /// The requests. What is estimated is scaled to what the provider reported, so that the curves can be compared.
-fn calls(moments: &[secateur::Moment], weighed: &[Weighed]) -> Vec<page::Call> {
+fn calls(moments: &[secateur::Moment], weighed: &[RequestSize]) -> Vec<page::ReportCall> {
     let mut meter = Calibration::default();
     let rows = moments.iter().zip(weighed).map(|(moment, weighed)| {
         if let Some(recorded) = moment.recorded {
             meter.observe(weighed.whole, recorded);
         }
-        page::Call {
+        page::ReportCall {
             message: moment.message.0.into(),
             time: moment.time,
             recorded: moment.recorded,
@@ -213,14 +221,15 @@ fn calls(moments: &[secateur::Moment], weighed: &[Weighed]) -> Vec<page::Call> {
     rows.collect()
 }
 
-fn compactions(outline: &Outline, moments: &[secateur::Moment]) -> Vec<page::Compaction> {
-    let row = |own: facts::Compaction| page::Compaction { message: own.message.0.into(), before: own.before };
+fn compactions(outline: &Outline, moments: &[secateur::Moment]) -> Vec<page::ReportCompaction> {
+    let row =
+        |own: facts::Compaction| page::ReportCompaction { message: own.message.0.into(), before: own.before };
     facts::compactions(outline, moments).into_iter().map(row).collect()
 }
 
 /// The bands of the plan, as runs of parts.
-fn zones(outline: &Outline, judged: &Judged) -> Vec<page::Zone> {
-    let mut zones: Vec<page::Zone> = Vec::new();
+fn zones(outline: &Outline, judged: &JudgedParts) -> Vec<page::ReportZone> {
+    let mut zones: Vec<page::ReportZone> = Vec::new();
     for part in outline.parts() {
         let is_gone = outline.gone(outline.owner(part)).is_some();
         let name = match judged.place.get(&part) {
@@ -229,7 +238,7 @@ fn zones(outline: &Outline, judged: &Judged) -> Vec<page::Zone> {
         };
         match zones.last_mut() {
             Some(last) if last.name == name => last.last_part = part.0.into(),
-            _ => zones.push(page::Zone {
+            _ => zones.push(page::ReportZone {
                 name: name.to_owned(),
                 first_part: part.0.into(),
                 last_part: part.0.into(),
@@ -253,8 +262,8 @@ fn meaning(zone: &str) -> &'static str {
     }
 }
 
-fn messages(outline: &Outline) -> Vec<page::Message> {
-    let row = |message| page::Message {
+fn messages(outline: &Outline) -> Vec<page::ReportMessage> {
+    let row = |message| page::ReportMessage {
         role: outline.role(message),
         time: outline.time(message),
         summary: outline.is_summary(message),

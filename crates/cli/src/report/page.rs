@@ -5,7 +5,7 @@
 //! lets it load nothing and run only the style and the script whose digests it names; text of a session that
 //! looks like markup stays text. The script builds every element by hand and never parses HTML.
 //!
-//! The data lie in the page as JSON, in a block that no browser runs. [`Data`] is the whole contract between the
+//! The data lie in the page as JSON, in a block that no browser runs. [`ReportData`] is the whole contract between the
 //! command that reads a session and the page that draws it: numbers are decided in Rust, the script only draws.
 
 #[cfg(test)]
@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 /// Everything that the page shows. All sizes are in tokens.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Data {
+pub(crate) struct ReportData {
     /// What the session is called; the page's heading.
     pub(crate) title: String,
     /// The file that was read.
@@ -33,30 +33,30 @@ pub(crate) struct Data {
     /// Who made the report: name and version.
     pub(crate) generator: String,
     /// The profile that decided.
-    pub(crate) profile: Profile,
+    pub(crate) profile: ReportProfile,
     /// The session in a few numbers.
-    pub(crate) totals: Totals,
+    pub(crate) totals: ReportTotals,
     /// The context by origin.
-    pub(crate) categories: Vec<Category>,
+    pub(crate) categories: Vec<ReportCategory>,
     /// The context by tool.
-    pub(crate) tools: Vec<Tool>,
+    pub(crate) tools: Vec<ReportTool>,
     /// The calls of the model, in order.
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<ReportCall>,
     /// Where the session was compacted.
-    pub(crate) compactions: Vec<Compaction>,
+    pub(crate) compactions: Vec<ReportCompaction>,
     /// The bands of the plan, in order.
-    pub(crate) zones: Vec<Zone>,
+    pub(crate) zones: Vec<ReportZone>,
     /// The messages, in order.
-    pub(crate) messages: Vec<Message>,
+    pub(crate) messages: Vec<ReportMessage>,
     /// The parts, in order; a part's number is its place here.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<ReportPart>,
     /// What could not be read.
     pub(crate) warnings: Vec<String>,
 }
 
 /// The profile that decided.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Profile {
+pub(crate) struct ReportProfile {
     /// Its name.
     pub(crate) name: String,
     /// What it does, in a sentence.
@@ -65,7 +65,7 @@ pub(crate) struct Profile {
 
 /// The session in a few numbers.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Totals {
+pub(crate) struct ReportTotals {
     /// How many messages there are.
     pub(crate) messages: u64,
     /// How many parts there are.
@@ -86,7 +86,7 @@ pub(crate) struct Totals {
 
 /// The context of one origin.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Category {
+pub(crate) struct ReportCategory {
     /// `system`, `user`, `user_meta`, `assistant`, `reasoning`, `tool_call`, `tool_result`, `summary` or `media`.
     pub(crate) name: String,
     /// Its size without pruning.
@@ -97,7 +97,7 @@ pub(crate) struct Category {
 
 /// The context of one tool: its calls and its results.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Tool {
+pub(crate) struct ReportTool {
     /// The tool's name.
     pub(crate) name: String,
     /// The class that the profile puts it into.
@@ -112,7 +112,7 @@ pub(crate) struct Tool {
 
 /// One call of the model.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Call {
+pub(crate) struct ReportCall {
     /// The message that the model answered with.
     pub(crate) message: u64,
     /// When, in milliseconds since 1970.
@@ -131,7 +131,7 @@ pub(crate) struct Call {
 
 /// A place where the session was compacted.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Compaction {
+pub(crate) struct ReportCompaction {
     /// The message that holds the summary.
     pub(crate) message: u64,
     /// The context before it.
@@ -140,7 +140,7 @@ pub(crate) struct Compaction {
 
 /// A band of parts that a plan treats alike.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Zone {
+pub(crate) struct ReportZone {
     /// Its name: `active turn`, `protected window`, `may be cut`, `behind a summary`.
     pub(crate) name: String,
     /// Its first part.
@@ -153,7 +153,7 @@ pub(crate) struct Zone {
 
 /// A message.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Message {
+pub(crate) struct ReportMessage {
     /// Who speaks.
     pub(crate) role: Role,
     /// When, in milliseconds since 1970.
@@ -166,7 +166,7 @@ pub(crate) struct Message {
 
 /// A part of a message, and what becomes of it.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Part {
+pub(crate) struct ReportPart {
     /// The number of the message that it belongs to.
     pub(crate) message: u64,
     /// What it is.
@@ -182,7 +182,7 @@ pub(crate) struct Part {
     /// Its size with the profile.
     pub(crate) after: u64,
     /// What becomes of it.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: PartVerdict,
     /// Why, as a clause without its full stop.
     pub(crate) reason: String,
     /// How it begins, in at most 400 characters.
@@ -194,7 +194,7 @@ pub(crate) struct Part {
 /// What becomes of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Verdict {
+pub(crate) enum PartVerdict {
     /// A placeholder takes its place.
     Cut,
     /// Its middle goes, its ends stay.
@@ -228,7 +228,7 @@ const SCRIPT: &str = concat!(
 );
 
 /// The page that shows the data, as one HTML document.
-pub(crate) fn page(data: &Data) -> String {
+pub(crate) fn page(data: &ReportData) -> String {
     // A checkout may have turned line ends; a parser turns them back, and the digests must fit what it sees.
     let style = STYLE.replace('\r', "");
     let script = SCRIPT.replace('\r', "");
@@ -261,7 +261,7 @@ pub(crate) fn page(data: &Data) -> String {
 
 /// The data as JSON that can lie inside a `script` element: without a `<`, nothing in it can end the element or
 /// begin a comment. The two line separators are escaped for readers that take JSON for JavaScript.
-fn json(data: &Data) -> String {
+fn json(data: &ReportData) -> String {
     // Structs of strings and numbers always have a JSON form; the page says so if it is missing.
     let plain = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
     let mut safe = String::with_capacity(plain.len() + plain.len() / 16);

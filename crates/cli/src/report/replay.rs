@@ -9,7 +9,7 @@ use crate::savings::savings;
 
 /// A request's context without and with the profile's cuts, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Weighed {
+pub(super) struct RequestSize {
     pub(super) whole: u64,
     pub(super) pruned: u64,
 }
@@ -23,7 +23,7 @@ pub(super) fn contexts(
     profile: &Profile,
     moments: &[Moment],
     next: &Situation,
-) -> Vec<Weighed> {
+) -> Vec<RequestSize> {
     // What the reports teach is taken as known from the beginning.
     let unpruned = Memory::new(Calibration::of(moments));
     let mut memory = unpruned.clone();
@@ -53,7 +53,7 @@ pub(super) fn contexts(
         let whole = context.parts().map(|part| context.sent(part)).sum();
         let saved: u64 =
             savings(&context, profile, &plan, &memory).map(|(part, left)| context.sent(part) - left).sum();
-        weighed.push(Weighed { whole, pruned: whole.saturating_sub(saved) });
+        weighed.push(RequestSize { whole, pruned: whole.saturating_sub(saved) });
         if profile.policy.lasting != Lasting::OneRequest {
             memory.commit(&plan, &context, &profile.policy.placeholder);
         }

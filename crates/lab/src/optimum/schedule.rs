@@ -4,10 +4,10 @@
 //! the last flush is all that the future has to know of the past, and the best schedule is found by trying, for every
 //! call, every flush that could have come before: some 100,000 steps for a session of 500 calls.
 
-use crate::bill::Bill;
-use crate::harm::Need;
+use crate::needs::TextNeed;
 use crate::optimum::{PLACEHOLDER_TOKENS, is_worth_it, newest_uses};
-use crate::replay::Terms;
+use crate::pricing::Pricing;
+use crate::replay::ReplayTerms;
 use crate::trace::Trace;
 
 /// When to flush, and what the session costs then.
@@ -23,19 +23,19 @@ pub struct Schedule {
 ///
 /// A flush cuts every result of at least [`LEAST_TOKENS`](super::LEAST_TOKENS) that was seen before and that no later
 /// action needs, and leaves [`PLACEHOLDER_TOKENS`] of it. Where several results would do, the newest is kept.
-pub fn feasible(trace: &Trace, needs: &[Need], terms: &Terms<'_>) -> Schedule {
+pub fn best_schedule(trace: &Trace, needs: &[TextNeed], terms: &ReplayTerms<'_>) -> Schedule {
     if trace.calls.is_empty() {
         return Schedule::default();
     }
-    let search = Search::new(trace, needs, Bill::new(terms));
+    let search = ScheduleSearch::new(trace, needs, Pricing::new(terms));
     let (input, flushes) = search.run();
     let output: f64 = (0..trace.calls.len()).map(|number| search.bill.output(trace, number)).sum();
     Schedule { cost: input + output, flushes }
 }
 
-struct Search<'a> {
+struct ScheduleSearch<'a> {
     trace: &'a Trace,
-    bill: Bill<'a>,
+    bill: Pricing<'a>,
     /// For each part, the first call at which a flush cuts it; none does if that is no call.
     due: Vec<usize>,
     /// For each call, the oldest part that is due from there on.
@@ -46,7 +46,7 @@ struct Search<'a> {
 
 /// The cheapest way to send the requests up to a call before which there is a flush.
 #[derive(Clone, Copy)]
-struct Way {
+struct CheapestPath {
     cost: f64,
     /// The flush before; 0 stands for none.
     from: usize,
@@ -54,15 +54,15 @@ struct Way {
 
 const NEVER: usize = usize::MAX;
 
-impl<'a> Search<'a> {
-    fn new(trace: &'a Trace, needs: &[Need], bill: Bill<'a>) -> Self {
+impl<'a> ScheduleSearch<'a> {
+    fn new(trace: &'a Trace, needs: &[TextNeed], bill: Pricing<'a>) -> Self {
         let last_use = newest_uses(trace, needs);
         let mut due = vec![NEVER; trace.outline.part_count()];
         let mut oldest = vec![NEVER; trace.calls.len()];
         let mut saved = vec![0.0; trace.calls.len()];
         for part in trace.results().filter(|&part| is_worth_it(trace, part)) {
             let index = part.0 as usize;
-            let call = trace.born(part).max(last_use[index]) + 1;
+            let call = trace.first_call_with(part).max(last_use[index]) + 1;
             if call < trace.calls.len() {
                 due[index] = call;
                 oldest[call] = oldest[call].min(index);
@@ -80,8 +80,8 @@ impl<'a> Search<'a> {
     /// The cost of input, and the flushes.
     fn run(&self) -> (f64, Vec<u32>) {
         let calls = self.trace.calls.len();
-        let mut ways = vec![Way { cost: f64::INFINITY, from: 0 }; calls];
-        let mut best = Way { cost: f64::INFINITY, from: 0 };
+        let mut ways = vec![CheapestPath { cost: f64::INFINITY, from: 0 }; calls];
+        let mut best = CheapestPath { cost: f64::INFINITY, from: 0 };
         // Nothing has been seen at the first call, so that a flush there would cut nothing: it stands for the start.
         let start = self.context(0, 0);
         ways[0].cost = self.bill.input(self.trace, 0, start, start).cost;
@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
             if ways[flush].cost < f64::INFINITY {
                 let cost = self.follow(flush, &mut ways);
                 if cost < best.cost {
-                    best = Way { cost, from: flush };
+                    best = CheapestPath { cost, from: flush };
                 }
             }
         }
@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
 
     /// Goes on from a flush: offers what it costs to flush next at each later call, and gives what it costs never to
     /// flush again.
-    fn follow(&self, flush: usize, ways: &mut [Way]) -> f64 {
+    fn follow(&self, flush: usize, ways: &mut [CheapestPath]) -> f64 {
         let sent = self.sent(flush);
         let mut cost = ways[flush].cost;
         let mut last = self.context(flush, flush);
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
                 let kept = (last - (sent[end] - sent[first])).max(0.0);
                 let flushed = self.bill.input(self.trace, call, self.context(call, call), kept).cost;
                 if cost + flushed < way.cost {
-                    *way = Way { cost: cost + flushed, from: flush };
+                    *way = CheapestPath { cost: cost + flushed, from: flush };
                 }
             }
             let context = self.context(call, flush);

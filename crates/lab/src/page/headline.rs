@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::views::{OWN, View};
 use super::words::{counted, escaped, fixed, listed, percent};
-use crate::study::{ALL, Row, Study};
+use crate::study::{ALL, Study, StudyRow};
 
 /// The head of the page below its title.
 pub(super) fn headline(study: &Study, views: &[View<'_>]) -> String {
@@ -16,7 +16,7 @@ pub(super) fn headline(study: &Study, views: &[View<'_>]) -> String {
     };
     let calls = view.cases.iter().map(|case| case.trace.calls.len()).sum();
     let agents = study.agents().len();
-    let near = nearness(study);
+    let near = replay_accuracy(study);
     let mut html = String::new();
     let base = format!(
         "{} with {} of {}",
@@ -63,7 +63,7 @@ pub(super) fn headline(study: &Study, views: &[View<'_>]) -> String {
         "of no pruning; nothing without a miss is below {}",
         percent(view.share(|case| case.bound), 1)
     );
-    figure(&mut html, "Best in hindsight", &percent(view.share(|case| case.feasible), 1), &bound, false);
+    figure(&mut html, "Best in hindsight", &percent(view.share(|case| case.best_schedule), 1), &bound, false);
     let (all, each) = near;
     figure(&mut html, "Replay without pruning", &all, &each, false);
     html.push_str("</dl>");
@@ -80,13 +80,13 @@ fn figure(html: &mut String, name: &str, value: &str, about: &str, is_own: bool)
 }
 
 /// The row that the headline is about: the default policy, or the first of Secateur's own.
-fn chosen(rows: &[Row]) -> Option<&Row> {
+fn chosen(rows: &[StudyRow]) -> Option<&StudyRow> {
     ["balanced"].iter().chain(&OWN).find_map(|policy| rows.iter().find(|row| row.policy == **policy))
 }
 
 /// How near the replay comes to what was billed: for all, and for each agent.
-fn nearness(study: &Study) -> (String, String) {
-    let all = study.nearness();
+fn replay_accuracy(study: &Study) -> (String, String) {
+    let all = study.replay_accuracy();
     let share = |near: Option<f64>| near.map_or("unknown".to_owned(), |near| percent(near, 0));
     let whole = all.iter().find(|near| near.agent == ALL).and_then(|near| near.replayed_pct);
     let agents = all.iter().filter(|near| near.agent != ALL);

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::views::{NONE, is_own};
 use super::words::shown;
-use crate::case::{Case, Outcome};
+use crate::replayed_session::{PolicyResult, ReplayedSession};
 use crate::study::Study;
 
 /// So many sessions have lines.
@@ -65,17 +65,17 @@ pub(super) fn data(study: &Study) -> String {
         let name = &study.policies[index];
         Policy { name: shown(name), own: is_own(name) }
     }));
-    let mut cases: Vec<&Case> = study.cases.iter().collect();
+    let mut cases: Vec<&ReplayedSession> = study.sessions.iter().collect();
     cases.sort_by(|a, b| b.none.cost.total_cmp(&a.none.cost));
     let sessions = cases.into_iter().take(SESSIONS).map(|case| session(case, &kept)).collect();
-    let data = Data { unit: UNIT, of: study.cases.len(), policies, sessions };
+    let data = Data { unit: UNIT, of: study.sessions.len(), policies, sessions };
     // Structs of strings and numbers always have a JSON form.
     serde_json::to_string(&data).unwrap_or_default().replace('<', "\\u003c")
 }
 
-fn session(case: &Case, kept: &[usize]) -> Session {
+fn session(case: &ReplayedSession, kept: &[usize]) -> Session {
     let outcomes =
-        || std::iter::once(&case.none).chain(kept.iter().filter_map(|&index| case.outcomes.get(index)));
+        || std::iter::once(&case.none).chain(kept.iter().filter_map(|&index| case.by_policy.get(index)));
     let mut lines: Vec<Line> = Vec::with_capacity(kept.len() + 1);
     for outcome in outcomes() {
         let line = growth(outcome);
@@ -92,7 +92,7 @@ fn session(case: &Case, kept: &[usize]) -> Session {
     }
 }
 
-fn growth(outcome: &Outcome) -> Line {
+fn growth(outcome: &PolicyResult) -> Line {
     let mut last = 0;
     let grown = |&tokens: &f32| {
         let now = (tokens / UNIT).round() as i64;

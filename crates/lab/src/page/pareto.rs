@@ -13,7 +13,7 @@ use std::fmt::Write;
 use super::labels::{Rect, Sheet};
 use super::views::{View, is_own};
 use super::words::{escaped, fixed, percent, step};
-use crate::study::Row;
+use crate::study::StudyRow;
 
 /// One width of the picture.
 struct Frame {
@@ -58,7 +58,7 @@ pub(super) fn pareto(view: &View<'_>) -> String {
 }
 
 /// The rows that no other beats in both, the one with the fewest misses first.
-fn front(rows: &[Row]) -> Vec<usize> {
+fn front(rows: &[StudyRow]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let key = |index: &usize| (rows[*index].miss100, rows[*index].cost_pct);
     order.sort_by(|a, b| key(a).0.total_cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
@@ -86,7 +86,7 @@ impl<'v> Picture<'v> {
     fn new(view: &'v View<'v>, frame: &'v Frame) -> Self {
         let best = if frame.has_names { "best schedule in hindsight" } else { "best in hindsight" };
         let marks =
-            [(best, view.share(|case| case.feasible)), ("lower bound", view.share(|case| case.bound))];
+            [(best, view.share(|case| case.best_schedule)), ("lower bound", view.share(|case| case.bound))];
         let costs =
             || view.rows.iter().map(|row| row.cost_pct).chain([100.0]).filter(|cost| cost.is_finite());
         let lowest = costs().chain(marks.map(|(_, cost)| cost)).filter(|cost| cost.is_finite());

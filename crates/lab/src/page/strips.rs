@@ -35,7 +35,7 @@ pub(super) fn strips(view: &View<'_>) -> String {
     let mut shares: Vec<Vec<f64>> = Vec::with_capacity(view.rows.len());
     for index in 0..view.rows.len() {
         let costs =
-            view.cases.iter().filter_map(|case| Some((case.outcomes.get(index)?.cost, case.none.cost)));
+            view.cases.iter().filter_map(|case| Some((case.by_policy.get(index)?.cost, case.none.cost)));
         shares.push(costs.map(|(cost, none)| 100.0 * cost / none).collect());
     }
     let all = || shares.iter().flatten().copied().filter(|share| share.is_finite());
@@ -45,7 +45,7 @@ pub(super) fn strips(view: &View<'_>) -> String {
     };
     let mut html = format!(
         "<table class=\"strips\"><thead><tr><th scope=\"col\">Policy</th><th scope=\"col\" class=\"strip\">\
-         <span class=\"hidden\">Sessions</span>{}</th><th scope=\"col\" class=\"number\">Together</th>\
+         <span class=\"hidden\">Sessions</span>{}</th><th scope=\"col\" class=\"number\">SplitUnit</th>\
          <th scope=\"col\" class=\"number extra\">95 % interval</th><th scope=\"col\" class=\"number extra\">Median</th>\
          </tr></thead><tbody>",
         axis(&scale)

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use super::views::{View, is_own};
 use super::words::{counted, escaped, fixed};
-use crate::study::Row;
+use crate::study::StudyRow;
 
 /// A column: its heading, what it means, its number and how many places that has.
 struct Column {
     name: &'static str,
     about: &'static str,
-    number: fn(&Row) -> f64,
+    number: fn(&StudyRow) -> f64,
     places: usize,
 }
 

@@ -6,8 +6,8 @@
 use std::fmt::Write;
 
 use super::words::escaped;
-use crate::case::Case;
-use crate::study::{ALL, Row, Study};
+use crate::replayed_session::ReplayedSession;
+use crate::study::{ALL, Study, StudyRow};
 
 /// Secateur's own policies; all others are what somebody else does, or a rule of thumb.
 pub(super) const OWN: [&str; 3] = ["careful", "balanced", "frugal"];
@@ -20,9 +20,9 @@ pub(super) struct View<'s> {
     /// The agent, or [`ALL`].
     pub(super) agent: &'s str,
     /// Its sessions.
-    pub(super) cases: Vec<&'s Case>,
+    pub(super) cases: Vec<&'s ReplayedSession>,
     /// One row for each policy, in their order.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<StudyRow>,
 }
 
 impl<'s> View<'s> {
@@ -42,7 +42,7 @@ impl<'s> View<'s> {
     }
 
     /// A cost as a share of what the sessions cost without pruning, in percent.
-    pub(super) fn share(&self, cost: fn(&Case) -> f64) -> f64 {
+    pub(super) fn share(&self, cost: fn(&ReplayedSession) -> f64) -> f64 {
         let none: f64 = self.cases.iter().map(|case| case.none.cost).sum();
         let cost: f64 = self.cases.iter().map(|case| cost(case)).sum();
         100.0 * cost / none

@@ -6,7 +6,7 @@ use crate::trace::Trace;
 
 /// What is left of a part that was cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Left {
+pub(super) struct CutPart {
     pub(super) action: Action,
     pub(super) tokens: f64,
     pub(super) reason: Reason,
@@ -15,7 +15,7 @@ pub(super) struct Left {
 }
 
 /// A result that was read again.
-struct Again {
+struct Reread {
     /// Parts before this one were there when it came.
     behind: u32,
     /// The first call that it is no longer sent with.
@@ -24,11 +24,11 @@ struct Again {
 }
 
 /// What the next request holds.
-pub(super) struct Context<'a> {
+pub(super) struct ReplayContext<'a> {
     trace: &'a Trace,
     policy: &'a Policy,
-    left: Vec<Option<Left>>,
-    again: Vec<Again>,
+    left: Vec<Option<CutPart>>,
+    again: Vec<Reread>,
     /// For each part, the call until which it is there because it was read again.
     restored: Vec<u32>,
     /// Parts before this one were compacted away.
@@ -37,14 +37,14 @@ pub(super) struct Context<'a> {
     gone: f64,
 }
 
-impl<'a> Context<'a> {
+impl<'a> ReplayContext<'a> {
     pub(super) fn new(trace: &'a Trace, policy: &'a Policy) -> Self {
         let parts = trace.outline.part_count();
         let (left, restored) = (vec![None; parts], vec![0; parts]);
         Self { trace, policy, left, again: Vec::new(), restored, pivot: 0, gone: 0.0 }
     }
 
-    pub(super) fn left(&self, part: PartIx) -> Option<Left> {
+    pub(super) fn left(&self, part: PartIx) -> Option<CutPart> {
         self.left.get(part.0 as usize).copied().flatten()
     }
 
@@ -99,7 +99,7 @@ impl<'a> Context<'a> {
     }
 
     /// Cuts parts for good; the first that is sent differently from now on.
-    pub(super) fn cut(&mut self, cuts: &[(PartIx, Left)]) -> Option<u32> {
+    pub(super) fn cut(&mut self, cuts: &[(PartIx, CutPart)]) -> Option<u32> {
         let mut first: Option<u32> = None;
         for (part, left) in cuts {
             let Some(slot) = self.left.get_mut(part.0 as usize) else { continue };
@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
     }
 
     /// The first part that will be sent differently if these cuts take the place of all earlier ones.
-    pub(super) fn differs(&self, cuts: &[(PartIx, Left)]) -> Option<u32> {
+    pub(super) fn differs(&self, cuts: &[(PartIx, CutPart)]) -> Option<u32> {
         let mut wanted = vec![None; self.left.len()];
         for (part, left) in cuts {
             wanted[part.0 as usize] = Some(left.action);
@@ -122,7 +122,7 @@ impl<'a> Context<'a> {
     }
 
     /// Lets these cuts take the place of all earlier ones.
-    pub(super) fn exchange(&mut self, cuts: &[(PartIx, Left)]) {
+    pub(super) fn exchange(&mut self, cuts: &[(PartIx, CutPart)]) {
         let mut next = vec![None; self.left.len()];
         for (part, left) in cuts {
             let old = self.left(*part).filter(|old| old.action == left.action);
@@ -158,15 +158,15 @@ impl<'a> Context<'a> {
     /// first time; what was only shortened comes back whole, for good.
     pub(super) fn restore(&mut self, part: PartIx, number: usize) {
         let stayed = match self.left(part) {
-            Some(Left { action: Action::Clear, at, .. }) => {
-                at.saturating_sub(self.trace.born(part) as u32).max(1)
+            Some(CutPart { action: Action::Clear, at, .. }) => {
+                at.saturating_sub(self.trace.first_call_with(part) as u32).max(1)
             }
             _ => u32::MAX,
         };
         let until = (number as u32).saturating_add(1).saturating_add(stayed);
         self.restored[part.0 as usize] = until;
         let (behind, tokens) = (self.trace.calls[number].parts, self.trace.tokens(part));
-        self.again.push(Again { behind, until, tokens });
+        self.again.push(Reread { behind, until, tokens });
     }
 
     /// Puts a summary in the place of everything before a part.

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::bench::{Bench, Played};
+use super::prepared::{PreparedSessions, ReplayTotals};
 use super::split::LEAST_PART;
 use crate::bootstrap::{ROUNDS, SEED, difference};
 
 /// Two numbers, what lies between them, and how sure that is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Compared {
+pub struct ComparedValue {
     /// The tuned policy's.
     pub tuned: f64,
     /// `balanced`'s.
@@ -26,7 +26,7 @@ pub struct Compared {
 
 /// The tuned policy and `balanced` on the sessions of one part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct TuningComparison {
     /// Sessions.
     pub sessions: usize,
     /// Projects that they are of, in order.
@@ -34,11 +34,11 @@ pub struct Comparison {
     /// Model calls in them.
     pub calls: usize,
     /// The bill, in percent of what it is without a policy. What was missed and read again is in it.
-    pub cost: Compared,
+    pub cost: ComparedValue,
     /// Misses per 100 calls.
-    pub misses: Compared,
+    pub misses: ComparedValue,
     /// Results that were cut, or shortened, before any call had seen them, per 100 calls.
-    pub unseen: Compared,
+    pub unseen: ComparedValue,
 }
 
 /// What the held-out sessions allow to say.
@@ -57,30 +57,35 @@ pub enum Claim {
     Unchanged,
 }
 
-impl Comparison {
+impl TuningComparison {
     /// Compares what came of traces under two policies. Traces of one session are added up before they are drawn.
-    pub(super) fn of(bench: &Bench<'_>, traces: &[usize], tuned: &[Played], balanced: &[Played]) -> Self {
-        let mut sessions: Vec<usize> = traces.iter().map(|&trace| bench.split.session[trace]).collect();
+    pub(super) fn of(
+        prepared: &PreparedSessions<'_>,
+        traces: &[usize],
+        tuned: &[ReplayTotals],
+        balanced: &[ReplayTotals],
+    ) -> Self {
+        let mut sessions: Vec<usize> = traces.iter().map(|&trace| prepared.split.session[trace]).collect();
         sessions.sort_unstable();
         sessions.dedup();
         let gather = |of: &dyn Fn(usize) -> f64| {
             let mut sums = vec![0.0; sessions.len()];
             for (place, &trace) in traces.iter().enumerate() {
-                if let Ok(session) = sessions.binary_search(&bench.split.session[trace]) {
+                if let Ok(session) = sessions.binary_search(&prepared.split.session[trace]) {
                     sums[session] += of(place);
                 }
             }
             sums
         };
-        let calls = gather(&|place| bench.samples[traces[place]].trace.calls.len() as f64);
-        let uncut = gather(&|place| bench.samples[traces[place]].uncut);
-        let compared = |of: fn(&Played) -> f64, base: &[f64]| {
+        let calls = gather(&|place| prepared.samples[traces[place]].trace.calls.len() as f64);
+        let uncut = gather(&|place| prepared.samples[traces[place]].uncut);
+        let compared = |of: fn(&ReplayTotals) -> f64, base: &[f64]| {
             let ours = gather(&|place| of(&tuned[place]));
             let theirs = gather(&|place| of(&balanced[place]));
-            Compared::of(&ours, &theirs, base)
+            ComparedValue::of(&ours, &theirs, base)
         };
         let projects: BTreeSet<&str> =
-            traces.iter().map(|&trace| &*bench.samples[trace].trace.project).collect();
+            traces.iter().map(|&trace| &*prepared.samples[trace].trace.project).collect();
         Self {
             sessions: sessions.len(),
             projects: projects.into_iter().map(str::to_owned).collect(),
@@ -105,7 +110,7 @@ impl Comparison {
     }
 }
 
-impl Compared {
+impl ComparedValue {
     fn of(tuned: &[f64], balanced: &[f64], base: &[f64]) -> Self {
         let whole: f64 = base.iter().sum();
         let share = |part: &[f64]| if whole > 0.0 { 100.0 * part.iter().sum::<f64>() / whole } else { 0.0 };
@@ -123,12 +128,12 @@ impl Compared {
 mod tests {
     use super::*;
 
-    fn comparison(cost: &[f64], misses: &[f64]) -> Comparison {
+    fn comparison(cost: &[f64], misses: &[f64]) -> TuningComparison {
         let (base, balanced) = (vec![100.0; cost.len()], vec![0.0; cost.len()]);
-        let of = |tuned: &[f64]| Compared::of(tuned, &balanced, &base);
+        let of = |tuned: &[f64]| ComparedValue::of(tuned, &balanced, &base);
         let (cost, misses) = (of(cost), of(misses));
         let projects = vec!["a".to_owned()];
-        Comparison { sessions: balanced.len(), projects, calls: 500, cost, misses, unseen: misses }
+        TuningComparison { sessions: balanced.len(), projects, calls: 500, cost, misses, unseen: misses }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) const LEAST_PART: usize = 5;
 /// What stays together in a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Together {
+pub enum SplitUnit {
     /// Projects.
     Projects,
     /// Sessions: there were too few projects.
@@ -26,15 +26,15 @@ pub enum Together {
 
 /// Sessions in two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Split {
-    pub(super) together: Together,
+pub(super) struct SessionSplit {
+    pub(super) together: SplitUnit,
     /// For each trace, the number of its session.
     pub(super) session: Vec<usize>,
     /// For each session, whether it is held out.
     pub(super) held_out: Vec<bool>,
 }
 
-impl Split {
+impl SessionSplit {
     /// Splits traces. Those of one session always stay together.
     pub(super) fn of(traces: &[&Trace], share: f64) -> Self {
         let mut keys: Vec<(&str, &str, &str)> = traces.iter().map(|trace| key(trace)).collect();
@@ -48,10 +48,10 @@ impl Split {
             held.min(held_out.len() - held)
         };
         if counts(&by_project) >= LEAST_PART {
-            return Self { together: Together::Projects, session, held_out: by_project };
+            return Self { together: SplitUnit::Projects, session, held_out: by_project };
         }
         let name = |(project, agent, name): &(&str, &str, &str)| format!("{project}\n{agent}\n{name}");
-        Self { together: Together::Sessions, session, held_out: divide(keys.iter().map(name), share) }
+        Self { together: SplitUnit::Sessions, session, held_out: divide(keys.iter().map(name), share) }
     }
 
     /// The numbers of the traces in one of the parts.

@@ -3,7 +3,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use secateur::{Lasting, MessageIx, Outline, PartIx, Profile};
-use secateur_lab::{General, Options, Sheets, Study, Terms, Trace, needs, profiles, replay};
+use secateur_lab::{
+    CommonWords, PriceSheets, ReplayTerms, Study, StudyOptions, Trace, find_needs, profiles, replay,
+};
 use serde_json::json;
 
 use crate::support::{Log, output};
@@ -11,7 +13,7 @@ use crate::support::{Log, output};
 /// What happens in a session, step by step.
 #[derive(Clone, Debug)]
 enum Beat {
-    Run(usize),
+    ReplayRun(usize),
     Read(u8, usize),
     Again(u8),
     Edit(u8),
@@ -20,7 +22,7 @@ enum Beat {
 
 fn beats() -> impl Strategy<Value = Vec<Beat>> {
     let beat = prop_oneof![
-        4 => (0usize..20_000).prop_map(Beat::Run),
+        4 => (0usize..20_000).prop_map(Beat::ReplayRun),
         3 => (0u8..6, 0usize..12_000).prop_map(|(file, size)| Beat::Read(file, size)),
         1 => (0u8..6).prop_map(Beat::Again),
         1 => (0u8..6).prop_map(Beat::Edit),
@@ -34,7 +36,7 @@ fn log(beats: &[Beat]) -> Trace {
     let mut log = Log::of("p", "Please mend the build.");
     for (number, beat) in beats.iter().enumerate() {
         log = match *beat {
-            Beat::Run(size) => log.bash(&format!("make step{number}"), &output(number, size)),
+            Beat::ReplayRun(size) => log.bash(&format!("make step{number}"), &output(number, size)),
             Beat::Read(file, size) => log.file(&path(file), &output(number, size)),
             Beat::Again(file) => log.bash(&format!("grep word_{file}_3 src"), "found\n"),
             Beat::Edit(file) => {
@@ -49,7 +51,7 @@ fn log(beats: &[Beat]) -> Trace {
 }
 
 fn all() -> Vec<Profile> {
-    secateur_lab::USUAL.iter().map(|name| profiles().get(name).expect("a policy")).collect()
+    secateur_lab::DEFAULT_POLICIES.iter().map(|name| profiles().get(name).expect("a policy")).collect()
 }
 
 proptest! {
@@ -58,11 +60,11 @@ proptest! {
     #[test]
     fn a_replay_can_be_repeated_and_no_zero_miss_run_that_lasts_beats_the_bound(beats in beats()) {
         let trace = log(&beats);
-        let needs = needs(std::slice::from_ref(&trace), &General::builtin()).concat();
-        let sheets = Sheets::builtin();
-        let terms = Terms { sheet: sheets.billed(&trace).expect("a sheet"), as_billed: true, window: None };
+        let needs = find_needs(std::slice::from_ref(&trace), &CommonWords::builtin()).concat();
+        let sheets = PriceSheets::builtin();
+        let terms = ReplayTerms { sheet: sheets.billed(&trace).expect("a sheet"), as_billed: true, window: None };
         let bound = secateur_lab::optimum::lower_bound(&trace, &needs, &terms);
-        let best = secateur_lab::optimum::feasible(&trace, &needs, &terms).cost;
+        let best = secateur_lab::optimum::best_schedule(&trace, &needs, &terms).cost;
         for profile in all() {
             let run = replay(&trace, &profile, &needs, &terms);
             prop_assert_eq!(&run, &replay(&trace, &profile, &needs, &terms));
@@ -81,8 +83,8 @@ proptest! {
     #[test]
     fn between_two_flushes_no_policy_that_remembers_breaks_a_warm_prefix(beats in beats()) {
         let trace = log(&beats);
-        let sheets = Sheets::builtin();
-        let terms = Terms { sheet: sheets.get("anthropic-5m").expect("a sheet"), as_billed: false, window: None };
+        let sheets = PriceSheets::builtin();
+        let terms = ReplayTerms { sheet: sheets.get("anthropic-5m").expect("a sheet"), as_billed: false, window: None };
         for profile in all().into_iter().filter(|profile| profile.policy.lasting != Lasting::OneRequest) {
             let run = replay(&trace, &profile, &[], &terms);
             for (number, pair) in run.steps.windows(2).enumerate() {
@@ -100,13 +102,13 @@ proptest! {
     #[test]
     fn dearer_prices_never_make_a_bill_smaller(beats in beats(), more in 1.0f64..3.0) {
         let trace = log(&beats);
-        let sheets = Sheets::builtin();
+        let sheets = PriceSheets::builtin();
         let sheet = sheets.get("openai").expect("a sheet");
         // A policy that looks at prices decides otherwise, so only those that do not are compared.
         for name in ["none", "opencode", "anthropic", "rolling-10", "cap-4k"] {
             let profile = profiles().get(name).expect("a policy");
-            let bill = |sheet: &secateur_lab::Sheet| {
-                replay(&trace, &profile, &[], &Terms { sheet, as_billed: false, window: None }).cost()
+            let bill = |sheet: &secateur_lab::PriceSheet| {
+                replay(&trace, &profile, &[], &ReplayTerms { sheet, as_billed: false, window: None }).cost()
             };
             let plain = bill(sheet);
             let mut dearer = sheet.clone();
@@ -122,9 +124,9 @@ proptest! {
     #[test]
     fn what_is_planned_step_by_step_is_what_the_kernel_plans_from_scratch(beats in beats()) {
         let trace = log(&beats);
-        let sheets = Sheets::builtin();
+        let sheets = PriceSheets::builtin();
         let sheet = sheets.get("anthropic-5m").expect("a sheet");
-        let terms = Terms { sheet, as_billed: false, window: None };
+        let terms = ReplayTerms { sheet, as_billed: false, window: None };
         for name in ["balanced", "careful", "frugal", "anthropic"] {
             let profile = profiles().get(name).expect("a policy");
             let run = replay(&trace, &profile, &[], &terms);
@@ -137,7 +139,7 @@ proptest! {
 }
 
 /// The contexts of a session under a policy that lasts, planned at each call from the whole outline.
-fn from_scratch(trace: &Trace, profile: &Profile, terms: &Terms<'_>) -> Vec<f64> {
+fn from_scratch(trace: &Trace, profile: &Profile, terms: &ReplayTerms<'_>) -> Vec<f64> {
     let policy = &profile.policy;
     let mut memory = secateur::Memory::default();
     let mut contexts = Vec::new();
@@ -171,7 +173,7 @@ fn from_scratch(trace: &Trace, profile: &Profile, terms: &Terms<'_>) -> Vec<f64>
         let situation = secateur::Situation {
             now: call.time.unwrap_or(0),
             last_request: number.checked_sub(1).and_then(|last| trace.calls[last].time),
-            window: Some(Terms::USUAL_WINDOW),
+            window: Some(ReplayTerms::USUAL_WINDOW),
             input_tokens: Some(left(&memory) as u64),
             cache: terms.sheet.cache,
             ..secateur::Situation::default()
@@ -197,8 +199,9 @@ fn shortening_anew_at_each_call_breaks_the_cache_at_each_call() {
         log = log.bash(&format!("make step{number}"), &output(number, 6_000));
     }
     let trace = log.trace();
-    let sheets = Sheets::builtin();
-    let terms = Terms { sheet: sheets.get("anthropic-5m").expect("a sheet"), as_billed: false, window: None };
+    let sheets = PriceSheets::builtin();
+    let terms =
+        ReplayTerms { sheet: sheets.get("anthropic-5m").expect("a sheet"), as_billed: false, window: None };
     let run = replay(&trace, &profiles().get("openclaw@2026-01").expect("a policy"), &[], &terms);
     let first = run.steps.iter().position(|step| step.broke).expect("a break");
     let units: u64 = (0..trace.calls[first].parts).map(|part| trace.outline.sent(PartIx(part))).sum();
@@ -214,11 +217,12 @@ fn shortening_anew_at_each_call_breaks_the_cache_at_each_call() {
 
 #[test]
 fn a_study_pools_costs_and_says_how_sure_it_is() {
-    let beats: Vec<Beat> = (0..40).map(|number| Beat::Run(2_000 + 100 * number)).collect();
+    let beats: Vec<Beat> = (0..40).map(|number| Beat::ReplayRun(2_000 + 100 * number)).collect();
     let traces = vec![log(&beats), log(&beats[..20]), log(&beats[..5])];
     let all = all();
-    let study = Study::of(traces, &all, &Sheets::builtin(), &Options::default(), |_, _| ()).expect("a study");
-    assert_eq!(study.cases.len(), 2, "five calls say nothing");
+    let study = Study::of(traces, &all, &PriceSheets::builtin(), &StudyOptions::default(), |_, _| ())
+        .expect("a study");
+    assert_eq!(study.sessions.len(), 2, "five calls say nothing");
     let rows = study.rows();
     assert_eq!(rows.len(), all.len());
     let row = |name: &str| rows.iter().find(|row| row.policy == name).expect("a row");
@@ -229,5 +233,5 @@ fn a_study_pools_costs_and_says_how_sure_it_is() {
     assert!(balanced.cost_interval.0 <= balanced.cost_pct && balanced.cost_pct <= balanced.cost_interval.1);
     assert!(row("rolling-10").breaks100 > 50.0 && row("rolling-10").cost_pct > balanced.cost_pct);
     assert!(balanced.pct_over_bound >= balanced.pct_over_optimum);
-    assert!((study.nearness()[0].replayed_pct.expect("usage") - 100.0).abs() < 1.0);
+    assert!((study.replay_accuracy()[0].replayed_pct.expect("usage") - 100.0).abs() < 1.0);
 }

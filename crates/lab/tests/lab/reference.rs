@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use secateur::{Measures, Profile};
 use secateur_formats::{Format, read};
-use secateur_lab::{Label, Options, Row, Sheets, Study, Trace, profiles};
+use secateur_lab::{PriceSheets, Study, StudyOptions, StudyRow, Trace, TraceLabel, profiles};
 
 /// Policies by the names that the table has for them.
 const NAMES: [(&str, &str); 18] = [
@@ -42,7 +42,7 @@ const NAMES: [(&str, &str); 18] = [
 /// * OpenClaw's adaptive mode: its plans follow the recorded cases of that system, which are replayed by `secateur-conformance`; the
 ///   table's simulator has its own reading of them. What such a plan does to the cache is shown call by call in
 ///   `invariants::shortening_anew_at_each_call_breaks_the_cache_at_each_call`.
-fn is_explained(row: &Row) -> bool {
+fn is_explained(row: &StudyRow) -> bool {
     row.agent == "pi" || row.policy == "openclaw@2026-01"
 }
 
@@ -75,7 +75,7 @@ fn traces(folder: &Path) -> Vec<Trace> {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let project = name.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '-').to_owned();
         let agent = transcript.format.name().to_owned();
-        traces.extend(Trace::of(&transcript, &Label { agent, project, name }));
+        traces.extend(Trace::of(&transcript, &TraceLabel { agent, project, name }));
     }
     traces
 }
@@ -101,7 +101,8 @@ fn costs_and_misses_agree_with_the_table() {
     let profiles = profiles();
     let policies: Vec<Profile> =
         NAMES.iter().map(|(_, name)| profiles.get(name).expect("a policy")).collect();
-    let study = Study::of(traces(&folder), &policies, &Sheets::builtin(), &Options::default(), |_, _| ());
+    let study =
+        Study::of(traces(&folder), &policies, &PriceSheets::builtin(), &StudyOptions::default(), |_, _| ());
     let mut far = Vec::new();
     let mut compared = 0;
     for row in study.expect("a study").rows() {

@@ -2,7 +2,7 @@
 
 use secateur::Measures;
 use secateur_formats::read;
-use secateur_lab::{Label, Trace};
+use secateur_lab::{Trace, TraceLabel};
 use serde_json::{Value, json};
 
 /// What a provider would count: four characters a token, and instructions that no log shows.
@@ -88,7 +88,7 @@ impl Log {
         let measures =
             Measures { source: true, digest: true, js_json: true, weighted: true, ..Measures::default() };
         let label =
-            Label { agent: "claude".to_owned(), project: self.project.clone(), name: "log".to_owned() };
+            TraceLabel { agent: "claude".to_owned(), project: self.project.clone(), name: "log".to_owned() };
         let text = self.text();
         let traces = Trace::of(&read(text.as_bytes(), &measures).expect("a valid log"), &label);
         let [trace] = <[Trace; 1]>::try_from(traces).expect("one trace");

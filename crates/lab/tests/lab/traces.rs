@@ -2,14 +2,14 @@
 
 use secateur::{Kind, Measures, PartIx};
 use secateur_formats::read;
-use secateur_lab::{Label, Trace};
+use secateur_lab::{Trace, TraceLabel};
 use serde_json::{Value, json};
 
 use crate::support::{Log, output};
 
 fn traces(log: &str) -> Vec<Trace> {
     let measures = Measures { source: true, digest: true, ..Measures::default() };
-    Trace::of(&read(log.as_bytes(), &measures).expect("a valid log"), &Label::default())
+    Trace::of(&read(log.as_bytes(), &measures).expect("a valid log"), &TraceLabel::default())
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn results_weigh_what_the_context_grew_by() {
         assert!((trace.tokens(result) - expected).abs() < 0.05 * expected, "{}", trace.tokens(result));
     }
     assert!((trace.chars_per_token - 4.0).abs() < 0.2, "{}", trace.chars_per_token);
-    assert_eq!((trace.born(results[0]), trace.born(results[5])), (1, 6));
+    assert_eq!((trace.first_call_with(results[0]), trace.first_call_with(results[5])), (1, 6));
 }
 
 /// A record of pi's first format, which has no ids: a compaction names the first entry that stays by its index.

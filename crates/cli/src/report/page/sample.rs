@@ -2,7 +2,10 @@
 
 use secateur::{Kind, Role};
 
-use super::{Call, Category, Compaction, Data, Message, Part, Profile, Tool, Totals, Verdict, Zone};
+use super::{
+    PartVerdict, ReportCall, ReportCategory, ReportCompaction, ReportData, ReportMessage, ReportPart,
+    ReportProfile, ReportTool, ReportTotals, ReportZone,
+};
 
 /// Texts that have broken other pages.
 pub(super) const HOSTILE: [&str; 10] = [
@@ -48,22 +51,22 @@ const FOLDERS: [&str; 6] =
 const NOUNS: [&str; 8] = ["outline", "session", "window", "branch", "ledger", "cursor", "parser", "index"];
 
 /// A session with at least so many parts; none at all if it is zero.
-pub(super) fn session(wanted: usize) -> Data {
-    let mut data = Data {
+pub(super) fn session(wanted: usize) -> ReportData {
+    let mut data = ReportData {
         title: "Move the reader to spans".to_owned(),
         file: "sessions/reader.jsonl".to_owned(),
         format: "opencode".to_owned(),
         agent_version: Some("1.4.2".to_owned()),
         model: Some("claude-sonnet-4-5".to_owned()),
         generator: "secateur 0.1.0".to_owned(),
-        profile: Profile {
+        profile: ReportProfile {
             name: "opencode".to_owned(),
             about:
                 "Leaves the newest two turns alone, protects 40,000 tokens of tool output before them, and \
                     cuts what is older if that is more than 20,000."
                     .to_owned(),
         },
-        ..Data::default()
+        ..ReportData::default()
     };
     let mut dice = Dice(7);
     while data.parts.len() < wanted {
@@ -75,7 +78,7 @@ pub(super) fn session(wanted: usize) -> Data {
 }
 
 /// A turn: a request, then answers with thinking, calls and results.
-fn turn(data: &mut Data, dice: &mut Dice) {
+fn turn(data: &mut ReportData, dice: &mut Dice) {
     let clock = data.messages.len() as i64 * 45_000 + 1_767_600_000_000;
     let noun = NOUNS[dice.below(8) as usize];
     speak(data, Role::User, clock);
@@ -108,7 +111,7 @@ fn turn(data: &mut Data, dice: &mut Dice) {
             part(data, Kind::Result, typical / 3 + dice.below(typical * 2), &text);
             tag(data, tool, &subject);
         }
-        data.calls.push(Call {
+        data.calls.push(ReportCall {
             message: data.messages.len() as u64 - 1,
             time: Some(clock + 5_000 * step as i64),
             recorded: None,
@@ -120,12 +123,12 @@ fn turn(data: &mut Data, dice: &mut Dice) {
     }
 }
 
-fn speak(data: &mut Data, role: Role, time: i64) {
-    data.messages.push(Message { role, time: Some(time), summary: false, gone: false });
+fn speak(data: &mut ReportData, role: Role, time: i64) {
+    data.messages.push(ReportMessage { role, time: Some(time), summary: false, gone: false });
 }
 
-fn part(data: &mut Data, kind: Kind, size: u64, preview: &str) {
-    data.parts.push(Part {
+fn part(data: &mut ReportData, kind: Kind, size: u64, preview: &str) {
+    data.parts.push(ReportPart {
         message: data.messages.len() as u64 - 1,
         kind,
         tool: None,
@@ -133,14 +136,14 @@ fn part(data: &mut Data, kind: Kind, size: u64, preview: &str) {
         status: None,
         size,
         after: size,
-        verdict: Verdict::Kept,
+        verdict: PartVerdict::Kept,
         reason: String::new(),
         preview: preview.chars().take(400).collect(),
         clipped: preview.chars().count() > 400 || kind == Kind::Result,
     });
 }
 
-fn tag(data: &mut Data, tool: &str, subject: &str) {
+fn tag(data: &mut ReportData, tool: &str, subject: &str) {
     if let Some(part) = data.parts.last_mut() {
         part.tool = Some(tool.to_owned());
         part.subject = Some(subject.to_owned());
@@ -149,7 +152,7 @@ fn tag(data: &mut Data, tool: &str, subject: &str) {
 }
 
 /// Zones and verdicts: the first third lies behind a summary in long sessions, the rest is cut up to the window.
-fn judge(data: &mut Data, wanted: usize) {
+fn judge(data: &mut ReportData, wanted: usize) {
     let end = data.parts.len();
     if end == 0 {
         return;
@@ -158,7 +161,7 @@ fn judge(data: &mut Data, wanted: usize) {
     let [open, kept] = [end - end / 4, end - end / 16];
     let mut zone = |name: &str, first: usize, end: usize, about: &str| {
         if end > first {
-            data.zones.push(Zone {
+            data.zones.push(ReportZone {
                 name: name.to_owned(),
                 first_part: first as u64,
                 last_part: end as u64 - 1,
@@ -167,28 +170,30 @@ fn judge(data: &mut Data, wanted: usize) {
         }
     };
     zone("behind a summary", 0, floor, "A summary stands for it.");
-    zone("may be cut", floor, open, "Tool output that is older than the protected window.");
+    zone("may be cut", floor, open, "ReportTool output that is older than the protected window.");
     zone("protected window", open, kept, "The newest 40,000 tokens of tool output.");
     zone("active turn", kept, end, "What the agent works on now.");
     for (index, part) in data.parts.iter_mut().enumerate() {
         let result = part.kind == Kind::Result;
         (part.verdict, part.after, part.reason) = match index {
-            _ if index < floor => (Verdict::Gone, 0, "it lies behind a summary".to_owned()),
-            _ if index >= kept => (Verdict::Kept, part.size, "it belongs to the active turn".to_owned()),
-            _ if index >= open => (Verdict::Kept, part.size, "it lies in the protected window".to_owned()),
+            _ if index < floor => (PartVerdict::Gone, 0, "it lies behind a summary".to_owned()),
+            _ if index >= kept => (PartVerdict::Kept, part.size, "it belongs to the active turn".to_owned()),
+            _ if index >= open => {
+                (PartVerdict::Kept, part.size, "it lies in the protected window".to_owned())
+            }
             _ if result && part.size > 4_000 => {
-                (Verdict::Trimmed, 1_200, "it is large and older than the protected window".to_owned())
+                (PartVerdict::Trimmed, 1_200, "it is large and older than the protected window".to_owned())
             }
             _ if result && part.tool.as_deref() != Some("todo") => {
-                (Verdict::Cut, 12.min(part.size), "it is older than the protected window".to_owned())
+                (PartVerdict::Cut, 12.min(part.size), "it is older than the protected window".to_owned())
             }
-            _ if result => (Verdict::Kept, part.size, "its tool is protected".to_owned()),
-            _ => (Verdict::Kept, part.size, "only tool results are cut".to_owned()),
+            _ if result => (PartVerdict::Kept, part.size, "its tool is protected".to_owned()),
+            _ => (PartVerdict::Kept, part.size, "only tool results are cut".to_owned()),
         };
     }
     if floor > 0 {
         let message = data.parts[floor].message;
-        data.compactions.push(Compaction { message, before: Some(171_000) });
+        data.compactions.push(ReportCompaction { message, before: Some(171_000) });
         for gone in &mut data.messages[..message as usize] {
             gone.gone = true;
         }
@@ -197,7 +202,7 @@ fn judge(data: &mut Data, wanted: usize) {
 }
 
 /// The totals, the tables and the calls, from the parts.
-fn count(data: &mut Data) {
+fn count(data: &mut ReportData) {
     let floor = data.compactions.first().map_or(0, |compaction| compaction.message);
     let mut running = (9_000_u64, 9_000_u64);
     let mut next = 0;
@@ -215,13 +220,13 @@ fn count(data: &mut Data) {
         call.recorded = (call.message % 17 != 5).then_some(running.0 / 50 * 52);
         call.cached = call.recorded.map(|size| if call.cold { 0 } else { size / 10 * 9 });
     }
-    let here = |part: &&Part| part.verdict != Verdict::Gone;
-    let total = |parts: &mut dyn Iterator<Item = &Part>| {
+    let here = |part: &&ReportPart| part.verdict != PartVerdict::Gone;
+    let total = |parts: &mut dyn Iterator<Item = &ReportPart>| {
         parts.fold((0, 0), |sum, part| (sum.0 + part.size, sum.1 + part.after))
     };
     let (before, after) = total(&mut data.parts.iter().filter(here));
     let of = |kind: Kind| data.parts.iter().filter(move |part| part.kind == kind);
-    data.totals = Totals {
+    data.totals = ReportTotals {
         messages: data.messages.len() as u64,
         parts: data.parts.len() as u64,
         tool_calls: of(Kind::Call).count() as u64,
@@ -240,26 +245,32 @@ fn count(data: &mut Data) {
     ];
     for (name, kind) in kinds {
         let (before, after) = total(&mut of(kind).filter(here));
-        data.categories.push(Category { name: name.to_owned(), before, after });
+        data.categories.push(ReportCategory { name: name.to_owned(), before, after });
     }
     for (name, class, _) in TOOLS {
-        let mine = |part: &&Part| part.tool.as_deref() == Some(name);
+        let mine = |part: &&ReportPart| part.tool.as_deref() == Some(name);
         let (before, after) = total(&mut data.parts.iter().filter(mine).filter(here));
         let calls = of(Kind::Call).filter(mine).count() as u64;
         if calls > 0 {
-            data.tools.push(Tool { name: name.to_owned(), class: class.to_owned(), calls, before, after });
+            data.tools.push(ReportTool {
+                name: name.to_owned(),
+                class: class.to_owned(),
+                calls,
+                before,
+                after,
+            });
         }
     }
 }
 
 /// A session whose every text is out to break the page, and whose numbers are as wide as they get.
-pub(super) fn hostile() -> Data {
+pub(super) fn hostile() -> ReportData {
     let mut data = session(120);
     let nasty = |at: usize| HOSTILE[at % HOSTILE.len()].to_owned();
     let wide = |at: usize| format!("{}{}", nasty(at), "W".repeat(3_000));
     (data.title, data.file, data.format) = (nasty(0) + &nasty(4), wide(2), nasty(3));
     (data.model, data.agent_version, data.generator) = (Some(wide(4)), Some(nasty(5)), nasty(6));
-    data.profile = Profile { name: nasty(7), about: wide(8) };
+    data.profile = ReportProfile { name: nasty(7), about: wide(8) };
     data.warnings = (0..150).map(wide).collect();
     for (at, part) in data.parts.iter_mut().enumerate() {
         part.preview = if at % 7 == 0 { nasty(at).repeat(3_000) } else { nasty(at) };
@@ -274,8 +285,13 @@ pub(super) fn hostile() -> Data {
     for (at, zone) in data.zones.iter_mut().enumerate() {
         (zone.name, zone.about) = (nasty(at), wide(at));
     }
-    data.categories.push(Category { name: wide(1), before: u64::MAX, after: 1 });
-    data.zones.push(Zone { name: String::new(), first_part: 90, last_part: u64::MAX, about: String::new() });
+    data.categories.push(ReportCategory { name: wide(1), before: u64::MAX, after: 1 });
+    data.zones.push(ReportZone {
+        name: String::new(),
+        first_part: 90,
+        last_part: u64::MAX,
+        about: String::new(),
+    });
     if let [first, second, third, ..] = data.parts.as_mut_slice() {
         (first.size, first.after) = (0, 0);
         (second.message, second.after) = (u64::MAX, second.size * 2);
@@ -284,6 +300,6 @@ pub(super) fn hostile() -> Data {
     if let [first, second, ..] = data.calls.as_mut_slice() {
         (first.time, second.time) = (Some(i64::MAX), None);
     }
-    data.compactions.push(Compaction { message: u64::MAX, before: None });
+    data.compactions.push(ReportCompaction { message: u64::MAX, before: None });
     data
 }

@@ -53,10 +53,10 @@ fn no_text_of_a_session_becomes_markup() {
 
 #[test]
 fn only_the_template_is_filled_in() {
-    let data = Data { title: "{{data}} {{script}}".to_owned(), ..Data::default() };
+    let data = ReportData { title: "{{data}} {{script}}".to_owned(), ..ReportData::default() };
     let html = page(&data);
     assert_eq!(between(&html, "<title>", "</title>"), "{{data}} {{script}} · Secateur");
-    let empty = page(&Data { title: String::new(), ..Data::default() });
+    let empty = page(&ReportData { title: String::new(), ..ReportData::default() });
     assert!(!empty.contains("{{") && !empty.contains("}}\n"), "a place was left unfilled");
 }
 

@@ -3,22 +3,22 @@
 //! Policies are compared with each other and with what hindsight could have saved. Such a comparison is worth nothing
 //! unless all of them are charged by one rule, so the rule stands here, apart from whoever decides what is cut.
 
-use crate::replay::Terms;
-use crate::sheet::Sheet;
+use crate::price_sheet::PriceSheet;
+use crate::replay::ReplayTerms;
 use crate::trace::Trace;
 
 /// The rule by which requests are charged.
 #[derive(Clone, Copy, Debug)]
-pub struct Bill<'a> {
+pub struct Pricing<'a> {
     /// What tokens cost.
-    pub sheet: &'a Sheet,
+    pub sheet: &'a PriceSheet,
     /// Whether calls are cold as they were recorded; otherwise by the sheet's time-to-live.
     pub as_billed: bool,
 }
 
 /// What one request was charged.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Billed {
+pub struct Charge {
     /// Tokens of the request that the cache held.
     pub cached: f64,
     /// The cache had forgotten.
@@ -27,16 +27,16 @@ pub struct Billed {
     pub cost: f64,
 }
 
-impl<'a> Bill<'a> {
+impl<'a> Pricing<'a> {
     /// The rule under these terms.
-    pub fn new(terms: &Terms<'a>) -> Self {
+    pub fn new(terms: &ReplayTerms<'a>) -> Self {
         Self { sheet: terms.sheet, as_billed: terms.as_billed }
     }
 
     /// Charges the request of a call that holds `context` tokens, of which the first `kept` are as they were sent
     /// last. For the first call of a trace that is not known: what the cache held then was written before the trace
     /// began.
-    pub fn input(&self, trace: &Trace, number: usize, context: f64, kept: f64) -> Billed {
+    pub fn input(&self, trace: &Trace, number: usize, context: f64, kept: f64) -> Charge {
         let cache = &self.sheet.cache;
         let cold = self.is_cold(trace, number);
         let recorded = || trace.calls[number].usage.map_or(0.0, |usage| usage.cache_read.max(0) as f64);
@@ -48,7 +48,7 @@ impl<'a> Bill<'a> {
         };
         let kept = if number == 0 { context } else { kept };
         let cached = held.min(kept).min(context);
-        Billed { cached, cold, cost: cache.read * cached + cache.write * (context - cached) }
+        Charge { cached, cold, cost: cache.read * cached + cache.write * (context - cached) }
     }
 
     /// Charges the answer of a call.

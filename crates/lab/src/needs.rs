@@ -5,26 +5,26 @@
 //! verbatim use of what only results showed is a need, and a policy does harm where it leaves a need without a source.
 //!
 //! What the model could have had from elsewhere is no need: what a user said, what the model itself had written
-//! before, and what any programmer knows. Only verbatim use is seen; what an action owes to having understood a result
+//! before, and what any programmer contains. Only verbatim use is seen; what an action owes to having understood a result
 //! is not.
 
-mod general;
+mod common_words;
 mod index;
 mod input;
 mod words;
 
-pub use general::General;
+pub use common_words::CommonWords;
 
 use foldhash::HashSet;
 use secateur::{Kind, MessageIx, PartIx};
 
 use crate::trace::Trace;
-use index::Index;
-use input::Input;
+use index::TextIndex;
+use input::ToolInput;
 
 /// Something that an action needs and that only tool results hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Need {
+pub struct TextNeed {
     /// The call whose answer acts.
     pub call: u32,
     /// The action: a tool call.
@@ -38,37 +38,42 @@ pub struct Need {
 }
 
 /// What the actions of each trace need, in the order in which they act; of one action, lines before names.
-pub fn needs(traces: &[Trace], general: &General) -> Vec<Vec<Need>> {
-    traces.iter().map(|trace| Reading::of(trace, general)).collect()
+pub fn find_needs(traces: &[Trace], common: &CommonWords) -> Vec<Vec<TextNeed>> {
+    traces.iter().map(|trace| NeedFinder::of(trace, common)).collect()
 }
 
 /// A trace as it is read from call to call.
-struct Reading<'a> {
+struct NeedFinder<'a> {
     trace: &'a Trace,
-    inputs: &'a [Option<Input<'a>>],
+    inputs: &'a [Option<ToolInput<'a>>],
     /// The results that are whole.
     results: HashSet<PartIx>,
-    names: Index<'a>,
-    lines: Index<'a>,
+    names: TextIndex<'a>,
+    lines: TextIndex<'a>,
 }
 
-impl<'a> Reading<'a> {
-    fn of(trace: &Trace, general: &General) -> Vec<Need> {
+impl<'a> NeedFinder<'a> {
+    fn of(trace: &Trace, common: &CommonWords) -> Vec<TextNeed> {
         let inputs = input::all(trace);
         let results = trace.results().collect();
-        let mut reading =
-            Reading { trace, inputs: &inputs, results, names: Index::default(), lines: Index::default() };
+        let mut finder = NeedFinder {
+            trace,
+            inputs: &inputs,
+            results,
+            names: TextIndex::default(),
+            lines: TextIndex::default(),
+        };
         for input in inputs.iter().flatten() {
-            input.used_names().for_each(|name| reading.names.ask(name, |name| general.knows(name)));
-            input.old_lines().for_each(|line| reading.lines.ask(line, |_| false));
+            input.used_names().for_each(|name| finder.names.ask(name, |name| common.contains(name)));
+            input.old_lines().for_each(|line| finder.lines.ask(line, |_| false));
         }
         let mut needs = Vec::new();
         let mut seen = 0;
         for (number, call) in trace.calls.iter().enumerate() {
-            (seen..call.parts).for_each(|part| reading.see(PartIx(part)));
+            (seen..call.parts).for_each(|part| finder.see(PartIx(part)));
             seen = call.parts.max(seen);
             for action in trace.outline.parts_of(MessageIx(call.messages)).map(PartIx) {
-                reading.act(number as u32, action, &mut needs);
+                finder.act(number as u32, action, &mut needs);
             }
         }
         needs
@@ -97,10 +102,10 @@ impl<'a> Reading<'a> {
 
     /// Tells what an action needs of what was seen so far. What the same answer says before it acts was not in the
     /// context: it has it from there, too.
-    fn act(&self, call: u32, action: PartIx, needs: &mut Vec<Need>) {
+    fn act(&self, call: u32, action: PartIx, needs: &mut Vec<TextNeed>) {
         let Some(Some(input)) = self.inputs.get(action.0 as usize) else { return };
         let mut need = |text: &str, is_edit, sources: &[PartIx]| {
-            needs.push(Need { call, action, text: text.to_owned(), is_edit, sources: sources.to_vec() });
+            needs.push(TextNeed { call, action, text: text.to_owned(), is_edit, sources: sources.to_vec() });
         };
         let mut told = HashSet::default();
         for line in input.old_lines().filter(|&line| told.insert(line)) {

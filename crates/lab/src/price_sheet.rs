@@ -11,7 +11,7 @@ use crate::trace::Trace;
 /// A price sheet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sheet {
+pub struct PriceSheet {
     /// Its name.
     pub name: String,
     /// Whose prices these are.
@@ -25,15 +25,15 @@ pub struct Sheet {
 /// All sheets by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sheets {
+pub struct PriceSheets {
     #[serde(rename = "sheet")]
-    sheets: Vec<Sheet>,
+    sheets: Vec<PriceSheet>,
 }
 
 /// Why a sheet could not be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SheetError {
+pub enum PriceSheetError {
     /// There is none of that name.
     #[error("there is no price sheet `{name}`; known ones are {known}, and a file of your own can be named")]
     Unknown {
@@ -53,13 +53,13 @@ pub enum SheetError {
     },
 }
 
-impl Sheets {
+impl PriceSheets {
     /// Those that come with the crate.
     ///
     /// ```
-    /// let sheets = secateur_lab::Sheets::builtin();
+    /// let sheets = secateur_lab::PriceSheets::builtin();
     /// assert_eq!(sheets.get("anthropic-5m")?.cache.write, 1.25);
-    /// # Ok::<(), secateur_lab::SheetError>(())
+    /// # Ok::<(), secateur_lab::PriceSheetError>(())
     /// ```
     pub fn builtin() -> Self {
         // A unit test reads the file.
@@ -67,14 +67,14 @@ impl Sheets {
     }
 
     /// Reads sheets; `origin` is only used to say where an error is.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, SheetError> {
-        let fail = |source| SheetError::Syntax { origin: origin.to_owned(), source: Box::new(source) };
+    pub fn parse(text: &str, origin: &str) -> Result<Self, PriceSheetError> {
+        let fail = |source| PriceSheetError::Syntax { origin: origin.to_owned(), source: Box::new(source) };
         toml::from_str(text).map_err(fail)
     }
 
     /// The sheet of this name.
-    pub fn get(&self, name: &str) -> Result<&Sheet, SheetError> {
-        let unknown = || SheetError::Unknown {
+    pub fn get(&self, name: &str) -> Result<&PriceSheet, PriceSheetError> {
+        let unknown = || PriceSheetError::Unknown {
             name: name.to_owned(),
             known: self.sheets.iter().map(|sheet| &*sheet.name).collect::<Vec<_>>().join(", "),
         };
@@ -82,12 +82,12 @@ impl Sheets {
     }
 
     /// All sheets.
-    pub fn iter(&self) -> impl Iterator<Item = &Sheet> {
+    pub fn iter(&self) -> impl Iterator<Item = &PriceSheet> {
         self.sheets.iter()
     }
 
     /// The sheet that a recorded session was billed by, as far as its usage tells.
-    pub fn billed(&self, trace: &Trace) -> Result<&Sheet, SheetError> {
+    pub fn billed(&self, trace: &Trace) -> Result<&PriceSheet, PriceSheetError> {
         let usages = || trace.calls.iter().filter_map(|call| call.usage);
         let written: i64 = usages().map(|usage| usage.cache_write).sum();
         let hour: i64 = usages().map(|usage| usage.cache_write_1h).sum();
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_builtin_sheets_are_valid() {
-        let sheets = Sheets::parse(include_str!("../data/sheets.toml"), "sheets.toml").unwrap();
+        let sheets = PriceSheets::parse(include_str!("../data/sheets.toml"), "sheets.toml").unwrap();
         assert!(sheets.iter().count() >= 6);
         for sheet in sheets.iter() {
             assert!(sheet.cache.read <= sheet.cache.write && sheet.cache.read > 0.0, "{}", sheet.name);

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use secateur::{Profile, Reason};
 
-use crate::harm::Need;
-use crate::optimum::{feasible, lower_bound};
-use crate::replay::{Run, Step, Terms, replay};
-use crate::sheet::Sheet;
+use crate::needs::TextNeed;
+use crate::optimum::{best_schedule, lower_bound};
+use crate::price_sheet::PriceSheet;
+use crate::replay::{ReplayRun, ReplayStep, ReplayTerms, replay};
 use crate::trace::Trace;
 
 /// One session under one policy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct PolicyResult {
     /// The whole bill, in tokens of plain input.
     pub cost: f64,
     /// Input tokens of all requests.
@@ -41,15 +41,15 @@ pub struct Outcome {
 
 /// One session under all policies.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct ReplayedSession {
     /// The session.
     pub trace: Trace,
     /// What its actions need.
-    pub needs: Vec<Need>,
+    pub needs: Vec<TextNeed>,
     /// The sheet that it was charged by.
-    pub sheet: Sheet,
+    pub sheet: PriceSheet,
     /// What happened without any policy.
-    pub none: Outcome,
+    pub none: PolicyResult,
     /// What the provider charged for input, by the same sheet.
     pub recorded: f64,
     /// What the replay without a policy charges for input.
@@ -57,26 +57,26 @@ pub struct Case {
     /// What no run without a miss can be cheaper than.
     pub bound: f64,
     /// The best schedule of flushes without a miss.
-    pub feasible: f64,
+    pub best_schedule: f64,
     /// What happened under each policy, in their order.
-    pub outcomes: Vec<Outcome>,
+    pub by_policy: Vec<PolicyResult>,
     /// The calls that found the cache cold.
     pub cold: Vec<u32>,
 }
 
-impl Case {
+impl ReplayedSession {
     /// Replays one session under all profiles.
     pub(crate) fn of(
         trace: Trace,
-        needs: Vec<Need>,
-        terms: &Terms<'_>,
+        needs: Vec<TextNeed>,
+        terms: &ReplayTerms<'_>,
         none: &Profile,
         profiles: &[Profile],
     ) -> Self {
         let sheet = terms.sheet;
-        let outcome = |run: &Run| Outcome::of(run, &needs);
+        let outcome = |run: &ReplayRun| PolicyResult::of(run, &needs);
         let unpruned = replay(&trace, none, &needs, terms);
-        let outcomes =
+        let by_policy =
             profiles.iter().map(|profile| outcome(&replay(&trace, profile, &needs, terms))).collect();
         let cache = &sheet.cache;
         let input = |usage: secateur::Usage| {
@@ -84,12 +84,12 @@ impl Case {
         };
         Self {
             bound: lower_bound(&trace, &needs, terms),
-            feasible: feasible(&trace, &needs, terms).cost,
+            best_schedule: best_schedule(&trace, &needs, terms).cost,
             none: outcome(&unpruned),
             recorded: trace.calls.iter().filter_map(|call| call.usage).map(input).sum(),
             replayed: unpruned.input_cost,
             cold: calls(&unpruned, |step| step.cold),
-            outcomes,
+            by_policy,
             needs,
             sheet: sheet.clone(),
             trace,
@@ -97,8 +97,8 @@ impl Case {
     }
 }
 
-impl Outcome {
-    fn of(run: &Run, needs: &[Need]) -> Self {
+impl PolicyResult {
+    fn of(run: &ReplayRun, needs: &[TextNeed]) -> Self {
         let is_edit = |index: usize| needs.get(index).is_some_and(|need| need.is_edit);
         Self {
             cost: run.cost(),
@@ -118,14 +118,14 @@ impl Outcome {
 }
 
 /// The calls whose requests are such, by number.
-fn calls(run: &Run, is_such: fn(&Step) -> bool) -> Vec<u32> {
+fn calls(run: &ReplayRun, is_such: fn(&ReplayStep) -> bool) -> Vec<u32> {
     (0..).zip(&run.steps).filter(|(_, step)| is_such(step)).map(|(call, _)| call).collect()
 }
 
 /// What a break is put down to if no cut stands where the prefix changed: one was taken back.
 const TAKEN_BACK: &str = "taken-back";
 
-fn causes(run: &Run) -> BTreeMap<String, usize> {
+fn causes(run: &ReplayRun) -> BTreeMap<String, usize> {
     let mut causes = BTreeMap::new();
     for step in run.steps.iter().filter(|step| step.broke) {
         *causes.entry(name(step.cause)).or_default() += 1;

@@ -16,7 +16,7 @@ const PATCH: &str = "*** Begin Patch";
 
 /// The strings of a tool call's input.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Input<'a> {
+pub(super) struct ToolInput<'a> {
     /// What an edit says it found.
     old: Vec<Cow<'a, str>>,
     /// Patches of an edit: some of their lines are old.
@@ -26,15 +26,15 @@ pub(super) struct Input<'a> {
 }
 
 /// The inputs of a trace's tool calls; nothing for its other parts.
-pub(super) fn all(trace: &Trace) -> Vec<Option<Input<'_>>> {
+pub(super) fn all(trace: &Trace) -> Vec<Option<ToolInput<'_>>> {
     let read = |(part, text)| {
         let is_edit = trace.outline.class(part) == Class::Edit;
-        (trace.outline.kind(part) == Kind::Call).then(|| Input::of(text, is_edit))
+        (trace.outline.kind(part) == Kind::Call).then(|| ToolInput::of(text, is_edit))
     };
     trace.outline.parts().zip(trace.texts.iter().map(String::as_str)).map(read).collect()
 }
 
-impl<'a> Input<'a> {
+impl<'a> ToolInput<'a> {
     /// Reads an input; what is no JSON is one string.
     pub(super) fn of(text: &'a str, is_edit: bool) -> Self {
         let mut input = Self::default();
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        Input::of(text, false).names().map(str::to_owned).collect()
+        ToolInput::of(text, false).names().map(str::to_owned).collect()
     }
 
     #[test]
@@ -128,13 +128,13 @@ mod tests {
 
     #[test]
     fn old_lines_are_those_that_an_edit_found() {
-        let old = |text| Input::of(text, true).old_lines().map(str::to_owned).collect::<Vec<_>>();
+        let old = |text| ToolInput::of(text, true).old_lines().map(str::to_owned).collect::<Vec<_>>();
         let edit =
             r#"{"path":"a/long.rs","edits":[{"oldText":"  let one = 1;\n}","newText":"let two = 22;"}]}"#;
         assert_eq!(old(edit), ["let one = 1;"]);
         let patch =
             "*** Begin Patch\n*** Update File: a.rs\n@@\n context of it\n-let one = 1;\n+let two = 22;\n";
         assert_eq!(old(patch), ["context of it", "let one = 1;"]);
-        assert_eq!(Input::of(edit, false).old_lines().count(), 0);
+        assert_eq!(ToolInput::of(edit, false).old_lines().count(), 0);
     }
 }

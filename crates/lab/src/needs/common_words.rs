@@ -1,8 +1,8 @@
-//! General knowledge: words that a model knows without having read them in this session.
+//! CommonWords knowledge: words that a model contains without having read them in this session.
 //!
 //! A word that turns up in unrelated projects is nobody's own. What the replayed sessions are too few to show, which is
-//! most of the language and of the names that programmers give to everything, comes from a list. Case does not matter:
-//! who knows `timeout` can write `TIMEOUT`.
+//! most of the language and of the names that programmers give to everything, comes from a list. ReplayedSession does not matter:
+//! who contains `timeout` can write `TIMEOUT`.
 
 use foldhash::{HashMap, HashSet};
 use secateur::Kind;
@@ -15,15 +15,15 @@ const PROJECTS: usize = 3;
 
 /// Words of general knowledge, in small letters.
 #[derive(Clone, Debug)]
-pub struct General {
+pub struct CommonWords {
     listed: HashSet<&'static str>,
     shared: HashSet<String>,
 }
 
-impl General {
+impl CommonWords {
     /// The words that come with the crate.
     pub fn builtin() -> Self {
-        let lines = include_str!("../../data/general.txt").lines().filter(|line| !line.starts_with('#'));
+        let lines = include_str!("../../data/common_words.txt").lines().filter(|line| !line.starts_with('#'));
         Self { listed: lines.flat_map(str::split_ascii_whitespace).collect(), shared: HashSet::default() }
     }
 
@@ -53,11 +53,11 @@ impl General {
     /// Whether a word is one of them, in whatever case.
     ///
     /// ```
-    /// let general = secateur_lab::General::builtin();
-    /// assert!(general.knows("Unsubscribe") && general.knows("unwrap_or_else"));
-    /// assert!(!general.knows("morphVariants"));
+    /// let general = secateur_lab::CommonWords::builtin();
+    /// assert!(general.contains("Unsubscribe") && general.contains("unwrap_or_else"));
+    /// assert!(!general.contains("morphVariants"));
     /// ```
-    pub fn knows(&self, word: &str) -> bool {
+    pub fn contains(&self, word: &str) -> bool {
         let word = word.to_ascii_lowercase();
         self.listed.contains(&*word) || self.shared.contains(&word)
     }
@@ -69,13 +69,13 @@ mod tests {
 
     #[test]
     fn the_list_holds_words_that_can_be_asked_about_each_once() {
-        let text = include_str!("../../data/general.txt");
+        let text = include_str!("../../data/common_words.txt");
         let listed: Vec<&str> =
             text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
         for word in &listed {
             assert_eq!(words::words(word).collect::<Vec<_>>(), [*word]);
             assert_eq!(word.to_ascii_lowercase(), *word);
         }
-        assert_eq!(General::builtin().listed.len(), listed.len());
+        assert_eq!(CommonWords::builtin().listed.len(), listed.len());
     }
 }

@@ -2,7 +2,7 @@
 
 use secateur::Measures;
 use secateur_formats::read;
-use secateur_lab::{General, Label, Need, Trace, needs};
+use secateur_lab::{CommonWords, TextNeed, Trace, TraceLabel, find_needs};
 use serde_json::{Value, json};
 
 /// A session that is written line by line, as Claude Code does.
@@ -50,19 +50,19 @@ impl Session {
 
     fn trace(&self) -> Trace {
         let log = self.lines.concat();
-        let label = Label { project: self.project.to_owned(), ..Label::default() };
+        let label = TraceLabel { project: self.project.to_owned(), ..TraceLabel::default() };
         let traces = Trace::of(&read(log.as_bytes(), &Measures::default()).expect("a valid log"), &label);
         let [trace] = <[Trace; 1]>::try_from(traces).expect("one trace");
         trace
     }
 
-    fn needs(&self) -> Vec<Need> {
-        needs(&[self.trace()], &General::builtin()).concat()
+    fn needs(&self) -> Vec<TextNeed> {
+        find_needs(&[self.trace()], &CommonWords::builtin()).concat()
     }
 }
 
 /// Calls, texts and how many results hold them.
-fn told(needs: &[Need]) -> Vec<(u32, &str, usize)> {
+fn told(needs: &[TextNeed]) -> Vec<(u32, &str, usize)> {
     needs.iter().map(|need| (need.call, &*need.text, need.sources.len())).collect()
 }
 
@@ -111,7 +111,7 @@ fn general_knowledge_is_not_needed() {
         let text = if project == "p" { "fn plan_of_harvest() {} two_of_them" } else { "Plan_Of_Harvest" };
         Session::of(project, "go").read("a.rs", text).grep("plan_of_harvest two_of_them").trace()
     });
-    let named = |traces: &[Trace]| told(&needs(&traces[..1], &General::of(traces))[0]).len();
+    let named = |traces: &[Trace]| told(&find_needs(&traces[..1], &CommonWords::of(traces))[0]).len();
     assert_eq!(
         (named(&traces[..3]), named(&traces)),
         (2, 0),
@@ -148,6 +148,7 @@ fn sources_are_those_of_before_oldest_first() {
     let needs = session.needs();
     assert_eq!(told(&needs), [(3, "plan_of_harvest", 2)]);
     let trace = session.trace();
-    let born: Vec<_> = needs[0].sources.iter().map(|&source| trace.born(source)).collect();
-    assert_eq!(born, [1, 3]);
+    let first_call_with: Vec<_> =
+        needs[0].sources.iter().map(|&source| trace.first_call_with(source)).collect();
+    assert_eq!(first_call_with, [1, 3]);
 }

@@ -6,27 +6,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use secateur::Profile;
 
 use super::TuneError;
-use super::split::Split;
-use crate::crew::each;
-use crate::harm::{General, Need, needs};
+use super::split::SessionSplit;
+use crate::needs::{CommonWords, TextNeed, find_needs};
 use crate::policies::none;
-use crate::replay::{Terms, replay};
-use crate::sheet::Sheets;
-use crate::study::Options;
+use crate::price_sheet::PriceSheets;
+use crate::replay::{ReplayTerms, replay};
+use crate::study::StudyOptions;
 use crate::trace::Trace;
 
 /// One session, or several, under one policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Played {
+pub(super) struct ReplayTotals {
     pub(super) cost: f64,
     pub(super) misses: f64,
     pub(super) unseen: f64,
 }
 
-impl Played {
+impl ReplayTotals {
     /// Both together.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
@@ -38,40 +38,40 @@ impl Played {
 }
 
 /// A trace with everything that does not depend on a policy.
-pub(super) struct Sample<'a> {
+pub(super) struct PreparedTrace<'a> {
     pub(super) trace: &'a Trace,
-    terms: Terms<'a>,
-    needs: Vec<Need>,
+    terms: ReplayTerms<'a>,
+    needs: Vec<TextNeed>,
     /// Its cost if nothing is cut.
     pub(super) uncut: f64,
 }
 
 /// Sessions, ready to be played.
-pub(super) struct Bench<'a> {
-    pub(super) samples: Vec<Sample<'a>>,
-    pub(super) split: Split,
-    threads: Option<usize>,
+pub(super) struct PreparedSessions<'a> {
+    pub(super) samples: Vec<PreparedTrace<'a>>,
+    pub(super) split: SessionSplit,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> PreparedSessions<'a> {
     /// Lays out sessions.
     pub(super) fn of(
         traces: Vec<&'a Trace>,
-        general: &General,
-        split: Split,
-        sheets: &'a Sheets,
-        options: &'a Options,
+        common: &CommonWords,
+        split: SessionSplit,
+        sheets: &'a PriceSheets,
+        options: &'a StudyOptions,
     ) -> Result<Self, TuneError> {
         let mut samples = Vec::with_capacity(traces.len());
         for trace in traces {
             let terms = options.terms(sheets, trace)?;
-            samples.push(Sample { trace, terms, needs: Vec::new(), uncut: 0.0 });
+            samples.push(PreparedTrace { trace, terms, needs: Vec::new(), uncut: 0.0 });
         }
-        let found = each(&samples, options.threads, |sample| {
-            needs(std::slice::from_ref(sample.trace), general).concat()
-        });
+        let found: Vec<Vec<TextNeed>> = samples
+            .par_iter()
+            .map(|sample| find_needs(std::slice::from_ref(sample.trace), common).concat())
+            .collect();
         samples.iter_mut().zip(found).for_each(|(sample, needs)| sample.needs = needs);
-        let mut bench = Self { samples, split, threads: options.threads };
+        let mut bench = Self { samples, split };
         let all: Vec<usize> = (0..bench.samples.len()).collect();
         let uncut = bench.play(&[none()?], &all);
         let uncut = uncut.into_iter().flatten().map(|played| played.cost);
@@ -80,13 +80,19 @@ impl<'a> Bench<'a> {
     }
 
     /// Plays some of the traces under profiles: for each profile what came of each trace.
-    pub(super) fn play(&self, profiles: &[Profile], traces: &[usize]) -> Vec<Vec<Played>> {
-        let played = each(0..profiles.len() * traces.len(), self.threads, |work| {
+    pub(super) fn play(&self, profiles: &[Profile], traces: &[usize]) -> Vec<Vec<ReplayTotals>> {
+        let replay_one = |work: usize| {
             let sample = &self.samples[traces[work % traces.len()]];
             let run = replay(sample.trace, &profiles[work / traces.len()], &sample.needs, &sample.terms);
-            Played { cost: run.cost(), misses: run.misses.len() as f64, unseen: f64::from(run.unseen()) }
-        });
-        played.chunks(traces.len().max(1)).map(<[Played]>::to_vec).collect()
+            ReplayTotals {
+                cost: run.cost(),
+                misses: run.misses.len() as f64,
+                unseen: f64::from(run.unseen()),
+            }
+        };
+        let played: Vec<ReplayTotals> =
+            (0..profiles.len() * traces.len()).into_par_iter().map(replay_one).collect();
+        played.chunks(traces.len().max(1)).map(<[ReplayTotals]>::to_vec).collect()
     }
 
     /// How many sessions are charged by which price sheet.

@@ -5,10 +5,10 @@ use secateur::{
     Tally,
 };
 
-use super::context::{Context, Left};
-use super::{Miss, Run, Step, Terms};
-use crate::bill::Bill;
-use crate::harm::Need;
+use super::context::{CutPart, ReplayContext};
+use super::{Miss, ReplayRun, ReplayStep, ReplayTerms};
+use crate::needs::TextNeed;
+use crate::pricing::Pricing;
 use crate::trace::Trace;
 
 /// What a summary takes, in tokens.
@@ -20,22 +20,22 @@ const FULL: f64 = 0.835;
 /// What a call that reads something again writes, in tokens.
 const ASKING: f64 = 100.0;
 
-pub(super) struct Player<'a> {
+pub(super) struct Replayer<'a> {
     trace: &'a Trace,
     profile: &'a Profile,
-    terms: &'a Terms<'a>,
+    terms: &'a ReplayTerms<'a>,
     /// What the policy can know: everything up to this call, and nothing of what came later.
     outline: Outline,
     memory: Memory,
     tally: Tally,
-    context: Context<'a>,
+    context: ReplayContext<'a>,
     /// Characters of everything so far, as if nothing were cut.
     chars: u64,
-    pub(super) run: Run,
+    pub(super) run: ReplayRun,
 }
 
-impl<'a> Player<'a> {
-    pub(super) fn new(trace: &'a Trace, profile: &'a Profile, terms: &'a Terms<'a>) -> Self {
+impl<'a> Replayer<'a> {
+    pub(super) fn new(trace: &'a Trace, profile: &'a Profile, terms: &'a ReplayTerms<'a>) -> Self {
         Self {
             trace,
             profile,
@@ -43,9 +43,9 @@ impl<'a> Player<'a> {
             outline: trace.outline.seedling(),
             memory: Memory::default(),
             tally: Tally::default(),
-            context: Context::new(trace, &profile.policy),
+            context: ReplayContext::new(trace, &profile.policy),
             chars: 0,
-            run: Run::default(),
+            run: ReplayRun::default(),
         }
     }
 
@@ -57,13 +57,13 @@ impl<'a> Player<'a> {
         let sent = before.map_or(0, |before| before.parts);
         let changed = self.prune(number, is_new_turn, sent);
         let kept = changed.map(|(kept, _)| kept);
-        let mut step = Step { compacted: self.compact(number), ..Step::default() };
+        let mut step = ReplayStep { compacted: self.compact(number), ..ReplayStep::default() };
         step.context = self.context.tokens(number);
         if before.is_some() {
             step.unseen = (sent..call.parts).filter(|&part| self.context.is_cut(part)).count() as u32;
         }
         let last = self.run.steps.last().map_or(0.0, |step| step.context);
-        let billed = Bill::new(self.terms).input(
+        let billed = Pricing::new(self.terms).input(
             self.trace,
             number,
             step.context,
@@ -73,7 +73,7 @@ impl<'a> Player<'a> {
         step.broke = kept.is_some() && !step.cold;
         step.cause = changed.and_then(|(_, cause)| cause);
         self.run.input_cost += billed.cost;
-        self.run.output_cost += Bill::new(self.terms).output(self.trace, number);
+        self.run.output_cost += Pricing::new(self.terms).output(self.trace, number);
         self.run.steps.push(step);
     }
 
@@ -112,14 +112,14 @@ impl<'a> Player<'a> {
             let situation = Situation {
                 now: call.time.unwrap_or(0),
                 last_request: before.and_then(|before| before.time).filter(|_| call.time.is_some()),
-                window: Some(self.terms.window.unwrap_or(Terms::USUAL_WINDOW)),
+                window: Some(self.terms.window.unwrap_or(ReplayTerms::USUAL_WINDOW)),
                 input_tokens: Some(tokens as u64),
                 cache: self.terms.sheet.cache,
                 ..Situation::default()
             };
             let plan = self.tally.plan(&self.outline, policy, &situation, &self.memory);
-            let left = |action, tokens, reason| Left { action, tokens, reason, at: number as u32 };
-            let cuts: Vec<(PartIx, Left)> = policy
+            let left = |action, tokens, reason| CutPart { action, tokens, reason, at: number as u32 };
+            let cuts: Vec<(PartIx, CutPart)> = policy
                 .surviving(&self.outline, &plan)
                 .map(|cut| (cut.part, left(cut.action, self.context.after(cut.part, cut.action), cut.reason)))
                 .filter(|(part, left)| left.tokens < self.trace.tokens(*part))
@@ -139,9 +139,9 @@ impl<'a> Player<'a> {
     }
 
     /// Makes cuts; what the cache can still serve if they change what was sent.
-    fn make(&mut self, cuts: &[(PartIx, Left)], lasts: bool, sent: u32) -> Option<(f64, Option<Reason>)> {
+    fn make(&mut self, cuts: &[(PartIx, CutPart)], lasts: bool, sent: u32) -> Option<(f64, Option<Reason>)> {
         let last = self.run.steps.last().map_or(0.0, |step| step.context);
-        let is_new = |(part, left): &&(PartIx, Left)| {
+        let is_new = |(part, left): &&(PartIx, CutPart)| {
             self.context.left(*part).is_none_or(|old| old.action != left.action)
         };
         let first = if lasts {
@@ -179,7 +179,7 @@ impl<'a> Player<'a> {
     }
 
     /// Sees whether an action finds what it needs. What it does not find is read again.
-    pub(super) fn act(&mut self, index: usize, need: &Need) {
+    pub(super) fn act(&mut self, index: usize, need: &TextNeed) {
         if need.sources.iter().any(|&source| self.context.holds(source, &need.text, need.call as usize)) {
             return;
         }

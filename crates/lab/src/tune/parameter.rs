@@ -1,9 +1,9 @@
-//! The dials: what a search may turn of the family `rent`, and how far.
+//! The parameters: what a search may turn of the family `rent`, and how far.
 //!
 //! Every setting is a whole number here, so that a point of the search can be compared, remembered and written down
 //! without rounding. Steps are coarse: a few dozen sessions cannot tell an age of 24 calls from one of 25.
 //!
-//! Inputs of tools are no dial. A replay looks for what is missed in results only, so cutting inputs would look free.
+//! Inputs of tools are no parameter. A replay looks for what is missed in results only, so cutting inputs would look free.
 
 use secateur::{Cap, Profile, Rent};
 
@@ -12,7 +12,7 @@ const NEVER: u32 = u32::MAX;
 
 /// Something that can be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dial {
+pub(super) enum Parameter {
     Other,
     Read,
     Edited,
@@ -25,23 +25,23 @@ pub(super) enum Dial {
     Cap,
 }
 
-/// All dials, those first that decide about most of the bill.
-pub(super) const DIALS: [Dial; 9] = [
-    Dial::Other,
-    Dial::Margin,
-    Dial::Read,
-    Dial::Cap,
-    Dial::Cold,
-    Dial::Edited,
-    Dial::LeastChars,
-    Dial::Overtaken,
-    Dial::Agent,
+/// All parameters, those first that decide about most of the bill.
+pub(super) const PARAMETERS: [Parameter; 9] = [
+    Parameter::Other,
+    Parameter::Margin,
+    Parameter::Read,
+    Parameter::Cap,
+    Parameter::Cold,
+    Parameter::Edited,
+    Parameter::LeastChars,
+    Parameter::Overtaken,
+    Parameter::Agent,
 ];
 
 /// How a text is shortened if the profile below does not say: mostly its head, and never a file.
 const USUAL_CAP: Cap = Cap { chars: 8_000, head: 0.6, reads: false };
 
-impl Dial {
+impl Parameter {
     /// Where it can be put.
     pub(super) fn grid(self) -> &'static [u32] {
         match self {
@@ -122,41 +122,41 @@ impl Dial {
     }
 }
 
-/// Where all dials stand.
+/// Where all parameters stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Point([u32; DIALS.len()]);
+pub(super) struct ParameterPoint([u32; PARAMETERS.len()]);
 
-impl Point {
+impl ParameterPoint {
     /// Where they stand in a rule.
     pub(super) fn of(rent: &Rent) -> Self {
-        Self(DIALS.map(|dial| dial.read(rent)))
+        Self(PARAMETERS.map(|parameter| parameter.read(rent)))
     }
 
-    /// The same with the dial of this number put elsewhere.
-    pub(super) fn with(mut self, dial: usize, value: u32) -> Self {
-        if let Some(slot) = self.0.get_mut(dial) {
+    /// The same with the parameter of this number put elsewhere.
+    pub(super) fn with(mut self, parameter: usize, value: u32) -> Self {
+        if let Some(slot) = self.0.get_mut(parameter) {
             *slot = value;
         }
         self
     }
 
-    /// Where the dial of this number stands.
-    pub(super) fn at(&self, dial: usize) -> u32 {
-        self.0.get(dial).copied().unwrap_or(NEVER)
+    /// Where the parameter of this number stands.
+    pub(super) fn at(&self, parameter: usize) -> u32 {
+        self.0.get(parameter).copied().unwrap_or(NEVER)
     }
 
-    /// A rule with its dials put here. What no dial turns stays as it is.
+    /// A rule with its parameters put here. What no parameter turns stays as it is.
     pub(super) fn rent(&self, base: &Rent) -> Rent {
         let mut rent = base.clone();
-        for (dial, value) in DIALS.into_iter().zip(self.0) {
-            if dial.read(base) != value {
-                dial.write(&mut rent, value);
+        for (parameter, value) in PARAMETERS.into_iter().zip(self.0) {
+            if parameter.read(base) != value {
+                parameter.write(&mut rent, value);
             }
         }
         rent
     }
 
-    /// A profile with its dials put here.
+    /// A profile with its parameters put here.
     pub(super) fn profile(&self, base: &Profile, rent: &Rent) -> Profile {
         let mut profile = base.clone();
         profile.policy.family = secateur::Family::Rent(self.rent(rent));
@@ -166,10 +166,10 @@ impl Point {
     /// What has to be written to come here from a rule: key, value there, value here.
     pub(super) fn changes(&self, base: &Rent) -> Vec<(&'static str, String, String)> {
         let rent = self.rent(base);
-        let turned = DIALS.into_iter().filter(|dial| dial.read(base) != dial.read(&rent));
+        let turned = PARAMETERS.into_iter().filter(|parameter| parameter.read(base) != parameter.read(&rent));
         turned
-            .flat_map(|dial| {
-                let (before, (keys, after)) = (dial.keys(base).1, dial.keys(&rent));
+            .flat_map(|parameter| {
+                let (before, (keys, after)) = (parameter.keys(base).1, parameter.keys(&rent));
                 keys.iter().map(move |&key| (key, before.clone(), after.clone()))
             })
             .collect()
@@ -193,20 +193,24 @@ mod tests {
         let base = rent("balanced");
         for name in ["careful", "balanced", "frugal"] {
             let preset = rent(name);
-            let point = Point::of(&preset);
-            for (number, dial) in DIALS.into_iter().enumerate() {
-                assert!(dial.grid().contains(&point.at(number)), "{name}: {dial:?} {}", point.at(number));
+            let point = ParameterPoint::of(&preset);
+            for (number, parameter) in PARAMETERS.into_iter().enumerate() {
+                assert!(
+                    parameter.grid().contains(&point.at(number)),
+                    "{name}: {parameter:?} {}",
+                    point.at(number)
+                );
             }
             let without_inputs = Rent { inputs: None, ..preset };
             assert_eq!(point.rent(&base), without_inputs, "{name}");
         }
-        assert!(Point::of(&base).changes(&base).is_empty());
+        assert!(ParameterPoint::of(&base).changes(&base).is_empty());
     }
 
     #[test]
     fn only_what_was_turned_is_written() {
         let base = rent("balanced");
-        let point = Point::of(&base).with(0, 2).with(1, 150).with(3, 16_000).with(7, 1);
+        let point = ParameterPoint::of(&base).with(0, 2).with(1, 150).with(3, 16_000).with(7, 1);
         let changes = point.changes(&base);
         let text = |(key, before, after): &(&str, String, String)| format!("{key}: {before} -> {after}");
         assert_eq!(
@@ -223,8 +227,8 @@ mod tests {
 
     #[test]
     fn grids_rise() {
-        for dial in DIALS {
-            assert!(dial.grid().is_sorted_by(|a, b| a < b), "{dial:?}");
+        for parameter in PARAMETERS {
+            assert!(parameter.grid().is_sorted_by(|a, b| a < b), "{parameter:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use secateur::PartIx;
 
 /// What is known of one text up to some call.
 #[derive(Clone, Debug)]
-struct Entry {
+struct IndexedText {
     /// The results that showed it, oldest first.
     shown: Vec<PartIx>,
     /// A user or the model said it, or it is general knowledge.
@@ -17,17 +17,17 @@ struct Entry {
 
 /// The texts that were asked about.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Index<'a> {
+pub(super) struct TextIndex<'a> {
     ids: HashMap<&'a str, u32>,
-    entries: Vec<Entry>,
+    entries: Vec<IndexedText>,
 }
 
-impl<'a> Index<'a> {
-    /// Asks about a text from now on, unless everybody knows it.
+impl<'a> TextIndex<'a> {
+    /// Asks about a text from now on, unless everybody contains it.
     pub(super) fn ask(&mut self, text: &'a str, is_known: impl FnOnce(&str) -> bool) {
         let next = self.entries.len() as u32;
         if *self.ids.entry(text).or_insert(next) == next {
-            self.entries.push(Entry { shown: Vec::new(), is_said: is_known(text) });
+            self.entries.push(IndexedText { shown: Vec::new(), is_said: is_known(text) });
         }
     }
 
@@ -53,7 +53,7 @@ impl<'a> Index<'a> {
         (!entry.is_said && !entry.shown.is_empty()).then_some(&entry.shown)
     }
 
-    fn entry(&mut self, text: &str) -> Option<&mut Entry> {
+    fn entry(&mut self, text: &str) -> Option<&mut IndexedText> {
         self.ids.get(text).and_then(|&id| self.entries.get_mut(id as usize))
     }
 }

@@ -1,4 +1,4 @@
-//! The page: a tuned profile as it is written, with what was measured above it.
+//! The file: a tuned profile as it is written, with what was measured above it.
 //!
 //! Whoever finds the file in a year should know what it rests on. So the comment says what was compared, on which
 //! sessions, at which prices and how sure the result is; also, and above all, if there is none.
@@ -7,51 +7,51 @@ use std::collections::BTreeMap;
 
 use toml::Value;
 
-use super::compare::{Claim, Compared, Comparison};
-use super::split::Together;
+use super::compare::{Claim, ComparedValue, TuningComparison};
+use super::split::SplitUnit;
 use super::{TuneOptions, Tuned};
 
 /// How wide comments are.
 const WIDTH: usize = 118;
 
 /// The text of a tuned profile.
-pub(super) fn page(tuned: &Tuned, options: &TuneOptions, prices: &BTreeMap<&str, usize>) -> String {
-    let mut page = String::new();
+pub(super) fn text(tuned: &Tuned, options: &TuneOptions, prices: &BTreeMap<&str, usize>) -> String {
+    let mut file = String::new();
     for paragraph in comment(tuned, options, prices) {
-        if !page.is_empty() {
-            page.push_str("#\n");
+        if !file.is_empty() {
+            file.push_str("#\n");
         }
-        wrap(&mut page, &paragraph);
+        wrap(&mut file, &paragraph);
     }
     let text = |text: &str| Value::String(text.to_owned()).to_string();
     let about = about(tuned);
-    page += &format!("name = {}\nabout = {}\nextends = \"balanced\"\n", text(&tuned.name), text(&about));
+    file += &format!("name = {}\nabout = {}\nextends = \"balanced\"\n", text(&tuned.name), text(&about));
     if !tuned.is_written {
-        return page;
+        return file;
     }
     let (ages, own): (Vec<_>, Vec<_>) =
         tuned.changes.iter().partition(|change| change.key.starts_with("rent.ages."));
     for (table, changes) in [("rent", own), ("rent.ages", ages)] {
         if !changes.is_empty() {
-            page += &format!("\n[{table}]\n");
+            file += &format!("\n[{table}]\n");
         }
         for change in changes {
             let key = change.key.rsplit('.').next().unwrap_or_default();
-            page += &format!("{key} = {}\n", change.to);
+            file += &format!("{key} = {}\n", change.to);
         }
     }
-    page
+    file
 }
 
 /// The profile in a sentence.
 fn about(tuned: &Tuned) -> String {
-    let cost = Change(&tuned.held_out.cost);
+    let cost = SignedChange(&tuned.held_out.cost);
     match (tuned.claim, tuned.is_written) {
         (Claim::Cheaper, true) => {
             format!("balanced, tuned on recorded sessions: {cost} points of the bill on sessions held out")
         }
         (Claim::Safer, true) => {
-            let misses = Change(&tuned.held_out.misses);
+            let misses = SignedChange(&tuned.held_out.misses);
             format!(
                 "balanced, tuned on recorded sessions: {misses} misses per 100 calls on sessions held out"
             )
@@ -66,10 +66,10 @@ fn comment(tuned: &Tuned, options: &TuneOptions, prices: &BTreeMap<&str, usize>)
     let date = options.date.as_deref().map(|date| format!(", {date}")).unwrap_or_default();
     let verdict = verdict(tuned);
     let judged = match tuned.together {
-        Together::Projects => {
+        SplitUnit::Projects => {
             format!("That is on {}, which were not used for the search.", extent(&tuned.held_out))
         }
-        Together::Sessions => format!(
+        SplitUnit::Sessions => format!(
             "That is on {}, which were not used for the search. There were too few projects to hold out whole ones: \
              these sessions are of the same projects, so for other projects this says less.",
             extent(&tuned.held_out)
@@ -95,7 +95,7 @@ fn comment(tuned: &Tuned, options: &TuneOptions, prices: &BTreeMap<&str, usize>)
         |window| format!("sessions are compacted in a window of {window} tokens"),
     );
     let terms = format!(
-        "Terms: price sheets {as_billed}, with the number of sessions: {}; {window}; what is missed is read again and \
+        "ReplayTerms: price sheets {as_billed}, with the number of sessions: {}; {window}; what is missed is read again and \
          paid for. What the agent did is taken as recorded.",
         sheets.join(", ")
     );
@@ -108,10 +108,10 @@ fn comment(tuned: &Tuned, options: &TuneOptions, prices: &BTreeMap<&str, usize>)
 
 /// What may be said.
 fn verdict(tuned: &Tuned) -> String {
-    let Comparison { cost, misses, unseen, .. } = &tuned.held_out;
+    let TuningComparison { cost, misses, unseen, .. } = &tuned.held_out;
     let bill = format!(
         "{} points of the bill without pruning (95 % interval {}): {:.1} % against {:.1} %",
-        Change(cost),
+        SignedChange(cost),
         Interval(cost),
         cost.tuned,
         cost.balanced
@@ -170,23 +170,23 @@ fn fate(tuned: &Tuned) -> String {
 }
 
 /// How much a comparison rests on.
-fn extent(comparison: &Comparison) -> String {
-    let Comparison { sessions, projects, calls, .. } = comparison;
+fn extent(comparison: &TuningComparison) -> String {
+    let TuningComparison { sessions, projects, calls, .. } = comparison;
     let plural = if projects.len() == 1 { "" } else { "s" };
     format!("{sessions} sessions ({calls} calls) of {} project{plural}", projects.len())
 }
 
 /// A difference, with its sign.
-struct Change<'a>(&'a Compared);
+struct SignedChange<'a>(&'a ComparedValue);
 
-impl std::fmt::Display for Change<'_> {
+impl std::fmt::Display for SignedChange<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:+.2}", self.0.difference)
     }
 }
 
 /// An interval of differences, with signs.
-struct Interval<'a>(&'a Compared);
+struct Interval<'a>(&'a ComparedValue);
 
 impl std::fmt::Display for Interval<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -201,17 +201,17 @@ fn plain(text: &str) -> String {
 }
 
 /// Appends a text as lines of a comment.
-fn wrap(page: &mut String, text: &str) {
+fn wrap(file: &mut String, text: &str) {
     let mut line = String::from("#");
     for word in text.split_whitespace() {
         if line.len() > 1 && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            page.push_str(&line);
-            page.push('\n');
+            file.push_str(&line);
+            file.push('\n');
             line = String::from("#");
         }
         line.push(' ');
         line.push_str(word);
     }
-    page.push_str(&line);
-    page.push('\n');
+    file.push_str(&line);
+    file.push('\n');
 }
