@@ -7,7 +7,7 @@
 use secateur::{Kind, PartFacts, Role};
 
 use crate::document::element_ranges;
-use crate::draft::{Called, Draft};
+use crate::draft::{ToolCall, TranscriptDraft};
 use crate::json::Raw;
 use crate::json::fields::{object, raw_fields};
 
@@ -36,19 +36,19 @@ pub(crate) fn role(name: Option<&str>) -> Role {
 }
 
 /// Adds a message's text to the newest message. A content of `null` is none: the model only called tools.
-pub(crate) fn take_text(draft: &mut Draft<'_>, content: Option<Raw<'_>>) {
+pub(crate) fn take_text(draft: &mut TranscriptDraft<'_>, content: Option<Raw<'_>>) {
     if let Some(content) = content.filter(|raw| raw.text() != "null") {
-        draft.say(Kind::Text, Some(content));
+        draft.push_text(Kind::Text, Some(content));
     }
 }
 
 /// Adds the thinking of a member `thinking_blocks`, and what signs it, to the newest message.
-pub(crate) fn take_thinking(draft: &mut Draft<'_>, blocks: Option<Raw<'_>>) {
+pub(crate) fn take_thinking(draft: &mut TranscriptDraft<'_>, blocks: Option<Raw<'_>>) {
     let Some(list) = blocks.map(Raw::text).filter(|list| list.starts_with('[')) else { return };
     for block in element_ranges(list).into_iter().filter_map(|range| list.get(range)) {
         let block = object::<Thinking<'_>>(block).ok().flatten().unwrap_or_default();
         if block.thinking.is_some_and(Raw::is_string) {
-            draft.say(Kind::Reasoning, block.thinking);
+            draft.push_text(Kind::Reasoning, block.thinking);
         }
         if let Some(signature) = block.signature.or(block.data).filter(|raw| raw.is_string()) {
             let (sizes, spot) = (draft.sizes_of(Some(signature)), draft.spot_of(Some(signature)));
@@ -63,7 +63,7 @@ pub(crate) fn has_calls(list: Option<Raw<'_>>) -> bool {
 }
 
 /// Adds the calls of a member `tool_calls` to the newest message.
-pub(crate) fn take_calls(draft: &mut Draft<'_>, list: Option<Raw<'_>>) {
+pub(crate) fn take_calls(draft: &mut TranscriptDraft<'_>, list: Option<Raw<'_>>) {
     let Some(list) = list.map(Raw::text).filter(|list| list.starts_with('[')) else { return };
     for call in element_ranges(list).into_iter().filter_map(|range| list.get(range)) {
         take_call(draft, call);
@@ -71,15 +71,15 @@ pub(crate) fn take_calls(draft: &mut Draft<'_>, list: Option<Raw<'_>>) {
 }
 
 /// Adds a call to the newest message.
-pub(crate) fn take_call(draft: &mut Draft<'_>, raw: &str) {
+pub(crate) fn take_call(draft: &mut TranscriptDraft<'_>, raw: &str) {
     let Ok(Some(call)) = object::<Call<'_>>(raw) else { return };
     let function = call.function.and_then(|raw| object::<Function<'_>>(raw.text()).ok().flatten());
     let function = function.unwrap_or_default();
     let (id, tool) = (call.id.and_then(Raw::as_str), function.name.and_then(Raw::as_str));
-    draft.call(Called {
+    draft.push_call(ToolCall {
         id: id.as_deref(),
         tool: tool.as_deref(),
         input: function.arguments,
-        ..Called::default()
+        ..ToolCall::default()
     });
 }

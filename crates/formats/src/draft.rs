@@ -1,9 +1,9 @@
 //! A transcript in the making: what every reader fills, part by part.
 //!
-//! A reader knows its format; a draft knows what follows from it for any format: sizes, where the content lies,
-//! which tool a result belongs to and what that tool was about. It borrows nothing from the text, so that a log
-//! can be read line by line through one small buffer: [`Draft::enter`] tells it where the text at hand lies in
-//! the source.
+//! A reader knows its format. A draft does what is the same for all formats: it measures parts, notes where they lie,
+//! and finds the tool call that a result belongs to and its subject. It borrows nothing from the text, so that a log
+//! can be read line by line through one small buffer; [`TranscriptDraft::enter`] says where the current text lies in the
+//! source.
 
 use std::ops::Range;
 
@@ -12,36 +12,35 @@ use secateur::{
 };
 
 use crate::content;
-use crate::format::Format;
+use crate::cut::Spot;
 use crate::json::Raw;
 use crate::origin::Origin;
 use crate::sizes;
-use crate::skim::Skim;
 use crate::subject::{About, subject};
-use crate::transcript::{Spot, Transcript};
 use crate::warning::Warning;
 
-pub(crate) struct Draft<'m> {
+/// The facts of a session, as far as it was read.
+pub(crate) struct TranscriptDraft<'m> {
     pub measures: &'m Measures,
     pub outline: Outline,
     pub warnings: Vec<Warning>,
     pub origin: Origin,
-    places: Places,
-    /// The call of each id, by the number of its name: its result is about the same.
-    called: Vec<Option<PartIx>>,
-    /// The address of the text at hand, its length, and where it lies in the source.
-    window: (usize, usize, usize),
+    spots: Spots,
+    /// The call of each id, by the number of its name: a result has the subject of its call.
+    calls: Vec<Option<PartIx>>,
+    /// The address of the current text, its length, and where it lies in the source.
+    current: (usize, usize, usize),
 }
 
 /// Where the parts lie in the source.
-enum Places {
+enum Spots {
     Kept(Vec<Spot>),
     Dropped,
 }
 
 /// A tool call, as a reader finds it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Called<'a> {
+pub(crate) struct ToolCall<'a> {
     pub tool: Option<&'a str>,
     pub id: Option<&'a str>,
     pub status: Status,
@@ -49,10 +48,10 @@ pub(crate) struct Called<'a> {
     pub input: Option<Raw<'a>>,
 }
 
-/// What a tool answered, as a reader finds it.
+/// A tool result, as a reader finds it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Answered<'a> {
-    /// The tool's name, if the result tells it; else that of the call counts.
+pub(crate) struct ToolResult<'a> {
+    /// The tool's name, if the result has it; otherwise the name in the call counts.
     pub tool: Option<&'a str>,
     pub id: Option<&'a str>,
     pub status: Status,
@@ -60,57 +59,58 @@ pub(crate) struct Answered<'a> {
     pub failed: bool,
     /// The source says that it was cut before.
     pub cut: bool,
-    /// A string, or a list of blocks in any dialect.
+    /// A string, or a list of blocks in any spelling.
     pub content: Option<Raw<'a>>,
 }
 
-impl<'m> Draft<'m> {
+impl<'m> TranscriptDraft<'m> {
+    /// An empty draft of the session in `text`.
     pub(crate) fn new(text: &str, measures: &'m Measures) -> Self {
         Self {
             measures,
             outline: Outline::new(measures.clone()),
             warnings: Vec::new(),
             origin: Origin::default(),
-            places: Places::Kept(Vec::new()),
-            called: Vec::new(),
-            window: (text.as_ptr().addr(), text.len(), 0),
+            spots: Spots::Kept(Vec::new()),
+            calls: Vec::new(),
+            current: (text.as_ptr().addr(), text.len(), 0),
         }
     }
 
-    /// Does without the places of parts, which nobody can look up once the source has gone by.
-    pub(crate) fn forget_places(&mut self) {
-        self.places = Places::Dropped;
+    /// Stops noting where parts lie: of a source that is read through a buffer, they cannot be looked up.
+    pub(crate) fn drop_spots(&mut self) {
+        self.spots = Spots::Dropped;
     }
 
-    /// From now on values are borrowed from this text, which lies at this offset of the source.
+    /// Sets the text that values are borrowed from next, and its offset in the source.
     pub(crate) fn enter(&mut self, text: &str, offset: usize) {
-        self.window = (text.as_ptr().addr(), text.len(), offset);
+        self.current = (text.as_ptr().addr(), text.len(), offset);
     }
 
-    /// Begins a message.
-    pub(crate) fn message(&mut self, facts: MessageFacts<'_>) -> MessageIx {
+    /// Begins a message. All parts that are pushed next belong to it.
+    pub(crate) fn push_message(&mut self, facts: MessageFacts<'_>) -> MessageIx {
         self.outline.push_message(facts)
     }
 
-    /// Adds text, thinking or a signature to the newest message.
-    pub(crate) fn say(&mut self, kind: Kind, content: Option<Raw<'_>>) {
+    /// Adds text, thinking or a signature.
+    pub(crate) fn push_text(&mut self, kind: Kind, content: Option<Raw<'_>>) {
         self.add(PartFacts { kind, ..PartFacts::default() }, content);
     }
 
-    /// Adds text that the program put in.
-    pub(crate) fn inject(&mut self, content: Option<Raw<'_>>) {
+    /// Adds text that the agent put in, not the user or the model.
+    pub(crate) fn push_injected(&mut self, content: Option<Raw<'_>>) {
         self.add(PartFacts { kind: Kind::Text, injected: true, ..PartFacts::default() }, content);
     }
 
-    /// Adds an image or another file to the newest message.
-    pub(crate) fn show(&mut self, block: Raw<'_>) {
+    /// Adds an image or another file.
+    pub(crate) fn push_media(&mut self, block: Raw<'_>) {
         let sizes = Sizes { bytes: block.text().len() as u64, images: 1, ..Sizes::default() };
         let spot = self.spot_of(Some(block));
         self.push(PartFacts { kind: Kind::Media, sizes, ..PartFacts::default() }, spot);
     }
 
-    /// Adds the mark of a compaction to the newest message.
-    pub(crate) fn mark(&mut self) {
+    /// Adds the mark of a compaction.
+    pub(crate) fn push_compaction(&mut self) {
         self.push(PartFacts { kind: Kind::Compaction, ..PartFacts::default() }, Spot::default());
     }
 
@@ -120,71 +120,70 @@ impl<'m> Draft<'m> {
         self.push(PartFacts { sizes, ..facts }, spot);
     }
 
-    /// Adds a tool call to the newest message.
-    pub(crate) fn call(&mut self, called: Called<'_>) {
-        let spot = self.spot_of(called.input.filter(|raw| raw.text() != "null"));
-        self.call_at(called, spot);
+    /// Adds a tool call.
+    pub(crate) fn push_call(&mut self, call: ToolCall<'_>) {
+        let spot = self.spot_of(call.input.filter(|raw| raw.text() != "null"));
+        self.push_call_at(call, spot);
     }
 
-    /// Adds a tool call whose record the caller has located.
-    pub(crate) fn call_at(&mut self, called: Called<'_>, spot: Spot) {
-        let input = called.input.filter(|raw| raw.text() != "null");
+    /// Adds a tool call that the caller has located.
+    pub(crate) fn push_call_at(&mut self, call: ToolCall<'_>, spot: Spot) {
+        let input = call.input.filter(|raw| raw.text() != "null");
         let facts = PartFacts {
             kind: Kind::Call,
-            status: called.status,
-            tool: called.tool,
-            call: called.id,
+            status: call.status,
+            tool: call.tool,
+            call: call.id,
             sizes: sizes::of_input(input.map_or("{}", Raw::text), self.measures),
             ..PartFacts::default()
         };
-        let tool = called.tool.unwrap_or_default();
+        let tool = call.tool.unwrap_or_default();
         let about = subject(tool, input.map_or("{}", Raw::text), self.origin.project.as_deref());
         let (subject, lines) = match about.about {
             About::Nothing => (None, Lines::ALL),
             About::File { path, lines } => (Some(path), lines),
-            // A patch over several files is about all of them; as one subject they are joined.
+            // The subject of a patch over several files is all of them, joined.
             About::Files(paths) => (Some(paths.join("\n")), Lines::ALL),
             About::Command(command) => (Some(command), Lines::ALL),
         };
         let facts = PartFacts { class: about.class, subject: subject.as_deref(), lines, ..facts };
         let part = self.push(facts, spot);
-        if let Some(id) = called.id.and_then(|id| self.outline.ids().find(id)) {
-            if self.called.len() <= id.index() {
-                self.called.resize(id.index() + 1, None);
+        if let Some(id) = call.id.and_then(|id| self.outline.ids().find(id)) {
+            if self.calls.len() <= id.index() {
+                self.calls.resize(id.index() + 1, None);
             }
-            self.called[id.index()] = Some(part);
+            self.calls[id.index()] = Some(part);
         }
     }
 
-    /// Adds a tool's answer to the newest message.
-    pub(crate) fn answer(&mut self, answered: Answered<'_>) {
-        let sizes = content::sizes(answered.content.map_or("null", Raw::text), self.measures);
-        let spot = self.spot_of(answered.content);
-        self.answer_at(answered, sizes, spot);
+    /// Adds a tool result.
+    pub(crate) fn push_result(&mut self, result: ToolResult<'_>) {
+        let sizes = content::sizes(result.content.map_or("null", Raw::text), self.measures);
+        self.push_result_sized(result, sizes);
     }
 
-    /// Adds a tool's answer whose text is not simply that of its content.
-    pub(crate) fn answer_sized(&mut self, answered: Answered<'_>, sizes: Sizes) {
-        let spot = self.spot_of(answered.content);
-        self.answer_at(answered, sizes, spot);
+    /// Adds a tool result that the caller has measured.
+    pub(crate) fn push_result_sized(&mut self, result: ToolResult<'_>, sizes: Sizes) {
+        let spot = self.spot_of(result.content);
+        self.push_result_at(result, sizes, spot);
     }
 
-    /// Adds a tool's answer that the caller has measured and located.
-    pub(crate) fn answer_at(&mut self, answered: Answered<'_>, sizes: Sizes, spot: Spot) {
-        let raw = answered.content.map_or("null", Raw::text);
+    /// Adds a tool result that the caller has measured and located.
+    pub(crate) fn push_result_at(&mut self, result: ToolResult<'_>, sizes: Sizes, spot: Spot) {
+        let raw = result.content.map_or("null", Raw::text);
         let facts = PartFacts {
             kind: Kind::Result,
-            status: answered.status,
-            call: answered.id,
-            cut: answered.cut,
-            failed: answered.failed,
+            status: result.status,
+            call: result.id,
+            cut: result.cut,
+            failed: result.failed,
             placeholder: content::is_placeholder(raw, self.measures),
             sizes,
             ..PartFacts::default()
         };
-        let id = answered.id.and_then(|id| self.outline.ids().find(id));
-        let call = id.and_then(|id| self.called.get(id.index()).copied().flatten());
-        let part = self.push(PartFacts { tool: answered.tool, ..facts }, spot);
+        let id = result.id.and_then(|id| self.outline.ids().find(id));
+        let call = id.and_then(|id| self.calls.get(id.index()).copied().flatten());
+        let part = self.push(PartFacts { tool: result.tool, ..facts }, spot);
         if let Some(call) = call {
             self.outline.follow(part, call);
         }
@@ -192,16 +191,16 @@ impl<'m> Draft<'m> {
 
     /// Adds a part and where it lies.
     pub(crate) fn push(&mut self, facts: PartFacts<'_>, spot: Spot) -> PartIx {
-        if let Places::Kept(spots) = &mut self.places {
+        if let Spots::Kept(spots) = &mut self.spots {
             spots.push(spot);
         }
         self.outline.push_part(facts)
     }
 
-    /// Where a value lies in the source; nothing if it was not borrowed from the text at hand.
+    /// Where a value lies in the source; `None` if it was not borrowed from the current text.
     pub(crate) fn range(&self, raw: Option<Raw<'_>>) -> Option<Range<usize>> {
         let text = raw?.text();
-        let (address, len, offset) = self.window;
+        let (address, len, offset) = self.current;
         let start = text.as_ptr().addr().checked_sub(address)?;
         (start + text.len() <= len).then_some(offset + start..offset + start + text.len())
     }
@@ -216,7 +215,7 @@ impl<'m> Draft<'m> {
         raw.map(|raw| sizes::of_json(raw.text(), self.measures)).unwrap_or_default()
     }
 
-    /// Whether a value is exactly the placeholder that the measures ask about.
+    /// Whether a value is exactly the placeholder that the measures name.
     pub(crate) fn is_placeholder(&self, raw: Option<Raw<'_>>) -> bool {
         raw.is_some_and(|raw| sizes::is_placeholder(raw.text(), self.measures))
     }
@@ -224,25 +223,17 @@ impl<'m> Draft<'m> {
     /// Puts the messages into another order, or joins some.
     pub(crate) fn rearrange(&mut self, picks: impl IntoIterator<Item = Pick>) {
         let (outline, parts) = self.outline.select(picks);
-        if let Places::Kept(spots) = &mut self.places {
+        if let Spots::Kept(spots) = &mut self.spots {
             *spots = parts.iter().filter_map(|part| spots.get(part.0 as usize).cloned()).collect();
         }
         self.outline = outline;
     }
 
-    /// The transcript of a text that was read as a whole.
-    pub(crate) fn finish<'a>(self, format: Format, text: &'a str) -> Transcript<'a> {
-        let Self { outline, warnings, origin, places, .. } = self;
-        let spots = match places {
-            Places::Kept(spots) => spots,
-            Places::Dropped => Vec::new(),
-        };
-        Transcript { format, outline, origin, warnings, bytes: text.as_bytes(), text, spots }
-    }
-
-    /// What is left of a text that was read through a buffer.
-    pub(crate) fn into_skim(self, format: Format) -> Skim {
-        let Self { outline, warnings, origin, .. } = self;
-        Skim { format, outline, origin, warnings }
+    /// Where each part lies in the source; empty if that was not noted.
+    pub(crate) fn take_spots(&mut self) -> Vec<Spot> {
+        match &mut self.spots {
+            Spots::Kept(spots) => std::mem::take(spots),
+            Spots::Dropped => Vec::new(),
+        }
     }
 }

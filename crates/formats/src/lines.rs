@@ -1,70 +1,55 @@
 //! Logs of one record a line: the loop that all of them share.
 //!
-//! A reader of such a log sees one record at a time and keeps only what it needs to know later, so the same
-//! reader serves a text in memory and a file that goes by in a small buffer. Lines that cannot be read are passed
-//! over with a warning; a last line without its end is a file that is being written.
+//! A reader of such a log gets one record at a time and keeps only what it needs later, so the same reader serves a text
+//! in memory and a file that is read through a small buffer. Lines that cannot be read are skipped with a warning. A last
+//! line without a line end may belong to a file that is still being written.
 
 use secateur::Measures;
 
-use crate::draft::Draft;
-use crate::format::{Format, text_of};
+use crate::draft::TranscriptDraft;
 use crate::json::SyntaxError;
-use crate::skim::Skim;
-use crate::transcript::Transcript;
 use crate::warning::Warning;
-use crate::{claude_code, codex, copilot_cli, pi};
 
 /// A reader that takes one record after the other.
-pub(crate) trait Records {
-    /// Takes a record: a line without its end. An error means that the line is not JSON.
-    fn record(&mut self, draft: &mut Draft<'_>, line: &str) -> Result<(), SyntaxError>;
+pub(crate) trait LineReader {
+    /// Reads a record: a line without its end. An error means that the line is not JSON.
+    fn record(&mut self, draft: &mut TranscriptDraft<'_>, line: &str) -> Result<(), SyntaxError>;
 
-    /// What is known only after the last record: branches, totals, the order of messages.
-    fn finish(&mut self, draft: &mut Draft<'_>);
+    /// Adds what is known only after the last record: branches, totals, the order of messages.
+    fn finish(&mut self, draft: &mut TranscriptDraft<'_>);
 }
 
-/// A log in the course of being read.
-pub(crate) struct Lines<'m> {
-    format: Format,
-    reader: Box<dyn Records>,
-    draft: Draft<'m>,
+/// A log that is being read line by line.
+pub(crate) struct LineLog<'m> {
+    reader: Box<dyn LineReader>,
+    draft: TranscriptDraft<'m>,
     line: u64,
-    /// Nothing but white space has come by so far.
+    /// There was nothing but white space so far.
     is_blank: bool,
 }
 
-/// So many warnings about single lines are enough.
-const WARNINGS: usize = 100;
+/// The most warnings about single lines.
+const MAX_WARNINGS: usize = 100;
 
-impl<'m> Lines<'m> {
-    /// A reader for logs of this format, if they are lines.
-    pub(crate) fn of(format: Format, measures: &'m Measures) -> Option<Self> {
-        let reader: Box<dyn Records> = match format {
-            Format::ClaudeCode => Box::<claude_code::Reader>::default(),
-            Format::Codex => Box::<codex::Reader>::default(),
-            Format::Pi => Box::<pi::Reader>::default(),
-            Format::CopilotCli => Box::<copilot_cli::Reader>::default(),
-            _ => return None,
-        };
-        Some(Self { format, reader, draft: Draft::new("", measures), line: 0, is_blank: true })
+impl<'m> LineLog<'m> {
+    /// A log that was not read yet.
+    pub(crate) fn new(reader: Box<dyn LineReader>, measures: &'m Measures) -> Self {
+        Self { reader, draft: TranscriptDraft::new("", measures), line: 0, is_blank: true }
     }
 
     /// Reads a whole source.
-    pub(crate) fn read<'a>(mut self, bytes: &'a [u8]) -> Transcript<'a> {
+    pub(crate) fn read(mut self, bytes: &[u8]) -> TranscriptDraft<'m> {
         let taken = self.take(bytes, 0);
         self.take_last(bytes.get(taken..).unwrap_or_default(), taken);
-        self.reader.finish(&mut self.draft);
-        // A line that is no text was left alone; everything else is looked up by its bytes.
-        let text = text_of(bytes);
-        Transcript { bytes, ..self.draft.finish(self.format, text) }
+        self.finish()
     }
 
-    /// Does without the places of parts: the source goes by and cannot be looked into again.
-    pub(crate) fn forget_places(&mut self) {
-        self.draft.forget_places();
+    /// Stops noting where parts lie: the source is not kept, so they cannot be looked up.
+    pub(crate) fn drop_spots(&mut self) {
+        self.draft.drop_spots();
     }
 
-    /// Takes all whole lines of a buffer that begins at this offset of the source; says how many bytes they are.
+    /// Reads all whole lines of a buffer that begins at this offset of the source; returns their length in bytes.
     pub(crate) fn take(&mut self, buffer: &[u8], offset: usize) -> usize {
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', buffer) {
@@ -77,7 +62,7 @@ impl<'m> Lines<'m> {
         start
     }
 
-    /// Takes what stands behind the last line end.
+    /// Reads what follows the last line end.
     pub(crate) fn take_last(&mut self, rest: &[u8], offset: usize) {
         if rest.trim_ascii().is_empty() {
             return;
@@ -105,22 +90,22 @@ impl<'m> Lines<'m> {
 
     fn warn(&mut self, reason: String) {
         let warnings = &mut self.draft.warnings;
-        if warnings.len() < WARNINGS {
+        if warnings.len() < MAX_WARNINGS {
             warnings.push(Warning { line: self.line, reason });
-        } else if warnings.len() == WARNINGS {
+        } else if warnings.len() == MAX_WARNINGS {
             let reason = "more lines cannot be read; no further warnings are given".to_owned();
             warnings.push(Warning { line: self.line, reason });
         }
     }
 
-    /// Whether nothing but white space has come by.
+    /// Whether there was nothing but white space.
     pub(crate) fn is_blank(&self) -> bool {
         self.is_blank
     }
 
-    /// What is left after the last line.
-    pub(crate) fn into_skim(mut self) -> Skim {
+    /// Ends the log after its last line.
+    pub(crate) fn finish(mut self) -> TranscriptDraft<'m> {
         self.reader.finish(&mut self.draft);
-        self.draft.into_skim(self.format)
+        self.draft
     }
 }

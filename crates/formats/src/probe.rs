@@ -34,14 +34,14 @@ pub(crate) struct Probe<'a> {
     /// The beginning itself.
     pub text: &'a str,
     /// The members of the document, if it is an object.
-    pub top: Record,
+    pub top: ProbedRecord,
     /// The first records: lines, elements of an array, or elements of an object's `messages`.
-    pub records: Vec<Record>,
+    pub records: Vec<ProbedRecord>,
 }
 
 /// What one object looks like.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
+pub(crate) struct ProbedRecord {
     keys: Vec<String>,
     /// Its members that are short texts.
     texts: Vec<(String, String)>,
@@ -64,7 +64,7 @@ impl<'a> Probe<'a> {
     }
 
     fn of_objects(text: &'a str) -> Self {
-        let (top, end) = Record::of(text);
+        let (top, end) = ProbedRecord::of(text);
         let behind = text.get(end..).unwrap_or_default();
         let ends_line = behind.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
         let is_more = behind.trim_start().starts_with('{') && ends_line;
@@ -73,7 +73,7 @@ impl<'a> Probe<'a> {
             || (ends_line && !text.get(..end).unwrap_or_default().contains('\n') && !top.has("messages"))
         {
             let lines = text.lines().filter(|line| !line.trim().is_empty()).take(RECORDS);
-            let records = lines.map(|line| Record::of(line).0).collect();
+            let records = lines.map(|line| ProbedRecord::of(line).0).collect();
             return Self { shape: Shape::Lines, text, top, records };
         }
         let records = if top.has("messages") { elements(text) } else { Vec::new() };
@@ -86,12 +86,12 @@ impl<'a> Probe<'a> {
     }
 
     /// Whether any of the first records is like that.
-    pub(crate) fn any(&self, test: impl Fn(&Record) -> bool) -> bool {
+    pub(crate) fn any(&self, test: impl Fn(&ProbedRecord) -> bool) -> bool {
         self.records.iter().any(test)
     }
 
     /// Whether the first record is like that.
-    pub(crate) fn first(&self, test: impl Fn(&Record) -> bool) -> bool {
+    pub(crate) fn first(&self, test: impl Fn(&ProbedRecord) -> bool) -> bool {
         self.records.first().is_some_and(test)
     }
 
@@ -110,23 +110,23 @@ impl<'a> Probe<'a> {
     }
 }
 
-fn elements(text: &str) -> Vec<Record> {
+fn elements(text: &str) -> Vec<ProbedRecord> {
     let ranges = element_ranges(text);
-    let whole: Vec<Record> = ranges
+    let whole: Vec<ProbedRecord> = ranges
         .iter()
         .take(RECORDS)
-        .filter_map(|range| Some(Record::of(text.get(range.clone())?).0))
+        .filter_map(|range| Some(ProbedRecord::of(text.get(range.clone())?).0))
         .collect();
     if !whole.is_empty() {
         return whole;
     }
     // The first element is larger than the sample: its beginning has to do.
     let start = text.find('[').map_or(0, |at| at + 1);
-    let (record, _) = Record::of(text.get(start..).unwrap_or_default());
+    let (record, _) = ProbedRecord::of(text.get(start..).unwrap_or_default());
     if record.keys.is_empty() { Vec::new() } else { vec![record] }
 }
 
-impl Record {
+impl ProbedRecord {
     /// Looks at the first value of a text; also says where it ends.
     fn of(text: &str) -> (Self, usize) {
         const TYPES: usize = 40;

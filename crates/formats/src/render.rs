@@ -46,7 +46,8 @@ mod openai_responses;
 use secateur::{Kind, PartIx};
 use serde::Serialize;
 
-use crate::transcript::{Rendering, Transcript};
+use crate::cut::Rendering;
+use crate::transcript::Transcript;
 use crate::wire::Wire;
 
 /// What a request says beside the conversation.

@@ -14,46 +14,60 @@ pub(crate) mod openai_responses;
 
 use std::collections::HashMap;
 
-use secateur::{Action, Kind, Measures, MessageFacts, PLACEHOLDER, PartFacts, Role, Status};
+use secateur::{Action, Kind, MessageFacts, PLACEHOLDER, PartFacts, Role, Status};
 
 use crate::chat;
 use crate::content;
+use crate::cut::{ApplyError, CutSite, Rendering, replace_result};
 use crate::document::{element_ranges, element_ranges_under};
-use crate::draft::Draft;
+use crate::draft::TranscriptDraft;
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Edit, Fields, Raw, encode, read as read_json};
-use crate::transcript::{ApplyError, Rendering, Transcript};
+use crate::probe::{Probe, Shape};
+use crate::spec::{Cutting, FormatReader, FormatSpec};
 use crate::warning::Warning;
 use crate::wire::Wire;
 
-/// Reads a request body.
-pub(crate) fn read<'a>(wire: Wire, text: &'a str, measures: &Measures) -> Transcript<'a> {
+/// How a request is read and cut.
+pub(crate) fn spec(wire: Wire) -> &'static FormatSpec {
     match wire {
-        Wire::Anthropic => anthropic::read(text, measures),
-        Wire::OpenAiChat => openai_chat::read(text, measures),
-        Wire::OpenAiResponses => openai_responses::read(text, measures),
-        Wire::Gemini => gemini::read(text, measures),
+        Wire::Anthropic => &anthropic::SPEC,
+        Wire::OpenAiChat => &openai_chat::SPEC,
+        Wire::OpenAiResponses => &openai_responses::SPEC,
+        Wire::Gemini => &gemini::SPEC,
     }
 }
 
+/// The wire of a request, given its beginning.
+pub(crate) fn detect(probe: &Probe<'_>) -> Option<Wire> {
+    let is_own = |wire: &Wire| (spec(*wire).matches)(probe);
+    Wire::ALL.into_iter().find(is_own).filter(|_| probe.shape == Shape::Object)
+}
+
+const fn spec_of(matches: fn(&Probe<'_>) -> bool, read: fn(&mut TranscriptDraft<'_>, &str)) -> FormatSpec {
+    let reader = FormatReader::Whole(read);
+    FormatSpec { cutting: Cutting::Replace(edits), ..FormatSpec::plain(matches, reader) }
+}
+
 /// The edits that cut one tool result.
-pub(crate) fn edits(transcript: &Transcript<'_>, cut: Rendering<'_>) -> Result<Vec<Edit>, ApplyError> {
+fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
+    let cut = site.cut;
     let is_blank = cut.action == Action::Clear && cut.placeholder.trim().is_empty();
     // What failed must say something, or Anthropic refuses it.
-    let is_mute = is_blank && transcript.outline.status(cut.part) == Status::Error;
+    let is_mute = is_blank && site.outline.status(cut.part) == Status::Error;
     let cut = if is_mute { Rendering { placeholder: PLACEHOLDER, ..cut } } else { cut };
-    let mut edits = content::edits(transcript, cut)?;
+    let mut edits = replace_result(&CutSite { cut, ..*site })?;
     for edit in edits.iter_mut().filter(|edit| edit.text.starts_with("[{")) {
         if is_blank && !is_mute {
             // Providers refuse a block whose text is empty, but not an empty text in the place of blocks.
             edit.text = encode("");
-        } else if transcript.raw(edit.range.clone()).is_some_and(|raw| element_ranges(raw).is_empty()) {
+        } else if site.raw(&edit.range).is_some_and(|raw| element_ranges(raw).is_empty()) {
             // A list without blocks does not tell what its provider calls a block of text.
             edit.text = encode(&content::text(&edit.text));
         }
     }
     // Media that lie beside the content leave with it.
-    if let Some(media) = transcript.spot(cut.part).and_then(|spot| spot.second.clone()) {
+    if let Some(media) = site.spot.and_then(|spot| spot.second.clone()) {
         edits.push(Edit { range: media, text: "[]".to_owned() });
     }
     edits.sort_by_key(|edit| edit.range.start);
@@ -68,7 +82,7 @@ raw_fields!(
 
 /// Reads a body, and the elements of the list of what was said in it: a single value counts as a list of one. Of a
 /// body that breaks off, the whole elements of its list are kept.
-fn read_body<'a>(wire: Wire, text: &'a str, draft: &mut Draft<'_>) -> (Body<'a>, Vec<Raw<'a>>) {
+fn read_body<'a>(wire: Wire, text: &'a str, draft: &mut TranscriptDraft<'_>) -> (Body<'a>, Vec<Raw<'a>>) {
     let text = text.trim_start_matches('\u{FEFF}');
     let error = match object::<Body<'a>>(text) {
         Ok(body) => {
@@ -100,10 +114,10 @@ fn read_body<'a>(wire: Wire, text: &'a str, draft: &mut Draft<'_>) -> (Body<'a>,
 }
 
 /// Adds the instructions that stand beside the messages.
-fn instruct(draft: &mut Draft<'_>, instructions: Option<Raw<'_>>) {
+fn instruct(draft: &mut TranscriptDraft<'_>, instructions: Option<Raw<'_>>) {
     if let Some(raw) = instructions.filter(|raw| raw.text() != "null") {
-        draft.message(MessageFacts { role: Role::System, ..MessageFacts::default() });
-        draft.say(Kind::Text, Some(raw));
+        draft.push_message(MessageFacts { role: Role::System, ..MessageFacts::default() });
+        draft.push_text(Kind::Text, Some(raw));
     }
 }
 
@@ -121,7 +135,7 @@ fn fields<'a, T: Fields<'a>>(raw: Raw<'a>) -> T {
 }
 
 /// A part that is sent as it is and that nobody here understands.
-fn push_opaque(draft: &mut Draft<'_>, raw: Raw<'_>) {
+fn push_opaque(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>) {
     let (sizes, spot) = (draft.sizes_of(Some(raw)), draft.spot_of(Some(raw)));
     draft.push(PartFacts { kind: Kind::Other, sizes, ..PartFacts::default() }, spot);
 }

@@ -1,7 +1,7 @@
 //! Reading a log for its facts alone, through a buffer of bounded size.
 //!
-//! A log of one record a line need not be in memory to be counted: line after line goes through one buffer, which
-//! is as large as the longest line, and what remains is the outline. Everything else is read as a whole.
+//! A log of one record a line need not be in memory as a whole: it is read through one buffer, which is as large as the
+//! longest line, and only the outline is kept. All other formats are read as a whole.
 
 mod buffer;
 
@@ -9,15 +9,18 @@ use std::io::{self, Read};
 
 use secateur::{Measures, Outline};
 
-use crate::format::{Format, ReadError, read_all_as};
-use crate::lines::Lines;
+use crate::draft::TranscriptDraft;
+use crate::format::Format;
+use crate::lines::LineLog;
 use crate::origin::Origin;
 use crate::probe;
+use crate::read::{ReadError, read_all_as};
+use crate::spec::FormatReader;
 use crate::transcript::Transcript;
 use crate::warning::Warning;
-use buffer::Buffer;
+use buffer::ReadBuffer;
 
-/// What is left of a session that was only read: its facts, without its bytes.
+/// The facts of a session, without its bytes.
 #[derive(Clone, Debug)]
 pub struct Skim {
     /// The format that was read.
@@ -57,7 +60,7 @@ pub enum SkimError {
     },
 }
 
-/// Reads the sessions of a source, mostly one, in whatever known format they are.
+/// Reads the facts of the sessions in a source, mostly one, in any known format.
 ///
 /// ```
 /// use secateur::Measures;
@@ -78,7 +81,7 @@ pub fn skim(
     format: Option<Format>,
     measures: &Measures,
 ) -> Result<Vec<Skim>, SkimError> {
-    // The format is told from the beginning; after that a buffer is enough.
+    // The beginning shows the format; after that a buffer is enough.
     let mut beginning = Vec::new();
     let enough = probe::ENOUGH as u64;
     source.by_ref().take(enough).read_to_end(&mut beginning)?;
@@ -86,25 +89,27 @@ pub fn skim(
         Some(format) => format,
         None => Format::detect(&beginning)?,
     };
-    let Some(mut lines) = Lines::of(format, measures) else {
+    let FormatReader::Lines(reader) = format.spec().reader else {
         source.read_to_end(&mut beginning)?;
         let transcripts = read_all_as(&beginning, format, measures)?;
         return Ok(transcripts.into_iter().map(Into::into).collect());
     };
-    lines.forget_places();
+    let mut lines = LineLog::new(reader(), measures);
+    lines.drop_spots();
     let mut offset = lines.take(&beginning, 0);
     beginning.drain(..offset);
-    let mut buffer = Buffer::of(beginning);
+    let mut buffer = ReadBuffer::of(beginning);
     while buffer.fill(&mut source)? {
         let taken = lines.take(buffer.bytes(), offset);
-        buffer.forget(taken);
+        buffer.consume(taken);
         offset += taken;
     }
     lines.take_last(buffer.bytes(), offset);
     if lines.is_blank() {
         return Err(ReadError::Empty.into());
     }
-    Ok(vec![lines.into_skim()])
+    let TranscriptDraft { outline, origin, warnings, .. } = lines.finish();
+    Ok(vec![Skim { format, outline, origin, warnings }])
 }
 
 #[cfg(test)]
@@ -120,7 +125,7 @@ mod tests {
             assert!(matches!(skimmed, Err(SkimError::Read { source: ReadError::Empty })));
             assert_eq!(read_all_as(log, Format::ClaudeCode, &measures).unwrap_err(), ReadError::Empty);
         }
-        // A mark of the byte order is something.
+        // A byte order mark is not nothing.
         let mark = b"\xEF\xBB\xBF\n";
         assert!(skim(&mark[..], Some(Format::ClaudeCode), &measures).is_ok());
         assert!(read_all_as(mark, Format::ClaudeCode, &measures).is_ok());

@@ -1,8 +1,7 @@
-//! A transcript: a session's bytes, where its messages and parts lie in them, and its outline.
+//! A transcript: a session's bytes, where its parts lie in them, and its outline.
 //!
-//! Reading never copies content: a transcript borrows the bytes and knows, for each part, the range that
-//! holds it. Applying cuts gives a list of edits to those bytes, so that whatever is not cut comes out
-//! exactly as it went in.
+//! Reading never copies content: a transcript borrows the bytes and knows the range of each part. Applying cuts gives a
+//! list of edits to those bytes, so everything that is not cut stays byte for byte as it was.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,38 +11,15 @@ use secateur::{
     recall_note,
 };
 
+use crate::content;
+use crate::cut::{ApplyError, CutSite, Rendering, Spot};
+use crate::draft::TranscriptDraft;
 use crate::format::Format;
 use crate::handle::handle;
-use crate::json::{Splice, SpliceError, decode};
+use crate::json::{Splice, decode};
 use crate::origin::Origin;
+use crate::spec::FormatSpec;
 use crate::warning::Warning;
-use crate::{aider, content};
-
-/// Where a part lies in the source.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Spot {
-    /// The string literal of the part's own id.
-    pub id: Option<Range<usize>>,
-    /// The content that a cut replaces.
-    pub content: Option<Range<usize>>,
-    /// What a mark is written into, or over; what that is, the format knows.
-    pub mark: Option<Range<usize>>,
-    /// A second place that a mark touches.
-    pub second: Option<Range<usize>>,
-    /// The content lies inside `mark` rather than beside it.
-    pub inside: bool,
-}
-
-/// How one part is cut: what a renderer needs to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rendering<'a> {
-    /// Which part.
-    pub part: PartIx,
-    /// What happens to it.
-    pub action: Action,
-    /// What stands where content was, with names in braces for what is filled in.
-    pub placeholder: &'a str,
-}
 
 /// A session's bytes with their outline.
 #[derive(Clone, Debug)]
@@ -56,35 +32,32 @@ pub struct Transcript<'a> {
     pub origin: Origin,
     /// What could not be read.
     pub warnings: Vec<Warning>,
-    pub(crate) bytes: &'a [u8],
-    pub(crate) text: &'a str,
-    pub(crate) spots: Vec<Spot>,
-}
-
-/// Why cuts cannot be applied to a transcript.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ApplyError {
-    /// The format has no way to hold such a cut.
-    #[error("a {format} session cannot hold this cut of part {part}: {reason}")]
-    Unsupported {
-        /// The format.
-        format: Format,
-        /// The number of the part.
-        part: u32,
-        /// What is missing.
-        reason: &'static str,
-    },
-    /// Two edits touch the same bytes, which would mean that a part was read wrongly.
-    #[error("cuts of this session overlap: {source}")]
-    Overlap {
-        /// The edits in question.
-        #[from]
-        source: SpliceError,
-    },
+    spec: &'static FormatSpec,
+    bytes: &'a [u8],
+    /// The bytes as far as they are UTF-8.
+    text: &'a str,
+    spots: Vec<Spot>,
 }
 
 impl<'a> Transcript<'a> {
+    /// The transcript of what a reader found in `bytes`; `text` is their beginning that is UTF-8.
+    pub(crate) fn new(
+        format: Format,
+        spec: &'static FormatSpec,
+        mut draft: TranscriptDraft<'_>,
+        bytes: &'a [u8],
+        text: &'a str,
+    ) -> Self {
+        let spots = draft.take_spots();
+        let TranscriptDraft { outline, origin, warnings, .. } = draft;
+        Self { format, outline, origin, warnings, spec, bytes, text, spots }
+    }
+
+    /// Whether cuts are marked in the session's own bytes.
+    pub(crate) fn holds_marks(&self) -> bool {
+        self.spec.holds_marks()
+    }
+
     /// The bytes that were read.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
@@ -118,20 +91,16 @@ impl<'a> Transcript<'a> {
         self.spot(part)?.content.clone().and_then(|range| self.raw(range))
     }
 
-    /// The text of a part: decoded, its blocks joined by line ends, without what is only markup. Images have none.
+    /// The text of a part: decoded, its blocks joined by line feeds, without markup. Images have none.
     pub fn text_of(&self, part: PartIx) -> Cow<'_, str> {
-        let raw = self.content(part).unwrap_or_default();
-        match self.format {
-            Format::Aider => aider::text(raw),
-            _ => content::text(raw),
-        }
+        (self.spec.text)(self.content(part).unwrap_or_default())
     }
 
-    /// All that a part says, as it is fetched back: its text, or the whole input of a tool, or the raw content if there
-    /// is no text in it.
+    /// The whole original of a part, for a recall: its text, or the input of a tool, or the raw content if it has no
+    /// text.
     pub fn original(&self, part: PartIx) -> Cow<'_, str> {
         let raw = self.content(part).unwrap_or_default();
-        if self.outline.kind(part) == Kind::Call && self.format != Format::Aider {
+        if self.outline.kind(part) == Kind::Call {
             return content::input(raw);
         }
         match self.text_of(part) {
@@ -140,13 +109,13 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// The name by which a part is fetched back. It follows from what the part says, so it is the same in every
-    /// session, every copy and every request that holds it.
+    /// The name by which a part is recalled. It is computed from the original, so it is the same in every session, copy
+    /// and request that holds the part.
     pub fn handle(&self, part: PartIx) -> String {
         handle(&self.original(part))
     }
 
-    /// What stands in the place of a part that is cleared: the names in a profile's placeholder filled in.
+    /// The placeholder of a part that is cleared: a profile's template with its names filled in.
     pub fn placeholder<'p>(&self, part: PartIx, template: &'p str) -> Cow<'p, str> {
         match fill_placeholder(template, &self.outline, part) {
             Cow::Borrowed(plain) if !plain.contains('{') => Cow::Borrowed(plain),
@@ -157,7 +126,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// What is written because of a cut: in the place of what is cleared, or behind what is trimmed.
+    /// The text that a cut writes: in the place of what is cleared, or behind what is trimmed.
     pub(crate) fn written<'r>(&self, cut: Rendering<'r>) -> Cow<'r, str> {
         match cut.action {
             Action::Trim { .. } => fill_handle(recall_note(cut.placeholder), || self.handle(cut.part)),
@@ -165,18 +134,18 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// What the model is given when message `at` is asked for, or with the next request: the messages that are
-    /// alive then, in the order in which it sees them.
+    /// The context of the request for message `at`, or of the next request: its messages in the order in which the model
+    /// sees them.
     pub fn context(&self, at: Option<MessageIx>) -> Transcript<'a> {
         let (outline, parts) = self.outline.select(self.outline.context(at).into_iter().map(Pick::Message));
         let spots = parts.iter().filter_map(|&part| self.spot(part).cloned()).collect();
-        let Self { format, origin, warnings, bytes, text, .. } = self;
-        let (origin, warnings) = (origin.clone(), warnings.clone());
-        Transcript { format: *format, outline, origin, warnings, bytes, text, spots }
+        let Self { format, spec, bytes, text, .. } = *self;
+        let (origin, warnings) = (self.origin.clone(), self.warnings.clone());
+        Transcript { format, outline, origin, warnings, spec, bytes, text, spots }
     }
 
-    /// The source with these cuts made, as edits: marks where the system marks, replaced content where it
-    /// replaces. `now` is written where a system writes the time of a cut.
+    /// The source with these cuts made, as edits: a mark where the system marks cuts, replaced content elsewhere. `now` is
+    /// written where a system writes the time of a cut.
     pub fn apply<'r>(
         &self,
         cuts: impl IntoIterator<Item = Rendering<'r>>,
@@ -185,7 +154,16 @@ impl<'a> Transcript<'a> {
         let mut splice = Splice::new(self.bytes);
         for cut in cuts {
             let placeholder = self.written(cut);
-            for edit in self.format.edits(self, Rendering { placeholder: &placeholder, ..cut }, now)? {
+            let site = CutSite {
+                format: self.format,
+                outline: &self.outline,
+                bytes: self.bytes,
+                text: self.text,
+                spot: self.spot(cut.part),
+                cut: Rendering { placeholder: &placeholder, ..cut },
+                now,
+            };
+            for edit in self.spec.edits(&site)? {
                 splice.push(edit)?;
             }
         }
@@ -193,7 +171,7 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// The cuts of a plan together with those remembered, each part once: what a request has to show.
+/// The cuts of a plan together with those remembered, each part once: all cuts that a request has to show.
 pub fn renderings<'a>(
     plan: &'a Plan,
     outline: &'a Outline,

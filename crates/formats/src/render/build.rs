@@ -12,10 +12,11 @@ use super::Loss;
 use super::conversation::{Answer, Block, Conversation, Item, Medium, NO_CALL, START, Turn, Use};
 use super::input::{Input, with_whole_pairs};
 use super::labels::{Ids, tool_name};
-use crate::content::{self, Piece};
+use crate::content::{self, ContentPiece};
+use crate::cut::{Rendering, text_left};
 use crate::format::Format;
 use crate::json::{Printer, decode, print};
-use crate::transcript::{Rendering, Transcript};
+use crate::transcript::Transcript;
 use crate::wire::Wire;
 
 /// Makes a session into a conversation for this wire, and says what had to be left out of it.
@@ -185,14 +186,14 @@ impl<'a> Builder<'_, '_, 'a> {
         let content = self.transcript.content(part).filter(|_| is_whole);
         let is_google = matches!(self.transcript.format, Format::Request(Wire::Gemini) | Format::GeminiCli);
         let object = content.filter(|raw| {
-            let is_data = || is_google || matches!(*content::pieces(raw), [Piece::Data(_)]);
+            let is_data = || is_google || matches!(*content::pieces(raw), [ContentPiece::Data(_)]);
             raw.starts_with('{') && is_data() && serde_json::from_str::<IgnoredAny>(raw).is_ok()
         });
         // Media that stand beside the answer.
         let beside = self.transcript.spot(part).and_then(|spot| spot.second.clone());
         let beside = beside.filter(|_| is_whole && is_google).and_then(|range| self.transcript.raw(range));
         for raw in beside.map(content::pieces).unwrap_or_default() {
-            if let Piece::Media(raw) = raw {
+            if let ContentPiece::Media(raw) = raw {
                 items.push(Item::Media(Medium { part, kind: Kind::Result, raw }));
             }
         }
@@ -210,12 +211,12 @@ impl<'a> Builder<'_, '_, 'a> {
         let Some(raw) = self.transcript.content(part) else { return Vec::new() };
         let kind = outline.kind(part);
         // A mark in the file means that the model is not shown what it still holds.
-        let is_marked = outline.is_cut(part) && self.transcript.format.holds_marks();
+        let is_marked = outline.is_cut(part) && self.transcript.holds_marks();
         let marked = Rendering { part, action: Action::Clear, placeholder: PLACEHOLDER };
         if let Some(cut) = self.cuts.get(&part).copied().or_else(|| is_marked.then_some(marked)) {
             let written = self.transcript.written(cut);
             let cut = Rendering { placeholder: &written, ..cut };
-            let left = content::text(&content::replaced(raw, cut)).into_owned();
+            let left = text_left(raw, cut);
             return if is_blank(&left) { Vec::new() } else { vec![Item::Text(Cow::Owned(left))] };
         }
         if kind == Kind::Media {
@@ -225,10 +226,10 @@ impl<'a> Builder<'_, '_, 'a> {
             // Its content is Markdown, which may well begin like JSON.
             return if is_blank(raw) { Vec::new() } else { vec![Item::Text(Cow::Borrowed(raw))] };
         }
-        let item = |piece: Piece<'a>| match piece {
-            Piece::Text(literal) => Item::Text(decode(literal)),
-            Piece::Data(value) => Item::Text(Cow::Owned(print(value, Printer::Compact))),
-            Piece::Media(raw) => Item::Media(Medium { part, kind, raw }),
+        let item = |piece: ContentPiece<'a>| match piece {
+            ContentPiece::Text(literal) => Item::Text(decode(literal)),
+            ContentPiece::Data(value) => Item::Text(Cow::Owned(print(value, Printer::Compact))),
+            ContentPiece::Media(raw) => Item::Media(Medium { part, kind, raw }),
         };
         let is_there = |item: &Item<'a>| !matches!(item, Item::Text(text) if is_blank(text));
         content::pieces(raw).into_iter().map(item).filter(is_there).collect()

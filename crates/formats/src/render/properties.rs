@@ -7,8 +7,9 @@ use secateur::Measures;
 use serde_json::{Value, json};
 
 use super::{RenderOptions, Rendered, render};
-use crate::format::{Format, read_as};
+use crate::format::Format;
 use crate::json::encode;
+use crate::read::read_as;
 use crate::wire::Wire;
 
 /// What happens in a session, in any order.

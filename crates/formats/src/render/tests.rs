@@ -5,10 +5,12 @@ use serde_json::Value;
 
 use super::properties::faults;
 use super::{RenderOptions, Rendered, render};
-use crate::draft::Draft;
-use crate::format::{Format, read_as};
+use crate::cut::{Rendering, Spot};
+use crate::draft::TranscriptDraft;
+use crate::format::Format;
+use crate::read::read_as;
 use crate::request::tests::ALL;
-use crate::transcript::{Rendering, Spot, Transcript};
+use crate::transcript::Transcript;
 use crate::wire::Wire;
 
 const OPTIONS: RenderOptions<'static> = RenderOptions { model: "m", max_tokens: None };
@@ -209,11 +211,13 @@ fn opaque_items_are_named_as_losses() {
 fn markdown_is_no_json() {
     let text = "[a link](https://example.org) and more\n";
     let measures = Measures::default();
-    let mut draft = Draft::new(text, &measures);
-    draft.message(MessageFacts { role: Role::User, ..MessageFacts::default() });
+    let mut draft = TranscriptDraft::new(text, &measures);
+    draft.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
     let facts = PartFacts { kind: Kind::Text, ..PartFacts::default() };
     draft.push(facts, Spot { content: Some(0..text.len()), ..Spot::default() });
-    let body = render(&draft.finish(Format::Aider, text), Wire::OpenAiChat, &OPTIONS, &[]).body;
+    let spec = Format::Aider.spec();
+    let transcript = Transcript::new(Format::Aider, spec, draft, text.as_bytes(), text);
+    let body = render(&transcript, Wire::OpenAiChat, &OPTIONS, &[]).body;
     assert!(body.contains(r#""content":"[a link](https://example.org) and more\n""#), "{body}");
 }
 

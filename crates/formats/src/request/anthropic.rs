@@ -3,56 +3,57 @@
 //! Tools answer in the next user message, which may hold a person's words as well. One that holds nothing but
 //! answers is a tool's message here, so that a turn begins where a person spoke.
 
-use secateur::{Kind, Measures, MessageFacts, Role, Status};
+use secateur::{Kind, MessageFacts, Role, Status};
 
 use super::{fields, instruct, list, push_opaque, read_body, role};
-use crate::draft::{Answered, Called, Draft};
-use crate::format::Format;
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::Raw;
 use crate::json::fields::raw_fields;
-use crate::transcript::Transcript;
+use crate::spec::FormatSpec;
 use crate::wire::Wire;
 
+/// How such requests are read and cut.
+pub(super) const SPEC: FormatSpec =
+    super::spec_of(|probe| Wire::detect(probe.text) == Some(Wire::Anthropic), read);
+
 /// Reads a request; what cannot be read is passed over with a warning.
-pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    let mut draft = Draft::new(text, measures);
-    let (body, messages) = read_body(Wire::Anthropic, text, &mut draft);
-    instruct(&mut draft, body.system);
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    let (body, messages) = read_body(Wire::Anthropic, text, draft);
+    instruct(draft, body.system);
     for message in messages {
-        take(&mut draft, fields(message));
+        take(draft, fields(message));
     }
-    draft.finish(Format::Request(Wire::Anthropic), text)
 }
 
-fn take(draft: &mut Draft<'_>, message: Message<'_>) {
+fn take(draft: &mut TranscriptDraft<'_>, message: Message<'_>) {
     let blocks = message.content.map(list).unwrap_or_default();
     let blocks: Vec<(Raw<'_>, Block<'_>)> = blocks.into_iter().map(|raw| (raw, fields(raw))).collect();
     let answers_only = !blocks.is_empty() && blocks.iter().all(|(_, block)| block.is("tool_result"));
     let role = if answers_only { Role::Tool } else { role(message.role) };
-    draft.message(MessageFacts { role, ..MessageFacts::default() });
+    draft.push_message(MessageFacts { role, ..MessageFacts::default() });
     if let Some(text) = message.content.filter(|content| content.is_string()) {
-        draft.say(Kind::Text, Some(text));
+        draft.push_text(Kind::Text, Some(text));
     }
     for (raw, block) in blocks {
         take_block(draft, raw, block);
     }
 }
 
-fn take_block(draft: &mut Draft<'_>, raw: Raw<'_>, block: Block<'_>) {
+fn take_block(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, block: Block<'_>) {
     match block.kind.and_then(Raw::as_str).as_deref() {
-        Some("text") => draft.say(Kind::Text, block.text),
-        Some("image" | "document") => draft.show(raw),
+        Some("text") => draft.push_text(Kind::Text, block.text),
+        Some("image" | "document") => draft.push_media(raw),
         Some("thinking") => {
-            draft.say(Kind::Reasoning, block.thinking);
+            draft.push_text(Kind::Reasoning, block.thinking);
             if block.signature.is_some() {
-                draft.say(Kind::Signature, block.signature);
+                draft.push_text(Kind::Signature, block.signature);
             }
         }
-        Some("redacted_thinking") => draft.say(Kind::Signature, block.data),
+        Some("redacted_thinking") => draft.push_text(Kind::Signature, block.data),
         Some("tool_use") => {
             let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
             let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.call(Called { tool, id, status: Status::Completed, input: block.input });
+            draft.push_call(ToolCall { tool, id, status: Status::Completed, input: block.input });
         }
         Some("tool_result") => {
             let id = block.answered.and_then(Raw::as_str);
@@ -61,7 +62,7 @@ fn take_block(draft: &mut Draft<'_>, raw: Raw<'_>, block: Block<'_>) {
                 _ => Status::Completed,
             };
             let content = block.content;
-            draft.answer(Answered { id: id.as_deref(), status, content, ..Answered::default() });
+            draft.push_result(ToolResult { id: id.as_deref(), status, content, ..ToolResult::default() });
         }
         _ => push_opaque(draft, raw),
     }

@@ -7,32 +7,34 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, Measures, MessageFacts, PartFacts, Role, Status};
+use secateur::{Kind, MessageFacts, PartFacts, Role, Status};
 
 use super::{Ordinals, fields, instruct, list, push_opaque, read_body, role};
 use crate::content;
-use crate::draft::{Answered, Called, Draft};
-use crate::format::Format;
+use crate::cut::Spot;
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::Raw;
 use crate::json::fields::raw_fields;
-use crate::transcript::{Spot, Transcript};
+use crate::spec::FormatSpec;
 use crate::wire::Wire;
 
+/// How such requests are read and cut.
+pub(super) const SPEC: FormatSpec =
+    super::spec_of(|probe| Wire::detect(probe.text) == Some(Wire::Gemini), read);
+
 /// Reads a request; what cannot be read is passed over with a warning.
-pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    let mut draft = Draft::new(text, measures);
-    let (body, contents) = read_body(Wire::Gemini, text, &mut draft);
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    let (body, contents) = read_body(Wire::Gemini, text, draft);
     let instruction = body.instruction.or(body.instruction_snake);
     // A content's parts are its blocks; the rest of it names the role.
-    instruct(&mut draft, instruction.map(|raw| fields::<Content<'_>>(raw).parts.unwrap_or(raw)));
+    instruct(draft, instruction.map(|raw| fields::<Content<'_>>(raw).parts.unwrap_or(raw)));
     let mut ordinals = Ordinals::default();
     for raw in contents {
-        take(&mut draft, &mut ordinals, raw);
+        take(draft, &mut ordinals, raw);
     }
-    draft.finish(Format::Request(Wire::Gemini), text)
 }
 
-fn take(draft: &mut Draft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
+fn take(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
     let content = fields::<Content<'_>>(raw);
     let parts = content.parts.map_or_else(Vec::new, |parts| match parts.text().starts_with('[') {
         true => list(parts),
@@ -45,42 +47,47 @@ fn take(draft: &mut Draft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
         None => Role::User,
         named => role(named),
     };
-    draft.message(MessageFacts { role, ..MessageFacts::default() });
+    draft.push_message(MessageFacts { role, ..MessageFacts::default() });
     for raw in parts {
         take_part(draft, ordinals, raw);
     }
 }
 
-fn take_part(draft: &mut Draft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
+fn take_part(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, raw: Raw<'_>) {
     let part = fields::<Part<'_>>(raw);
     if let Some(call) = part.call.or(part.call_snake) {
         let call = fields::<Call<'_>>(call);
         let tool = call.name.and_then(Raw::as_str).unwrap_or_default();
         let id = call.id.and_then(Raw::as_str).map_or_else(|| ordinals.call(&tool), Cow::into_owned);
-        draft.call(Called { tool: Some(&tool), id: Some(&id), status: Status::Completed, input: call.args });
+        draft.push_call(ToolCall {
+            tool: Some(&tool),
+            id: Some(&id),
+            status: Status::Completed,
+            input: call.args,
+        });
     } else if let Some(answer) = part.response() {
         take_answer(draft, ordinals, &fields(answer));
     } else if part.inline.or(part.inline_snake).or(part.file).or(part.file_snake).is_some() {
-        draft.show(raw);
+        draft.push_media(raw);
     } else if part.text.is_some() {
         let is_thought = part.thought.is_some_and(Raw::is_truthy);
-        draft.say(if is_thought { Kind::Reasoning } else { Kind::Text }, part.text);
+        draft.push_text(if is_thought { Kind::Reasoning } else { Kind::Text }, part.text);
     } else if part.signature.or(part.signature_snake).is_none() {
         push_opaque(draft, raw);
     }
     if let Some(signature) = part.signature.or(part.signature_snake) {
-        draft.say(Kind::Signature, Some(signature));
+        draft.push_text(Kind::Signature, Some(signature));
     }
 }
 
-fn take_answer(draft: &mut Draft<'_>, ordinals: &mut Ordinals, answer: &Answer<'_>) {
+fn take_answer(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, answer: &Answer<'_>) {
     let tool = answer.name.and_then(Raw::as_str).unwrap_or_default();
     let id = answer.id.and_then(Raw::as_str).map_or_else(|| ordinals.answer(&tool), Cow::into_owned);
     let failed = answer.response.is_some_and(|response| content::is_error(response.text()));
     let status = if failed { Status::Error } else { Status::Completed };
     let Some(media) = answer.parts.filter(|parts| !list(*parts).is_empty()) else {
         let (tool, id, content) = (Some(&*tool), Some(&*id), answer.response);
-        return draft.answer(Answered { tool, id, status, content, ..Answered::default() });
+        return draft.push_result(ToolResult { tool, id, status, content, ..ToolResult::default() });
     };
     // Media stand beside the answer and count with it.
     let raw = answer.response.map_or("null", Raw::text);

@@ -5,46 +5,47 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, Measures, MessageFacts, Role, Status};
+use secateur::{Kind, MessageFacts, Role, Status};
 
 use super::{Ordinals, fields, list, push_opaque, read_body, role};
-use crate::draft::{Answered, Called, Draft};
-use crate::format::Format;
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::Raw;
 use crate::json::fields::raw_fields;
-use crate::transcript::Transcript;
+use crate::spec::FormatSpec;
 use crate::wire::Wire;
 
+/// How such requests are read and cut.
+pub(super) const SPEC: FormatSpec =
+    super::spec_of(|probe| Wire::detect(probe.text) == Some(Wire::OpenAiChat), read);
+
 /// Reads a request; what cannot be read is passed over with a warning.
-pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    let mut draft = Draft::new(text, measures);
-    let (_, messages) = read_body(Wire::OpenAiChat, text, &mut draft);
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    let (_, messages) = read_body(Wire::OpenAiChat, text, draft);
     let mut ordinals = Ordinals::default();
     for message in messages {
-        take(&mut draft, &mut ordinals, &fields(message));
+        take(draft, &mut ordinals, &fields(message));
     }
-    draft.finish(Format::Request(Wire::OpenAiChat), text)
 }
 
-fn take(draft: &mut Draft<'_>, ordinals: &mut Ordinals, message: &Message<'_>) {
+fn take(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, message: &Message<'_>) {
     let role = role(message.role);
-    draft.message(MessageFacts { role, ..MessageFacts::default() });
+    draft.push_message(MessageFacts { role, ..MessageFacts::default() });
     if role == Role::Tool {
         let tool = message.name.and_then(Raw::as_str);
         let id = message.answered.and_then(Raw::as_str).map(Cow::into_owned);
         let id = id.or_else(|| tool.as_deref().map(|tool| ordinals.answer(tool)));
         let (tool, id, content) = (tool.as_deref(), id.as_deref(), message.content);
         let status = Status::Completed;
-        return draft.answer(Answered { tool, id, status, content, ..Answered::default() });
+        return draft.push_result(ToolResult { tool, id, status, content, ..ToolResult::default() });
     }
     if let Some(thoughts) = message.thoughts.or(message.reasoning).filter(|raw| raw.is_string()) {
-        draft.say(Kind::Reasoning, Some(thoughts));
+        draft.push_text(Kind::Reasoning, Some(thoughts));
     }
     if let Some(content) = message.content {
         take_content(draft, content);
     }
     if let Some(refusal) = message.refusal.filter(|raw| raw.is_string()) {
-        draft.say(Kind::Text, Some(refusal));
+        draft.push_text(Kind::Text, Some(refusal));
     }
     for raw in [message.audio, message.details].into_iter().flatten().filter(|raw| raw.text() != "null") {
         push_opaque(draft, raw);
@@ -61,26 +62,26 @@ fn take(draft: &mut Draft<'_>, ordinals: &mut Ordinals, message: &Message<'_>) {
     }
 }
 
-fn take_content(draft: &mut Draft<'_>, content: Raw<'_>) {
+fn take_content(draft: &mut TranscriptDraft<'_>, content: Raw<'_>) {
     if content.is_string() {
-        return draft.say(Kind::Text, Some(content));
+        return draft.push_text(Kind::Text, Some(content));
     }
     for raw in list(content) {
         let block = fields::<Block<'_>>(raw);
         match block.kind.and_then(Raw::as_str).as_deref() {
-            Some("text") => draft.say(Kind::Text, block.text),
-            Some("refusal") => draft.say(Kind::Text, block.refusal),
-            Some("image_url" | "input_audio" | "file") => draft.show(raw),
+            Some("text") => draft.push_text(Kind::Text, block.text),
+            Some("refusal") => draft.push_text(Kind::Text, block.refusal),
+            Some("image_url" | "input_audio" | "file") => draft.push_media(raw),
             _ => push_opaque(draft, raw),
         }
     }
 }
 
-fn take_call(draft: &mut Draft<'_>, raw: Option<Raw<'_>>, id: Option<&str>) {
+fn take_call(draft: &mut TranscriptDraft<'_>, raw: Option<Raw<'_>>, id: Option<&str>) {
     let function = raw.map(fields::<Function<'_>>).unwrap_or_default();
     let tool = function.name.and_then(Raw::as_str);
     let input = function.arguments.or(function.input);
-    draft.call(Called { tool: tool.as_deref(), id, status: Status::Completed, input });
+    draft.push_call(ToolCall { tool: tool.as_deref(), id, status: Status::Completed, input });
 }
 
 raw_fields!(

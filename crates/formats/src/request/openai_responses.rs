@@ -6,33 +6,35 @@
 //! Some items only name what the provider keeps, or hold what only the provider can read: references, encrypted
 //! compactions, searches. They are opaque.
 
-use secateur::{Kind, Measures, MessageFacts, PartFacts, Role, Status};
+use secateur::{Kind, MessageFacts, PartFacts, Role, Status};
 
 use super::{fields, instruct, list, push_opaque, read_body, role};
-use crate::draft::{Answered, Called, Draft};
-use crate::format::Format;
+use crate::cut::Spot;
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::Raw;
 use crate::json::fields::raw_fields;
-use crate::transcript::{Spot, Transcript};
+use crate::spec::FormatSpec;
 use crate::wire::Wire;
 
+/// How such requests are read and cut.
+pub(super) const SPEC: FormatSpec =
+    super::spec_of(|probe| Wire::detect(probe.text) == Some(Wire::OpenAiResponses), read);
+
 /// Reads a request; what cannot be read is passed over with a warning.
-pub(crate) fn read<'a>(text: &'a str, measures: &Measures) -> Transcript<'a> {
-    let mut draft = Draft::new(text, measures);
-    let (body, items) = read_body(Wire::OpenAiResponses, text, &mut draft);
-    instruct(&mut draft, body.instructions);
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    let (body, items) = read_body(Wire::OpenAiResponses, text, draft);
+    instruct(draft, body.instructions);
     let mut speaker = None;
     for raw in items {
-        speaker = Some(take(&mut draft, raw, speaker));
+        speaker = Some(take(draft, raw, speaker));
     }
-    draft.finish(Format::Request(Wire::OpenAiResponses), text)
 }
 
 /// Takes an item and says who spoke.
-fn take(draft: &mut Draft<'_>, raw: Raw<'_>, speaker: Option<Role>) -> Role {
+fn take(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, speaker: Option<Role>) -> Role {
     if raw.is_string() {
-        draft.message(MessageFacts { role: Role::User, ..MessageFacts::default() });
-        draft.say(Kind::Text, Some(raw));
+        draft.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
+        draft.push_text(Kind::Text, Some(raw));
         return Role::User;
     }
     let item = fields::<Item<'_>>(raw);
@@ -49,7 +51,7 @@ fn take(draft: &mut Draft<'_>, raw: Raw<'_>, speaker: Option<Role>) -> Role {
         _ => (Role::Assistant, false),
     };
     if role != Role::Assistant || speaker != Some(role) {
-        draft.message(MessageFacts { role, ..MessageFacts::default() });
+        draft.push_message(MessageFacts { role, ..MessageFacts::default() });
     }
     let (tool, id) = (item.name.and_then(Raw::as_str), item.call.and_then(Raw::as_str));
     let (tool, id) = (tool.as_deref(), id.as_deref());
@@ -57,42 +59,42 @@ fn take(draft: &mut Draft<'_>, raw: Raw<'_>, speaker: Option<Role>) -> Role {
     match (role, kind.as_deref()) {
         _ if is_said => take_content(draft, item.content),
         (Role::Tool, _) => {
-            draft.answer(Answered { id, status, content: item.output, ..Answered::default() });
+            draft.push_result(ToolResult { id, status, content: item.output, ..ToolResult::default() });
         }
         (_, Some("reasoning")) => take_reasoning(draft, &item),
-        (_, Some("function_call")) => draft.call(Called { tool, id, status, input: item.arguments }),
-        (_, Some("custom_tool_call")) => draft.call(Called { tool, id, status, input: item.input }),
+        (_, Some("function_call")) => draft.push_call(ToolCall { tool, id, status, input: item.arguments }),
+        (_, Some("custom_tool_call")) => draft.push_call(ToolCall { tool, id, status, input: item.input }),
         (_, Some("local_shell_call")) => {
-            draft.call(Called { tool: Some("local_shell"), id, status, input: item.action });
+            draft.push_call(ToolCall { tool: Some("local_shell"), id, status, input: item.action });
         }
         (_, Some("apply_patch_call")) => {
-            draft.call(Called { tool: Some("apply_patch"), id, status, input: item.operation });
+            draft.push_call(ToolCall { tool: Some("apply_patch"), id, status, input: item.operation });
         }
         _ => push_opaque(draft, raw),
     }
     role
 }
 
-fn take_content(draft: &mut Draft<'_>, content: Option<Raw<'_>>) {
+fn take_content(draft: &mut TranscriptDraft<'_>, content: Option<Raw<'_>>) {
     let Some(content) = content else { return };
     if content.is_string() {
-        return draft.say(Kind::Text, Some(content));
+        return draft.push_text(Kind::Text, Some(content));
     }
     for raw in list(content) {
         let block = fields::<Block<'_>>(raw);
         match block.kind.and_then(Raw::as_str).as_deref() {
-            Some("input_text" | "output_text" | "text") => draft.say(Kind::Text, block.text),
-            Some("refusal") => draft.say(Kind::Text, block.refusal),
-            Some("input_image" | "input_file" | "input_audio") => draft.show(raw),
+            Some("input_text" | "output_text" | "text") => draft.push_text(Kind::Text, block.text),
+            Some("refusal") => draft.push_text(Kind::Text, block.refusal),
+            Some("input_image" | "input_file" | "input_audio") => draft.push_media(raw),
             _ => push_opaque(draft, raw),
         }
     }
 }
 
 /// Thoughts: what may be seen of them, and what the provider encrypted. The latter keeps the item's id.
-fn take_reasoning(draft: &mut Draft<'_>, item: &Item<'_>) {
+fn take_reasoning(draft: &mut TranscriptDraft<'_>, item: &Item<'_>) {
     for raw in [item.summary, item.content].into_iter().flatten().filter(|raw| !list(*raw).is_empty()) {
-        draft.say(Kind::Reasoning, Some(raw));
+        draft.push_text(Kind::Reasoning, Some(raw));
     }
     if let Some(raw) = item.encrypted.filter(|raw| raw.is_string()) {
         let sizes = draft.sizes_of(Some(raw));

@@ -2,8 +2,10 @@
 
 use secateur::{Action, Kind, Measures, PLACEHOLDER, Pairs, PartIx, Role, Status};
 
-use crate::format::{Format, read_as};
-use crate::transcript::{Rendering, Transcript};
+use crate::cut::Rendering;
+use crate::format::Format;
+use crate::read::read_as;
+use crate::transcript::Transcript;
 use crate::wire::Wire;
 
 const ANTHROPIC: &str = r#"{"model": "claude-x", "max_tokens": 10, "system": [{"type":"text","text":"Be kind."}],

@@ -1,45 +1,45 @@
-//! The window through which a log goes by.
+//! The buffer that a log is read through.
 
 use std::io::{self, ErrorKind, Read};
 
-/// How much is read at once: enough that calls to the system do not matter, little enough to stay in a core's cache.
+/// How many bytes are read at once: enough that system calls do not matter, few enough for a core's cache.
 const CHUNK: usize = 1 << 18;
 
-/// Bytes that were read and not yet taken.
+/// Bytes that were read and not yet consumed.
 ///
-/// The memory is made once and read into again and again, so that it is neither cleared nor grown with every chunk.
-pub(super) struct Buffer {
+/// The memory is allocated once and reused, so that it is neither cleared nor grown for every chunk.
+pub(super) struct ReadBuffer {
     memory: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-impl Buffer {
+impl ReadBuffer {
     /// A buffer that holds these bytes.
     pub(super) fn of(bytes: Vec<u8>) -> Self {
         Self { start: 0, end: bytes.len(), memory: bytes }
     }
 
-    /// What has been read and not taken.
+    /// The bytes that were read and not yet consumed.
     pub(super) fn bytes(&self) -> &[u8] {
         self.memory.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Lets go of bytes at the beginning.
-    pub(super) fn forget(&mut self, count: usize) {
+    /// Removes bytes at the beginning.
+    pub(super) fn consume(&mut self, count: usize) {
         self.start = (self.start + count).min(self.end);
     }
 
-    /// Reads on; says whether anything was left to read.
+    /// Reads more; returns whether there was anything left to read.
     pub(super) fn fill(&mut self, source: &mut impl Read) -> io::Result<bool> {
         self.memory.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        // A line that is longer than the buffer doubles it, so that a huge line is not looked at again and again.
+        // A line that is longer than the buffer doubles it, so that a huge line is not scanned again and again.
         let wanted = self.end + CHUNK.max(self.end);
         let before = self.end;
         while self.end < wanted {
-            // Memory is made as it is needed, not doubled ahead: what is cleared counts as used.
+            // Memory is allocated chunk by chunk, not doubled ahead: cleared memory counts as used.
             let room = wanted.min(self.end + CHUNK);
             if self.memory.len() < room {
                 self.memory.resize(room, 0);
@@ -74,21 +74,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_taken_stays() {
+    fn bytes_that_are_not_consumed_stay() {
         let mut source = Trickle(b"cdef", false);
-        let mut buffer = Buffer::of(b"ab".to_vec());
-        buffer.forget(1);
+        let mut buffer = ReadBuffer::of(b"ab".to_vec());
+        buffer.consume(1);
         assert!(buffer.fill(&mut source).unwrap());
         assert_eq!(buffer.bytes(), b"bcdef");
         assert!(!buffer.fill(&mut source).unwrap());
-        buffer.forget(9);
+        buffer.consume(9);
         assert_eq!(buffer.bytes(), b"");
     }
 
     #[test]
     fn a_line_beyond_the_buffer_doubles_it() {
         let mut source = io::repeat(b'x');
-        let mut buffer = Buffer::of(Vec::new());
+        let mut buffer = ReadBuffer::of(Vec::new());
         for chunks in [1, 2, 4, 8] {
             assert!(buffer.fill(&mut source).unwrap());
             assert_eq!(buffer.bytes().len(), chunks * CHUNK);

@@ -1,0 +1,233 @@
+//! aider's chat history: Markdown, and no more of a session than what stood on the screen.
+//!
+//! A line tells by its beginning what it is: `# aider chat started at` begins a chat, `#### ` is what the user
+//! typed, `> ` is what the program printed, and everything else is the model's answer. A blank line belongs to
+//! whatever stands before it. What a user or the model said goes on over many lines; of what the program printed
+//! each line counts for itself, as each was printed for itself. The same characters inside the model's answer
+//! cannot be told from these marks, neither here nor by aider itself.
+//!
+//! A chat begins with an empty history, so all that stands before its header has left the context. Tool results,
+//! ids, times in a known zone: there are none, and therefore nothing that could be cut.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use secateur::{Kind, MessageFacts, MessageIx, PartFacts, Role};
+
+use crate::cut::Spot;
+use crate::draft::TranscriptDraft;
+use crate::probe::{Probe, Shape};
+use crate::sizes;
+use crate::spec::{Cutting, FormatReader, FormatSpec};
+
+const HEADER: &str = "# aider chat started at";
+const USER: &str = "#### ";
+const PRINTED: &str = "> ";
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AiderLine {
+    Header,
+    User,
+    Printed,
+    Model,
+    Blank,
+}
+
+impl AiderLine {
+    fn of(line: &str) -> Self {
+        if line.starts_with(HEADER) {
+            AiderLine::Header
+        } else if line.starts_with(USER) {
+            AiderLine::User
+        } else if line.starts_with(PRINTED) {
+            AiderLine::Printed
+        } else if line.trim().is_empty() {
+            AiderLine::Blank
+        } else {
+            AiderLine::Model
+        }
+    }
+
+    /// Whether a line that follows one like itself is another thing, rather than more of the same.
+    fn stands_alone(self) -> bool {
+        matches!(self, AiderLine::Header | AiderLine::Printed)
+    }
+}
+
+pub(super) const SPEC: FormatSpec = FormatSpec {
+    matches,
+    reader: FormatReader::Whole(read),
+    text,
+    cutting: Cutting::Nothing("it is text without tool results"),
+};
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    // A piece out of the middle of a history may lack the header; then what a model's answer cost gives it away.
+    let begins = |with: &str| probe.text.lines().any(|line| line.starts_with(with));
+    probe.shape == Shape::Text && (begins(HEADER) || (begins("> Tokens: ") && begins(USER)))
+}
+
+/// Reads a history.
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    let mut block: Option<(AiderLine, usize)> = None;
+    let mut message = None;
+    let mut at = text.len() - text.trim_start_matches('\u{FEFF}').len();
+    for line in text.get(at..).unwrap_or_default().split_inclusive('\n') {
+        let kind = AiderLine::of(line);
+        let goes_on =
+            kind == AiderLine::Blank || block.is_some_and(|(own, _)| own == kind && !kind.stands_alone());
+        if !goes_on {
+            // The line end between two blocks belongs to neither; what follows the last one is blank.
+            if let Some((own, start)) = block.replace((kind, at)) {
+                take(draft, text, own, start..at - 1, &mut message);
+            }
+        }
+        at += line.len();
+    }
+    if let Some((own, start)) = block {
+        take(draft, text, own, start..at, &mut message);
+    }
+}
+
+/// The text of a block without the marks at the beginning of its lines.
+fn text(raw: &str) -> Cow<'_, str> {
+    let mark = match AiderLine::of(raw) {
+        AiderLine::User => USER,
+        AiderLine::Printed => PRINTED,
+        AiderLine::Header => "# ",
+        AiderLine::Model | AiderLine::Blank => return Cow::Borrowed(raw),
+    };
+    Cow::Owned(raw.split_inclusive('\n').map(|line| line.strip_prefix(mark).unwrap_or(line)).collect())
+}
+
+/// Takes a block. `newest` is the kind of the newest message: lines that were printed one after the other are one
+/// message of many parts.
+fn take(
+    draft: &mut TranscriptDraft<'_>,
+    text: &str,
+    kind: AiderLine,
+    range: Range<usize>,
+    newest: &mut Option<AiderLine>,
+) {
+    let block = text.get(range.clone()).unwrap_or_default();
+    if kind != AiderLine::Printed || *newest != Some(kind) {
+        let role = if kind == AiderLine::Model { Role::Assistant } else { Role::User };
+        let finished = role == Role::Assistant;
+        let message = draft.push_message(MessageFacts { role, finished, ..MessageFacts::default() });
+        if kind == AiderLine::Header {
+            retire_all(draft, message);
+        }
+    }
+    *newest = Some(kind);
+    if kind == AiderLine::Printed {
+        note(draft, block);
+    }
+    let sizes = sizes::of_text(block, draft.measures);
+    let injected = matches!(kind, AiderLine::Header | AiderLine::Printed);
+    let facts = PartFacts { kind: Kind::Text, injected, sizes, ..PartFacts::default() };
+    draft.push(facts, Spot { content: Some(range), ..Spot::default() });
+}
+
+/// A new chat begins: nothing of what was said before is in it.
+fn retire_all(draft: &mut TranscriptDraft<'_>, header: MessageIx) {
+    let earlier = draft.outline.messages().rev().skip(1);
+    let alive: Vec<_> = earlier.take_while(|&message| draft.outline.gone(message).is_none()).collect();
+    for message in alive {
+        draft.outline.retire(message, header);
+    }
+}
+
+/// Notes what aider says of itself when a chat begins.
+fn note(draft: &mut TranscriptDraft<'_>, line: &str) {
+    let after = |mark: &str| line.strip_prefix(mark).and_then(|rest| rest.split_whitespace().next());
+    if let Some(version) = after("> Aider v") {
+        draft.origin.version = Some(version.to_owned());
+    }
+    if let Some(model) = after("> Model: ").or(after("> Models: ")).or(after("> Main model: ")) {
+        draft.origin.model = Some(model.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secateur::{Action, Measures, PartIx};
+
+    use crate::{Census, Format, Rendering, read, read_all_as};
+
+    const HISTORY: &str = "\n# aider chat started at 2030-01-02 03:04:05\n\n> Aider v0.9.1  \n> Model: some-model \
+                           with diff edit format  \n\n#### fix it  \n####  \n#### please  \n\nSure:\n\n> Tokens: 1k \
+                           sent, 2 received.  \n\n#### thanks  \n# aider chat started at 2030-02-02 03:04:05\n\n#### \
+                           \"hi\"  \n\n\"Ärger\"\n> quoted by the model\n\n\n";
+
+    #[test]
+    fn blocks_are_told_by_how_their_lines_begin() {
+        let transcript = read(HISTORY.as_bytes(), &Measures::default()).unwrap();
+        assert_eq!(transcript.format, Format::Aider);
+        let texts: Vec<_> = transcript.outline.parts().map(|part| transcript.text_of(part)).collect();
+        assert_eq!(
+            texts,
+            [
+                "aider chat started at 2030-01-02 03:04:05\n",
+                "Aider v0.9.1  ",
+                "Model: some-model with diff edit format  \n",
+                "fix it  \n \nplease  \n",
+                "Sure:\n",
+                "Tokens: 1k sent, 2 received.  \n",
+                "thanks  ",
+                "aider chat started at 2030-02-02 03:04:05\n",
+                "\"hi\"  \n",
+                "\"Ärger\"",
+                "quoted by the model\n\n\n",
+            ]
+        );
+        let census = Census::of(&transcript.outline, Format::Aider);
+        assert_eq!((census.messages, census.tool_results, census.api_calls_with_usage), (11, 0, 0));
+        assert_eq!(census.chars["assistant"], ("Sure:\n".len() + "\"Aerger\"".len() - 1) as u64);
+        // The two lines that were printed together are one message.
+        assert_eq!(transcript.outline.message_count(), 10);
+        assert_eq!(transcript.origin.version.as_deref(), Some("0.9.1"));
+        assert_eq!(transcript.origin.model.as_deref(), Some("some-model"));
+    }
+
+    #[test]
+    fn a_new_chat_begins_with_an_empty_history() {
+        let transcript = read(HISTORY.as_bytes(), &Measures::default()).unwrap();
+        let context = transcript.context(None);
+        assert_eq!(context.outline.message_count(), 4);
+        assert_eq!(context.text_of(PartIx(1)), "\"hi\"  \n");
+    }
+
+    #[test]
+    fn nothing_can_be_cut() {
+        let transcript = read(HISTORY.as_bytes(), &Measures::default()).unwrap();
+        assert_eq!(transcript.apply([], 0).unwrap().to_vec(), HISTORY.as_bytes());
+        let cut = Rendering { part: PartIx(2), action: Action::Clear, placeholder: "[cleared]" };
+        assert!(transcript.apply([cut], 0).is_err());
+    }
+
+    #[test]
+    fn other_markdown_is_not_taken_for_a_history() {
+        for text in ["# A page\n\n#### deep\n> quote\n", "> Tokens: 5\n", "# aider chats\n"] {
+            assert!(Format::detect(text.as_bytes()).is_err(), "{text}");
+        }
+        assert_eq!(Format::detect(b"#### hi\n\nyo\n\n> Tokens: 1k sent\n"), Ok(Format::Aider));
+    }
+
+    #[test]
+    fn however_little_is_there_is_read_and_left_as_it_is() {
+        for text in [HISTORY] {
+            for end in 1..text.len() {
+                let bytes = &text.as_bytes()[..end];
+                let Ok(transcripts) = read_all_as(bytes, Format::Aider, &Measures::default()) else {
+                    continue;
+                };
+                for transcript in transcripts {
+                    assert_eq!(transcript.apply([], 0).unwrap().to_vec(), bytes);
+                    assert!(transcript.outline.parts().all(|part| transcript.text_of(part).len() <= end));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Claude Code's session logs: JSON lines that form a [tree](tree).
+//!
+//! One answer of the model is told in several lines, one for each block, and results of its first calls may stand
+//! between them. Lines with the same `message.id` become one message again. Each of them repeats what the call cost;
+//! the last one is right.
+//!
+//! A compaction is a `compact_boundary`, followed by the summary; what came before stays in the file but leaves the
+//! context, and so do the branches that the user left behind. A `microcompact_boundary` names results that the model
+//! sees as cleared from then on. `toolUseResult`, `progress` and the like are for the screen: they can be most of a
+//! file, and are passed over without being looked into.
+
+mod record;
+mod split_responses;
+mod tree;
+
+use std::borrow::Cow;
+
+use secateur::{Call, Kind, MessageFacts, MessageIx, Name, Role, Status};
+
+use crate::content;
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
+use crate::json::fields::{each, object};
+use crate::json::{Object, Raw, SyntaxError, read};
+use crate::lines::LineReader;
+use crate::probe::{Probe, ProbedRecord, Shape};
+use crate::spec::{FormatReader, FormatSpec};
+use crate::tables::{Map, Set};
+use record::{ClaudeBlock, ClaudeCleared, ClaudeCompaction, ClaudePreserved, ClaudeRecord, usage};
+use split_responses::SplitResponses;
+use tree::{ClaudeBoundary, ClaudeTree, RecordId};
+
+pub(super) const SPEC: FormatSpec =
+    FormatSpec::plain(matches, FormatReader::Lines(|| Box::<ClaudeReader>::default()));
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    (probe.shape == Shape::Lines && probe.any(is_own)) || (probe.shape == Shape::Object && is_own(&probe.top))
+}
+
+fn is_own(record: &ProbedRecord) -> bool {
+    match record.text("type") {
+        Some("user" | "assistant" | "system" | "attachment" | "progress") => {
+            record.has("uuid") && record.has("sessionId")
+        }
+        Some("summary") => record.has("leafUuid"),
+        Some("file-history-snapshot") => record.has("messageId"),
+        Some("queue-operation" | "last-prompt" | "ai-title" | "custom-title" | "permission-mode") => {
+            record.has("sessionId")
+        }
+        _ => false,
+    }
+}
+
+/// Reads record after record.
+#[derive(Default)]
+struct ClaudeReader {
+    tree: ClaudeTree,
+    boundaries: Vec<ClaudeBoundary>,
+    /// Where the summary stands that is awaited.
+    place: Option<MessageIx>,
+    answers: SplitResponses,
+    /// The id of the newest message, if it is the model's.
+    newest: Option<RecordId>,
+    calls: Vec<Call>,
+    /// Which of the calls produced a message.
+    costs: Map<RecordId, usize>,
+    /// The calls whose results were cleared.
+    cleared: Set<Name>,
+    title: TitleSource,
+}
+
+/// Who gave a session its title, the weakest first.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum TitleSource {
+    #[default]
+    Nobody,
+    Summary,
+    Model,
+    User,
+}
+
+impl LineReader for ClaudeReader {
+    fn record(&mut self, draft: &mut TranscriptDraft<'_>, line: &str) -> Result<(), SyntaxError> {
+        let Object(Some(record)) = read::<Object<ClaudeRecord<'_>>>(line)? else { return Ok(()) };
+        self.learn_origin(draft, &record);
+        let kind = record.kind.and_then(Raw::as_str);
+        match (kind.as_deref(), record.subtype.and_then(Raw::as_str).as_deref()) {
+            (Some("user"), _) => self.take_user(draft, &record),
+            (Some("assistant"), _) => self.take_answer(draft, &record),
+            (Some("system"), Some("compact_boundary")) => self.take_boundary(draft, &record),
+            (Some("system"), Some("microcompact_boundary")) => {
+                self.clear(draft, &record);
+                self.pass(&record);
+            }
+            (Some("summary"), _) => self.entitle(draft, TitleSource::Summary, record.summary),
+            (Some("ai-title"), _) => self.entitle(draft, TitleSource::Model, record.ai_title),
+            (Some("custom-title"), _) => self.entitle(draft, TitleSource::User, record.custom_title),
+            _ => self.pass(&record),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, draft: &mut TranscriptDraft<'_>) {
+        let wholes = self.answers.join(draft);
+        let renamed = |message: MessageIx| wholes.get(message.0 as usize).copied().unwrap_or(message);
+        for call in self.calls.drain(..) {
+            draft.outline.push_call(Call { message: renamed(call.message), ..call });
+        }
+        if !self.cleared.is_empty() {
+            for part in draft.outline.parts() {
+                let is_result = draft.outline.kind(part) == Kind::Result;
+                if is_result && self.cleared.contains(&draft.outline.call(part)) {
+                    draft.outline.set_cut(part);
+                }
+            }
+        }
+        self.tree.retire(&mut draft.outline, &self.boundaries, renamed);
+    }
+}
+
+impl ClaudeReader {
+    fn learn_origin(&self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
+        let learn = |known: &mut Option<String>, raw: Option<Raw<'_>>| {
+            if known.is_none() {
+                *known = raw.and_then(Raw::as_str).map(Cow::into_owned);
+            }
+        };
+        learn(&mut draft.origin.session, record.session);
+        learn(&mut draft.origin.project, record.cwd);
+        learn(&mut draft.origin.version, record.version);
+    }
+
+    fn entitle(&mut self, draft: &mut TranscriptDraft<'_>, by: TitleSource, title: Option<Raw<'_>>) {
+        if let Some(title) = title.and_then(Raw::as_str).filter(|_| by >= self.title) {
+            self.title = by;
+            draft.origin.title = Some(title.into_owned());
+        }
+    }
+
+    fn pass(&mut self, record: &ClaudeRecord<'_>) {
+        if record.uuid.is_some() {
+            self.tree.pass(record.id(), record.follows());
+        }
+    }
+
+    fn begin(
+        &mut self,
+        draft: &mut TranscriptDraft<'_>,
+        record: &ClaudeRecord<'_>,
+        facts: MessageFacts<'_>,
+    ) -> MessageIx {
+        self.newest = None;
+        let id = record.uuid.and_then(Raw::as_str);
+        draft.push_message(MessageFacts { id: id.as_deref(), time: record.time(), ..facts })
+    }
+
+    fn take_user(&mut self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
+        let Object(Some(message)) = &record.message else { return self.pass(record) };
+        let is_result =
+            |block: &ClaudeBlock<'_>| block.kind.is_some_and(|kind| kind.text() == "\"tool_result\"");
+        let only_results = message.blocks().next().is_some() && message.blocks().all(is_result);
+        let role = if only_results { Role::Tool } else { Role::User };
+        let summary = record.is_summary.is_some_and(Raw::is_truthy);
+        let place = if summary { self.place.take() } else { None };
+        let index =
+            self.begin(draft, record, MessageFacts { role, summary, place, ..MessageFacts::default() });
+        self.tree.speak(record.id(), record.follows(), record.chain(), index);
+        let is_meta = record.is_meta.is_some_and(Raw::is_truthy);
+        let say = |draft: &mut TranscriptDraft<'_>, text: Option<Raw<'_>>| {
+            if is_meta || text.is_some_and(|text| content::is_tagged(text.text(), &[])) {
+                draft.push_injected(text);
+            } else {
+                draft.push_text(Kind::Text, text);
+            }
+        };
+        if let Some(text) = message.text() {
+            say(draft, Some(text));
+        }
+        for block in message.blocks() {
+            if block.kind.is_some_and(|kind| kind.text() == "\"text\"") {
+                say(draft, block.text);
+            } else {
+                take_block(draft, block);
+            }
+        }
+    }
+
+    fn take_answer(&mut self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
+        let Object(Some(message)) = &record.message else { return self.pass(record) };
+        let id = message.id.filter(|id| id.is_string()).or(record.uuid).map(|id| RecordId::of(id.text()));
+        let index = match draft.outline.messages().next_back() {
+            Some(newest) if id.is_some() && self.newest == id => newest,
+            _ => {
+                let failed = record.is_error.is_some_and(Raw::is_truthy);
+                let facts = MessageFacts { role: Role::Assistant, failed, ..MessageFacts::default() };
+                self.begin(draft, record, facts)
+            }
+        };
+        self.newest = id;
+        self.tree.speak(record.id(), record.follows(), record.chain(), index);
+        if let Some(id) = id {
+            self.answers.add(id, index);
+        }
+        if let Some(text) = message.text() {
+            draft.push_text(Kind::Text, Some(text));
+        }
+        for block in message.blocks() {
+            take_block(draft, block);
+        }
+        let model = message.model.and_then(Raw::as_str);
+        if model.as_deref() == Some("<synthetic>") {
+            return;
+        }
+        if model.is_some() && draft.origin.model.as_deref() != model.as_deref() {
+            draft.origin.model = model.map(Cow::into_owned);
+        }
+        if let Some(usage) = message.usage.and_then(usage) {
+            let call = Call { message: index, time: record.time(), usage };
+            let known = id.and_then(|id| self.costs.get(&id)).and_then(|&at| self.calls.get_mut(at));
+            if let Some(known) = known {
+                known.usage = usage;
+            } else {
+                self.costs.extend(id.map(|id| (id, self.calls.len())));
+                self.calls.push(call);
+            }
+        }
+    }
+
+    /// Takes the mark of a compaction. Newer versions keep some messages in the context: the summary comes before
+    /// them.
+    fn take_boundary(&mut self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
+        let kept = record.compaction.map(|raw| self.kept(raw.text())).unwrap_or_default();
+        self.place = kept.iter().min().copied();
+        let facts = MessageFacts { place: self.place, ..MessageFacts::default() };
+        let mark = self.begin(draft, record, facts);
+        draft.push_compaction();
+        self.tree.mark(record.id(), record.follows(), mark);
+        self.boundaries.push(ClaudeBoundary { mark, kept });
+    }
+
+    fn kept(&self, metadata: &str) -> Vec<MessageIx> {
+        let metadata = object::<ClaudeCompaction<'_>>(metadata).ok().flatten().unwrap_or_default();
+        let messages = metadata.messages.and_then(|raw| object::<ClaudePreserved<'_>>(raw.text()).ok()?);
+        let uuids = messages.and_then(|messages| messages.all.or(messages.uuids));
+        if let Some(uuids) = uuids {
+            let mut kept = Vec::new();
+            _ = each(uuids.text(), |uuid: Raw<'_>| kept.extend(self.tree.message(RecordId::of(uuid.text()))));
+            return kept;
+        }
+        let segment = metadata.segment.and_then(|raw| object::<ClaudePreserved<'_>>(raw.text()).ok()?);
+        let ends = segment.and_then(|segment| segment.head.zip(segment.tail));
+        let segment = |(head, tail): (Raw<'_>, Raw<'_>)| {
+            self.tree.segment(RecordId::of(head.text()), RecordId::of(tail.text()))
+        };
+        ends.map(segment).unwrap_or_default()
+    }
+
+    /// Takes the names of results that the model sees as cleared from now on.
+    fn clear(&mut self, draft: &TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
+        let metadata = record.microcompaction.and_then(|raw| object::<ClaudeCleared<'_>>(raw.text()).ok()?);
+        let Some(calls) = metadata.and_then(|metadata| metadata.calls) else { return };
+        _ = each(calls.text(), |id: Raw<'_>| {
+            let name = id.as_str().and_then(|id| draft.outline.ids().find(&id));
+            self.cleared.extend(name);
+        });
+    }
+}
+
+fn take_block(draft: &mut TranscriptDraft<'_>, block: &ClaudeBlock<'_>) {
+    let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
+    match block.kind.and_then(Raw::as_str).as_deref() {
+        Some("text") => draft.push_text(Kind::Text, block.text),
+        Some("thinking") => {
+            draft.push_text(Kind::Reasoning, block.thinking);
+            if block.signature.is_some_and(Raw::is_truthy) {
+                draft.push_text(Kind::Signature, block.signature);
+            }
+        }
+        Some("redacted_thinking") => draft.push_text(Kind::Signature, block.data),
+        Some("tool_use") => {
+            let (tool, id, input) = (tool.as_deref(), id.as_deref(), block.input);
+            draft.push_call(ToolCall { tool, id, input, ..ToolCall::default() });
+        }
+        Some("tool_result") => {
+            let call = block.call.and_then(Raw::as_str);
+            let is_error = block.is_error.is_some_and(Raw::is_truthy);
+            let status = if is_error { Status::Error } else { Status::Completed };
+            let (id, content) = (call.as_deref(), block.content);
+            draft.push_result(ToolResult { id, status, content, ..ToolResult::default() });
+        }
+        Some("image" | "document") => {
+            if let Some(source) = block.source {
+                draft.push_media(source);
+            }
+        }
+        // Tools that the provider runs itself, and what is yet to come.
+        _ => draft.push_text(Kind::Other, block.content.or(block.input)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! The model's answers, which a log tells in several lines.
+//!
+//! Lines of one answer mostly follow each other, and then their blocks simply are added to the newest message. But a
+//! tool may be done before the model is, and its result stands between the lines: such an answer is in pieces until
+//! the log has been read.
+
+use secateur::{MessageIx, Pick};
+
+use super::tree::RecordId;
+use crate::draft::TranscriptDraft;
+use crate::tables::{Map, Set};
+
+#[derive(Default)]
+pub(super) struct SplitResponses {
+    /// The message that an answer begins with.
+    starts: Map<RecordId, MessageIx>,
+    /// Messages that go on with an answer, and the one that it began with.
+    fragments: Vec<(MessageIx, MessageIx)>,
+}
+
+impl SplitResponses {
+    /// Takes a message that holds a line of this answer.
+    pub(super) fn add(&mut self, answer: RecordId, message: MessageIx) {
+        let start = *self.starts.entry(answer).or_insert(message);
+        if start != message && self.fragments.last().is_none_or(|&(last, _)| last != message) {
+            self.fragments.push((message, start));
+        }
+    }
+
+    /// Puts the fragments together. Says for each message as it was read which one it is now; nothing if all are
+    /// what they were.
+    pub(super) fn join(&self, draft: &mut TranscriptDraft<'_>) -> Vec<MessageIx> {
+        if self.fragments.is_empty() {
+            return Vec::new();
+        }
+        let mut rests: Map<MessageIx, Vec<MessageIx>> = Map::default();
+        for &(fragment, start) in &self.fragments {
+            rests.entry(start).or_default().push(fragment);
+        }
+        let fragments: Set<MessageIx> = self.fragments.iter().map(|&(fragment, _)| fragment).collect();
+        let mut picks = Vec::new();
+        let mut wholes: Vec<MessageIx> = draft.outline.messages().collect();
+        let starts = draft.outline.messages().filter(|message| !fragments.contains(message));
+        for (index, message) in (0..).map(MessageIx).zip(starts) {
+            let rest = rests.get(&message).into_iter().flatten().copied();
+            picks.push(Pick::Message(message));
+            picks.extend(rest.clone().map(Pick::Join));
+            for message in rest.chain([message]) {
+                if let Some(whole) = wholes.get_mut(message.0 as usize) {
+                    *whole = index;
+                }
+            }
+        }
+        draft.rearrange(picks);
+        wholes
+    }
+}

@@ -1,0 +1,266 @@
+//! The tree that the records of a log form, and which of its messages are alive.
+//!
+//! Every record names its parent, also those that the model never sees, so the ancestry of the newest message leads
+//! through all of them. Whoever is not on that way was left behind when the user went back, but for one thing: the
+//! results of parallel calls hang side by side off the lines that called, and the conversation goes on from one of
+//! them only. A result lives as long as its call does.
+
+use std::num::NonZeroU32;
+
+use secateur::{Kind, MessageIx, Name, Outline, PartIx};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::tables::{Map, Set};
+
+/// A record's id, by its hash: ids are long, and there are many.
+///
+/// The two halves apart take no more room in a table than they need; a number of 128 bits would be padded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct RecordId(u64, u64);
+
+impl RecordId {
+    /// The id that a literal spells.
+    pub(super) fn of(literal: &str) -> Self {
+        let hash = xxh3_128(literal.as_bytes());
+        Self((hash >> 64) as u64, hash as u64)
+    }
+}
+
+/// Whom a record follows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ClaudeParent {
+    /// None: it begins a conversation.
+    Root,
+    /// The record with this id; if there is none, the message before.
+    Record(RecordId),
+    /// It does not say: the message before.
+    Unknown,
+}
+
+/// Where a message is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClaudeChain {
+    /// In the conversation.
+    Main,
+    /// In that of a sub-agent, which the main model never sees.
+    Side,
+}
+
+/// Records by number. An id is looked up when a record names it, and from then on only its number counts: a node
+/// takes a quarter of the room that it would with the ids of its neighbours, and no lookup leads from one to the next.
+#[derive(Default)]
+pub(super) struct ClaudeTree {
+    numbers: Map<RecordId, NodeNumber>,
+    /// The id that was looked up last with success: mostly that of the next record's parent.
+    latest: Option<(RecordId, NodeNumber)>,
+    /// Every record that was mentioned; nothing if it was named as a parent and never came.
+    nodes: Vec<Option<ClaudeNode>>,
+    lines: Vec<ClaudeLine>,
+    /// The newest line of the conversation.
+    newest: Option<NodeNumber>,
+}
+
+/// The place of a record among the nodes, counted from one.
+type NodeNumber = NonZeroU32;
+
+struct ClaudeNode {
+    /// The record that it follows, if it names one.
+    parent: Option<NodeNumber>,
+    /// It begins a conversation.
+    is_root: bool,
+    /// The newest line of the conversation when it was written.
+    before: Option<NodeNumber>,
+    message: Option<MessageIx>,
+}
+
+/// A record that is a message, or a part of one.
+struct ClaudeLine {
+    record: NodeNumber,
+    message: MessageIx,
+    chain: ClaudeChain,
+    /// The conversation can end here. It does not end with a mark: its summary is still missing.
+    is_end: bool,
+}
+
+/// A compaction: its mark, and what it left in the context.
+pub(super) struct ClaudeBoundary {
+    pub mark: MessageIx,
+    pub kept: Vec<MessageIx>,
+}
+
+impl ClaudeTree {
+    /// Takes a record that is no message.
+    pub(super) fn pass(&mut self, id: Option<RecordId>, parent: ClaudeParent) {
+        self.enter(id, parent, None);
+    }
+
+    /// Takes a record that is a message, or a part of one.
+    pub(super) fn speak(
+        &mut self,
+        id: Option<RecordId>,
+        parent: ClaudeParent,
+        chain: ClaudeChain,
+        message: MessageIx,
+    ) {
+        let record = self.enter(id, parent, Some(message));
+        if chain == ClaudeChain::Main {
+            self.newest = Some(record);
+        }
+        self.lines.push(ClaudeLine { record, message, chain, is_end: true });
+    }
+
+    /// Takes the mark of a compaction.
+    pub(super) fn mark(&mut self, id: Option<RecordId>, parent: ClaudeParent, message: MessageIx) {
+        let record = self.enter(id, parent, Some(message));
+        self.lines.push(ClaudeLine { record, message, chain: ClaudeChain::Main, is_end: false });
+    }
+
+    fn enter(
+        &mut self,
+        id: Option<RecordId>,
+        parent: ClaudeParent,
+        message: Option<MessageIx>,
+    ) -> NodeNumber {
+        let is_root = matches!(parent, ClaudeParent::Root);
+        let parent = match parent {
+            ClaudeParent::Record(parent) => Some(self.number(parent)),
+            ClaudeParent::Root | ClaudeParent::Unknown => None,
+        };
+        let number = match id {
+            Some(id) => self.number(id),
+            None => self.add(),
+        };
+        let before = self.newest;
+        if let Some(node) = self.nodes.get_mut(place(number)) {
+            *node = Some(ClaudeNode { parent, is_root, before, message });
+        }
+        number
+    }
+
+    /// The number of the record with this id, which may be yet to come.
+    fn number(&mut self, id: RecordId) -> NodeNumber {
+        if let Some((latest, number)) = self.latest
+            && latest == id
+        {
+            return number;
+        }
+        let number = match self.numbers.get(&id) {
+            Some(&number) => number,
+            None => {
+                let number = self.add();
+                self.numbers.insert(id, number);
+                number
+            }
+        };
+        self.latest = Some((id, number));
+        number
+    }
+
+    /// Makes room for one more record.
+    fn add(&mut self) -> NodeNumber {
+        self.nodes.push(None);
+        u32::try_from(self.nodes.len()).ok().and_then(NodeNumber::new).unwrap_or(NodeNumber::MAX)
+    }
+
+    fn node(&self, number: NodeNumber) -> Option<&ClaudeNode> {
+        self.nodes.get(place(number))?.as_ref()
+    }
+
+    /// The message that a record belongs to.
+    pub(super) fn message(&self, id: RecordId) -> Option<MessageIx> {
+        self.node(*self.numbers.get(&id)?)?.message
+    }
+
+    fn parent(&self, number: NodeNumber) -> Option<NodeNumber> {
+        let node = self.node(number)?;
+        let named = node.parent.filter(|&parent| self.node(parent).is_some());
+        if node.is_root { None } else { named.or(node.before) }
+    }
+
+    /// A record and those that it follows, newest first, as far back as they are known.
+    fn ancestry(&self, number: NodeNumber) -> impl Iterator<Item = NodeNumber> {
+        // Records that follow each other in a circle are followed once.
+        let mut seen = Set::default();
+        let all = std::iter::successors(Some(number), |&number| self.parent(number));
+        all.take_while(move |&number| seen.insert(number))
+    }
+
+    /// The messages from one record back to another.
+    pub(super) fn segment(&self, head: RecordId, tail: RecordId) -> Vec<MessageIx> {
+        let (head, tail) = (self.numbers.get(&head), self.numbers.get(&tail));
+        let mut is_over = false;
+        let all = tail.into_iter().flat_map(|&tail| self.ancestry(tail));
+        let segment = all.take_while(|number| !std::mem::replace(&mut is_over, Some(number) == head));
+        segment.filter_map(|number| self.node(number)?.message).collect()
+    }
+
+    /// Retires what the model no longer sees. `renamed` says which message a message has become.
+    pub(super) fn retire(
+        &self,
+        outline: &mut Outline,
+        boundaries: &[ClaudeBoundary],
+        renamed: impl Fn(MessageIx) -> MessageIx,
+    ) {
+        // A log of nothing but a sub-agent is a conversation, too.
+        let has_main = self.lines.iter().any(|line| line.chain == ClaudeChain::Main && line.is_end);
+        let is_aside = |line: &ClaudeLine| has_main && line.chain == ClaudeChain::Side;
+        let Some(end) = self.lines.iter().rfind(|line| line.is_end && !is_aside(line)) else { return };
+        let active: Set<NodeNumber> = self.ancestry(end.record).collect();
+        let mut alive = Set::default();
+        let mut aside = Set::default();
+        for line in &self.lines {
+            if active.contains(&line.record) {
+                alive.insert(renamed(line.message));
+            } else if is_aside(line) {
+                aside.insert(renamed(line.message));
+            }
+        }
+        keep_answers(outline, &mut alive, outline.messages());
+        let mut next = None;
+        for message in outline.messages().rev() {
+            if alive.contains(&message) {
+                next = Some(message);
+            } else {
+                let at = next.filter(|_| !aside.contains(&message));
+                outline.retire(message, at.unwrap_or(message));
+            }
+        }
+        let mut before: Vec<MessageIx> = Vec::new();
+        let mut from = 0;
+        for ClaudeBoundary { mark, kept } in boundaries {
+            let mark = renamed(*mark);
+            if !alive.contains(&mark) {
+                continue;
+            }
+            before.extend((from..mark.0).map(MessageIx));
+            from = from.max(mark.0);
+            let mut kept: Set<MessageIx> = kept.iter().map(|&message| renamed(message)).collect();
+            keep_answers(outline, &mut kept, before.iter().copied());
+            before.retain(|&message| {
+                let is_kept = kept.contains(&message);
+                if !is_kept {
+                    outline.retire(message, mark);
+                }
+                is_kept
+            });
+        }
+    }
+}
+
+fn place(number: NodeNumber) -> usize {
+    number.get() as usize - 1
+}
+
+/// Adds the messages that answer calls of those that are kept.
+fn keep_answers(outline: &Outline, kept: &mut Set<MessageIx>, candidates: impl Iterator<Item = MessageIx>) {
+    if kept.is_empty() {
+        return;
+    }
+    let named = |message: MessageIx, kind: Kind| {
+        let parts = outline.parts_of(message).map(PartIx).filter(move |&part| outline.kind(part) == kind);
+        parts.map(|part| outline.call(part)).filter(|call| call.is_some())
+    };
+    let calls: Set<Name> = kept.iter().flat_map(|&message| named(message, Kind::Call)).collect();
+    let is_answer = |message: &MessageIx| named(*message, Kind::Result).any(|call| calls.contains(&call));
+    kept.extend(candidates.filter(is_answer));
+}

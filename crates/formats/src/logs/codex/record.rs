@@ -1,0 +1,69 @@
+//! The records of a rollout, read in one pass: what is known stays raw until it is wanted, the rest is skipped.
+
+use secateur::Usage;
+use serde::de::{IgnoredAny, MapAccess};
+
+use crate::json::fields::{object, raw_fields};
+use crate::json::{Fields, Object, Raw};
+
+/// The text of instructions: `{text}`, or a string.
+pub(super) fn instructions(raw: Raw<'_>) -> Option<Raw<'_>> {
+    let wrapped = object::<CodexInstructions<'_>>(raw.text()).ok()?;
+    wrapped.map_or(Some(raw), |wrapped| wrapped.text).filter(|text| text.is_string())
+}
+
+/// Codex counts what was cached as input, and reasoning as output. The latter is left so: the log's readers compare
+/// it with the provider's bill.
+pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
+    let tokens = object::<CodexTokens<'_>>(raw.text()).ok()??;
+    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
+    let cache_read = number(tokens.cached);
+    Some(Usage {
+        input: number(tokens.input).saturating_sub(cache_read),
+        output: number(tokens.output),
+        cache_read,
+        total: tokens.total.and_then(Raw::as_i64),
+        ..Usage::default()
+    })
+}
+
+/// A line.
+#[derive(Default)]
+pub(super) struct CodexRecord<'a> {
+    pub(super) timestamp: Option<Raw<'a>>,
+    pub(super) kind: Option<Raw<'a>>,
+    pub(super) payload: Object<CodexItem<'a>>,
+}
+
+impl<'a> Fields<'a> for CodexRecord<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "timestamp" => self.timestamp = Some(map.next_value()?),
+            "type" => self.kind = Some(map.next_value()?),
+            "payload" => self.payload = map.next_value()?,
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
+
+raw_fields!(
+    /// A payload: the members of all its kinds.
+    pub(super) CodexItem { kind: "type", role: "role", content: "content", name: "name", arguments: "arguments", input: "input",
+           call: "call_id", output: "output", summary: "summary", opaque: "encrypted_content", action: "action",
+           tools: "tools", info: "info", turns: "num_turns", id: "id", session: "session_id", cwd: "cwd",
+           version: "cli_version", model: "model", instructions: "base_instructions", message: "message",
+           history: "replacement_history" }
+);
+raw_fields!(
+    /// What the model is told before everything else.
+    CodexInstructions { text: "text" }
+);
+raw_fields!(
+    /// What a `token_count` tells.
+    pub(super) CodexInfo { total: "total_token_usage", last: "last_token_usage" }
+);
+raw_fields!(
+    /// What the provider reported.
+    CodexTokens { input: "input_tokens", cached: "cached_input_tokens", output: "output_tokens", total: "total_tokens" }
+);

@@ -1,0 +1,273 @@
+//! Copilot CLI's event logs: JSON lines `{type, data, id, timestamp, parentId}`.
+//!
+//! What a user writes is wrapped before it is sent: with the time of day, with reminders. The log holds both, and
+//! both are told here: what the user wrote counts as the user's, and what was put around it stands in a part of its
+//! own. The system prompt is written anew in each turn; only the newest one is in the context. Events of a subagent
+//! name the call that started it and never were in the context of the session. What the provider reports is summed
+//! up at the end of a session, so that nothing is known about single calls.
+
+use std::borrow::Cow;
+
+use secateur::{Kind, MessageFacts, MessageIx, PartFacts, Role, Sizes, Status};
+use serde::de::{IgnoredAny, MapAccess};
+
+use crate::content;
+use crate::cut::Spot;
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
+use crate::json::fields::{is_null, object, raw_fields};
+use crate::json::{Each, Fields, Object, Raw, SyntaxError};
+use crate::lines::LineReader;
+use crate::probe::{Probe, Shape};
+use crate::spec::{FormatReader, FormatSpec};
+use crate::time;
+
+pub(super) const SPEC: FormatSpec =
+    FormatSpec::plain(matches, FormatReader::Lines(|| Box::<CopilotReader>::default()));
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    probe.shape == Shape::Lines
+        && probe.any(|record| {
+            record.text("type").is_some_and(|kind| kind.contains('.'))
+                && record.starts("data") == Some('{')
+                && record.has("timestamp")
+        })
+}
+
+/// Reads record after record.
+#[derive(Default)]
+struct CopilotReader {
+    system: Option<MessageIx>,
+    /// The messages before this one were summarised.
+    summarised: u32,
+}
+
+impl LineReader for CopilotReader {
+    fn record(&mut self, draft: &mut TranscriptDraft<'_>, line: &str) -> Result<(), SyntaxError> {
+        let Some(event) = object::<CopilotEvent<'_>>(line)? else { return Ok(()) };
+        let data = event.data.0.as_ref();
+        let Some(data) = data else { return Ok(()) };
+        let kind = event.kind.and_then(Raw::as_str).unwrap_or_default();
+        match &*kind {
+            "system.message" => {
+                let message = begin(draft, &event, Role::System);
+                draft.push_text(Kind::Text, data.content);
+                if let Some(earlier) = self.system.replace(message) {
+                    draft.outline.retire(earlier, message);
+                }
+            }
+            "user.message" => {
+                begin(draft, &event, Role::User);
+                take_user(draft, data);
+            }
+            "assistant.message" => {
+                begin(draft, &event, Role::Assistant);
+                take_answer(draft, data);
+            }
+            "tool.execution_complete" => {
+                begin(draft, &event, Role::Tool);
+                take_result(draft, data);
+            }
+            "session.compaction_complete" if data.success.is_none_or(Raw::is_truthy) => {
+                self.take_compaction(draft, &event, data);
+            }
+            _ => describe(draft, data),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut TranscriptDraft<'_>) {}
+}
+
+impl CopilotReader {
+    /// A summary replaces all that was said; a compaction without one only dropped something that the log does not
+    /// name.
+    fn take_compaction(
+        &mut self,
+        draft: &mut TranscriptDraft<'_>,
+        event: &CopilotEvent<'_>,
+        data: &CopilotData<'_>,
+    ) {
+        let summary = data.summary.filter(|raw| raw.is_string());
+        let at = begin(draft, event, Role::User);
+        draft.push_compaction();
+        if summary.is_none() {
+            return;
+        }
+        draft.push_text(Kind::Text, summary);
+        for message in (self.summarised..at.0).map(MessageIx) {
+            if draft.outline.role(message) != Role::System {
+                draft.outline.retire(message, at);
+            }
+        }
+        self.summarised = at.0;
+    }
+}
+
+fn begin(draft: &mut TranscriptDraft<'_>, event: &CopilotEvent<'_>, role: Role) -> MessageIx {
+    let data = event.data.0.as_ref();
+    let (id, parent) = (event.id.and_then(Raw::as_str), event.parent.and_then(Raw::as_str));
+    let message = draft.push_message(MessageFacts {
+        role,
+        id: id.as_deref(),
+        parent: parent.as_deref(),
+        summary: data.is_some_and(|data| data.summary.is_some_and(Raw::is_string)),
+        finished: role == Role::Assistant,
+        time: event.time.and_then(Raw::as_str).and_then(|time| time::millis(&time)),
+        ..MessageFacts::default()
+    });
+    if data.is_some_and(|data| data.starter.is_some_and(Raw::is_string)) {
+        draft.outline.retire(message, message);
+    }
+    message
+}
+
+fn take_user(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
+    let size = |raw: Raw<'_>| content::sizes(raw.text(), draft.measures);
+    let sent = data.sent.filter(|raw| raw.is_string());
+    let (Some(written), Some(sent)) = (data.content, sent) else {
+        return draft.push_text(Kind::Text, sent.or(data.content));
+    };
+    let (own, all) = (size(written), size(sent));
+    let added = Sizes {
+        units: all.units.saturating_sub(own.units),
+        points: all.points.saturating_sub(own.points),
+        bytes: all.bytes.saturating_sub(own.bytes),
+        ..Sizes::default()
+    };
+    let spot = draft.spot_of(Some(sent));
+    draft.push(PartFacts { kind: Kind::Text, sizes: own, ..PartFacts::default() }, spot);
+    if added.points > 0 {
+        let facts = PartFacts { kind: Kind::Other, injected: true, sizes: added, ..PartFacts::default() };
+        draft.push(facts, Spot::default());
+    }
+}
+
+fn take_answer(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
+    describe(draft, data);
+    draft.push_text(Kind::Reasoning, data.reasoning.filter(|raw| raw.is_string()));
+    draft.push_text(Kind::Text, data.content);
+    for request in data.requests.iter().flatten() {
+        let (tool, id) = (request.name.and_then(Raw::as_str), request.id.and_then(Raw::as_str));
+        let (tool, id) = (tool.as_deref(), id.as_deref());
+        draft.push_call(ToolCall { tool, id, status: Status::Completed, input: request.arguments });
+    }
+}
+
+fn take_result(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
+    let (tool, id) = (data.tool.and_then(Raw::as_str), data.call.and_then(Raw::as_str));
+    let result = data.result.and_then(|result| object::<CopilotOutcome<'_>>(result.text()).ok().flatten());
+    let output = result.and_then(|result| result.content).filter(|raw| !is_null(raw.text()));
+    let status = if data.success.is_none_or(Raw::is_truthy) { Status::Completed } else { Status::Error };
+    let content = output.or(data.error);
+    let answered =
+        ToolResult { tool: tool.as_deref(), id: id.as_deref(), status, content, ..ToolResult::default() };
+    draft.push_result(answered);
+}
+
+/// Takes what an event says about the session.
+fn describe(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
+    let keep = |field: &mut Option<String>, raw: Option<Raw<'_>>| {
+        let text = raw.and_then(Raw::as_str);
+        if text.is_some() && field.as_deref() != text.as_deref() {
+            *field = text.map(Cow::into_owned);
+        }
+    };
+    let origin = &mut draft.origin;
+    keep(&mut origin.session, data.session);
+    keep(&mut origin.version, data.version);
+    keep(&mut origin.model, data.new_model.or(data.model));
+    let context =
+        data.context.and_then(|context| object::<CopilotContext<'_>>(context.text()).ok().flatten());
+    keep(&mut origin.project, context.and_then(|context| context.cwd));
+}
+
+raw_fields!(
+    /// What a tool answered. Beside it stands what the user is shown.
+    CopilotOutcome { content: "content" }
+);
+raw_fields!(
+    /// Where a session runs.
+    CopilotContext { cwd: "cwd" }
+);
+raw_fields!(
+    /// A call that the model asks for.
+    CopilotRequest { id: "toolCallId", name: "name", arguments: "arguments" }
+);
+
+#[derive(Default)]
+struct CopilotEvent<'a> {
+    kind: Option<Raw<'a>>,
+    data: Object<CopilotData<'a>>,
+    id: Option<Raw<'a>>,
+    parent: Option<Raw<'a>>,
+    time: Option<Raw<'a>>,
+}
+
+impl<'a> Fields<'a> for CopilotEvent<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "type" => self.kind = Some(map.next_value()?),
+            "data" => self.data = map.next_value()?,
+            "id" => self.id = Some(map.next_value()?),
+            "parentId" => self.parent = Some(map.next_value()?),
+            "timestamp" => self.time = Some(map.next_value()?),
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
+
+/// The data of any event.
+#[derive(Default)]
+struct CopilotData<'a> {
+    content: Option<Raw<'a>>,
+    sent: Option<Raw<'a>>,
+    reasoning: Option<Raw<'a>>,
+    requests: Vec<Option<CopilotRequest<'a>>>,
+    call: Option<Raw<'a>>,
+    tool: Option<Raw<'a>>,
+    starter: Option<Raw<'a>>,
+    success: Option<Raw<'a>>,
+    result: Option<Raw<'a>>,
+    error: Option<Raw<'a>>,
+    summary: Option<Raw<'a>>,
+    session: Option<Raw<'a>>,
+    version: Option<Raw<'a>>,
+    model: Option<Raw<'a>>,
+    new_model: Option<Raw<'a>>,
+    context: Option<Raw<'a>>,
+}
+
+impl<'a> Fields<'a> for CopilotData<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let field = match key {
+            "toolRequests" => {
+                self.requests.clear();
+                map.next_value_seed(Each::new(|Object(request)| self.requests.push(request)))?;
+                return Ok(());
+            }
+            "content" => &mut self.content,
+            "transformedContent" => &mut self.sent,
+            "reasoningText" => &mut self.reasoning,
+            "toolCallId" => &mut self.call,
+            "toolName" => &mut self.tool,
+            "parentToolCallId" => &mut self.starter,
+            "success" => &mut self.success,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            "summaryContent" => &mut self.summary,
+            "sessionId" => &mut self.session,
+            "copilotVersion" => &mut self.version,
+            "model" => &mut self.model,
+            "newModel" => &mut self.new_model,
+            "context" => &mut self.context,
+            _ => return map.next_value::<IgnoredAny>().map(|_| ()),
+        };
+        *field = Some(map.next_value()?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

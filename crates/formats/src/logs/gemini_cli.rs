@@ -1,0 +1,261 @@
+//! Gemini CLI's chats: one document `{sessionId, messages}`, or lines of the same messages.
+//!
+//! A message of the model holds its thoughts, its calls and what the tools answered, for as long as the turn goes on.
+//! So the newer files, which only grow, write a message again each time that something came to it, and the last
+//! version counts. A line `{$rewindTo: id}` leaves that message and what follows, a line `{$set: {messages}}` replaces
+//! what the model is given.
+
+mod lines;
+
+use std::borrow::Cow;
+
+use secateur::{Call, Kind, MessageFacts, MessageIx, PartFacts, Role, Status, Usage};
+use serde::de::{IgnoredAny, MapAccess};
+
+use crate::document::{element_ranges, read_document};
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
+use crate::json::fields::{object, raw_fields};
+use crate::json::{Each, Fields, Object, Raw};
+use crate::probe::{Probe, ProbedRecord, Shape};
+use crate::spec::{FormatReader, FormatSpec};
+use crate::time;
+
+pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    let is_session = |record: &ProbedRecord| record.has("sessionId") && record.has("projectHash");
+    match probe.shape {
+        Shape::Object => {
+            let is_gemini = |message: &ProbedRecord| message.text("type") == Some("gemini");
+            probe.top.has("messages")
+                && (is_session(&probe.top) || (probe.top.has("sessionId") && probe.any(is_gemini)))
+        }
+        Shape::Lines => probe.first(is_session),
+        _ => false,
+    }
+}
+
+/// Reads a session; what cannot be read is passed over with a warning.
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    if is_one_document(text) {
+        let (head, messages) =
+            read_document::<GeminiCliHead<'_>, GeminiCliMessage<'_>>(text, &mut draft.warnings);
+        describe(draft, &head);
+        for message in messages.iter().flatten() {
+            take(draft, message);
+        }
+    } else {
+        lines::read(draft, text);
+    }
+}
+
+/// The first line of a log is a whole value, and there is something behind it.
+fn is_one_document(text: &str) -> bool {
+    let mut lines = text.trim_start_matches('\u{FEFF}').lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    lines.next().is_none() || serde_json::from_str::<IgnoredAny>(first).is_err()
+}
+
+fn describe(draft: &mut TranscriptDraft<'_>, head: &GeminiCliHead<'_>) {
+    let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
+    draft.origin.session = text(head.session).or(draft.origin.session.take());
+    draft.origin.title = text(head.summary).or(draft.origin.title.take());
+    let mut folders = head.folders.map(|raw| element_ranges(raw.text())).unwrap_or_default().into_iter();
+    let folder = folders.next().and_then(|range| head.folders?.text().get(range));
+    draft.origin.project =
+        folder.and_then(crate::json::fields::as_str).map(Cow::into_owned).or(draft.origin.project.take());
+}
+
+/// Takes a message, unless it only tells the user something.
+fn take(draft: &mut TranscriptDraft<'_>, message: &GeminiCliMessage<'_>) -> Option<MessageIx> {
+    let id = message.id.and_then(Raw::as_str);
+    let kind = message.kind.and_then(Raw::as_str);
+    let role = match kind.as_deref() {
+        Some("user") => Role::User,
+        Some("gemini") => Role::Assistant,
+        _ => return None,
+    };
+    let time = message.time.and_then(Raw::as_str).and_then(|time| time::millis(&time));
+    let finished = role == Role::Assistant;
+    let index = draft.push_message(MessageFacts {
+        role,
+        id: id.as_deref(),
+        finished,
+        time,
+        ..MessageFacts::default()
+    });
+    for thought in &message.thoughts {
+        take_thought(draft, *thought);
+    }
+    // An answer that is nothing but calls has an empty text.
+    if role == Role::User || message.content.is_some_and(Raw::is_truthy) {
+        draft.push_text(Kind::Text, message.content);
+    }
+    if role == Role::User {
+        return Some(index);
+    }
+    for call in message.calls.iter().flatten() {
+        take_call(draft, call);
+    }
+    if let Some(model) = message.model.and_then(Raw::as_str) {
+        draft.origin.model = Some(model.into_owned());
+    }
+    if let Some(usage) = message.tokens.and_then(usage) {
+        draft.outline.push_call(Call { message: index, time, usage });
+    }
+    Some(index)
+}
+
+fn take_thought(draft: &mut TranscriptDraft<'_>, thought: Raw<'_>) {
+    let Ok(Some(parts)) = object::<GeminiCliThought<'_>>(thought.text()) else { return };
+    let mut sizes = draft.sizes_of(parts.description);
+    let subject = draft.sizes_of(parts.subject);
+    sizes.units += subject.units;
+    sizes.points += subject.points;
+    sizes.bytes = thought.text().len() as u64;
+    sizes.weighted += subject.weighted;
+    sizes.tokens += subject.tokens;
+    let spot = draft.spot_of(Some(thought));
+    draft.push(PartFacts { kind: Kind::Reasoning, sizes, ..PartFacts::default() }, spot);
+}
+
+/// Takes a call and, if there is one, its answer.
+fn take_call(draft: &mut TranscriptDraft<'_>, call: &GeminiCliToolCall<'_>) {
+    let (tool, id) = (call.name.and_then(Raw::as_str), call.id.and_then(Raw::as_str));
+    let (tool, id) = (tool.as_deref(), id.as_deref());
+    let status = match call.status.and_then(Raw::as_str).as_deref() {
+        Some("success") | None => Status::Completed,
+        Some(_) => Status::Error,
+    };
+    let has_result = call.result.iter().flatten().next().is_some();
+    let called = if has_result { status } else { Status::Pending };
+    draft.push_call(ToolCall { tool, id, status: called, input: call.arguments });
+    if !has_result {
+        return;
+    }
+    let response = call.result.iter().flatten().find_map(|part| part.response.0?.response);
+    draft.push_result(ToolResult { tool, id, status, content: response, ..ToolResult::default() });
+    for part in call.result.iter().flatten() {
+        if let Some(media) = part.inline.or(part.file) {
+            draft.push_media(media);
+        }
+    }
+}
+
+/// What the provider reported. Here the input includes what was read from the cache.
+fn usage(raw: Raw<'_>) -> Option<Usage> {
+    let tokens = object::<GeminiCliTokens<'_>>(raw.text()).ok()??;
+    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
+    let (input, cached) = (number(tokens.input), number(tokens.cached));
+    let usage = Usage {
+        input: input.saturating_sub(cached).max(0),
+        output: number(tokens.output),
+        reasoning: number(tokens.thoughts),
+        cache_read: cached,
+        total: tokens.total.and_then(Raw::as_i64),
+        ..Usage::default()
+    };
+    (input > 0).then_some(usage)
+}
+
+raw_fields!(
+    /// What a chat says about itself.
+    GeminiCliHead { session: "sessionId", summary: "summary", folders: "directories" }
+);
+raw_fields!(
+    /// A thought of the model.
+    GeminiCliThought { subject: "subject", description: "description" }
+);
+raw_fields!(
+    /// What the provider reported.
+    GeminiCliTokens { input: "input", output: "output", cached: "cached", thoughts: "thoughts", total: "total" }
+);
+raw_fields!(
+    /// A tool's answer.
+    GeminiCliResponse { response: "response" }
+);
+
+#[derive(Default)]
+struct GeminiCliMessage<'a> {
+    id: Option<Raw<'a>>,
+    time: Option<Raw<'a>>,
+    kind: Option<Raw<'a>>,
+    content: Option<Raw<'a>>,
+    thoughts: Vec<Raw<'a>>,
+    calls: Vec<Option<GeminiCliToolCall<'a>>>,
+    tokens: Option<Raw<'a>>,
+    model: Option<Raw<'a>>,
+}
+
+impl<'a> Fields<'a> for GeminiCliMessage<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "id" => self.id = Some(map.next_value()?),
+            "timestamp" => self.time = Some(map.next_value()?),
+            "type" => self.kind = Some(map.next_value()?),
+            "content" => self.content = Some(map.next_value()?),
+            "thoughts" => {
+                self.thoughts.clear();
+                map.next_value_seed(Each::new(|thought| self.thoughts.push(thought)))?;
+            }
+            "toolCalls" => {
+                self.calls.clear();
+                map.next_value_seed(Each::new(|Object(call)| self.calls.push(call)))?;
+            }
+            "tokens" => self.tokens = Some(map.next_value()?),
+            "model" => self.model = Some(map.next_value()?),
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct GeminiCliToolCall<'a> {
+    id: Option<Raw<'a>>,
+    name: Option<Raw<'a>>,
+    arguments: Option<Raw<'a>>,
+    status: Option<Raw<'a>>,
+    result: Vec<Option<GeminiCliResultPart<'a>>>,
+}
+
+impl<'a> Fields<'a> for GeminiCliToolCall<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "id" => self.id = Some(map.next_value()?),
+            "name" => self.name = Some(map.next_value()?),
+            "args" => self.arguments = Some(map.next_value()?),
+            "status" => self.status = Some(map.next_value()?),
+            "result" => {
+                self.result.clear();
+                map.next_value_seed(Each::new(|Object(part)| self.result.push(part)))?;
+            }
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
+
+/// A part of what a tool answered: its response, or a file beside it.
+#[derive(Default)]
+struct GeminiCliResultPart<'a> {
+    response: Object<GeminiCliResponse<'a>>,
+    inline: Option<Raw<'a>>,
+    file: Option<Raw<'a>>,
+}
+
+impl<'a> Fields<'a> for GeminiCliResultPart<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "functionResponse" => self.response = map.next_value()?,
+            "inlineData" => self.inline = Some(map.next_value()?),
+            "fileData" => self.file = Some(map.next_value()?),
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Chats that only grow: one record a line.
+
+use std::collections::{HashMap, HashSet};
+
+use secateur::MessageIx;
+use serde::de::MapAccess;
+
+use super::{GeminiCliHead, GeminiCliMessage, describe, take};
+use crate::document::read_lines;
+use crate::draft::TranscriptDraft;
+use crate::json::fields::object;
+use crate::json::{Each, Fields, Object, Raw};
+
+/// Reads the lines; what is known of a message is its last version, at its first place.
+pub(super) fn read<'a>(draft: &mut TranscriptDraft<'_>, text: &'a str) {
+    let records = read_lines::<GeminiCliRecord<'a>>(text, &mut draft.warnings);
+    let mut chat = GeminiCliChat::default();
+    for record in records.into_iter().flatten() {
+        describe(draft, &record.head);
+        chat.record(record);
+    }
+    chat.tell(draft);
+}
+
+#[derive(Default)]
+struct GeminiCliChat<'a> {
+    /// Each message that there ever was, in its last version.
+    messages: Vec<GeminiCliMessage<'a>>,
+    /// Where the message with an id is, by the literal of the id; those that were left are not found any more.
+    ids: HashMap<&'a str, usize>,
+    /// How many messages there were when this one was left.
+    left: HashMap<usize, usize>,
+    /// The messages that the model is given, in order.
+    current: Vec<usize>,
+    /// The same messages, to be asked for.
+    is_current: HashSet<usize>,
+}
+
+impl<'a> GeminiCliChat<'a> {
+    fn record(&mut self, record: GeminiCliRecord<'a>) {
+        if let Some(id) = record.rewind {
+            // Going back to a message that nobody knows leaves everything.
+            let known = self.ids.get(id.text()).copied();
+            let from = known.and_then(|known| self.current.iter().rposition(|&at| at == known)).unwrap_or(0);
+            for index in self.current.split_off(from) {
+                self.leave(index);
+            }
+        }
+        if let Some(messages) = record.replaced {
+            let before = std::mem::take(&mut self.current);
+            self.is_current.clear();
+            for message in messages {
+                self.add(message);
+            }
+            for index in before {
+                if !self.is_current.contains(&index) {
+                    self.leave(index);
+                }
+            }
+        }
+        if record.message.kind.is_some() {
+            self.add(record.message);
+        }
+    }
+
+    fn add(&mut self, message: GeminiCliMessage<'a>) {
+        let id = message.id.map(Raw::text);
+        let known = id.and_then(|id| self.ids.get(id).copied());
+        let index = known.unwrap_or(self.messages.len());
+        match self.messages.get_mut(index) {
+            Some(earlier) => *earlier = message,
+            None => self.messages.push(message),
+        }
+        if let Some(id) = id {
+            self.ids.insert(id, index);
+        }
+        // A new version stands where the old one stood.
+        if self.is_current.insert(index) {
+            self.current.push(index);
+        }
+    }
+
+    fn leave(&mut self, index: usize) {
+        self.is_current.remove(&index);
+        self.left.insert(index, self.messages.len());
+        if let Some(id) = self.messages.get(index).and_then(|message| message.id) {
+            self.ids.remove(id.text());
+        }
+    }
+
+    /// Tells the messages, and which of them were left when.
+    fn tell(&self, draft: &mut TranscriptDraft<'_>) {
+        let told: Vec<(MessageIx, Option<MessageIx>)> = self
+            .messages
+            .iter()
+            .map(|message| {
+                let next = MessageIx(draft.outline.message_count() as u32);
+                (next, take(draft, message))
+            })
+            .collect();
+        let Some(last) = draft.outline.messages().next_back() else { return };
+        for (&index, &at) in &self.left {
+            if let Some(&(_, Some(message))) = told.get(index) {
+                draft.outline.retire(message, told.get(at).map_or(last, |&(next, _)| next.min(last)));
+            }
+        }
+    }
+}
+
+/// A line: a message, a change of what the chat says about itself, or a step back.
+#[derive(Default)]
+struct GeminiCliRecord<'a> {
+    head: GeminiCliHead<'a>,
+    message: GeminiCliMessage<'a>,
+    rewind: Option<Raw<'a>>,
+    replaced: Option<Vec<GeminiCliMessage<'a>>>,
+}
+
+impl<'a> Fields<'a> for GeminiCliRecord<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "sessionId" | "summary" | "directories" => self.head.field(key, map),
+            "$rewindTo" => map.next_value().map(|id| self.rewind = Some(id)),
+            "messages" => list(map).map(|messages| self.replaced = Some(messages)),
+            "$set" => {
+                let change: Raw<'a> = map.next_value()?;
+                let Ok(Some(change)) = object::<GeminiCliChange<'a>>(change.text()) else { return Ok(()) };
+                self.head = change.head;
+                self.replaced = change.messages;
+                Ok(())
+            }
+            _ => self.message.field(key, map),
+        }
+    }
+}
+
+/// What a line `$set` holds.
+#[derive(Default)]
+struct GeminiCliChange<'a> {
+    head: GeminiCliHead<'a>,
+    messages: Option<Vec<GeminiCliMessage<'a>>>,
+}
+
+impl<'a> Fields<'a> for GeminiCliChange<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        if key != "messages" {
+            return self.head.field(key, map);
+        }
+        self.messages = Some(list(map)?);
+        Ok(())
+    }
+}
+
+fn list<'a, A: MapAccess<'a>>(map: &mut A) -> Result<Vec<GeminiCliMessage<'a>>, A::Error> {
+    let mut messages = Vec::new();
+    map.next_value_seed(Each::new(|Object(message): Object<GeminiCliMessage<'a>>| messages.extend(message)))?;
+    Ok(messages)
+}

@@ -1,0 +1,171 @@
+//! openagentic-sdk sessions: an append-only log of events, one a line; an array of events is read as well.
+//!
+//! An event is one message of the outline. A cut is a further event, `tool.output_compacted`, so a session
+//! is marked by appending to it and nothing that was written is touched.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use secateur::{Action, Kind, MessageFacts, PartFacts, Role, Status};
+
+use crate::cut::{ApplyError, CutSite};
+use crate::document::{read_lines, read_list};
+use crate::draft::TranscriptDraft;
+use crate::json::fields::raw_fields;
+use crate::json::{Edit, Raw, encode};
+use crate::probe::{Probe, ProbedRecord, Shape};
+use crate::sizes;
+use crate::spec::{Cutting, FormatReader, FormatSpec};
+use crate::warning::Warning;
+
+pub(super) const SPEC: FormatSpec =
+    FormatSpec { cutting: Cutting::Mark(edits), ..FormatSpec::plain(matches, FormatReader::Whole(read)) };
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    let is_event = |event: &ProbedRecord| {
+        event.text("type").is_some_and(|kind| kind.contains('.')) && !event.has("role")
+    };
+    // An event alone is a log of one line.
+    probe.first(is_event) || (probe.shape == Shape::Object && is_event(&probe.top))
+}
+
+/// Reads the events of a session; what cannot be read is passed over with a warning.
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    let events = events(text, &mut draft.warnings);
+    let known = OpenAgenticKnown::of(&events);
+    for event in &events {
+        take(draft, event, &known);
+    }
+}
+
+fn is_list(text: &str) -> bool {
+    text.trim_start_matches('\u{FEFF}').trim_start().starts_with('[')
+}
+
+fn events<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<OpenAgenticEvent<'a>> {
+    let events = if is_list(text) { read_list(text, warnings) } else { read_lines(text, warnings) };
+    events.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// The edit that appends the mark of one cut.
+fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
+    let unsupported = |reason| site.unsupported(reason);
+    if site.cut.action != Action::Clear {
+        return Err(unsupported("its only mark means that the whole output is cleared"));
+    }
+    let call = site.outline.ids().text(site.outline.call(site.cut.part));
+    let call = call
+        .filter(|_| site.kind() == Kind::Result)
+        .ok_or_else(|| unsupported("it is not a tool result with an id"))?;
+    // Seconds with a fraction, as Python's clock gives them.
+    let event = format!(
+        "{{\"type\":\"tool.output_compacted\",\"tool_use_id\":{},\"compacted_ts\":{}.{:03}}}",
+        encode(call),
+        site.now.div_euclid(1000),
+        site.now.rem_euclid(1000)
+    );
+    if is_list(site.text) {
+        let body = site.text.trim_end();
+        let end = body.strip_suffix(']').map(|body| body.trim_end().len());
+        let end = end.ok_or_else(|| unsupported("the list of events breaks off before its end"))?;
+        return Ok(vec![Edit { range: end..end, text: format!(",\n{event}") }]);
+    }
+    let end = site.bytes.len();
+    let ends_line = site.bytes.last().is_none_or(|&byte| byte == b'\n');
+    let text = if ends_line { format!("{event}\n") } else { format!("\n{event}") };
+    Ok(vec![Edit { range: end..end, text }])
+}
+
+raw_fields!(
+    /// An event.
+    OpenAgenticEvent { kind: "type", text: "text", is_summary: "is_summary", call: "tool_use_id", name: "name",
+            input: "input", output: "output", error: "is_error" }
+);
+
+impl<'a> OpenAgenticEvent<'a> {
+    fn kind(&self) -> Cow<'a, str> {
+        self.kind.and_then(Raw::as_str).unwrap_or_default()
+    }
+
+    fn call(&self) -> Option<Cow<'a, str>> {
+        self.call.and_then(Raw::as_str).filter(|id| !id.is_empty())
+    }
+
+    fn is_summary(&self) -> bool {
+        // Python's truth: unlike in JavaScript, empty lists and objects are false.
+        let truthy = |raw: Raw<'_>| raw.is_truthy() && !matches!(raw.text(), "[]" | "{}");
+        self.kind() == "assistant.message" && self.is_summary.is_some_and(truthy)
+    }
+}
+
+/// What must be known of all events before results can be read: names and marks are kept apart from them.
+struct OpenAgenticKnown<'a> {
+    tools: HashMap<Cow<'a, str>, Cow<'a, str>>,
+    cut: HashSet<Cow<'a, str>>,
+}
+
+impl<'a> OpenAgenticKnown<'a> {
+    /// History begins with the last summary, so names and marks from before it are not known any more.
+    fn of(events: &[OpenAgenticEvent<'a>]) -> Self {
+        let begin = events.iter().rposition(OpenAgenticEvent::is_summary).unwrap_or(0);
+        let mut known = Self { tools: HashMap::new(), cut: HashSet::new() };
+        for event in events.iter().skip(begin) {
+            let Some(call) = event.call() else { continue };
+            match &*event.kind() {
+                "tool.use" => {
+                    if let Some(name) = event.name.and_then(Raw::as_str).filter(|name| !name.is_empty()) {
+                        known.tools.insert(call, name);
+                    }
+                }
+                "tool.output_compacted" => _ = known.cut.insert(call),
+                _ => {}
+            }
+        }
+        known
+    }
+}
+
+fn take<'a>(draft: &mut TranscriptDraft<'_>, event: &OpenAgenticEvent<'a>, known: &OpenAgenticKnown<'a>) {
+    let name = event.kind();
+    let (role, kind, content) = match &*name {
+        "user.message" => (Role::User, Kind::Text, event.text),
+        "assistant.message" => (Role::Assistant, Kind::Text, event.text),
+        "user.compaction" => (Role::User, Kind::Compaction, None),
+        "tool.use" => (Role::Assistant, Kind::Call, event.input),
+        "tool.result" => (Role::Tool, Kind::Result, event.output),
+        _ => (Role::Other, Kind::Other, None),
+    };
+    let (summary, marker) = (event.is_summary(), kind == Kind::Compaction);
+    draft.push_message(MessageFacts { role, summary, marker, finished: true, ..MessageFacts::default() });
+    let call = event.call();
+    let own = event.name.and_then(Raw::as_str);
+    let tool = match kind {
+        Kind::Call => own.as_deref(),
+        Kind::Result => call.as_ref().and_then(|call| known.tools.get(call)).map(|name| &**name),
+        _ => None,
+    };
+    let status = match (kind, &call) {
+        (Kind::Call, _) => Status::Completed,
+        (Kind::Result, Some(_)) if event.error.is_some_and(Raw::is_truthy) => Status::Error,
+        (Kind::Result, Some(_)) => Status::Completed,
+        // A result that answers nothing can neither be found again nor marked.
+        _ => Status::None,
+    };
+    let facts = PartFacts {
+        kind,
+        status,
+        tool,
+        call: call.as_deref(),
+        cut: kind == Kind::Result && call.as_ref().is_some_and(|call| known.cut.contains(call)),
+        placeholder: kind == Kind::Result && draft.is_placeholder(content),
+        sizes: match (kind, content) {
+            // A missing output is Python's None, which prints as `null`.
+            (Kind::Result, None) => sizes::of_json("null", draft.measures),
+            _ => draft.sizes_of(content),
+        },
+        ..PartFacts::default()
+    };
+    let spot = draft.spot_of(content);
+    draft.push(facts, spot);
+}

@@ -1,0 +1,215 @@
+//! OpenCode sessions: an export document `{info, messages: [{info, parts}]}`, or the bare array.
+//!
+//! A tool part holds the call and its result in one record; here it becomes two parts of the outline. A
+//! cut is the mark `state.time.compacted`, a time in milliseconds: the output itself stays in the file, and
+//! is replaced only when the session is rendered for a model.
+
+mod record;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use secateur::{Action, Call, Kind, MessageFacts, MessageIx, Name, Outline, PartFacts, Role, Sizes, Status};
+
+use crate::cut::{ApplyError, CutSite, Spot};
+use crate::document::{element_ranges, read_document};
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
+use crate::json::fields::object;
+use crate::json::{Edit, Raw, encode, set_member};
+use crate::origin::Origin;
+use crate::probe::{Probe, Shape};
+use crate::spec::{Cutting, FormatReader, FormatSpec};
+pub(super) use record::usage;
+use record::{
+    OpenCodeHead, OpenCodeMessage, OpenCodeMetadata, OpenCodeModel, OpenCodePart, OpenCodeSessionInfo,
+    OpenCodeTime,
+};
+
+pub(super) const SPEC: FormatSpec =
+    FormatSpec { cutting: Cutting::Mark(edits), ..FormatSpec::plain(matches, FormatReader::Whole(read)) };
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    (probe.shape == Shape::Object && probe.top.has("info") && probe.top.has("messages"))
+        || (probe.is_list() && probe.first(|message| message.has("info") && message.has("parts")))
+}
+
+/// Reads the messages of a session; what cannot be read is passed over with a warning.
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    let (head, messages) = read_document::<OpenCodeHead<'_>, OpenCodeMessage<'_>>(text, &mut draft.warnings);
+    let info = head.info.and_then(|info| object::<OpenCodeSessionInfo<'_>>(info.text()).ok().flatten());
+    describe(draft, &info.unwrap_or_default());
+    for message in messages {
+        take(draft, &message.unwrap_or_default());
+    }
+    settle(&mut draft.outline);
+}
+
+/// Takes what a session says about itself.
+fn describe(draft: &mut TranscriptDraft<'_>, info: &OpenCodeSessionInfo<'_>) {
+    let own = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
+    let model = info.model.and_then(|model| object::<OpenCodeModel<'_>>(model.text()).ok().flatten());
+    draft.origin = Origin {
+        session: own(info.id),
+        model: own(model.and_then(|model| model.id)),
+        version: own(info.version),
+        project: own(info.directory),
+        title: own(info.title),
+    };
+}
+
+/// Takes out of the context what finished compactions replaced: everything before the mark but the tail that it
+/// names. The tail then stands behind the summary.
+fn settle(outline: &mut Outline) {
+    let summaries: Vec<MessageIx> = outline.summaries().to_vec();
+    if summaries.is_empty() {
+        return;
+    }
+    let known: HashMap<Name, MessageIx> = outline
+        .messages()
+        .map(|message| (outline.id(message), message))
+        .filter(|(id, _)| id.is_some())
+        .collect();
+    for summary in summaries {
+        let is_done = outline.is_finished(summary) && !outline.is_failed(summary);
+        let marker = known.get(&outline.parent(summary)).copied();
+        let marker = marker.filter(|&marker| is_done && marker < summary && outline.is_marker(marker));
+        let Some(marker) = marker else { continue };
+        let tail = known.get(&outline.tail(marker)).copied().filter(|&tail| tail < marker);
+        let after = MessageIx(summary.0 + 1);
+        for message in 0..tail.unwrap_or(marker).0 {
+            outline.retire(MessageIx(message), after);
+        }
+        if let Some(tail) = tail {
+            outline.move_before(marker, tail);
+            outline.move_before(summary, tail);
+        }
+    }
+}
+
+/// The edits that mark one result as cut.
+fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
+    let unsupported = |reason| Err(site.unsupported(reason));
+    if site.cut.action != Action::Clear {
+        return unsupported("its only mark means that the whole output is cleared");
+    }
+    let Some(spot) = site.result() else {
+        return unsupported("only tool results can be marked");
+    };
+    if let Some(time) = spot.mark.clone() {
+        let is_object = site.text.get(time.clone()).is_some_and(|raw| raw.starts_with('{'));
+        return Ok(vec![if is_object {
+            set_member(site.text, time, "compacted", &site.now.to_string())
+        } else {
+            Edit { range: time, text: format!("{{\"compacted\":{}}}", site.now) }
+        }]);
+    }
+    // Without a `time` the mark goes right behind the output, which lies in the same object.
+    match spot.content.clone() {
+        Some(output) => Ok(vec![Edit {
+            range: output.end..output.end,
+            text: format!(",{}:{{\"compacted\":{}}}", encode("time"), site.now),
+        }]),
+        None => unsupported("it is not a tool result with an output"),
+    }
+}
+
+fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenCodeMessage<'a>) {
+    let info = &message.info;
+    let parts = || message.parts.iter().flatten();
+    let marker = parts().find(|part| part.is("compaction"));
+    let (id, parent) = (info.id.and_then(Raw::as_str), info.parent.and_then(Raw::as_str));
+    let tail = marker.and_then(|part| part.tail).and_then(Raw::as_str);
+    let role = match info.role.and_then(Raw::as_str).as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        _ => Role::Other,
+    };
+    let created = |time: Raw<'a>| object::<OpenCodeTime<'a>>(time.text()).ok().flatten()?.created;
+    let time = info.time.and_then(created).and_then(Raw::as_i64);
+    let index = draft.push_message(MessageFacts {
+        role,
+        id: id.as_deref(),
+        parent: parent.as_deref(),
+        summary: role == Role::Assistant && info.summary.is_some_and(Raw::is_truthy),
+        finished: info.finish.is_some_and(Raw::is_truthy),
+        failed: info.error.is_some_and(Raw::is_truthy),
+        marker: marker.is_some(),
+        tail: tail.as_deref(),
+        time,
+        ..MessageFacts::default()
+    });
+    for part in parts() {
+        take_part(draft, part);
+    }
+    if let (Role::Assistant, Some(model)) = (role, info.model.and_then(Raw::as_str)) {
+        draft.origin.model = Some(model.into_owned());
+    }
+    // An answer that failed reports nothing but zeros.
+    let reported = info.tokens.and_then(usage).filter(|usage| usage.context() > 0);
+    if let (Role::Assistant, Some(usage)) = (role, reported) {
+        draft.outline.push_call(Call { message: index, time, usage });
+    }
+}
+
+fn take_part<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
+    let kind = match part.kind.and_then(Raw::as_str).as_deref() {
+        Some("tool") => return take_tool(draft, part),
+        Some("text") if !part.ignored.is_some_and(Raw::is_truthy) => Kind::Text,
+        Some("reasoning") => Kind::Reasoning,
+        Some("compaction") => Kind::Compaction,
+        Some("file") => Kind::Media,
+        _ => Kind::Other,
+    };
+    let content = if kind == Kind::Media { part.url } else { part.text };
+    let sizes = match kind {
+        Kind::Text | Kind::Reasoning => draft.sizes_of(content),
+        Kind::Media => Sizes {
+            bytes: content.map_or(0, |url| url.text().len() as u64),
+            images: u32::from(part.holds_media()),
+            ..Sizes::default()
+        },
+        _ => Sizes::default(),
+    };
+    let injected = kind == Kind::Text && part.synthetic.is_some_and(Raw::is_truthy);
+    let spot = Spot { id: draft.range(part.id), ..draft.spot_of(content) };
+    draft.push(PartFacts { kind, injected, sizes, ..PartFacts::default() }, spot);
+}
+
+fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
+    let state = part.state.0.unwrap_or_default();
+    let (tool, call) = (part.tool.and_then(Raw::as_str), part.call.and_then(Raw::as_str));
+    let (tool, call) = (tool.as_deref(), call.as_deref());
+    let status = match state.status.and_then(Raw::as_str).as_deref() {
+        Some("completed") => Status::Completed,
+        Some("error") => Status::Error,
+        Some("running") => Status::Running,
+        Some("pending") => Status::Pending,
+        _ => Status::None,
+    };
+    let id = draft.range(part.id);
+    let spot = Spot { id: id.clone(), ..draft.spot_of(state.input) };
+    draft.push_call_at(ToolCall { tool, id: call, status, input: state.input }, spot);
+
+    let output = if status == Status::Error { state.error } else { state.output };
+    let mut sizes = draft.sizes_of(output.filter(|raw| raw.is_string()));
+    sizes.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
+    let time = state.time.and_then(|time| object::<OpenCodeTime<'a>>(time.text()).ok().flatten());
+    let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
+    let failed = status == Status::Completed && state.metadata.is_some_and(tells_failure);
+    let spot = Spot { id, mark: draft.range(state.time), ..draft.spot_of(output) };
+    let answered = ToolResult { tool, id: call, status, failed, cut, content: output };
+    draft.push_result_at(answered, sizes, spot);
+}
+
+/// Whether what the user is shown about a command says that it ended with a code other than 0. It may be large and
+/// is opened only if it says something about its end.
+fn tells_failure(metadata: Raw<'_>) -> bool {
+    let text = metadata.text();
+    memchr::memmem::find(text.as_bytes(), b"\"exit\"").is_some()
+        && object::<OpenCodeMetadata<'_>>(text)
+            .is_ok_and(|own| own.and_then(|own| own.exit).is_some_and(Raw::is_truthy))
+}
+
+#[cfg(test)]
+mod tests;

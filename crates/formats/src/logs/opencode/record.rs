@@ -1,0 +1,133 @@
+//! The records of a session: what is known stays raw until it is wanted, the rest is skipped.
+
+use secateur::Usage;
+use serde::de::{IgnoredAny, MapAccess};
+
+use crate::json::fields::{object, raw_fields};
+use crate::json::{Each, Fields, Object, Raw};
+
+raw_fields!(
+    /// A message's `info`.
+    pub(super) OpenCodeInfo { id: "id", role: "role", parent: "parentID", summary: "summary", finish: "finish", error: "error",
+           time: "time", tokens: "tokens", model: "modelID" }
+);
+raw_fields!(
+    /// A tool part's `state`.
+    pub(super) OpenCodeState { status: "status", input: "input", output: "output", error: "error", time: "time",
+            attachments: "attachments", metadata: "metadata" }
+);
+raw_fields!(
+    /// What a tool tells the user beside its output.
+    pub(super) OpenCodeMetadata { exit: "exit" }
+);
+raw_fields!(
+    /// A session's `info`.
+    pub(super) OpenCodeHead { info: "info" }
+);
+raw_fields!(
+    /// What a session says about itself.
+    pub(super) OpenCodeSessionInfo { id: "id", title: "title", version: "version", directory: "directory", model: "model" }
+);
+raw_fields!(
+    /// A model by its names.
+    pub(super) OpenCodeModel { id: "id" }
+);
+raw_fields!(
+    /// A `time`, of a message or of a tool part.
+    pub(super) OpenCodeTime { created: "created", compacted: "compacted" }
+);
+raw_fields!(
+    /// What the provider reported.
+    pub(super) OpenCodeTokens { input: "input", output: "output", reasoning: "reasoning", total: "total", cache: "cache" }
+);
+raw_fields!(
+    /// What the provider reported about its cache.
+    pub(super) OpenCodeCache { read: "read", write: "write" }
+);
+
+/// Reads what the provider reported: `{input, output, reasoning, total?, cache: {read, write}}`.
+pub(in crate::logs) fn usage(raw: Raw<'_>) -> Option<Usage> {
+    let tokens = object::<OpenCodeTokens<'_>>(raw.text()).ok()??;
+    let cache = tokens
+        .cache
+        .and_then(|cache| object::<OpenCodeCache<'_>>(cache.text()).ok().flatten())
+        .unwrap_or_default();
+    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64);
+    Some(Usage {
+        input: number(tokens.input).unwrap_or(0),
+        output: number(tokens.output).unwrap_or(0),
+        reasoning: number(tokens.reasoning).unwrap_or(0),
+        cache_read: number(cache.read).unwrap_or(0),
+        cache_write: number(cache.write).unwrap_or(0),
+        total: number(tokens.total),
+        ..Usage::default()
+    })
+}
+
+#[derive(Default)]
+pub(super) struct OpenCodeMessage<'a> {
+    pub(super) info: OpenCodeInfo<'a>,
+    pub(super) parts: Vec<Option<OpenCodePart<'a>>>,
+}
+
+impl<'a> Fields<'a> for OpenCodeMessage<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "info" => self.info = map.next_value::<Object<_>>()?.0.unwrap_or_default(),
+            "parts" => {
+                self.parts.clear();
+                map.next_value_seed(Each::new(|Object(part)| self.parts.push(part)))?;
+            }
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct OpenCodePart<'a> {
+    pub(super) id: Option<Raw<'a>>,
+    pub(super) kind: Option<Raw<'a>>,
+    pub(super) text: Option<Raw<'a>>,
+    pub(super) ignored: Option<Raw<'a>>,
+    pub(super) synthetic: Option<Raw<'a>>,
+    pub(super) url: Option<Raw<'a>>,
+    pub(super) mime: Option<Raw<'a>>,
+    pub(super) tool: Option<Raw<'a>>,
+    pub(super) call: Option<Raw<'a>>,
+    pub(super) tail: Option<Raw<'a>>,
+    pub(super) state: Object<OpenCodeState<'a>>,
+}
+
+impl OpenCodePart<'_> {
+    pub(super) fn is(&self, kind: &str) -> bool {
+        self.kind.and_then(Raw::as_str).as_deref() == Some(kind)
+    }
+
+    /// Whether a file is sent as an image or another medium: a reference to a file of text is not, for its text
+    /// stands in a part of its own.
+    pub(super) fn holds_media(&self) -> bool {
+        let begins = |raw: Option<Raw<'_>>, start| raw.is_some_and(|raw| raw.text().starts_with(start));
+        begins(self.mime, "\"image/") || begins(self.url, "\"data:")
+    }
+}
+
+impl<'a> Fields<'a> for OpenCodePart<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "id" => self.id = Some(map.next_value()?),
+            "type" => self.kind = Some(map.next_value()?),
+            "text" => self.text = Some(map.next_value()?),
+            "ignored" => self.ignored = Some(map.next_value()?),
+            "synthetic" => self.synthetic = Some(map.next_value()?),
+            "url" => self.url = Some(map.next_value()?),
+            "mime" => self.mime = Some(map.next_value()?),
+            "tool" => self.tool = Some(map.next_value()?),
+            "callID" => self.call = Some(map.next_value()?),
+            "tail_start_id" => self.tail = Some(map.next_value()?),
+            "state" => self.state = map.next_value()?,
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}

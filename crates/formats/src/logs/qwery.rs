@@ -1,0 +1,254 @@
+//! Qwery sessions: an array of messages `{id, role, content: {parts}, metadata}`.
+//!
+//! Tool parts come in two shapes: `tool-<name>` and `dynamic-tool` with a text as state, and `tool` with an
+//! object. A cut writes `compactedAt` and, unlike in the other systems, replaces the stored output: a
+//! session marked in this way has lost the text, which is why the command keeps a backup.
+
+use std::borrow::Cow;
+
+use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status};
+use serde::de::{IgnoredAny, MapAccess};
+
+use super::opencode;
+use crate::cut::{ApplyError, CutSite, Spot};
+use crate::document::{element_ranges, read_list};
+use crate::draft::TranscriptDraft;
+use crate::json::fields::{object, raw_fields};
+use crate::json::{
+    Each, Edit, Fields, Object, Printer, Raw, decode, encode, lengths, printed_len, set_member,
+};
+use crate::probe::Probe;
+use crate::sizes;
+use crate::spec::{Cutting, FormatReader, FormatSpec};
+
+pub(super) const SPEC: FormatSpec =
+    FormatSpec { cutting: Cutting::Mark(edits), ..FormatSpec::plain(matches, FormatReader::Whole(read)) };
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    probe.is_list() && probe.first(|message| message.has("role") && message.starts("content") == Some('{'))
+}
+
+/// Reads the messages of a session; what cannot be read is passed over with a warning.
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    for message in read_list::<QweryMessage<'_>>(text, &mut draft.warnings) {
+        take(draft, &message.unwrap_or_default());
+    }
+}
+
+/// The edits that mark one result as cut and replace its output.
+fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
+    let unsupported = |reason| site.unsupported(reason);
+    let now = site.now;
+    if site.cut.action != Action::Clear {
+        return Err(unsupported("its only mark means that the whole output is cleared"));
+    }
+    let text = site.text;
+    let spot = site.result().ok_or_else(|| unsupported("only tool results can be marked"))?;
+    let state = spot.mark.clone().ok_or_else(|| unsupported("it is not a tool result with a state"))?;
+    // Whatever a part lacks is inserted behind its state, which every tool part has.
+    let insert = |member: String| Edit { range: state.end..state.end, text: format!(",{member}") };
+    let placeholder = encode(site.cut.placeholder);
+    let mut edits = Vec::new();
+    let raw_state = text.get(state.clone()).unwrap_or_default();
+    if raw_state.strip_prefix('{').is_some_and(|rest| rest.trim_ascii_start() == "}") {
+        // Three members set one by one in an empty object would each take themselves for the first.
+        let time = format!("{{\"compacted\":{now}}}");
+        let text = format!("{{\"output\":{placeholder},\"time\":{time},\"attachments\":[]}}");
+        edits.push(Edit { range: state.clone(), text });
+    } else if raw_state.starts_with('{') {
+        let inner = object::<QweryState<'_>>(raw_state).ok().flatten().unwrap_or_default();
+        edits.push(set_member(text, state.clone(), "output", &placeholder));
+        edits.push(
+            match inner.time.filter(|time| time.text().starts_with('{')).and_then(|time| time.range_in(text))
+            {
+                Some(time) => set_member(text, time, "compacted", &now.to_string()),
+                None => set_member(text, state.clone(), "time", &format!("{{\"compacted\":{now}}}")),
+            },
+        );
+        edits.push(set_member(text, state.clone(), "attachments", "[]"));
+    } else if !spot.inside {
+        edits.push(match spot.content.clone() {
+            Some(output) => Edit { range: output, text: placeholder },
+            None => insert(format!("\"output\":{placeholder}")),
+        });
+    }
+    edits.push(match spot.second.clone() {
+        Some(time) => Edit { range: time, text: now.to_string() },
+        None => insert(format!("\"compactedAt\":{now}")),
+    });
+    Ok(edits)
+}
+
+/// The length of an output as Qwery measures it: texts as they are, the member `text` of an object, and
+/// everything else as JavaScript prints it.
+fn output_sizes(output: Option<Raw<'_>>, measures: &Measures) -> Sizes {
+    let raw = output.map_or("null", Raw::text);
+    let mut sizes = sizes::of_json(raw, measures);
+    if raw == "null" {
+        sizes.units = 2;
+    } else if !raw.starts_with('"') {
+        let text = object::<QweryOutput<'_>>(raw).ok().flatten().and_then(|output| output.text);
+        sizes.units = match text.map(Raw::text) {
+            Some("null") => 0,
+            Some(text) if text.starts_with('"') => lengths(text).units,
+            Some(text) if text.starts_with('{') => "[object Object]".len() as u64,
+            Some(text) => printed_len(text, Printer::JavaScript),
+            None => printed_len(raw, Printer::JavaScript),
+        };
+    }
+    sizes
+}
+
+fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &QweryMessage<'a>) {
+    let metadata = message.metadata.0.unwrap_or_default();
+    let (id, parent) = (message.id.and_then(Raw::as_str), metadata.parent.and_then(Raw::as_str));
+    let parts = || message.content.0.iter().flat_map(|content| &content.parts).flatten();
+    let role = match message.role.and_then(Raw::as_str).as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        _ => Role::Other,
+    };
+    let index = draft.push_message(MessageFacts {
+        role,
+        id: id.as_deref(),
+        parent: parent.as_deref().filter(|parent| !parent.is_empty()),
+        summary: role == Role::Assistant && metadata.summary.is_some_and(Raw::is_truthy),
+        finished: metadata.finish.is_some_and(Raw::is_truthy),
+        failed: metadata.error.is_some_and(Raw::is_truthy),
+        marker: parts().any(|part| part.kind() == "compaction"),
+        ..MessageFacts::default()
+    });
+    for part in parts() {
+        take_part(draft, part);
+    }
+    if let (Role::Assistant, Some(usage)) = (role, metadata.tokens.and_then(opencode::usage)) {
+        draft.outline.push_call(Call { message: index, time: None, usage });
+    }
+}
+
+fn take_part<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>) {
+    let kind = part.kind();
+    if kind.starts_with("tool-") || kind == "tool" || kind == "dynamic-tool" {
+        return take_tool(draft, part, &kind);
+    }
+    let kind = match &*kind {
+        "text" => Kind::Text,
+        "reasoning" => Kind::Reasoning,
+        "file" => Kind::Media,
+        "compaction" => Kind::Compaction,
+        _ => Kind::Other,
+    };
+    let sizes = Sizes { images: u32::from(kind == Kind::Media), ..draft.sizes_of(part.text) };
+    let spot = draft.spot_of(part.text);
+    draft.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
+}
+
+fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &str) {
+    let state = part.state.and_then(|raw| object::<QweryState<'a>>(raw.text()).ok().flatten());
+    let word = match &state {
+        Some(state) => state.status.and_then(Raw::as_str),
+        None => part.state.and_then(Raw::as_str),
+    };
+    let status = match word.as_deref() {
+        Some("output-available" | "completed") => Status::Completed,
+        Some("output-error") => Status::Error,
+        Some("input-streaming" | "input-available" | "running") => Status::Running,
+        Some("pending") => Status::Pending,
+        _ => Status::None,
+    };
+    // Only a member `tool` protects; the name inside the type does not, and so keeps its prefix.
+    let tool =
+        part.tool.and_then(Raw::as_str).unwrap_or_else(|| match part.tool_name.and_then(Raw::as_str) {
+            Some(name) if kind == "dynamic-tool" => Cow::Owned(format!("dynamic-tool/{name}")),
+            _ => Cow::Owned(kind.to_owned()),
+        });
+    let call = part.call.or(part.own_call).and_then(Raw::as_str);
+    let facts = PartFacts { tool: Some(&tool), call: call.as_deref(), status, ..PartFacts::default() };
+    let inner = state.unwrap_or_default();
+    let input = part.input.or(inner.input);
+    let (sizes, spot) = (draft.sizes_of(input), draft.spot_of(input));
+    draft.push(PartFacts { kind: Kind::Call, sizes, ..facts }, spot);
+
+    let output = part.output.or(inner.output);
+    let mut sizes = output_sizes(output, draft.measures);
+    sizes.images = inner.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
+    let marked = inner.time.and_then(|time| object::<QweryTime<'a>>(time.text()).ok().flatten()?.compacted);
+    let own = part.compacted_at.filter(|raw| raw.text() != "null");
+    let cut = own.or(marked).is_some_and(Raw::is_truthy);
+    let placeholder = draft.is_placeholder(output);
+    let spot = Spot {
+        mark: draft.range(part.state),
+        second: draft.range(part.compacted_at),
+        inside: kind == "tool",
+        ..draft.spot_of(output)
+    };
+    draft.push(PartFacts { kind: Kind::Result, cut, placeholder, sizes, ..facts }, spot);
+}
+
+raw_fields!(
+    /// A message's `metadata`.
+    QweryMetadata { summary: "summary", finish: "finish", parent: "parentId", error: "error", tokens: "tokens" }
+);
+raw_fields!(
+    /// The `state` of a `tool` part.
+    QweryState { status: "status", input: "input", output: "output", time: "time", attachments: "attachments" }
+);
+raw_fields!(
+    /// The `time` of a state.
+    QweryTime { compacted: "compacted" }
+);
+raw_fields!(
+    /// An output that is an object.
+    QweryOutput { text: "text" }
+);
+raw_fields!(
+    /// A part.
+    QweryPart { kind: "type", text: "text", tool: "tool", tool_name: "toolName", call: "toolCallId", own_call: "callID",
+           state: "state", input: "input", output: "output", compacted_at: "compactedAt" }
+);
+
+impl<'a> QweryPart<'a> {
+    fn kind(&self) -> Cow<'a, str> {
+        self.kind.filter(|raw| raw.is_string()).map(|raw| decode(raw.text())).unwrap_or_default()
+    }
+}
+
+#[derive(Default)]
+struct QweryContent<'a> {
+    parts: Vec<Option<QweryPart<'a>>>,
+}
+
+impl<'a> Fields<'a> for QweryContent<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        if key == "parts" {
+            self.parts.clear();
+            map.next_value_seed(Each::new(|Object(part)| self.parts.push(part)))?;
+        } else {
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct QweryMessage<'a> {
+    id: Option<Raw<'a>>,
+    role: Option<Raw<'a>>,
+    content: Object<QweryContent<'a>>,
+    metadata: Object<QweryMetadata<'a>>,
+}
+
+impl<'a> Fields<'a> for QweryMessage<'a> {
+    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "id" => self.id = Some(map.next_value()?),
+            "role" => self.role = Some(map.next_value()?),
+            "content" => self.content = map.next_value()?,
+            "metadata" => self.metadata = map.next_value()?,
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! SWE-agent's trajectories: one document whose `history` is the context, and whose `trajectory` tells the same run
+//! as steps.
+//!
+//! An agent that acts by text ends its message in a command, and the next message of the user is what that command
+//! printed: they belong together by standing next to each other, without an id. An agent that calls functions has
+//! `tool_calls`, and answers of the role `tool` with a list `tool_call_ids`. Messages marked `is_demo` show the
+//! model what a run looks like; nothing in them was done.
+//!
+//! A trajectory without a history gives what its steps hold, the model's responses and what came of them.
+
+use secateur::{MessageFacts, Role, Status};
+
+use crate::chat;
+use crate::content::{self, ContentPiece};
+use crate::document::{element_ranges, read_list_under};
+use crate::draft::{ToolResult, TranscriptDraft};
+use crate::json::Raw;
+use crate::json::fields::{object, raw_fields};
+use crate::probe::{Probe, Shape};
+use crate::spec::{FormatReader, FormatSpec};
+
+pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    let top = &probe.top;
+    let (history, steps) = (top.starts("history") == Some('['), top.starts("trajectory") == Some('['));
+    // What others call a trajectory is a list of events, each with its source.
+    let is_steps = || probe.text.contains("\"response\"") && !probe.text.contains("\"source\"");
+    matches!(probe.shape, Shape::Object | Shape::Lines)
+        && probe.records.len() <= 1
+        && ((history && (steps || top.has("info") || top.has("environment"))) || (steps && is_steps()))
+}
+
+/// Reads a session; what cannot be read is passed over with a warning.
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    let top =
+        object::<SweAgentTop<'_>>(text.trim_start_matches('\u{FEFF}')).ok().flatten().unwrap_or_default();
+    let info = top.info.and_then(|info| object::<SweAgentInfo<'_>>(info.text()).ok().flatten());
+    draft.origin.version = info.and_then(|info| info.version).and_then(Raw::as_str).map(Into::into);
+    let history = read_list_under::<SweAgentMessage<'_>>("history", text, &mut draft.warnings);
+    if history.is_empty() {
+        draft.warnings.clear();
+        for step in
+            read_list_under::<SweAgentStep<'_>>("trajectory", text, &mut draft.warnings).iter().flatten()
+        {
+            take_step(draft, step);
+        }
+    } else {
+        take_history(draft, &history);
+    }
+}
+
+fn take_history(draft: &mut TranscriptDraft<'_>, history: &[Option<SweAgentMessage<'_>>]) {
+    let calls_functions = history.iter().flatten().any(|message| chat::has_calls(message.calls));
+    let mut acted = false;
+    for message in history.iter().flatten() {
+        let role = chat::role(message.role.and_then(Raw::as_str).as_deref());
+        let is_demo = message.is_demo.is_some_and(Raw::is_truthy);
+        draft.push_message(MessageFacts {
+            role,
+            finished: role == Role::Assistant,
+            ..MessageFacts::default()
+        });
+        match role {
+            Role::Tool => take_answers(draft, message),
+            Role::User if acted && !is_demo => answer(draft, None, message.content),
+            _ => {
+                chat::take_thinking(draft, message.thinking);
+                chat::take_text(draft, message.content);
+                chat::take_calls(draft, message.calls);
+            }
+        }
+        acted = role == Role::Assistant && !is_demo && !calls_functions;
+    }
+}
+
+/// One message may answer several calls. Its content is there once, so only the first answer has it.
+fn take_answers(draft: &mut TranscriptDraft<'_>, message: &SweAgentMessage<'_>) {
+    let list = message.call_ids.map_or("[]", Raw::text);
+    let listed = element_ranges(list).into_iter().filter_map(|range| list.get(range));
+    let ids = listed.chain(message.call_id.map(Raw::text)).filter_map(crate::json::fields::as_str);
+    let mut content = message.content;
+    let mut is_answered = false;
+    for id in ids {
+        answer(draft, Some(&id), content.take());
+        is_answered = true;
+    }
+    if !is_answered {
+        answer(draft, None, content);
+    }
+}
+
+fn answer(draft: &mut TranscriptDraft<'_>, id: Option<&str>, content: Option<Raw<'_>>) {
+    let failed = content.is_some_and(|content| is_traceback(content.text()));
+    draft.push_result(ToolResult { id, status: Status::Completed, failed, content, ..ToolResult::default() });
+}
+
+/// Whether a command ended in an exception. There is no exit code, and what was printed is all that tells.
+fn is_traceback(content: &str) -> bool {
+    let first = content::pieces(content).into_iter().next();
+    let Some(ContentPiece::Text(literal)) = first else { return false };
+    let text = literal.trim_start_matches('"');
+    let text = text.strip_prefix("OBSERVATION:\\n").unwrap_or(text);
+    text.starts_with("Traceback (most recent call last)")
+}
+
+fn take_step(draft: &mut TranscriptDraft<'_>, step: &SweAgentStep<'_>) {
+    let is_text = |raw: &Raw<'_>| raw.is_string() && raw.text() != "\"\"";
+    let said = step.response.filter(is_text).or(step.thought.filter(is_text)).or(step.action);
+    draft.push_message(MessageFacts { role: Role::Assistant, finished: true, ..MessageFacts::default() });
+    chat::take_text(draft, said);
+    if let Some(observation) = step.observation.filter(|raw| raw.text() != "null") {
+        draft.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
+        answer(draft, None, Some(observation));
+    }
+}
+
+raw_fields!(
+    /// The document beside its lists.
+    SweAgentTop { info: "info" }
+);
+raw_fields!(
+    /// What is known about the run.
+    SweAgentInfo { version: "swe_agent_version" }
+);
+raw_fields!(
+    /// A message of the history.
+    SweAgentMessage { role: "role", content: "content", is_demo: "is_demo", calls: "tool_calls", call_id: "tool_call_id",
+              call_ids: "tool_call_ids", thinking: "thinking_blocks" }
+);
+raw_fields!(
+    /// A step of the trajectory.
+    SweAgentStep { action: "action", observation: "observation", response: "response", thought: "thought" }
+);
+
+#[cfg(test)]
+mod tests;

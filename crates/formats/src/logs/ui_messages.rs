@@ -1,0 +1,155 @@
+//! Messages of the Vercel AI SDK, as its chats are kept: a list of `{id, role, parts}`.
+//!
+//! A tool part holds the call and its result in one record, `{type: "tool-<name>", toolCallId, state, input,
+//! output}`; here it becomes two parts of the outline, the second only when there is an answer. The SDK's fourth
+//! version had `{role, content, toolInvocations}` instead, and later parts `{type: "tool-invocation",
+//! toolInvocation}`; chats that were kept since then hold all of these shapes.
+//!
+//! Sources, steps and data of the application's own are for its page; no model sees them.
+
+use std::borrow::Cow;
+
+use secateur::{Kind, MessageFacts, Role, Status};
+
+use crate::chat;
+use crate::document::{element_ranges, read_list};
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
+use crate::json::fields::{object, raw_fields};
+use crate::json::{self, Raw};
+use crate::probe::{Probe, ProbedRecord};
+use crate::spec::{FormatReader, FormatSpec};
+use crate::time;
+
+pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
+
+/// Whether a text is in this format.
+fn matches(probe: &Probe<'_>) -> bool {
+    let is_message = |message: &ProbedRecord| {
+        let has_list = |key: &str| message.starts(key) == Some('[');
+        // Parts without a type are those of a provider's own messages.
+        let is_typed = message.has("id") || !message.types.is_empty();
+        message.has("role") && ((has_list("parts") && is_typed) || has_list("toolInvocations"))
+    };
+    let is_other = |message: &ProbedRecord| message.has("info") || message.starts("content") == Some('{');
+    probe.is_list() && probe.any(is_message) && !probe.any(is_other)
+}
+
+/// Reads a session; what cannot be read is passed over with a warning.
+fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
+    for message in read_list::<UiMessage<'_>>(text, &mut draft.warnings) {
+        take(draft, &message.unwrap_or_default());
+    }
+}
+
+fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &UiMessage<'a>) {
+    let (id, role) = (message.id.and_then(Raw::as_str), message.role.and_then(Raw::as_str));
+    let role = chat::role(role.as_deref());
+    let metadata = message.metadata.and_then(|raw| object::<UiMetadata<'a>>(raw.text()).ok().flatten());
+    draft.push_message(MessageFacts {
+        role,
+        id: id.as_deref(),
+        finished: role == Role::Assistant,
+        time: moment(message.created).or_else(|| moment(metadata?.created)),
+        ..MessageFacts::default()
+    });
+    if message.parts.is_some_and(|raw| raw.text().starts_with('[')) {
+        for part in elements(message.parts) {
+            take_part(draft, part);
+        }
+    } else {
+        if message.content.is_some_and(|raw| raw.text() != "\"\"") {
+            chat::take_text(draft, message.content);
+        }
+        for tool in elements(message.tools) {
+            take_tool(draft, tool, None);
+        }
+    }
+    for file in elements(message.attachments) {
+        draft.push_media(file);
+    }
+}
+
+/// A time, as a number of milliseconds or as a date.
+fn moment(raw: Option<Raw<'_>>) -> Option<i64> {
+    let raw = raw?;
+    raw.as_i64().or_else(|| time::millis(&raw.as_str()?))
+}
+
+fn elements<'a>(list: Option<Raw<'a>>) -> impl Iterator<Item = Raw<'a>> {
+    let list = list.map(Raw::text).filter(|list| list.starts_with('[')).unwrap_or_default();
+    let values = element_ranges(list).into_iter().filter_map(move |range| list.get(range));
+    values.filter_map(|value| json::read(value).ok())
+}
+
+fn take_part(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>) {
+    let Ok(Some(part)) = object::<UiPart<'_>>(raw.text()) else { return };
+    let kind = part.kind.and_then(Raw::as_str).unwrap_or_default();
+    match &*kind {
+        "text" => draft.push_text(Kind::Text, part.text),
+        "reasoning" => draft.push_text(Kind::Reasoning, part.text.or(part.reasoning)),
+        "file" => draft.push_media(raw),
+        "tool-invocation" => {
+            if let Some(tool) = part.invocation {
+                take_tool(draft, tool, None);
+            }
+        }
+        "dynamic-tool" => take_tool(draft, raw, None),
+        other => {
+            if let Some(name) = other.strip_prefix("tool-") {
+                take_tool(draft, raw, Some(name));
+            }
+        }
+    }
+}
+
+/// How far a tool has come.
+fn status(state: &str) -> Status {
+    match state {
+        "output-available" | "result" => Status::Completed,
+        "output-error" | "output-denied" => Status::Error,
+        "input-streaming" | "partial-call" => Status::Pending,
+        "input-available" | "call" | "approval-requested" | "approval-responded" => Status::Running,
+        _ => Status::None,
+    }
+}
+
+/// The call and, if there is one, its result.
+fn take_tool(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, name: Option<&str>) {
+    let Ok(Some(tool)) = object::<UiTool<'_>>(raw.text()) else { return };
+    let state = tool.state.and_then(Raw::as_str).unwrap_or_default();
+    let status = status(&state);
+    let own = tool.name.and_then(Raw::as_str);
+    let (name, id) = (name.map(Cow::Borrowed).or(own), tool.call.and_then(Raw::as_str));
+    let (name, id) = (name.as_deref(), id.as_deref());
+    let is_there = |raw: &Raw<'_>| raw.text() != "null";
+    let input = tool.input.filter(is_there).or(tool.args).or(tool.raw_input);
+    draft.push_call(ToolCall { tool: name, id, status, input });
+    let content = match status {
+        Status::Completed => tool.output.or(tool.result),
+        Status::Error => tool.error.or(tool.output),
+        _ => return,
+    };
+    draft.push_result(ToolResult { tool: name, id, status, content, ..ToolResult::default() });
+}
+
+raw_fields!(
+    /// A message of either version.
+    UiMessage { id: "id", role: "role", metadata: "metadata", parts: "parts", content: "content",
+              tools: "toolInvocations", attachments: "experimental_attachments", created: "createdAt" }
+);
+raw_fields!(
+    /// What applications keep beside a message; a time is the one thing on which they agree.
+    UiMetadata { created: "createdAt" }
+);
+raw_fields!(
+    /// A part.
+    UiPart { kind: "type", text: "text", reasoning: "reasoning", invocation: "toolInvocation" }
+);
+raw_fields!(
+    /// A tool part, or an invocation of the fourth version.
+    UiTool { name: "toolName", call: "toolCallId", state: "state", input: "input", raw_input: "rawInput",
+           args: "args", output: "output", result: "result", error: "errorText" }
+);
+
+#[cfg(test)]
+mod tests;
