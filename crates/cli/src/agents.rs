@@ -11,7 +11,7 @@ use secateur_sources::AgentFolders;
 
 /// An agent, by the name of its program.
 #[derive(Debug)]
-pub(crate) struct Agent {
+pub(crate) struct AgentSpec {
     /// The program's name.
     pub(crate) program: &'static str,
     /// Its name as people write it.
@@ -19,12 +19,12 @@ pub(crate) struct Agent {
     /// The variables in which it looks for a provider's address.
     pub(crate) variables: &'static [(&'static str, Provider)],
     /// What it wants beyond them.
-    pub(crate) manner: Manner,
+    pub(crate) method: AddressMethod,
 }
 
 /// How an agent is told an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum AddressMethod {
     /// By variables alone.
     Variables,
     /// Its settings go over variables.
@@ -49,14 +49,19 @@ const ALL: &[(&str, Provider)] =
     &[ANTHROPIC, ("ANTHROPIC_API_BASE", Provider::Anthropic), OPENAI, OPENAI_OLD, GEMINI];
 
 /// The agents that are known.
-pub(crate) static AGENTS: [Agent; 7] = [
-    Agent { program: "claude", title: "Claude Code", variables: &[ANTHROPIC], manner: Manner::Claude },
-    Agent { program: "codex", title: "Codex", variables: &[OPENAI], manner: Manner::Codex },
+pub(crate) static AGENTS: [AgentSpec; 7] = [
+    AgentSpec {
+        program: "claude",
+        title: "Claude Code",
+        variables: &[ANTHROPIC],
+        method: AddressMethod::Claude,
+    },
+    AgentSpec { program: "codex", title: "Codex", variables: &[OPENAI], method: AddressMethod::Codex },
     // Their providers have addresses of their own, which no variable changes.
-    Agent { program: "opencode", title: "OpenCode", variables: &[], manner: Manner::OpenCode },
-    Agent { program: "pi", title: "pi", variables: &[], manner: Manner::Pi },
-    Agent { program: "openclaw", title: "OpenClaw", variables: ALL, manner: Manner::OpenClaw },
-    Agent {
+    AgentSpec { program: "opencode", title: "OpenCode", variables: &[], method: AddressMethod::OpenCode },
+    AgentSpec { program: "pi", title: "pi", variables: &[], method: AddressMethod::Pi },
+    AgentSpec { program: "openclaw", title: "OpenClaw", variables: ALL, method: AddressMethod::OpenClaw },
+    AgentSpec {
         program: "aider",
         title: "aider",
         // The one with its own name wins over its configuration file.
@@ -66,15 +71,21 @@ pub(crate) static AGENTS: [Agent; 7] = [
             ANTHROPIC,
             ("ANTHROPIC_API_BASE", Provider::Anthropic),
         ],
-        manner: Manner::Variables,
+        method: AddressMethod::Variables,
     },
-    Agent { program: "gemini", title: "Gemini CLI", variables: &[GEMINI], manner: Manner::Variables },
+    AgentSpec {
+        program: "gemini",
+        title: "Gemini CLI",
+        variables: &[GEMINI],
+        method: AddressMethod::Variables,
+    },
 ];
 
 /// Any other program.
-static OTHER: Agent = Agent { program: "", title: "the program", variables: ALL, manner: Manner::Variables };
+static OTHER: AgentSpec =
+    AgentSpec { program: "", title: "the program", variables: ALL, method: AddressMethod::Variables };
 
-impl Agent {
+impl AgentSpec {
     /// The agent that a program is; one that reads every variable if it is not known.
     pub(crate) fn of(program: &OsStr) -> &'static Self {
         let name = Path::new(program).file_stem().unwrap_or_default();
@@ -137,9 +148,9 @@ mod tests {
 
     #[test]
     fn a_program_is_known_by_its_name_wherever_it_lies() {
-        assert_eq!(Agent::of(OsStr::new("claude")).title, "Claude Code");
-        assert_eq!(Agent::of(OsStr::new("/opt/bin/codex")).manner, Manner::Codex);
-        assert_eq!(Agent::of(OsStr::new("./my-agent")).variables, ALL);
+        assert_eq!(AgentSpec::of(OsStr::new("claude")).title, "Claude Code");
+        assert_eq!(AgentSpec::of(OsStr::new("/opt/bin/codex")).method, AddressMethod::Codex);
+        assert_eq!(AgentSpec::of(OsStr::new("./my-agent")).variables, ALL);
     }
 
     #[test]
@@ -149,7 +160,7 @@ mod tests {
             codex: Some("/elsewhere".into()),
             ..AgentFolders::default()
         };
-        let files = |program: &str| Agent::of(OsStr::new(program)).files(&homes, Path::new("/garden"));
+        let files = |program: &str| AgentSpec::of(OsStr::new(program)).files(&homes, Path::new("/garden"));
         assert_eq!(files("codex"), [PathBuf::from("/elsewhere/config.toml")]);
         assert_eq!(files("claude")[0], PathBuf::from("/home/me/.claude/settings.json"));
         assert_eq!(files("opencode")[2], PathBuf::from("/garden/opencode.json"));

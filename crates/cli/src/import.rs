@@ -6,12 +6,12 @@ use anyhow::{Context, Result};
 use secateur::Measures;
 use secateur_formats::{Format, Loss, RenderOptions, Wire, render};
 
-use crate::figures::{counted, grouped};
-use crate::paint;
-use crate::session::SessionArgs;
+use crate::humanize::{counted, grouped};
+use crate::session_file::SessionFileArgs;
+use crate::terminal;
 
 /// What was read.
-pub(crate) struct Imported {
+pub(crate) struct ImportedLog {
     /// The conversation as a request.
     pub(crate) body: String,
     /// Its form.
@@ -25,12 +25,12 @@ pub(crate) struct Imported {
 }
 
 /// Reads a log; without a wire, the one that is closest to it.
-pub(crate) fn read(args: &SessionArgs, wire: Option<Wire>) -> Result<Imported> {
+pub(crate) fn read(args: &SessionFileArgs, wire: Option<Wire>) -> Result<ImportedLog> {
     let session = args.open()?;
     let wire = wire.unwrap_or_else(|| own_wire(session.format));
     let context = args.read(&session, &Measures::default())?.context(None);
     for warning in &context.warnings {
-        paint::warn(format_args!("{}, {warning}", args.file.display()));
+        terminal::warn(format_args!("{}, {warning}", args.file.display()));
     }
     let model = context.origin.model.clone();
     let (body, losses) = if session.format == Format::Request(wire) {
@@ -41,7 +41,7 @@ pub(crate) fn read(args: &SessionArgs, wire: Option<Wire>) -> Result<Imported> {
         let rendered = render(&context, wire, &options, &[]);
         (Cow::Owned(rendered.body), rendered.losses)
     };
-    Ok(Imported { body: body.into_owned(), wire, format: session.format, model, losses })
+    Ok(ImportedLog { body: body.into_owned(), wire, format: session.format, model, losses })
 }
 
 /// The wire that a log's agent speaks itself.
@@ -61,7 +61,7 @@ pub(crate) fn note_losses(losses: &[Loss]) {
         return;
     }
     let bytes: u64 = losses.iter().map(|loss| loss.bytes).sum();
-    paint::note(format_args!(
+    terminal::note(format_args!(
         "left out: {}, {} bytes (`secateur convert` lists them)",
         counted(losses.len() as u64, "part"),
         grouped(bytes)

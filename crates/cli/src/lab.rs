@@ -10,12 +10,12 @@ use clap::{Args, Subcommand};
 use secateur::{Measures, Profile};
 use secateur_lab::{DEFAULT_POLICIES, PriceSheet, PriceSheets, Study, StudyOptions, StudyRow, profiles};
 
-use crate::figures::{counted, grouped};
+use crate::batch::in_pool;
+use crate::humanize::{counted, grouped};
 use crate::logs;
-use crate::many::in_pool;
-use crate::paint::{self, BOLD};
-use crate::progress::Steps;
+use crate::progress::StepProgress;
 use crate::table::Table;
+use crate::terminal::{self, BOLD};
 
 mod gather;
 mod tune;
@@ -129,11 +129,11 @@ impl LabArgs {
         let profiles =
             if self.profile.is_empty() { named(&DEFAULT_POLICIES)? } else { named(&self.profile)? };
         if let Some(page) = &self.html {
-            self.terms.paths.iter().try_for_each(|path| logs::keep_apart(page, path))?;
+            self.terms.paths.iter().try_for_each(|path| logs::refuse_same_file(page, path))?;
         }
         let options = self.terms.options()?;
         let traces = gather::traces(&self.terms.paths, self.terms.threads, &measures(&profiles))?;
-        let progress = Steps::new();
+        let progress = StepProgress::new();
         let study = in_pool(self.terms.threads, || {
             let advance = |done, all| progress.advance(done, all);
             Study::of(traces, &profiles, &PriceSheets::builtin(), &options, advance)
@@ -162,7 +162,7 @@ impl LabArgs {
             self.print(out, &study)?;
         }
         if let Some(page) = &self.html {
-            paint::note(format_args!("the page is {}", page.display()));
+            terminal::note(format_args!("the page is {}", page.display()));
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -9,7 +9,7 @@ use secateur::Measures;
 use secateur_formats::{FORMATS, Format, Skim, may_be_recorded, recorded_body, skim};
 use secateur_sources::{FoundSources, Source, SourceContent, SourceError, find_at};
 
-use crate::paint;
+use crate::terminal;
 
 /// The option that names a format.
 #[derive(Debug, Default, Args)]
@@ -29,10 +29,10 @@ fn format_name(name: &str) -> Result<Format, String> {
 
 /// The sessions at a path; an error if there is none.
 pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
-    let found = find_at(path).map_err(|error| told(&error))?;
+    let found = find_at(path).map_err(|error| source_error(&error))?;
     let FoundSources { sources, warnings } = found;
     for warning in &warnings {
-        paint::warn(warning);
+        terminal::warn(warning);
     }
     if sources.is_empty() {
         bail!("{} holds no session that is known here", path.display());
@@ -41,7 +41,7 @@ pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
 }
 
 /// A source's error as it stands: it names the path and what the system said, so nothing is put around it.
-pub(crate) fn told(error: &SourceError) -> anyhow::Error {
+pub(crate) fn source_error(error: &SourceError) -> anyhow::Error {
     anyhow!("{error}")
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn label(source: &Source) -> String {
 }
 
 /// Refuses an output that would take the place of what is read, under whatever name.
-pub(crate) fn keep_apart(out: &Path, read: &Path) -> Result<()> {
+pub(crate) fn refuse_same_file(out: &Path, read: &Path) -> Result<()> {
     if out.is_dir() {
         bail!("{} is a folder; name the file that the output goes to", out.display());
     }
@@ -66,29 +66,29 @@ pub(crate) fn keep_apart(out: &Path, read: &Path) -> Result<()> {
 }
 
 /// The bytes of a session, and whether a file consists of just them.
-pub(crate) struct Bytes {
+pub(crate) struct LogBytes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) is_file: bool,
 }
 
 /// The bytes of a source. A request that was recorded with its path and headers is taken out of its wrapping.
-pub(crate) fn bytes(source: &Source) -> Result<Bytes> {
-    let opened = source.open().map_err(|error| told(&error))?;
+pub(crate) fn bytes(source: &Source) -> Result<LogBytes> {
+    let opened = source.open().map_err(|error| source_error(&error))?;
     for warning in &opened.warnings {
-        paint::warn(warning);
+        terminal::warn(warning);
     }
     let bytes = opened.content.into_bytes().with_context(|| format!("cannot read {}", label(source)))?;
     Ok(match recorded_body(&bytes) {
-        Some(body) => Bytes { bytes: body.into_bytes(), is_file: false },
-        None => Bytes { bytes, is_file: source.session.is_none() },
+        Some(body) => LogBytes { bytes: body.into_bytes(), is_file: false },
+        None => LogBytes { bytes, is_file: source.session.is_none() },
     })
 }
 
 /// The facts of the sessions in a source, read through a small buffer where the format allows it.
-pub(crate) fn facts(source: &Source, format: Option<Format>, measures: &Measures) -> Result<Vec<Skim>> {
-    let opened = source.open().map_err(|error| told(&error))?;
+pub(crate) fn skim_source(source: &Source, format: Option<Format>, measures: &Measures) -> Result<Vec<Skim>> {
+    let opened = source.open().map_err(|error| source_error(&error))?;
     for warning in &opened.warnings {
-        paint::warn(warning);
+        terminal::warn(warning);
     }
     let read = || -> Result<Vec<Skim>> {
         let reader: Box<dyn Read> = match opened.content {

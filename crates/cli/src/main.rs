@@ -1,4 +1,4 @@
-//! The command `secateur`: the kernel and the formats at a prompt.
+//! The command `secateur`.
 //!
 //! ```console
 //! $ secateur serve
@@ -14,66 +14,54 @@
 //! $ secateur recall kbqzwmta
 //! ```
 //!
-//! One file per subcommand, each a thin shell: it reads what the user named, asks the libraries, and prints what
-//! they say. Nothing is decided here. Only this crate and the sources below it read files, the clock and the
-//! environment, so that everything else can be tested without them.
+//! Each command is a file or folder of [`commands`] with its name. It reads what the user named, calls the libraries and
+//! prints the result. Nothing is decided here. Only this crate and the sources below it read files, the clock and the
+//! environment, so everything else can be tested without them. The other modules are shared by several commands:
+//! arguments (`…_args`), texts (`…_text`), and access to session files, the store and the proxy.
 //!
-//! Three habits run through all commands. No file of an agent is changed unless `--write` says so, and then atomically
-//! and with a backup; sessions that Secateur keeps itself are behind `session`, in a store of their own. Every report
-//! exists twice, for people and with `--json` for programs. An error says what, where and what would be accepted, and
-//! ends with exit code 2. Exit code 1 is an answer: the provider would reject the request (`lint`, `context`), nothing
-//! more can be left out of it (`session context`), nothing was found (`recall --search`), something is broken
-//! (`doctor`). `run` ends with the code of the program that it ran.
+//! Rules that all commands keep:
+//!
+//! * No file of an agent is changed without `--write`; with it, atomically and with a backup. Sessions that Secateur
+//!   keeps are behind `session`, in a store of their own.
+//! * Every report exists twice: for people, and with `--json` for programs.
+//! * An error says what is wrong, where, and what would be accepted. It ends with exit code 2.
+//! * Exit code 1 is a result: the provider would reject the request (`lint`, `context`), the request cannot be made to
+//!   fit (`session context`), nothing was found (`recall --search`), something is broken (`doctor`). `run` ends with the
+//!   exit code of the program that it ran.
 
-mod addresses;
 mod agents;
-mod ask;
-mod chosen;
-mod compact;
-mod config;
-mod context;
-mod convert;
-mod demo;
-mod descriptors;
-mod doctor;
-mod explain;
-mod figures;
+mod base_urls;
+mod batch;
+mod commands;
+mod event_text;
+mod http_get;
+mod humanize;
 mod import;
-mod inspect;
-mod keeper;
-mod kept;
 mod lab;
-mod lint;
+mod listener;
 mod logs;
-mod many;
-mod mcp;
-mod moment;
-mod neighbour;
-mod next;
-mod overflow;
-mod paint;
-mod profiles;
+mod models;
+mod next_request;
+mod plan_text;
+mod profile_args;
 mod progress;
-mod prune;
-mod recall;
 mod report;
-mod run;
 mod savings;
-mod scan;
-mod serve;
-mod session;
-mod status;
+mod session_file;
+mod settings_args;
+mod store_args;
+mod summariser_args;
 mod table;
-mod target;
-mod telling;
-mod wording;
+mod target_args;
+mod terminal;
+mod time_text;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-// It asks the kernel for huge pages, which halves the time to fill the buffer of a large session.
+// mimalloc asks the kernel for huge pages, which halves the time to fill the buffer of a large session.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -87,71 +75,67 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Serve(serve::Serve),
-    Run(run::Run),
-    Doctor(doctor::Doctor),
-    Status(status::Status),
-    Demo(demo::Demo),
-    Prune(prune::Prune),
-    Explain(explain::Explain),
-    Inspect(inspect::Inspect),
-    Scan(scan::Scan),
+/// Declares the commands and how each is run.
+macro_rules! commands {
+    ($($name:ident($arguments:ty),)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($name($arguments),)*
+        }
+
+        impl Command {
+            fn run(&self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+                match self {
+                    $(Self::$name(arguments) => arguments.run(out),)*
+                }
+            }
+        }
+    };
+}
+
+// In the order of `secateur --help`.
+commands! {
+    Serve(commands::serve::ServeArgs),
+    Run(commands::run::RunArgs),
+    Doctor(commands::doctor::DoctorArgs),
+    Status(commands::status::StatusArgs),
+    Demo(commands::demo::DemoArgs),
+    Prune(commands::prune::PruneArgs),
+    Explain(commands::explain::ExplainArgs),
+    Inspect(commands::inspect::InspectArgs),
+    Scan(commands::scan::ScanArgs),
     Report(report::ReportArgs),
     Lab(lab::LabArgs),
-    Context(context::Context),
-    Convert(convert::Convert),
-    Lint(lint::Lint),
-    Profiles(profiles::List),
-    Config(config::Show),
-    Overflow(overflow::Check),
-    Compact(compact::Compact),
-    Session(kept::Kept),
-    Recall(recall::Recall),
-    Mcp(mcp::Mcp),
+    Context(commands::context::ContextArgs),
+    Convert(commands::convert::ConvertArgs),
+    Lint(commands::lint::LintArgs),
+    Profiles(commands::profiles::ProfilesArgs),
+    Config(commands::config::ConfigArgs),
+    Overflow(commands::overflow::OverflowArgs),
+    Compact(commands::compact::CompactArgs),
+    Session(commands::session::SessionArgs),
+    Recall(commands::recall::RecallArgs),
+    Mcp(commands::mcp::McpArgs),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // Without its lock, which `mcp` takes for each answer.
+    // Not locked: `mcp` takes the lock for each message.
     let mut out = std::io::BufWriter::new(anstream::stdout());
-    let outcome = match &cli.command {
-        Command::Serve(command) => command.run(&mut out),
-        Command::Run(command) => command.run(),
-        Command::Doctor(command) => command.run(&mut out),
-        Command::Status(command) => command.run(&mut out),
-        Command::Demo(command) => command.run(&mut out),
-        Command::Prune(command) => command.run(&mut out),
-        Command::Explain(command) => command.run(&mut out),
-        Command::Inspect(command) => command.run(&mut out),
-        Command::Scan(command) => command.run(&mut out),
-        Command::Report(command) => command.run(&mut out),
-        Command::Lab(command) => command.run(&mut out),
-        Command::Context(command) => command.run(&mut out),
-        Command::Convert(command) => command.run(&mut out),
-        Command::Lint(command) => command.run(&mut out),
-        Command::Profiles(command) => command.run(&mut out),
-        Command::Config(command) => command.run(&mut out),
-        Command::Overflow(command) => command.run(&mut out),
-        Command::Compact(command) => command.run(&mut out),
-        Command::Session(command) => command.run(&mut out),
-        Command::Recall(command) => command.run(&mut out),
-        Command::Mcp(command) => command.run(&mut out),
-    };
-    let outcome = outcome.and_then(|code| out.flush().map(|()| code).map_err(Into::into));
-    outcome.unwrap_or_else(|error: anyhow::Error| {
-        // A reader that went away, as `head` does, has seen what it wanted.
-        if is_closed(&error) {
+    let result = cli.command.run(&mut out);
+    let result = result.and_then(|code| out.flush().map(|()| code).map_err(Into::into));
+    result.unwrap_or_else(|error: anyhow::Error| {
+        // A reader such as `head` may close the pipe early. That is not an error.
+        if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        paint::error(&error);
+        terminal::error(&error);
         ExitCode::from(2)
     })
 }
 
-/// Whether nobody reads the output any more; JSON is written by a library that wraps that error in its own.
-fn is_closed(error: &anyhow::Error) -> bool {
+/// Whether the reader of the output is gone. The JSON writer wraps that error in its own.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
     let wrapped = error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
     kind.or(wrapped) == Some(std::io::ErrorKind::BrokenPipe)

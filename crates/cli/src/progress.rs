@@ -6,15 +6,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use secateur::session::{Event, Means};
+use secateur_engine::{Engine, Live};
 use secateur_sources::Source;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinHandle;
+
+use crate::event_text::sentence;
+use crate::humanize::shortened;
 
 /// A bar over steps of work, on a terminal only.
-pub(crate) struct Steps {
+pub(crate) struct StepProgress {
     start: Instant,
     bar: OnceLock<ProgressBar>,
 }
 
-impl Steps {
+impl StepProgress {
     pub(crate) fn new() -> Self {
         Self { start: Instant::now(), bar: OnceLock::new() }
     }
@@ -34,14 +41,14 @@ impl Steps {
 }
 
 /// A bar over the bytes of all sources, on a terminal only.
-pub(crate) struct Progress {
+pub(crate) struct ByteProgress {
     start: Instant,
     all: u64,
     done: AtomicU64,
     bar: OnceLock<ProgressBar>,
 }
 
-impl Progress {
+impl ByteProgress {
     pub(crate) fn over(sources: &[Source]) -> Self {
         let all = sources.iter().map(|source| source.bytes.unwrap_or(0)).sum();
         Self { start: Instant::now(), all, done: AtomicU64::new(0), bar: OnceLock::new() }
@@ -69,5 +76,50 @@ impl Progress {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// How much of a line of the summary is shown.
+const WIDTH: usize = 70;
+
+/// Says on standard error that a model was asked, and on a terminal what it writes.
+pub(crate) struct SummaryProgress {
+    work: JoinHandle<()>,
+    bar: ProgressBar,
+}
+
+impl SummaryProgress {
+    pub(crate) fn start(engine: &Engine) -> Self {
+        let mut news = engine.watch();
+        let bar =
+            if std::io::stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
+        let shown = bar.clone();
+        let work = tokio::spawn(async move {
+            loop {
+                match news.recv().await {
+                    Ok(Live::Event { event, .. }) => begin(&shown, &event),
+                    Ok(Live::Delta { text, .. }) => shown.set_message(shortened(&text, WIDTH)),
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        });
+        Self { work, bar }
+    }
+
+    pub(crate) fn stop(self) {
+        self.work.abort();
+        self.bar.finish_and_clear();
+    }
+}
+
+fn begin(bar: &ProgressBar, event: &Event) {
+    let Event::CompactionStarted { means: Means::Model, .. } = event else { return };
+    anstream::eprintln!("{} …", sentence(event));
+    if !bar.is_hidden() {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(120));
     }
 }

@@ -9,9 +9,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use crate::figures::{grouped, percent};
+use crate::humanize::{grouped, percent};
 use crate::logs;
-use crate::session::SessionArgs;
+use crate::session_file::SessionFileArgs;
 
 mod fill;
 pub(crate) mod page;
@@ -24,7 +24,7 @@ mod replay;
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
-    session: SessionArgs,
+    session: SessionFileArgs,
     /// Where the page goes.
     #[arg(long, short, value_name = "PAGE")]
     out: PathBuf,
@@ -42,9 +42,9 @@ struct WrittenReport<'a> {
 
 impl ReportArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        logs::keep_apart(&self.out, &self.session.file)?;
+        logs::refuse_same_file(&self.out, &self.session.file)?;
         let session = self.session.open()?;
-        logs::keep_apart(&self.out, &session.path)?;
+        logs::refuse_same_file(&self.out, &session.path)?;
         let measures = session.profile.policy.measures();
         let whole = self.session.read(&session, &measures)?;
         let data = fill::data(

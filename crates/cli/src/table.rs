@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::figures::printable;
-use crate::paint::BOLD;
+use crate::humanize::printable;
+use crate::terminal::BOLD;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 /// A table that prints itself.

@@ -8,11 +8,11 @@ use secateur_formats::read_all;
 use secateur_lab::{Trace, TraceLabel};
 use secateur_sources::Source;
 
-use crate::{logs, many};
+use crate::{batch, logs};
 
 /// The traces of all sessions at these paths, or of those on the machine.
 pub(super) fn traces(paths: &[PathBuf], threads: Option<usize>, measures: &Measures) -> Result<Vec<Trace>> {
-    many::read(&many::sources(paths)?, paths, threads, |source| of(source, measures))
+    batch::read(&batch::sources(paths)?, paths, threads, |source| of(source, measures))
 }
 
 /// The traces of all sessions in a source.

@@ -10,10 +10,10 @@ use clap::Args;
 use secateur_lab::{Claim, LEAST_CALLS, PriceSheets, TuneOptions, Tuned, TuningComparison};
 
 use super::{LabTerms, gather, measures, named};
-use crate::figures::counted;
+use crate::batch::in_pool;
+use crate::humanize::counted;
 use crate::logs;
-use crate::many::in_pool;
-use crate::progress::Steps;
+use crate::progress::StepProgress;
 
 /// Search the presets' parameters on recorded sessions and write them as a profile.
 ///
@@ -47,7 +47,7 @@ fn misses(text: &str) -> Result<f64, String> {
 
 impl TuneArgs {
     pub(super) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        self.terms.paths.iter().try_for_each(|path| logs::keep_apart(&self.out, path))?;
+        self.terms.paths.iter().try_for_each(|path| logs::refuse_same_file(&self.out, path))?;
         let options = TuneOptions {
             name: self.name.clone(),
             study: self.terms.options()?,
@@ -59,7 +59,7 @@ impl TuneArgs {
         let presets = named(&["careful", "balanced", "frugal"])?;
         let mut traces = gather::traces(&self.terms.paths, self.terms.threads, &measures(&presets))?;
         traces.retain(|trace| trace.calls.len() >= LEAST_CALLS);
-        let progress = Steps::new();
+        let progress = StepProgress::new();
         let tuned = in_pool(self.terms.threads, || {
             let advance = |done, all| progress.advance(done, all);
             secateur_lab::tune(&traces, &PriceSheets::builtin(), &options, advance)

@@ -10,10 +10,10 @@ use secateur_lab::{CommonWords, PriceSheets, StudyOptions, TextNeed, Trace, find
 use serde::Serialize;
 
 use super::{gather, measures, named, sheet};
-use crate::figures::{counted, shortened};
+use crate::humanize::{counted, shortened};
 use crate::logs;
-use crate::paint::BOLD;
-use crate::wording;
+use crate::plan_text;
+use crate::terminal::BOLD;
 
 /// List each miss: the action, the text that it needed, the cut that took it, and the reason of the cut.
 #[derive(Debug, Args)]
@@ -120,7 +120,7 @@ fn print(out: &mut dyn Write, miss: &ExplainedMiss) -> Result<()> {
         about(&miss.about)
     )?;
     writeln!(out, "  {what}  {}", miss.needed)?;
-    let reason = miss.reason.map_or("a compaction took it", wording::reason);
+    let reason = miss.reason.map_or("a compaction took it", plan_text::reason);
     writeln!(
         out,
         "  which only part {} held, {}{}, {} characters, cut before call {} because {reason}",

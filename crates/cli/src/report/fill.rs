@@ -8,11 +8,11 @@ use secateur_formats::Transcript;
 
 use super::page::{self, PartVerdict, ReportData};
 use super::replay::{RequestSize, contexts};
-use crate::explain::zone;
-use crate::inspect::facts::{self, about};
-use crate::next::{Next, memory};
+use crate::commands::explain::zone;
+use crate::commands::inspect::report::{self, about};
+use crate::next_request::{NextRequestArgs, memory};
+use crate::plan_text;
 use crate::savings::savings;
-use crate::wording;
 
 /// How much of a part is quoted.
 const PREVIEW: usize = 400;
@@ -27,7 +27,12 @@ struct JudgedParts {
 }
 
 /// Everything that the page shows.
-pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file: &str) -> Result<ReportData> {
+pub(super) fn data(
+    whole: &Transcript<'_>,
+    profile: &Profile,
+    next: &NextRequestArgs,
+    file: &str,
+) -> Result<ReportData> {
     let outline = &whole.outline;
     let model = whole.origin.model.as_deref();
     let (context, parts) = if whole.format.prunes_itself() {
@@ -48,9 +53,8 @@ pub(super) fn data(whole: &Transcript<'_>, profile: &Profile, next: &Next, file:
     let alive: u64 = live_parts(outline).map(|part| outline.sent(part)).sum();
     let kept: u64 = live_parts(outline).map(|part| judged.after(&context, outline, part)).sum();
     let window = next.window.map(|window| window as u64).or(situation.window.map(|window| window as u64));
-    let window = window.or_else(|| {
-        model.and_then(|name| u64::try_from(crate::session::find_model(name).ok()?.context).ok())
-    });
+    let window = window
+        .or_else(|| model.and_then(|name| u64::try_from(crate::models::find_model(name).ok()?.context).ok()));
     let recorded_peak = moments.iter().filter_map(|moment| moment.recorded).max();
     let count = |kind: Kind| outline.parts().filter(|&part| outline.kind(part) == kind).count() as u64;
     Ok(ReportData {
@@ -126,9 +130,9 @@ fn describe(
                     } else {
                         PartVerdict::Trimmed
                     };
-                    (verdict, wording::reason(cut.reason).to_owned())
+                    (verdict, plan_text::reason(cut.reason).to_owned())
                 }
-                secateur::Verdict::Kept(why) => (PartVerdict::Kept, wording::keep(why).to_owned()),
+                secateur::Verdict::Kept(why) => (PartVerdict::Kept, plan_text::keep(why).to_owned()),
             }
         }
         _ => (PartVerdict::Gone, "it is no longer in the context".to_owned()),
@@ -191,7 +195,7 @@ fn tools(
         .into_iter()
         .map(|(name, (part, calls, before, after))| page::ReportTool {
             name: name.to_owned(),
-            class: wording::class(outline.class(part)).to_owned(),
+            class: plan_text::class(outline.class(part)).to_owned(),
             calls,
             before: meter.scale(before),
             after: meter.scale(after),
@@ -222,9 +226,11 @@ fn calls(moments: &[secateur::Moment], weighed: &[RequestSize]) -> Vec<page::Rep
 }
 
 fn compactions(outline: &Outline, moments: &[secateur::Moment]) -> Vec<page::ReportCompaction> {
-    let row =
-        |own: facts::Compaction| page::ReportCompaction { message: own.message.0.into(), before: own.before };
-    facts::compactions(outline, moments).into_iter().map(row).collect()
+    let row = |own: report::CompactionRow| page::ReportCompaction {
+        message: own.message.0.into(),
+        before: own.before,
+    };
+    report::compactions(outline, moments).into_iter().map(row).collect()
 }
 
 /// The bands of the plan, as runs of parts.

@@ -12,10 +12,10 @@ fn an_agent_that_points_at_the_wrong_port_is_found() {
     let mut command = doctor(&stage);
     command.args(["--listen", &serving.address]).env("ANTHROPIC_BASE_URL", format!("http://{dead}"));
     let report = examine_as_it_is(&mut command);
-    let (found, mend) = report.find("port", "fault", &dead.to_string());
+    let (found, fix) = report.find("port", "fault", &dead.to_string());
     assert!(found.contains("ANTHROPIC_BASE_URL points Claude Code at"), "{found}");
     assert!(found.contains(&format!("the proxy is at http://{}", serving.address)), "{found}");
-    assert!(mend.contains(&format!("export ANTHROPIC_BASE_URL=http://{}", serving.address)), "{mend}");
+    assert!(fix.contains(&format!("export ANTHROPIC_BASE_URL=http://{}", serving.address)), "{fix}");
     report.find("proxy", "ok", &serving.address);
 }
 
@@ -25,9 +25,9 @@ fn an_agent_that_points_at_a_proxy_that_does_not_run_is_found() {
     let listen = free_address().to_string();
     stage.put(".codex/config.toml", &format!("openai_base_url = \"http://{listen}/v1\"\n"));
     let report = examine_as_it_is(doctor(&stage).args(["--listen", &listen]));
-    let (found, mend) = report.find("port", "fault", "where nobody listens");
+    let (found, fix) = report.find("port", "fault", "where nobody listens");
     assert!(found.contains("config.toml points Codex at"), "{found}");
-    assert!(mend.contains("secateur serve") && mend.contains("secateur run -- codex"), "{mend}");
+    assert!(fix.contains("secateur serve") && fix.contains("secateur run -- codex"), "{fix}");
 }
 
 #[test]
@@ -40,12 +40,12 @@ fn a_program_that_sits_on_the_port_is_found() {
             std::io::Write::write_all(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello").ok();
         }
     });
-    let (found, mend) = examine_as_it_is(doctor(&stage).args(["--listen", &listen])).find(
+    let (found, fix) = examine_as_it_is(doctor(&stage).args(["--listen", &listen])).find(
         "proxy",
         "fault",
         "another program",
     );
-    assert!(found.contains(&listen) && mend.contains("--listen"), "{found} {mend}");
+    assert!(found.contains(&listen) && fix.contains("--listen"), "{found} {fix}");
 }
 
 #[test]
@@ -54,12 +54,12 @@ fn a_proxy_that_wants_a_token_is_found() {
     std::fs::write(stage.path("token"), "a-word-that-nobody-guesses\n").unwrap();
     let token = stage.path("token").to_str().unwrap().to_owned();
     let serving = Serving::start_with(&stage, &stage.upstream.url(), &["--token-file", &token]);
-    let (_, mend) = examine_as_it_is(doctor(&stage).args(["--listen", &serving.address])).find(
+    let (_, fix) = examine_as_it_is(doctor(&stage).args(["--listen", &serving.address])).find(
         "proxy",
         "fault",
         "wants a token",
     );
-    assert!(mend.contains("--token-file"), "{mend}");
+    assert!(fix.contains("--token-file"), "{fix}");
     let report =
         examine_as_it_is(doctor(&stage).args(["--listen", &serving.address, "--token-file", &token]));
     report.find("traffic", "ok", "a request went through");
@@ -83,13 +83,13 @@ fn agents_that_do_not_come_here_are_found() {
         ("Gemini CLI", "GOOGLE_GEMINI_BASE_URL"),
         ("OpenClaw", "openclaw.json"),
     ] {
-        let (_, mend) = report.find("agent", "warning", &format!("{title} does not come here"));
-        assert!(mend.contains(remedy), "{mend}");
+        let (_, fix) = report.find("agent", "warning", &format!("{title} does not come here"));
+        assert!(fix.contains(remedy), "{fix}");
     }
-    let (found, mend) = report.find("agent", "warning", "pi does not come here");
+    let (found, fix) = report.find("agent", "warning", "pi does not come here");
     assert!(
-        found.contains("points it at gateway.example") && mend.contains("secateur run -- pi"),
-        "{found} {mend}"
+        found.contains("points it at gateway.example") && fix.contains("secateur run -- pi"),
+        "{found} {fix}"
     );
     assert!(!report.text.contains("secret"), "{}", report.text);
 }
@@ -120,6 +120,6 @@ fn a_proxy_without_anybody_behind_it_is_found() {
     let stage = Stage::new();
     let serving = Serving::start(&stage, &format!("http://{}", free_address()));
     let report = examine_as_it_is(doctor(&stage).args(["--listen", &serving.address]));
-    let (_, mend) = report.find("traffic", "fault", "got no answer from the provider");
-    assert!(mend.contains("upstream"), "{mend}");
+    let (_, fix) = report.find("traffic", "fault", "got no answer from the provider");
+    assert!(fix.contains("upstream"), "{fix}");
 }

@@ -32,27 +32,27 @@ fn an_unreadable_store_is_found() {
     let stage = Stage::new();
     let path = stage.path("store.db");
     fs::write(&path, "this is no database").unwrap();
-    let (found, mend) = examine(&mut doctor(&stage)).find("store", "fault", "is no database");
-    assert!(found.contains("store.db") && mend.contains("move it away"), "{found} {mend}");
+    let (found, fix) = examine(&mut doctor(&stage)).find("store", "fault", "is no database");
+    assert!(found.contains("store.db") && fix.contains("move it away"), "{found} {fix}");
     fs::remove_file(&path).unwrap();
     drop(made(&stage));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read everything.
     if fs::File::open(&path).is_err() {
-        let (_, mend) = examine(&mut doctor(&stage)).find("store", "fault", "cannot be used");
-        assert!(mend.contains("chmod u+rw"), "{mend}");
+        let (_, fix) = examine(&mut doctor(&stage)).find("store", "fault", "cannot be used");
+        assert!(fix.contains("chmod u+rw"), "{fix}");
     }
     let mut command = doctor(&stage);
     command.env("SECATEUR_STORE", stage.path("work"));
-    let (_, mend) = examine(&mut command).find("store", "fault", "not a file");
-    assert!(mend.contains("--store"), "{mend}");
+    let (_, fix) = examine(&mut command).find("store", "fault", "not a file");
+    assert!(fix.contains("--store"), "{fix}");
     let mut command = doctor(&stage);
     command.env("SECATEUR_STORE", path.join("store.db"));
     examine(&mut command).find("store", "fault", "is not a folder");
     let mut command = doctor(&stage);
     command.env("SECATEUR_STORE", stage.path("none/store.db"));
-    let (_, mend) = examine(&mut command).find("store", "fault", "its folder is not there");
-    assert!(mend.contains("make the folder"), "{mend}");
+    let (_, fix) = examine(&mut command).find("store", "fault", "its folder is not there");
+    assert!(fix.contains("make the folder"), "{fix}");
 }
 
 #[test]
@@ -68,19 +68,19 @@ fn an_old_schema_and_one_that_is_too_new_are_found_and_left_alone() {
         report
     };
     let report = glance(1);
-    let (_, mend) = report.find("schema", "warning", "old schema 1");
-    assert!(mend.contains("`secateur serve` brings it up to date"), "{mend}");
+    let (_, fix) = report.find("schema", "warning", "old schema 1");
+    assert!(fix.contains("`secateur serve` brings it up to date"), "{fix}");
     let report = glance(99);
-    let (_, mend) = report.find("schema", "fault", "schema 99");
-    assert!(mend.contains("install the version"), "{mend}");
+    let (_, fix) = report.find("schema", "fault", "schema 99");
+    assert!(fix.contains("install the version"), "{fix}");
 }
 
 #[test]
 fn a_full_disk_is_found() {
     let stage = Stage::new();
-    let (_, mend) =
+    let (_, fix) =
         examine(doctor(&stage).args(["--least-free", "99999999999"])).find("disk", "fault", "full");
-    assert!(mend.contains("make room"), "{mend}");
+    assert!(fix.contains("make room"), "{fix}");
     // The same for real, where the system lets anybody mount a small disk of his own.
     let disk = stage.path("disk");
     fs::create_dir(&disk).unwrap();
@@ -111,9 +111,9 @@ fn variables_that_name_another_proxy_are_found() {
     let mut command = doctor(&stage);
     command.env("HTTPS_PROXY", "http://me:secret@proxy.example:3128").env("NO_PROXY", "example.com");
     let report = examine(&mut command);
-    let (found, mend) = report.find("proxy variables", "fault", "HTTPS_PROXY");
+    let (found, fix) = report.find("proxy variables", "fault", "HTTPS_PROXY");
     assert!(found.contains("NO_PROXY does not name 127.0.0.1"), "{found}");
-    assert!(mend.contains("export NO_PROXY=example.com,127.0.0.1,localhost"), "{mend}");
+    assert!(fix.contains("export NO_PROXY=example.com,127.0.0.1,localhost"), "{fix}");
     assert!(!report.text.contains("secret"), "{}", report.text);
     command.env("NO_PROXY", "example.com,127.0.0.1");
     examine_as_it_is(&mut command).find("proxy variables", "ok", "spares 127.0.0.1");
@@ -124,8 +124,8 @@ fn a_configuration_that_is_wrong_is_found_and_the_rest_is_looked_at() {
     let stage = Stage::new();
     stage.put(".config/secateur/config.toml", "[serve]\nlisten = 7878\n");
     let report = examine(&mut doctor(&stage));
-    let (found, mend) = report.find("configuration", "fault", "serve");
-    assert!(found.contains("config.toml") && mend.contains("secateur config --path"), "{found} {mend}");
+    let (found, fix) = report.find("configuration", "fault", "serve");
+    assert!(found.contains("config.toml") && fix.contains("secateur config --path"), "{found} {fix}");
     report.find("proxy variables", "ok", "");
 }
 
@@ -138,5 +138,5 @@ fn people_read_what_to_do() {
     let run = end(&mut command);
     assert_eq!(run.code, 1, "{}", run.err);
     assert!(run.out.contains("fault    store: "), "{}", run.out);
-    assert!(run.out.contains("         mend: move it away"), "{}", run.out);
+    assert!(run.out.contains("         fix: move it away"), "{}", run.out);
 }

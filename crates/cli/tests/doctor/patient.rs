@@ -15,7 +15,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The one finding of a check at a level in which a word occurs: what was found, and how to mend it.
+    /// The one finding of a check at a level in which a word occurs: what was found, and how to fix it.
     pub(crate) fn find(&self, check: &str, level: &str, word: &str) -> (String, String) {
         let is_it = |finding: &&Value| {
             finding["check"] == check
@@ -26,7 +26,7 @@ impl Report {
         let finding =
             finding.unwrap_or_else(|| panic!("no {level} of {check} with {word:?} in {}", self.text));
         let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
-        (text("found"), text("mend"))
+        (text("found"), text("fix"))
     }
 
     /// How many faults there are.

@@ -16,9 +16,9 @@ fn a_dead_upstream_is_found() {
     let stage = Stage::new();
     let url = format!("http://{}", free_address());
     let report = examine(doctor(&stage).args(["--anthropic", &url]));
-    let (found, mend) = report.find("upstream", "fault", "cannot be reached");
+    let (found, fix) = report.find("upstream", "fault", "cannot be reached");
     assert!(found.contains("Anthropic") && found.contains(&url), "{found}");
-    assert!(mend.contains("--anthropic or serve.anthropic"), "{mend}");
+    assert!(fix.contains("--anthropic or serve.anthropic"), "{fix}");
     report.find("upstream", "ok", "OpenAI");
 }
 
@@ -30,8 +30,8 @@ fn a_wrong_key_is_found_and_not_shown() {
     command.args(["--anthropic", &refusing.url()]).env("ANTHROPIC_API_KEY", "sk-planted");
     command.env("OPENAI_API_KEY", "sk-good");
     let report = examine(&mut command);
-    let (_, mend) = report.find("key", "fault", "Anthropic refuses the key in ANTHROPIC_API_KEY");
-    assert!(mend.contains("put a key of Anthropic that is valid into ANTHROPIC_API_KEY"), "{mend}");
+    let (_, fix) = report.find("key", "fault", "Anthropic refuses the key in ANTHROPIC_API_KEY");
+    assert!(fix.contains("put a key of Anthropic that is valid into ANTHROPIC_API_KEY"), "{fix}");
     report.find("key", "ok", "OpenAI takes the key in OPENAI_API_KEY");
     assert!(!report.text.contains("sk-"), "{}", report.text);
     let asked = refusing.asked();
@@ -56,8 +56,8 @@ fn a_clock_that_is_wrong_is_found() {
     let headers = String::from("date: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
     let old = Upstream::start(Manner { headers, ..Manner::default() });
     let report = examine(doctor(&stage).args(["--openai", &old.url()]));
-    let (found, mend) = report.find("clock", "fault", "ahead of that of OpenAI");
-    assert!(mend.contains("set the clock by the network"), "{found} {mend}");
+    let (found, fix) = report.find("clock", "fault", "ahead of that of OpenAI");
+    assert!(fix.contains("set the clock by the network"), "{found} {fix}");
 }
 
 /// A provider whose certificate was made by this authority and is valid between two years. Its address, and the certificate as a file.
@@ -101,7 +101,7 @@ fn a_bad_certificate_is_found() {
         let url = format!("https://localhost:{}", address.port());
         let mut command = doctor(&stage);
         command.args(["--anthropic", &url]).env("SSL_CERT_FILE", stage.path("trusted.pem"));
-        let (found, mend) = examine(&mut command).find("certificate", "fault", what);
-        assert!(found.contains(&url) && mend.contains(remedy), "{found} {mend}");
+        let (found, fix) = examine(&mut command).find("certificate", "fault", what);
+        assert!(found.contains(&url) && fix.contains(remedy), "{found} {fix}");
     }
 }

@@ -53,10 +53,10 @@ async fn a_server_is_asked_and_left_alone() {
         client.batch_execute(&sql).await.unwrap();
         report(&stage, &store)
     };
-    let (_, mend) = version(3).await.find("schema", "warning", "old schema 3");
-    assert!(mend.contains("`secateur serve` brings it up to date"), "{mend}");
-    let (_, mend) = version(9).await.find("schema", "fault", "schema 9");
-    assert!(mend.contains("install the version"), "{mend}");
+    let (_, fix) = version(3).await.find("schema", "warning", "old schema 3");
+    assert!(fix.contains("`secateur serve` brings it up to date"), "{fix}");
+    let (_, fix) = version(9).await.find("schema", "fault", "schema 9");
+    assert!(fix.contains("install the version"), "{fix}");
     let left = client.query_one("SELECT version FROM secateur_schema", &[]).await.unwrap();
     assert_eq!(left.get::<_, i32>(0), 9);
 }
@@ -76,8 +76,8 @@ async fn a_server_that_cannot_be_used_is_found() {
     client.batch_execute(guest).await.unwrap();
     let (_, rest) = store.split_once('@').unwrap();
     let guests = format!("postgres://doctor_guest:guest@{rest}");
-    let (_, mend) = report(&stage, &guests).find("store", "fault", "may not make the tables");
-    assert!(mend.contains("GRANT CREATE"), "{mend}");
+    let (_, fix) = report(&stage, &guests).find("store", "fault", "may not make the tables");
+    assert!(fix.contains("GRANT CREATE"), "{fix}");
     make(&stage, &store);
     client.batch_execute("GRANT SELECT ON ALL TABLES IN SCHEMA doctor_ill TO doctor_guest").await.unwrap();
     report(&stage, &guests).find("store", "fault", "may not write");
@@ -91,8 +91,8 @@ async fn a_server_that_cannot_be_used_is_found() {
 async fn a_server_that_is_not_there_is_found() {
     let stage = Stage::new();
     let store = format!("postgres://me:secret@{}/db", free_address());
-    let (found, mend) = report(&stage, &store).find("store", "fault", "refused");
-    assert!(mend.contains("see whether the server runs"), "{found} {mend}");
+    let (found, fix) = report(&stage, &store).find("store", "fault", "refused");
+    assert!(fix.contains("see whether the server runs"), "{found} {fix}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

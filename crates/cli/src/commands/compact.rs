@@ -1,0 +1,181 @@
+//! `secateur compact`: what a session log would look like after a compaction.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use secateur::Layer;
+use secateur::session::{Event, Nature};
+use secateur_engine::{Engine, Opening, Session, Target};
+use secateur_formats::Wire;
+use serde::Serialize;
+use toml::Value;
+
+use crate::event_text::{number, sentences};
+use crate::humanize::counted;
+use crate::import::{self, ImportedLog};
+use crate::logs::{self, FormatArg};
+use crate::profile_args::ProfileArgs;
+use crate::progress::SummaryProgress;
+use crate::session_file::SessionFileArgs;
+use crate::store_args::{self, engine_error};
+use crate::summariser_args::SummariserArgs;
+use crate::target_args::TargetArgs;
+
+/// Summarise a session log and print the request that the work would go on with.
+///
+/// Older history gives way to a summary, recent turns stay. This happens in memory: the file is only read.
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    /// The session: a file, or a database or folder that holds it.
+    file: PathBuf,
+    /// The provider's format: anthropic, openai-chat, openai-responses or gemini. Without it, the one that is closest
+    /// to the log.
+    #[arg(long = "as", value_name = "FORMAT")]
+    wire: Option<Wire>,
+    /// The profile: a name (see `secateur profiles`) or a file; without it, `balanced`.
+    #[arg(long, short, value_name = "NAME|FILE")]
+    profile: Option<String>,
+    /// Set a value of the profile, e.g. `compaction.tail.turns=1`; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// What the summary should pay attention to; only a model listens.
+    #[arg(long, value_name = "TEXT")]
+    focus: Option<String>,
+    /// Print the summary alone, as text.
+    #[arg(long)]
+    summary: bool,
+    /// Write to this file instead of printing.
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArg,
+    /// Which session, if the file holds several: its id, or its number counted from 1.
+    #[arg(long, value_name = "ID|N")]
+    session: Option<String>,
+    /// Print one JSON object: the body, the summary and what happened.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    summariser: SummariserArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct CompactReport<'a> {
+    format: secateur_formats::Format,
+    wire: Wire,
+    profile: &'a str,
+    before: ConversationSize,
+    after: ConversationSize,
+    events: &'a [Event],
+    losses: &'a [secateur_formats::Loss],
+    summary: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<&'a str>,
+}
+
+/// How large a conversation is.
+#[derive(Clone, Copy, Serialize)]
+struct ConversationSize {
+    messages: usize,
+    tokens: i64,
+}
+
+impl ConversationSize {
+    fn of(session: &Session) -> Self {
+        let machine = session.machine();
+        Self { messages: machine.window().rows().len(), tokens: machine.tokens() }
+    }
+}
+
+impl CompactArgs {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        if let Some(path) = &self.out {
+            logs::refuse_same_file(path, &self.file)?;
+        }
+        let log = SessionFileArgs::at(&self.file, self.format.format, self.session.clone());
+        let imported = import::read(&log, self.wire)?;
+        store_args::block_on(self.compact(out, &imported))
+    }
+
+    async fn compact(&self, out: &mut dyn Write, log: &ImportedLog) -> Result<ExitCode> {
+        let chosen = ProfileArgs::new(self.profile.clone(), self.set.clone());
+        let (name, profiles, mut layers) = chosen.parts("balanced")?;
+        // Here one compaction is made, the one that was asked for; nothing happens by itself.
+        let own = |key: &str, value: Value| Layer::set("secateur compact", key, value);
+        layers.push(own("compaction.auto", Value::Boolean(false)));
+        layers.push(own("compaction.prune_at", Value::Array(Vec::new())));
+        let engine =
+            Engine::new(secateur_store::open("sqlite::memory:").await?).with_profiles(profiles, layers);
+        let engine = self.summariser.join(engine)?;
+        let opening = Opening { wire: log.wire, profile: Some(name), ..Opening::default() };
+        let mut session = engine.import(opening, &log.body).await.map_err(engine_error)?;
+        let model = log.model.as_deref();
+        let unknown = || Target::new(self.target.model.as_deref().or(model).unwrap_or_default(), 0);
+        let target = self.target.known(model, None)?.unwrap_or_else(unknown);
+        // Only a request tells the session which window its summary is for. It may find results that are too long for
+        // that window as well.
+        let mut events = session.context(&target).await.map_err(engine_error)?.events;
+        let mut before = ConversationSize::of(&session);
+        if let Some(Event::Pruned { before: tokens, .. }) = events.first() {
+            before.tokens = *tokens;
+        }
+        let watch = SummaryProgress::start(&engine);
+        events.extend(session.compact(self.focus.as_deref()).await.map_err(engine_error)?);
+        watch.stop();
+        if !events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
+            let why: Vec<String> = sentences(&events).collect();
+            bail!("{}: {}", self.file.display(), why.join("; "));
+        }
+        let after = ConversationSize::of(&session);
+        let request = session.context(&target).await.map_err(engine_error)?;
+        let summary = summary(&session).await?;
+        let shown = if self.summary { &summary } else { &request.body };
+        if let Some(path) = &self.out {
+            std::fs::write(path, shown).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        if self.json {
+            let report = CompactReport {
+                format: log.format,
+                wire: log.wire,
+                profile: &session.profile().name,
+                before,
+                after,
+                events: &events,
+                losses: &log.losses,
+                summary: &summary,
+                body: self.out.is_none().then_some(request.body.as_str()),
+            };
+            serde_json::to_writer(&mut *out, &report)?;
+            writeln!(out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if self.out.is_none() {
+            writeln!(out, "{shown}")?;
+        }
+        for sentence in sentences(&events) {
+            anstream::eprintln!("{sentence}");
+        }
+        let size = |size: ConversationSize| {
+            format!("{}, about {} tokens", counted(size.messages as u64, "message"), number(size.tokens))
+        };
+        anstream::eprintln!("before: {}\nafter:  {}", size(before), size(after));
+        import::note_losses(&log.losses);
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The text of the summary that holds.
+pub(crate) async fn summary(session: &Session) -> Result<String> {
+    let rows = session.machine().window().rows();
+    let Some(row) = rows.iter().find(|row| row.entry.nature == Nature::Summary) else {
+        return Ok(String::new());
+    };
+    let text = session.recall(&row.seq.to_string()).await.map_err(engine_error)?.text;
+    Ok(text.trim_end().to_owned())
+}

@@ -1,0 +1,65 @@
+//! `secateur demo`: a long session made up on the spot, kept inside a model's window from its first request on.
+
+mod lifecycle;
+mod sample_session;
+mod systems;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::store_args;
+use crate::terminal::BOLD;
+use sample_session::SampleSession;
+
+/// Watch a made-up agent session outgrow its model's window, and Secateur keep it inside.
+///
+/// It runs in memory, needs no network and no model, and is the same every time.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Show what each founding system would do with the session instead: its zones, its cuts, overflow and pivot.
+    #[arg(long)]
+    systems: bool,
+    /// Save the session, an OpenCode export, to try the other commands on.
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
+impl DemoArgs {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let story = SampleSession::tell();
+        if let Some(file) = &self.save {
+            let mut new =
+                File::create_new(file).with_context(|| format!("cannot make {}", file.display()))?;
+            let text = story.opencode().to_string();
+            new.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        if self.systems {
+            systems::show(out, &story)?;
+        } else {
+            store_args::block_on(lifecycle::show(out, &story))?;
+        }
+        writeln!(out, "{BOLD}Your own sessions{BOLD:#}\n")?;
+        writeln!(out, "  secateur scan                   what the sessions on this machine consist of")?;
+        writeln!(out, "  secateur prune FILE             what would be cut; nothing is changed")?;
+        writeln!(
+            out,
+            "  secateur compact FILE           the same session with a summary in place of its history"
+        )?;
+        writeln!(
+            out,
+            "  secateur session new            a session that Secateur keeps; --from FILE begins with a log"
+        )?;
+        if !self.systems {
+            writeln!(
+                out,
+                "  secateur demo --systems         what other agents would have done with this one"
+            )?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,57 @@
+//! What a check found, and how to fix it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    /// As it should be.
+    Ok,
+    /// It works, but perhaps not as meant.
+    Warning,
+    /// It does not work.
+    Fault,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Fault => "fault",
+        })
+    }
+}
+
+/// What a check found. Nothing in it is a key or a password.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct DoctorFinding {
+    /// Which check it was.
+    pub(crate) check: &'static str,
+    pub(crate) level: Level,
+    /// What there is.
+    pub(crate) found: String,
+    /// What to do about it; none if there is nothing to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fix: Option<String>,
+}
+
+impl DoctorFinding {
+    /// All is well.
+    pub(crate) fn ok(check: &'static str, found: impl Into<String>) -> Self {
+        Self { check, level: Level::Ok, found: found.into(), fix: None }
+    }
+
+    /// It may not be as meant.
+    pub(crate) fn warning(check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { check, level: Level::Warning, found: found.into(), fix: Some(fix.into()) }
+    }
+
+    /// It does not work.
+    pub(crate) fn fault(check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { check, level: Level::Fault, found: found.into(), fix: Some(fix.into()) }
+    }
+}

@@ -1,0 +1,198 @@
+//! `secateur explain`: why a profile cuts what it cuts and keeps what it keeps.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use secateur::{Bounds, Floor, PartIx, Verdict};
+use serde_json::json;
+
+use crate::commands::profiles;
+use crate::humanize::{grouped, percent, shortened};
+use crate::plan_text;
+use crate::session_file::{PlannedFile, SessionFileArgs};
+use crate::table::Table;
+use crate::terminal;
+
+/// Explain the verdict on every part of a session, or on one part.
+///
+/// Parts are numbered from 0 on, those in the context alone, as in `prune --json`. Messages are numbered from 0 on in
+/// the whole session, also where a compaction has retired the first of them, as in `context --at` and in the timeline of
+/// `inspect --json`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    session: SessionFileArgs,
+    /// The part: its id or call id in the session, or its number as `prune --json` prints it.
+    part: Option<String>,
+    /// Print JSON: an object for one part, an array of all parts otherwise.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ExplainArgs {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let session = self.session.open()?;
+        let planned = self.session.plan(&session)?;
+        for warning in &planned.transcript.warnings {
+            terminal::warn(format_args!("{}, {warning}", self.session.file.display()));
+        }
+        match &self.part {
+            Some(name) => self.part(out, &planned, find(&planned, name)?)?,
+            None if self.json => {
+                let parts: Vec<_> =
+                    planned.transcript.outline.parts().map(|part| planned.facts(part)).collect();
+                writeln!(out, "{}", serde_json::to_string(&parts)?)?;
+            }
+            None => self.all(out, &planned)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn all(&self, out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
+        planned.head(out, &self.session.file)?;
+        zones(out, planned)?;
+        let outline = &planned.transcript.outline;
+        let mut verdicts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for part in outline.parts() {
+            let label = plan_text::verdict(planned.verdict(part));
+            let entry = verdicts.entry(label).or_default();
+            entry.0 += 1;
+            entry.1 += outline.units(part);
+        }
+        let mut verdicts: Vec<_> = verdicts.into_iter().collect();
+        verdicts.sort_by_key(|(_, (_, units))| std::cmp::Reverse(*units));
+        let whole: u64 = verdicts.iter().map(|(_, (_, units))| units).sum();
+        let mut table = Table::new(["verdict", "parts", "characters", "share"]).right([1, 2, 3]);
+        for (label, (parts, units)) in verdicts {
+            table.row([label, grouped(parts), grouped(units), percent(units, whole)]);
+        }
+        write!(out, "{table}")?;
+        if let Some(idle) = planned.plan.idle {
+            writeln!(out, "\nNothing is cut: {}.", plan_text::idle(idle))?;
+        }
+        writeln!(out, "\nThe values behind it:")?;
+        profiles::settings(out, planned.profile)?;
+        Ok(())
+    }
+
+    fn part(&self, out: &mut dyn Write, planned: &PlannedFile<'_>, part: PartIx) -> Result<()> {
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string(&planned.facts(part))?)?;
+            return Ok(());
+        }
+        let outline = &planned.transcript.outline;
+        let owner = outline.owner(part);
+        let mut line = |name: &str, value: String| writeln!(out, "{name:<12}{value}");
+        line(
+            "part",
+            format!(
+                "{} ({})",
+                part.0,
+                shortened(&planned.transcript.part_id(part).unwrap_or("no id".into()), 60)
+            ),
+        )?;
+        line("message", format!("{} ({:?})", planned.message_of(part), outline.role(owner)))?;
+        line("kind", format!("{:?}, {:?}", outline.kind(part), outline.status(part)))?;
+        line("tool", shortened(outline.tool(part).unwrap_or("none"), 60))?;
+        line(
+            "size",
+            format!("{} characters, {} bytes", grouped(outline.units(part)), grouped(outline.bytes(part))),
+        )?;
+        line("zone", zone(planned.plan.bounds, part).to_owned())?;
+        line("verdict", plan_text::verdict(planned.verdict(part)))?;
+        if let Verdict::Cut(cut) = planned.verdict(part) {
+            let unit = plan_text::unit(planned.plan.totals.scale);
+            line(
+                "saves",
+                format!(
+                    "{} of {} {unit}",
+                    grouped(cut.before.saturating_sub(cut.after)),
+                    grouped(cut.before)
+                ),
+            )?;
+        }
+        if let Some(content) = planned.transcript.content(part) {
+            line("content", shortened(content, 80))?;
+        }
+        Ok(())
+    }
+}
+
+/// The part that a user means.
+fn find(planned: &PlannedFile<'_>, name: &str) -> Result<PartIx> {
+    let by_number = || {
+        let number: u32 = name.parse().ok()?;
+        ((number as usize) < planned.transcript.outline.part_count()).then_some(PartIx(number))
+    };
+    planned.transcript.find_part(name).or_else(by_number).ok_or_else(|| {
+        anyhow!(
+            "the session has no part {name:?}; `secateur explain FILE --json` lists them all with their ids"
+        )
+    })
+}
+
+/// The zone of a plan that a part lies in.
+pub(crate) fn zone(bounds: Bounds, part: PartIx) -> &'static str {
+    match part.0 {
+        part if part >= bounds.active => "active",
+        part if part >= bounds.protected => "protected",
+        part if part >= bounds.floor => "prunable",
+        _ => match bounds.floor_kind {
+            Floor::Summary => "behind a summary",
+            Floor::Cut => "behind an earlier cut",
+            Floor::FirstUser => "before the first user message",
+            Floor::None => "prunable",
+        },
+    }
+}
+
+/// The zones with their sizes.
+fn zones(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
+    let outline = &planned.transcript.outline;
+    let mut sizes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for part in outline.parts() {
+        let entry = sizes.entry(zone(planned.plan.bounds, part)).or_default();
+        entry.0 += 1;
+        entry.1 += outline.units(part);
+    }
+    let mut table = Table::new(["zone", "parts", "characters"]).right([1, 2]);
+    let order = [
+        "behind a summary",
+        "behind an earlier cut",
+        "before the first user message",
+        "prunable",
+        "protected",
+        "active",
+    ];
+    for name in order {
+        if let Some((parts, units)) = sizes.get(name) {
+            table.row([name.to_owned(), grouped(*parts), grouped(*units)]);
+        }
+    }
+    writeln!(out, "{table}")?;
+    Ok(())
+}
+
+impl PlannedFile<'_> {
+    /// What is known about a part, as JSON.
+    fn facts(&self, part: PartIx) -> serde_json::Value {
+        let outline = &self.transcript.outline;
+        json!({
+            "part": part.0,
+            "id": self.transcript.part_id(part),
+            "message": self.message_of(part),
+            "role": outline.role(outline.owner(part)),
+            "kind": outline.kind(part),
+            "status": outline.status(part),
+            "tool": outline.tool(part),
+            "units": outline.units(part),
+            "bytes": outline.bytes(part),
+            "images": outline.images(part),
+            "zone": zone(self.plan.bounds, part),
+            "verdict": self.verdict(part),
+        })
+    }
+}

@@ -1,0 +1,318 @@
+//! `secateur prune`: what a profile would cut from a session, and on request the marks in the file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use secateur::{Action, Cut, Kind, Lasting, Outline, Profile, Verdict};
+use secateur_formats::Rendering;
+use serde::Serialize;
+
+use crate::humanize::{counted, grouped, percent};
+use crate::plan_text;
+use crate::session_file::{PlannedFile, SessionFile, SessionFileArgs, modified, now};
+use crate::table::Table;
+use crate::terminal;
+
+/// Show what a profile would cut from a session; with --write, mark it in the file.
+///
+/// Pruning is not deletion: the text stays in the file, only marked, unless the system itself overwrites it
+/// (Qwery); a backup of the file as it was is kept in any case.
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    #[command(flatten)]
+    session: SessionFileArgs,
+    /// Mark the cuts in the file as the system would, atomically and with a backup beside it.
+    #[arg(long)]
+    write: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct PruneReport<'a> {
+    file: String,
+    format: secateur_formats::Format,
+    profile: &'a str,
+    messages: usize,
+    parts: usize,
+    totals: secateur::Totals,
+    bounds: secateur::Bounds,
+    idle: Option<secateur::Idle>,
+    cuts: Vec<CutRow<'a>>,
+    assumptions: &'a [String],
+    warnings: &'a [secateur_formats::Warning],
+    written: bool,
+    marked: usize,
+    backup: Option<String>,
+}
+
+/// One cut as `--json` prints it.
+#[derive(Serialize)]
+struct CutRow<'a> {
+    part: u32,
+    id: Option<std::borrow::Cow<'a, str>>,
+    tool: Option<&'a str>,
+    action: Action,
+    reason: secateur::Reason,
+    before: u64,
+    after: u64,
+}
+
+impl PruneArgs {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let session = self.session.open()?;
+        if self.write {
+            refuse_to_write(&session)?;
+        }
+        let planned = self.session.plan(&session)?;
+        let survivors: Vec<&Cut> = if is_marking(&session.profile) {
+            let cuts = session.profile.policy.surviving(&planned.transcript.outline, &planned.plan);
+            cuts.filter(|cut| is_markable(&planned.transcript.outline, cut)).collect()
+        } else {
+            Vec::new()
+        };
+        let backup = if self.write && !survivors.is_empty() {
+            Some(self.mark(&session, &planned, &survivors)?)
+        } else {
+            None
+        };
+        for warning in &planned.transcript.warnings {
+            terminal::warn(format_args!("{}, {warning}", self.session.file.display()));
+        }
+        if self.json {
+            let report =
+                self.report(&planned, if self.write { survivors.len() } else { 0 }, backup.as_deref());
+            serde_json::to_writer(&mut *out, &report)?;
+            writeln!(out)?;
+        } else {
+            self.describe(out, &planned, &survivors, backup.as_deref())?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn report<'p>(
+        &self,
+        planned: &'p PlannedFile<'_>,
+        marked: usize,
+        backup: Option<&Path>,
+    ) -> PruneReport<'p> {
+        let (transcript, plan) = (&planned.transcript, &planned.plan);
+        let row = |cut: &Cut| CutRow {
+            part: cut.part.0,
+            id: transcript.part_id(cut.part),
+            tool: transcript.outline.tool(cut.part),
+            action: cut.action,
+            reason: cut.reason,
+            before: cut.before,
+            after: cut.after,
+        };
+        PruneReport {
+            file: self.session.file.display().to_string(),
+            format: transcript.format,
+            profile: &planned.profile.name,
+            messages: transcript.outline.message_count(),
+            parts: transcript.outline.part_count(),
+            totals: plan.totals,
+            bounds: plan.bounds,
+            idle: plan.idle,
+            cuts: plan.cuts.iter().map(row).collect(),
+            assumptions: &planned.assumptions,
+            warnings: &transcript.warnings,
+            written: backup.is_some(),
+            marked,
+            backup: backup.map(|path| path.display().to_string()),
+        }
+    }
+
+    fn describe(
+        &self,
+        out: &mut dyn Write,
+        planned: &PlannedFile<'_>,
+        survivors: &[&Cut],
+        backup: Option<&Path>,
+    ) -> Result<()> {
+        planned.head(out, &self.session.file)?;
+        let plan = &planned.plan;
+        if let Some(idle) = plan.idle {
+            writeln!(out, "Nothing to cut: {}.", plan_text::idle(idle))?;
+            return Ok(());
+        }
+        let unit = plan_text::unit(plan.totals.scale);
+        let gone: u64 = plan.cuts.iter().map(|cut| cut.before.saturating_sub(cut.after)).sum();
+        writeln!(
+            out,
+            "{} {}: {} of {} {unit} that were weighed go ({}).\n",
+            if backup.is_some() { "Cut" } else { "Would cut" },
+            counted(plan.cuts.len() as u64, "tool result"),
+            grouped(gone),
+            grouped(plan.totals.before),
+            percent(gone, plan.totals.before)
+        )?;
+        by_tool(out, planned)?;
+        match backup {
+            Some(backup) => {
+                writeln!(
+                    out,
+                    "\nMarked {} in {}.",
+                    counted(survivors.len() as u64, "result"),
+                    self.session.file.display()
+                )?;
+                if survivors.len() < plan.cuts.len() {
+                    writeln!(
+                        out,
+                        "This version loses the other marks: it rewrites a message once per mark."
+                    )?;
+                }
+                writeln!(out, "The file as it was: {}", backup.display())?;
+            }
+            None if is_marking(planned.profile) => writeln!(
+                out,
+                "\nNothing was changed. --write marks these results in the file. Pruning is not deletion: the text stays."
+            )?,
+            None => writeln!(
+                out,
+                "\nNothing was changed. This profile cuts what is sent, request by request, and never touches the file."
+            )?,
+        }
+        Ok(())
+    }
+
+    /// Writes the marks and returns where the file as it was lies now.
+    fn mark(&self, session: &SessionFile, planned: &PlannedFile<'_>, survivors: &[&Cut]) -> Result<PathBuf> {
+        // Through a link, it is the file behind it that is marked.
+        let file = &fs::canonicalize(&self.session.file)
+            .with_context(|| format!("cannot find {}", self.session.file.display()))?;
+        let placeholder = planned.profile.policy.placeholder.as_str();
+        let cuts = survivors.iter().map(|cut| Rendering { part: cut.part, action: cut.action, placeholder });
+        let splice = planned.transcript.apply(cuts, now())?;
+        let name = |what: &str| format!("cannot write {what} {}", file.display());
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut temporary = tempfile::NamedTempFile::new_in(folder).with_context(|| name("beside"))?;
+        let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
+        splice.write_to(&mut writer).and_then(|()| writer.flush()).with_context(|| name("a copy of"))?;
+        drop(writer);
+        let permissions = fs::metadata(file).with_context(|| name("like"))?.permissions();
+        temporary.as_file().set_permissions(permissions).with_context(|| name("like"))?;
+        // The copy must be on the disk before it takes the original's name.
+        temporary.as_file().sync_data().with_context(|| name("a copy of"))?;
+        if modified(file) != session.modified {
+            bail!("{} was changed while it was read; nothing was written", file.display());
+        }
+        let backup = keep_backup(file)?;
+        temporary.persist(file).with_context(|| name("over"))?;
+        Ok(backup)
+    }
+}
+
+/// Why a profile or a format cannot be written, if it cannot.
+fn refuse_to_write(session: &SessionFile) -> Result<()> {
+    let SessionFile { profile, format, .. } = session;
+    match profile.policy.lasting {
+        _ if is_marking(profile) => {}
+        Lasting::Marked | Lasting::MarkedOncePerMessage => {}
+        Lasting::OneRequest => bail!(
+            "--write is refused: the profile {:?} decides anew for every request and never touches the file",
+            profile.name
+        ),
+        Lasting::Remembered => bail!(
+            "--write is refused: the profile {:?} cuts what is sent and remembers it beside the session; it never \
+             touches the file",
+            profile.name
+        ),
+    }
+    if !session.is_file {
+        bail!(
+            "--write is refused: {} is not a plain session file; its agent keeps it in its own way",
+            session.path.display()
+        );
+    }
+    if !format.holds_marks() {
+        bail!("--write is refused: a session of {format} has no place for the mark of a cut");
+    }
+    Ok(())
+}
+
+/// Whether the profile's cuts may be marked in a file. A system that remembers its cuts beside the session never marks
+/// any; Secateur's own profiles remember them in its store, and mark a file that somebody asks them to.
+fn is_marking(profile: &Profile) -> bool {
+    let lasting = profile.policy.lasting;
+    lasting.is_marked() || lasting == Lasting::Remembered && profile.reproduces.is_none()
+}
+
+/// A mark says that a whole result was cleared; other cuts have no mark.
+fn is_markable(outline: &Outline, cut: &Cut) -> bool {
+    cut.action == Action::Clear && outline.kind(cut.part) == Kind::Result
+}
+
+/// Gives the file a second name, `FILE.bak` or with a number behind it, without copying its content if the
+/// file system allows that.
+fn keep_backup(file: &Path) -> Result<PathBuf> {
+    for number in 0..1000 {
+        let mut name = file.as_os_str().to_owned();
+        name.push(".bak");
+        if number > 0 {
+            name.push(format!(".{number}"));
+        }
+        let backup = PathBuf::from(name);
+        match fs::hard_link(file, &backup) {
+            Ok(()) => return Ok(backup),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(_) if !backup.exists() => {
+                fs::copy(file, &backup)
+                    .with_context(|| format!("cannot keep a backup of {}", file.display()))?;
+                return Ok(backup);
+            }
+            Err(_) => {}
+        }
+    }
+    bail!("cannot keep a backup of {}: there are a thousand already", file.display())
+}
+
+/// A table of what is cut and kept, tool by tool.
+fn by_tool(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
+    #[derive(Default)]
+    struct ToolCuts {
+        results: u64,
+        cut: u64,
+        before: u64,
+        kept: BTreeMap<&'static str, u64>,
+    }
+    let outline = &planned.transcript.outline;
+    let mut rows: BTreeMap<&str, ToolCuts> = BTreeMap::new();
+    for part in outline.parts().filter(|&part| outline.kind(part) == Kind::Result) {
+        let row = rows.entry(outline.tool(part).unwrap_or("(no name)")).or_default();
+        row.results += 1;
+        match planned.profile.policy.verdict(outline, &planned.memory, &planned.plan, part) {
+            Verdict::Cut(cut) => {
+                row.cut += 1;
+                row.before += cut.before.saturating_sub(cut.after);
+            }
+            Verdict::Kept(keep) => *row.kept.entry(plan_text::keep(keep)).or_default() += 1,
+        }
+    }
+    let mut rows: Vec<_> = rows.into_iter().collect();
+    rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.before));
+    let unit = plan_text::unit(planned.plan.totals.scale);
+    let mut table =
+        Table::new(["tool", "results", "cut", &format!("{unit} saved"), "kept because"]).right([1, 2, 3]);
+    for (tool, row) in rows {
+        let kept: Vec<_> =
+            row.kept.iter().map(|(why, count)| format!("{why} ({})", grouped(*count))).collect();
+        table.row([
+            tool.to_owned(),
+            grouped(row.results),
+            grouped(row.cut),
+            grouped(row.before),
+            kept.join(", "),
+        ]);
+    }
+    write!(out, "{table}")?;
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! A program in the foreground: it has the terminal, and whatever is meant for it reaches it.
+//!
+//! The program is of the same process group as we are, so what is typed (Ctrl-C, Ctrl-\, Ctrl-Z) reaches both. It is
+//! for the program to decide what that means; we stay until it is gone. Signals that are sent to us alone are passed on.
+
+use std::io;
+use std::process::{Child, Command};
+
+#[cfg(unix)]
+use super::signals::Signals;
+
+/// A program that was started.
+pub(crate) struct ChildProgram {
+    child: Child,
+    #[cfg(unix)]
+    signals: Signals,
+}
+
+/// Starts a program with our own input and output.
+#[cfg(unix)]
+pub(crate) fn start(mut command: Command) -> io::Result<ChildProgram> {
+    let signals = Signals::listen()?;
+    Ok(ChildProgram { child: command.spawn()?, signals })
+}
+
+/// Starts a program with our own input and output.
+#[cfg(not(unix))]
+pub(crate) fn start(mut command: Command) -> io::Result<ChildProgram> {
+    Ok(ChildProgram { child: command.spawn()? })
+}
+
+/// Waits until the program is gone. Its exit code, as a shell gives it: 128 and its number for a signal.
+#[cfg(unix)]
+pub(crate) async fn wait(program: ChildProgram) -> io::Result<u8> {
+    use std::io::IsTerminal;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let ChildProgram { child, mut signals } = program;
+    let pid = Pid::from_child(&child);
+    signals.listen_to_all()?;
+    let is_typed = io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
+    let mut ended = tokio::task::spawn_blocking(move || reap(pid));
+    loop {
+        tokio::select! {
+            code = &mut ended => return code.map_err(io::Error::other)?,
+            signal = signals.next() => {
+                // The terminal has sent it to the program as well.
+                let has_come = is_typed && matches!(signal, Signal::INT | Signal::QUIT);
+                if !has_come {
+                    // It may have ended meanwhile.
+                    kill_process(pid, signal).ok();
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the end of the program. If it is stopped, so are we, or the shell would not take the terminal back.
+#[cfg(unix)]
+fn reap(pid: rustix::process::Pid) -> io::Result<u8> {
+    use rustix::process::{Signal, WaitOptions, getpid, kill_process, waitpid};
+
+    loop {
+        let status = match waitpid(Some(pid), WaitOptions::UNTRACED) {
+            Ok(Some((_, status))) => status,
+            Ok(None) | Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if status.stopped() {
+            kill_process(getpid(), Signal::TSTP)?;
+        } else if let Some(signal) = status.terminating_signal() {
+            return Ok(u8::try_from(128 + signal).unwrap_or(u8::MAX));
+        } else {
+            return Ok(status.exit_status().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX));
+        }
+    }
+}
+
+/// Waits until the program is gone. Its exit code.
+#[cfg(not(unix))]
+pub(crate) async fn wait(mut program: ChildProgram) -> io::Result<u8> {
+    let ended = tokio::task::spawn_blocking(move || program.child.wait());
+    let mut ended = std::pin::pin!(ended);
+    loop {
+        tokio::select! {
+            status = &mut ended => {
+                let code = status.map_err(io::Error::other)??.code();
+                return Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX));
+            }
+            // The console has sent it to the program as well.
+            _ = tokio::signal::ctrl_c() => {}
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! `secateur session compact`: a summary in the place of older messages, now.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use secateur::session::Event;
+use serde_json::json;
+
+use super::SessionIdArgs;
+use crate::event_text::sentences;
+use crate::progress::SummaryProgress;
+use crate::store_args::engine_error;
+use crate::summariser_args::SummariserArgs;
+
+/// Summarise older history now; recent messages stay as they are.
+#[derive(Debug, Args)]
+pub(crate) struct SessionCompactArgs {
+    #[command(flatten)]
+    session: SessionIdArgs,
+    /// What the summary should pay attention to; only a model listens.
+    #[arg(long, value_name = "TEXT")]
+    focus: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    summariser: SummariserArgs,
+}
+
+impl SessionCompactArgs {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
+        let watch = SummaryProgress::start(&engine);
+        let events = session.compact(self.focus.as_deref()).await.map_err(engine_error)?;
+        watch.stop();
+        if self.json {
+            let tokens = session.machine().tokens();
+            writeln!(out, "{}", json!({ "session": session.id(), "events": events, "tokens": tokens }))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        for sentence in sentences(&events) {
+            writeln!(out, "{sentence}")?;
+        }
+        if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
+            anstream::eprintln!("`secateur session undo {}` takes it back", session.id());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,118 @@
+//! `secateur session context`: the request to send.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use secateur::session::Event;
+use secateur_engine::{EngineError, Request};
+use secateur_formats::Wire;
+use secateur_formats::lint::Finding;
+use serde::Serialize;
+use serde_json::json;
+
+use super::SessionIdArgs;
+use crate::event_text::{number, sentences};
+use crate::humanize::{counted, grouped};
+use crate::progress::SummaryProgress;
+use crate::store_args::engine_error;
+use crate::summariser_args::SummariserArgs;
+use crate::target_args::{TargetArgs, model_of};
+
+/// Print the request to send: what is alive of the conversation, made to fit the model.
+///
+/// If it does not fit, old tool results are pruned, and if that is not enough, older history is summarised. What
+/// happened is said on standard error. Exit code 1 if it cannot be made to fit.
+#[derive(Debug, Args)]
+pub(crate) struct SessionContextArgs {
+    #[command(flatten)]
+    session: SessionIdArgs,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The provider's format, if another than the session's: anthropic, openai-chat, openai-responses or gemini.
+    #[arg(long = "as", value_name = "FORMAT")]
+    wire: Option<Wire>,
+    /// Print one JSON object: the body and what happened.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    summariser: SummariserArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct SessionContextReport<'a> {
+    session: &'a str,
+    wire: Wire,
+    model: &'a str,
+    messages: usize,
+    tokens: i64,
+    usable: Option<i64>,
+    events: &'a [Event],
+    repaired: &'a [Finding],
+    remaining: &'a [Finding],
+    body: &'a str,
+}
+
+impl SessionContextArgs {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
+        let row = engine.store().session(session.id()).await?;
+        let target = self.target.target(model_of(&row.envelope).as_deref(), self.wire)?;
+        let watch = SummaryProgress::start(&engine);
+        let outcome = session.context(&target).await;
+        watch.stop();
+        let request = match outcome {
+            Ok(request) => request,
+            Err(EngineError::NoRoom(no_room)) => {
+                if self.json {
+                    let report =
+                        json!({ "session": session.id(), "model": target.model, "no_room": no_room });
+                    writeln!(out, "{report}")?;
+                }
+                crate::terminal::error(&engine_error(EngineError::NoRoom(no_room)));
+                return Ok(ExitCode::from(1));
+            }
+            Err(error) => return Err(engine_error(error)),
+        };
+        let messages = session.machine().window().rows().len();
+        let Request { body, wire, tokens, usable, repaired, remaining, events } = &request;
+        let code = if remaining.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
+        if self.json {
+            let report = SessionContextReport {
+                session: session.id(),
+                wire: *wire,
+                model: &target.model,
+                messages,
+                tokens: *tokens,
+                usable: *usable,
+                events,
+                repaired,
+                remaining,
+                body,
+            };
+            serde_json::to_writer(&mut *out, &report)?;
+            writeln!(out)?;
+            return Ok(code);
+        }
+        writeln!(out, "{body}")?;
+        for sentence in sentences(events) {
+            anstream::eprintln!("{sentence}");
+        }
+        for finding in repaired {
+            anstream::eprintln!("repaired {}: {}", finding.path, finding.message);
+        }
+        for finding in remaining {
+            anstream::eprintln!("would be rejected at {}: {}", finding.path, finding.message);
+        }
+        let room = usable.map(|usable| format!(" of {} usable", number(usable))).unwrap_or_default();
+        anstream::eprintln!(
+            "{wire} request of {} bytes: {}, about {}{room} tokens",
+            grouped(body.len() as u64),
+            counted(messages as u64, "message"),
+            number(*tokens),
+        );
+        Ok(code)
+    }
+}

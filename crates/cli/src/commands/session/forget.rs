@@ -1,0 +1,170 @@
+//! `secateur session forget`: originals deleted for good.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use jiff::Timestamp;
+use secateur_engine::{Engine, Session};
+use secateur_store::Forgotten;
+use serde_json::json;
+
+use crate::humanize::{counted, grouped};
+use crate::store_args::{self, StoreArgs, engine_error};
+use crate::terminal;
+use crate::time_text;
+
+/// How many originals are weighed at once.
+const PAGE: usize = 1_000;
+
+/// Delete originals that were cut or compacted away, for good.
+///
+/// What a model is shown stays as it is. What was forgotten cannot be recalled, and the operations that cut it cannot
+/// be undone. Afterwards the database gives the space back.
+#[derive(Debug, Args)]
+pub(crate) struct ForgetArgs {
+    /// The session's id.
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    session: Option<String>,
+    /// In all sessions.
+    #[arg(long)]
+    all: bool,
+    /// Only originals of messages from before a day, a moment or an age: 2026-01-31, 2026-01-31T12:00:00Z, 30d.
+    #[arg(long, value_name = "DATE|AGE", value_parser = time_text::value, allow_hyphen_values = true)]
+    before: Timestamp,
+    /// Only say what would be deleted.
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is deleted, in all.
+#[derive(Clone, Copy, Default)]
+struct ForgetTotals {
+    sessions: u64,
+    messages: u64,
+    bytes: u64,
+}
+
+impl ForgetTotals {
+    fn add(&mut self, forgotten: Forgotten) {
+        self.sessions += u64::from(forgotten.messages > 0);
+        self.messages += forgotten.messages;
+        self.bytes += forgotten.bytes;
+    }
+
+    fn describe(self) -> String {
+        let (messages, sessions) = (counted(self.messages, "message"), counted(self.sessions, "session"));
+        format!("the originals of {messages} in {sessions}, {}", counted(self.bytes, "byte"))
+    }
+}
+
+impl ForgetArgs {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let engine = store_args::open_engine(&self.store, None).await?;
+        let ids = self.ids(&engine).await?;
+        let before = self.before.as_millisecond();
+        // Deleting is for good, so a person is asked first; a program knows what it does.
+        let asks = !self.dry_run && !self.yes && !self.json && std::io::stdin().is_terminal();
+        if self.dry_run || asks {
+            let mut sum = ForgetTotals::default();
+            for id in &ids {
+                let session = store_args::open_session(&engine, &self.store, id).await?;
+                sum.add(weigh(&engine, &session, before).await?);
+            }
+            if self.dry_run {
+                return self.report(out, sum, None).map(|()| ExitCode::SUCCESS);
+            }
+            if sum.messages > 0 && !confirm(&sum.describe())? {
+                bail!("nothing was deleted");
+            }
+        }
+        let mut sum = ForgetTotals::default();
+        for id in &ids {
+            let mut session = store_args::open_session(&engine, &self.store, id).await?;
+            sum.add(session.forget(before).await.map_err(engine_error)?);
+        }
+        let file = self.store.location()?.file;
+        let size = |file: &Option<std::path::PathBuf>| file.as_deref().map(database_size);
+        let old = size(&file);
+        engine.store().shrink().await?;
+        let sizes = old.zip(size(&file));
+        self.report(out, sum, sizes).map(|()| ExitCode::SUCCESS)
+    }
+
+    async fn ids(&self, engine: &Engine) -> Result<Vec<String>> {
+        match &self.session {
+            Some(id) => Ok(vec![id.clone()]),
+            None => Ok(engine
+                .sessions(usize::MAX >> 1)
+                .await
+                .map_err(engine_error)?
+                .into_iter()
+                .map(|row| row.id)
+                .collect()),
+        }
+    }
+
+    fn report(&self, out: &mut dyn Write, sum: ForgetTotals, sizes: Option<(u64, u64)>) -> Result<()> {
+        let ForgetTotals { sessions, messages, bytes } = sum;
+        if self.json {
+            let database = sizes.map(|(before, after)| json!({ "before": before, "after": after }));
+            let report = json!({ "before": self.before.as_millisecond(), "dry_run": self.dry_run,
+                "sessions": sessions, "messages": messages, "bytes": bytes, "database": database });
+            writeln!(out, "{report}")?;
+            return Ok(());
+        }
+        let day = time_text::minute(self.before.as_millisecond());
+        match (messages, self.dry_run) {
+            (0, _) => writeln!(
+                out,
+                "There is nothing to forget: no original from before {day} was cut or compacted away."
+            )?,
+            (_, true) => writeln!(out, "Would forget {}. Nothing was deleted.", sum.describe())?,
+            (_, false) => writeln!(out, "Forgot {}.", sum.describe())?,
+        }
+        if let Some((old, new)) = sizes {
+            writeln!(out, "The database had {} bytes and has {} now.", grouped(old), grouped(new))?;
+        }
+        Ok(())
+    }
+}
+
+/// What forgetting would delete in a session.
+async fn weigh(engine: &Engine, session: &Session, before: i64) -> Result<Forgotten> {
+    let goes = session.forgettable(before).await.map_err(engine_error)?;
+    let mut sum = Forgotten::default();
+    for seqs in goes.gone.chunks(PAGE).chain(goes.cut.chunks(PAGE)) {
+        for original in engine.store().originals(session.id(), seqs).await?.into_iter().flatten() {
+            sum.messages += 1;
+            sum.bytes += original.len() as u64;
+        }
+    }
+    Ok(sum)
+}
+
+/// Asks a person.
+fn confirm(what: &str) -> Result<bool> {
+    terminal::warn(format_args!("this deletes {what}, for good"));
+    anstream::eprint!("Go on? [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// The bytes of a database: its file and what was not moved into it yet.
+fn database_size(file: &Path) -> u64 {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    size(file) + size(Path::new(&log))
+}

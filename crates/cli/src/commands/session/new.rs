@@ -1,0 +1,124 @@
+//! `secateur session new`: a new session, empty or from a log.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use secateur_engine::Opening;
+use secateur_formats::Wire;
+use serde_json::json;
+
+use crate::humanize::counted;
+use crate::import;
+use crate::logs::FormatArg;
+use crate::session_file::SessionFileArgs;
+use crate::store_args::{self, StoreArgs, engine_error};
+
+/// The largest frame that is taken.
+const LARGEST_FRAME: u64 = 64 << 20;
+
+/// Begin a session; prints its id.
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The session's id; without it, a new one.
+    #[arg(long)]
+    id: Option<String>,
+    /// The form of its messages: anthropic, openai-chat, openai-responses or gemini. Without it openai-chat, or that
+    /// of the log.
+    #[arg(long = "as", value_name = "FORMAT")]
+    wire: Option<Wire>,
+    /// The name of its profile (see `secateur profiles`); without it, `balanced`.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// What people call it.
+    #[arg(long)]
+    title: Option<String>,
+    /// What is sent beside the messages, e.g. instructions and tools: a JSON object in a file, or in `-`.
+    #[arg(long, value_name = "FILE|-")]
+    frame: Option<PathBuf>,
+    /// Begin with the conversation of a session log or a request; the file is only read.
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArg,
+    /// SessionIdArgs session, if the file holds several: its id, or its number counted from 1.
+    #[arg(long, value_name = "ID|N", requires = "from")]
+    session: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl NewArgs {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let imported = match &self.from {
+            Some(file) => {
+                let log = SessionFileArgs::at(file, self.format.format, self.session.clone());
+                Some(import::read(&log, self.wire)?)
+            }
+            None => None,
+        };
+        let opening = Opening {
+            id: self.id()?,
+            wire: imported.as_ref().map(|log| log.wire).or(self.wire).unwrap_or(Wire::OpenAiChat),
+            profile: Some(match &self.profile {
+                Some(name) => name.clone(),
+                None => store_args::default_profile(&self.store)?,
+            }),
+            title: self.title.clone(),
+            frame: self.frame()?,
+        };
+        let wire = opening.wire;
+        let engine = store_args::open_engine(&self.store, None).await?;
+        let session = match &imported {
+            Some(log) => engine.import(opening, &log.body).await,
+            None => engine.create(opening).await,
+        };
+        let session = session.map_err(engine_error)?;
+        let messages = session.machine().window().rows().len();
+        if self.json {
+            let report = json!({ "session": session.id(), "wire": wire, "profile": session.profile().name,
+                "messages": messages, "tokens": session.machine().tokens(),
+                "losses": imported.map(|log| log.losses).unwrap_or_default() });
+            writeln!(out, "{report}")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        writeln!(out, "{}", session.id())?;
+        if let Some(log) = imported {
+            anstream::eprintln!(
+                "{} of {} as {wire}, about {} tokens",
+                counted(messages as u64, "message"),
+                log.format,
+                crate::event_text::number(session.machine().tokens())
+            );
+            import::note_losses(&log.losses);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn id(&self) -> Result<Option<String>> {
+        match &self.id {
+            Some(id) if id.is_empty() || id.chars().any(char::is_control) => {
+                bail!("--id {id:?} is no id: it must have at least one character and no control characters")
+            }
+            id => Ok(id.clone()),
+        }
+    }
+
+    fn frame(&self) -> Result<String> {
+        let Some(file) = &self.frame else { return Ok("{}".to_owned()) };
+        let mut text = String::new();
+        let doing = || format!("cannot read the frame {}", file.display());
+        if file.as_os_str() == "-" {
+            std::io::stdin().take(LARGEST_FRAME).read_to_string(&mut text).with_context(doing)?;
+        } else {
+            let file = std::fs::File::open(file).with_context(doing)?;
+            file.take(LARGEST_FRAME).read_to_string(&mut text).with_context(doing)?;
+        }
+        Ok(text)
+    }
+}

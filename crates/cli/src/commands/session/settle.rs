@@ -1,0 +1,90 @@
+//! `secateur session settle`: how a request ended.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use secateur::Usage;
+use secateur::session::Turn;
+use secateur_engine::Settlement;
+use serde_json::json;
+
+use super::SessionIdArgs;
+use crate::event_text::{number, sentences};
+use crate::progress::SummaryProgress;
+use crate::store_args::engine_error;
+use crate::summariser_args::SummariserArgs;
+
+/// Say how the last request ended, by the numbers that the provider reported.
+///
+/// Secateur learns from them how many characters a token has, and may prune or compact at once.
+#[derive(Debug, Args)]
+pub(crate) struct SettleArgs {
+    #[command(flatten)]
+    session: SessionIdArgs,
+    /// Input that came from no cache.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..))]
+    input: Option<i64>,
+    /// Output.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..))]
+    output: Option<i64>,
+    /// Input read from the cache.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..), default_value_t = 0)]
+    cache_read: i64,
+    /// Input written to the cache.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..), default_value_t = 0)]
+    cache_write: i64,
+    /// The model has more to do: it called tools, or was cut off.
+    #[arg(long, conflicts_with = "over")]
+    open: bool,
+    /// The model is done and waits for the user, which is assumed.
+    #[arg(long)]
+    over: bool,
+    /// The provider refused the request as too long; the tokens that it counted, if it said so.
+    #[arg(long, value_name = "TOKENS", num_args = 0..=1, conflicts_with_all = ["input", "output", "open", "over"])]
+    overflow: Option<Option<u64>>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    summariser: SummariserArgs,
+}
+
+impl SettleArgs {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        let settlement = self.settlement()?;
+        let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
+        let watch = SummaryProgress::start(&engine);
+        let mut events = session.settle(settlement).await.map_err(engine_error)?;
+        // A summary that was begun in the background would end with this process.
+        events.extend(session.wait().await.map_err(engine_error)?);
+        watch.stop();
+        let tokens = session.machine().tokens();
+        if self.json {
+            writeln!(out, "{}", json!({ "session": session.id(), "events": events, "tokens": tokens }))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if events.is_empty() {
+            writeln!(out, "noted; nothing else to do")?;
+        }
+        for sentence in sentences(&events) {
+            writeln!(out, "{sentence}")?;
+        }
+        writeln!(out, "the conversation has about {} tokens now", number(tokens))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn settlement(&self) -> Result<Settlement> {
+        if let Some(tokens) = self.overflow {
+            return Ok(Settlement::Overflow { tokens });
+        }
+        let (Some(input), Some(output)) = (self.input, self.output) else {
+            bail!("how the request ended is missing: give --input TOKENS and --output TOKENS, or --overflow");
+        };
+        let (cache_read, cache_write) = (self.cache_read, self.cache_write);
+        let usage = Usage { input, output, cache_read, cache_write, ..Usage::default() };
+        let turn = if self.open { Turn::Open } else { Turn::Over };
+        Ok(Settlement::Answered { usage, turn })
+    }
+}

@@ -1,0 +1,134 @@
+//! `secateur session undo` and `redo`: operations taken back and done again.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use secateur_engine::{Engine, EngineError};
+use secateur_store::OperationRow;
+use serde_json::json;
+
+use super::SessionIdArgs;
+use crate::event_text::number;
+use crate::store_args::engine_error;
+
+/// How many operations an error names.
+const NAMED: usize = 10;
+
+/// Take back what was pruned or compacted; without a number, the newest operation that is not undone.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    #[command(flatten)]
+    operation: OperationArgs,
+}
+
+/// Do again what was undone; without a number, the first operation that is undone.
+#[derive(Debug, Args)]
+pub(crate) struct RedoArgs {
+    #[command(flatten)]
+    operation: OperationArgs,
+}
+
+#[derive(Debug, Args)]
+struct OperationArgs {
+    #[command(flatten)]
+    session: SessionIdArgs,
+    /// The operation's number.
+    #[arg(value_name = "N")]
+    operation: Option<u64>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What becomes of an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Undo,
+    Redo,
+}
+
+impl UndoArgs {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        self.operation.run(out, Direction::Undo).await
+    }
+}
+
+impl RedoArgs {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        self.operation.run(out, Direction::Redo).await
+    }
+}
+
+impl OperationArgs {
+    async fn run(&self, out: &mut dyn Write, direction: Direction) -> Result<ExitCode> {
+        let (engine, mut session) = self.session.open(None).await?;
+        let before = session.machine().tokens();
+        let turned = match direction {
+            Direction::Undo => session.undo(self.operation).await,
+            Direction::Redo => session.redo(self.operation).await,
+        };
+        let operations = operations(&engine, session.id()).await?;
+        let turned = turned.map_err(|error| self.refusal(error, direction, &operations))?;
+        let kind = operations.iter().find(|row| row.number == turned).map_or("", |row| row.kind.as_str());
+        let after = session.machine().tokens();
+        if self.json {
+            let report = json!({ "session": session.id(), "operation": turned, "kind": kind,
+                "undone": direction == Direction::Undo, "before": before, "after": after });
+            writeln!(out, "{report}")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let done = match direction {
+            Direction::Undo => "undid",
+            Direction::Redo => "did again",
+        };
+        writeln!(
+            out,
+            "{done} operation {turned} ({kind}): about {} → {} tokens",
+            number(before),
+            number(after)
+        )?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Says which operations could be meant.
+    fn refusal(
+        &self,
+        error: EngineError,
+        direction: Direction,
+        operations: &[OperationRow],
+    ) -> anyhow::Error {
+        let EngineError::CannotTurn { reason, .. } = &error else { return engine_error(error) };
+        let verb = match direction {
+            Direction::Undo => "undone",
+            Direction::Redo => "done again",
+        };
+        let fits = |row: &&OperationRow| row.undone == (direction == Direction::Redo);
+        let mut fitting = operations.iter().rev().filter(fits);
+        let named: Vec<String> =
+            fitting.by_ref().take(NAMED).map(|row| format!("{} ({})", row.number, row.kind)).collect();
+        let more = if fitting.next().is_some() { " and older ones" } else { "" };
+        let could = match named.as_slice() {
+            [] => format!("there is nothing that could be {verb}"),
+            named => format!("what can be {verb}: {}{more}", named.join(", ")),
+        };
+        match self.operation {
+            Some(number) => anyhow!("operation {number} cannot be {verb}: {reason}; {could}"),
+            None => anyhow!("{could}"),
+        }
+    }
+}
+
+/// The operations of a session, oldest first.
+async fn operations(engine: &Engine, id: &str) -> Result<Vec<OperationRow>> {
+    let mut rows: Vec<OperationRow> = Vec::new();
+    loop {
+        let after = rows.last().map_or(0, |row| row.number);
+        let page = engine.store().operations(id, after, 500).await?;
+        if page.is_empty() {
+            return Ok(rows);
+        }
+        rows.extend(page);
+    }
+}

@@ -1,0 +1,161 @@
+//! `secateur status`: the conversations that pass through the proxy that runs, as it counts them.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde::Deserialize;
+
+use crate::commands::serve::ServeArgs;
+use crate::http_get;
+use crate::humanize::{counted, grouped, percent, shortened};
+use crate::listener::{client_address, other_user};
+use crate::store_args;
+use crate::table::Table;
+use crate::time_text;
+
+/// A proxy on the same machine answers at once or is not one.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How often the table is written anew.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Clears the screen and goes to its first place.
+const CLEAR: &str = "\x1b[2J\x1b[H";
+
+/// Watch the conversations that pass through the proxy: how full each is, and what was saved.
+///
+/// Asks the proxy that listens at the configured address. In a terminal the table is written anew each second until
+/// Ctrl-C; otherwise it is printed once. Tokens that were saved are those that were cut, at as many bytes to a token as
+/// the provider counted; money is what they would have cost at what the rest of the same request cost. Takes the flags
+/// of `serve`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Print once and end, also in a terminal.
+    #[arg(long)]
+    once: bool,
+    /// Print JSON, once.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+/// What a proxy says.
+#[derive(Deserialize)]
+struct StatusResponse {
+    items: Vec<ConversationRow>,
+}
+
+#[derive(Deserialize)]
+struct ConversationRow {
+    session: String,
+    model: String,
+    window: i64,
+    tokens: i64,
+    did: String,
+    operation: String,
+    time: i64,
+    requests: u64,
+    tokens_in: u64,
+    tokens_cached: u64,
+    tokens_saved: u64,
+    money_saved: f64,
+}
+
+impl StatusArgs {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+        store_args::block_on(async {
+            let is_live = !self.once && !self.json && std::io::stdout().is_terminal();
+            loop {
+                let said = self.ask().await?;
+                if self.json {
+                    writeln!(out, "{}", said.trim_end())?;
+                    return Ok(ExitCode::SUCCESS);
+                }
+                let conversations: StatusResponse = serde_json::from_str(&said)
+                    .context("the proxy is of another version than this command")?;
+                if is_live {
+                    write!(out, "{CLEAR}")?;
+                }
+                show(&conversations.items, out)?;
+                out.flush()?;
+                if !is_live {
+                    return Ok(ExitCode::SUCCESS);
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        })
+    }
+
+    async fn ask(&self) -> Result<String> {
+        let config = self.serve.config()?;
+        let proxy = client_address(self.serve.settings(&config)?.listen);
+        if let Some(user) = other_user(proxy) {
+            bail!(
+                "user {user} of this machine listens on {proxy}; name the address of your own proxy by --listen"
+            );
+        }
+        let token = self.serve.token(&config)?;
+        let headers: Vec<_> =
+            token.map(|token| ("authorization", format!("Bearer {token}"))).into_iter().collect();
+        let response = match http_get::get(&format!("http://{proxy}/api/conversations"), &headers, TIMEOUT)
+            .await
+        {
+            Ok(response) => response,
+            Err(error) => bail!(
+                "no proxy answers at {proxy}: {}; start one with `secateur serve`, or name its address by --listen",
+                http_get::failure(&error)
+            ),
+        };
+        match response.status {
+            200 => Ok(response.body),
+            401 => bail!("the proxy at {proxy} wants a token; name its file by --token-file"),
+            status => bail!("{proxy} answered with status {status}: that is no proxy of this version"),
+        }
+    }
+}
+
+fn show(conversations: &[ConversationRow], out: &mut dyn Write) -> Result<()> {
+    if conversations.is_empty() {
+        writeln!(out, "no conversation has come through the proxy yet")?;
+        return Ok(());
+    }
+    let headings =
+        ["session", "model", "window", "requests", "cached", "saved", "money", "last", "cut", "heard of"];
+    let mut table = Table::new(headings).right([2, 3, 4, 5, 6]);
+    for one in conversations {
+        let tokens = u64::try_from(one.tokens).unwrap_or(0);
+        let window = u64::try_from(one.window).unwrap_or(0);
+        let fill = if window > 0 { percent(tokens, window) } else { grouped(tokens) };
+        // Ids begin with the time, so it is the end that tells them apart.
+        let id: String = one.session.chars().skip(one.session.chars().count().saturating_sub(12)).collect();
+        table.row([
+            id,
+            shortened(&one.model, 24),
+            fill,
+            grouped(one.requests),
+            percent(one.tokens_cached, one.tokens_in),
+            grouped(one.tokens_saved),
+            format!("${:.2}", one.money_saved),
+            one.did.clone(),
+            if one.operation.is_empty() { "–".to_owned() } else { one.operation.clone() },
+            time_text::second(one.time),
+        ]);
+    }
+    write!(out, "{table}")?;
+    let sum = |of: fn(&ConversationRow) -> u64| conversations.iter().map(of).sum::<u64>();
+    let money: f64 = conversations.iter().map(|one| one.money_saved).sum();
+    writeln!(
+        out,
+        "\n{}, {}: {} of {} read from caches, {} saved, about ${money:.2}",
+        counted(conversations.len() as u64, "conversation"),
+        counted(sum(|one| one.requests), "request"),
+        percent(sum(|one| one.tokens_cached), sum(|one| one.tokens_in)),
+        counted(sum(|one| one.tokens_in), "token"),
+        counted(sum(|one| one.tokens_saved), "token"),
+    )?;
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! A session file under a profile: what every command that looks at one needs.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use secateur::{Measures, Memory, MessageIx, PartIx, Plan, Profile, Verdict};
+use secateur_formats::{Format, Transcript, read_all_as};
+use secateur_sources::Source;
+
+use crate::humanize::counted;
+use crate::logs::{self, FormatArg};
+use crate::next_request::{NextRequestArgs, memory};
+use crate::profile_args::ProfileArgs;
+use crate::terminal;
+
+/// The session to look at, and what is known about the next request.
+#[derive(Debug, Args)]
+pub(crate) struct SessionFileArgs {
+    /// The session: a file, or a database or folder that holds it.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) profile: ProfileArgs,
+    #[command(flatten)]
+    format: FormatArg,
+    #[command(flatten)]
+    pub(crate) next: NextRequestArgs,
+    /// Which session, if the file holds several: its id, or its number counted from 1.
+    #[arg(long, value_name = "ID|N")]
+    session: Option<String>,
+}
+
+/// A session's bytes and the profile that goes with it.
+pub(crate) struct SessionFile {
+    pub(crate) bytes: Vec<u8>,
+    /// The file that holds it, or the database or folder.
+    pub(crate) path: PathBuf,
+    /// The bytes are those of the file, not put together from a database or taken out of a wrapping.
+    pub(crate) is_file: bool,
+    /// When the file was last changed, as known before it was read.
+    pub(crate) modified: Option<SystemTime>,
+    pub(crate) format: Format,
+    pub(crate) profile: Profile,
+}
+
+/// A session read and planned.
+pub(crate) struct PlannedFile<'a> {
+    pub(crate) transcript: Transcript<'a>,
+    /// Where its messages stand in the whole session, which may hold more than the context.
+    places: Vec<MessageIx>,
+    pub(crate) profile: &'a Profile,
+    pub(crate) plan: Plan,
+    pub(crate) memory: Memory,
+    /// What was assumed about the next request and why, if the profile needs to know.
+    pub(crate) assumptions: Vec<String>,
+}
+
+impl SessionFileArgs {
+    /// The session in a file, where nothing else about it is asked for.
+    pub(crate) fn at(file: &Path, format: Option<Format>, session: Option<String>) -> Self {
+        let (profile, next, format) =
+            (ProfileArgs::default(), NextRequestArgs::default(), FormatArg { format });
+        Self { file: file.to_owned(), profile, format, next, session }
+    }
+
+    /// Reads the file and finds its profile.
+    pub(crate) fn open(&self) -> Result<SessionFile> {
+        let source = self.source()?;
+        let modified = modified(&source.path);
+        let logs::LogBytes { bytes, is_file } = logs::bytes(&source)?;
+        let file = self.file.display();
+        let format = match self.format.format {
+            Some(format) => format,
+            None => Format::detect(&bytes).with_context(|| format!("cannot read {file}"))?,
+        };
+        let profile = self.profile.or_default()?;
+        Ok(SessionFile { bytes, is_file, path: source.path, modified, format, profile })
+    }
+
+    /// The one session that is meant.
+    fn source(&self) -> Result<Source> {
+        let file = self.file.display();
+        let mut sources = logs::sessions_at(&self.file)?;
+        let wanted = self.session.as_deref();
+        if let ([_], None) | ([Source { session: None, .. }], _) = (sources.as_slice(), wanted) {
+            return sources.pop().with_context(|| format!("{file} holds no session"));
+        }
+        let ids: Vec<Option<&str>> = sources.iter().map(|source| source.session.as_deref()).collect();
+        let Some(index) = wanted.and_then(|wanted| pick(&ids, wanted)) else {
+            let ids: Vec<_> = sources.iter().take(5).map(logs::label).collect();
+            bail!(
+                "{file} holds {}; name one by --session (its id, or 1 to {}), or a file of its own. The first: {}",
+                counted(sources.len() as u64, "session"),
+                sources.len(),
+                ids.join("; ")
+            );
+        };
+        Ok(sources.swap_remove(index))
+    }
+
+    /// Reads the whole session, also what is no longer in its context.
+    pub(crate) fn read<'a>(&self, session: &'a SessionFile, measures: &Measures) -> Result<Transcript<'a>> {
+        let mut transcripts = read_all_as(&session.bytes, session.format, measures)
+            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        let count = transcripts.len();
+        let wanted = match &self.session {
+            Some(wanted) if count > 1 => {
+                let ids: Vec<Option<&str>> =
+                    transcripts.iter().map(|one| one.origin.session.as_deref()).collect();
+                pick(&ids, wanted).with_context(|| {
+                    format!("there is no session {wanted:?}; there are {count}, counted from 1")
+                })?
+            }
+            _ if count > 1 => {
+                terminal::note(format_args!(
+                    "the file holds {count} sessions; this is the first (--session names others)"
+                ));
+                0
+            }
+            _ => 0,
+        };
+        if wanted >= count {
+            bail!("{} holds no session", self.file.display());
+        }
+        Ok(transcripts.swap_remove(wanted))
+    }
+
+    /// Plans as if the next request were sent now.
+    pub(crate) fn plan<'a>(&self, session: &'a SessionFile) -> Result<PlannedFile<'a>> {
+        let profile = &session.profile;
+        let measures: Measures = profile.policy.measures();
+        let whole = self.read(session, &measures)?;
+        let (places, transcript) = if session.format.prunes_itself() {
+            (whole.outline.messages().collect(), whole)
+        } else {
+            (whole.outline.context(None), whole.context(None))
+        };
+        let mut assumptions = Vec::new();
+        let model = transcript.origin.model.clone();
+        let situation =
+            self.next.situation(profile, &transcript.outline, model.as_deref(), &mut assumptions)?;
+        let memory = memory(&transcript.outline);
+        let plan = profile.policy.plan(&transcript.outline, &situation, &memory);
+        Ok(PlannedFile { transcript, places, profile, plan, memory, assumptions })
+    }
+}
+
+/// The session that a user means among several: by its id, or by its number counted from 1.
+fn pick(ids: &[Option<&str>], wanted: &str) -> Option<usize> {
+    let by_number = || wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    ids.iter().position(|&id| id == Some(wanted)).or_else(by_number).filter(|&index| index < ids.len())
+}
+
+/// When a file was last changed, if the file system says so.
+pub(crate) fn modified(file: &Path) -> Option<SystemTime> {
+    fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl PlannedFile<'_> {
+    /// The number of the message that a part is in, as `context --at` takes it: from 0 on, in the whole session.
+    pub(crate) fn message_of(&self, part: PartIx) -> u32 {
+        let owner = self.transcript.outline.owner(part);
+        self.places.get(owner.0 as usize).unwrap_or(&owner).0
+    }
+
+    /// What the plan says about a part.
+    pub(crate) fn verdict(&self, part: PartIx) -> Verdict {
+        self.profile.policy.verdict(&self.transcript.outline, &self.memory, &self.plan, part)
+    }
+
+    /// The lines that every report begins with.
+    pub(crate) fn head(&self, out: &mut dyn Write, file: &Path) -> Result<()> {
+        let Transcript { format, outline, .. } = &self.transcript;
+        let messages = counted(outline.message_count() as u64, "message");
+        let parts = counted(outline.part_count() as u64, "part");
+        writeln!(out, "{}: {format} session, {messages}, {parts}", file.display())?;
+        writeln!(out, "profile {}: {}", self.profile.name, self.profile.about)?;
+        for assumption in &self.assumptions {
+            writeln!(out, "assuming {assumption}")?;
+        }
+        writeln!(out)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! The files, variables and flags that settings are read from.
+
+use std::env::{self, VarError};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use secateur_engine::config::{Config, ConfigSource, LARGEST_FILE, VARIABLES};
+
+/// The name of a project's file.
+const PROJECT_FILE: &str = "secateur.toml";
+
+/// Where settings are read from.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SettingsArgs {
+    /// Read this file of settings, and neither your own nor the project's.
+    #[arg(long, env = "SECATEUR_CONFIG", hide_env_values = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Set a value, e.g. `compaction.threshold=80%`; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// A file that settings may be in.
+pub(crate) struct SettingsFile {
+    /// Whose it is: `user`, `project` or `--config`.
+    pub(crate) whose: &'static str,
+    pub(crate) path: PathBuf,
+    pub(crate) found: bool,
+}
+
+impl SettingsArgs {
+    /// The same sources with a value set over all of them.
+    pub(crate) fn with(&self, key: &str, value: &str) -> Self {
+        let set = self.set.iter().cloned().chain([format!("{key}={value}")]).collect();
+        Self { set, ..self.clone() }
+    }
+
+    /// The file that is named, if one is.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    /// Everything that is configured.
+    pub(crate) fn read(&self) -> Result<Config> {
+        let mut sources = Vec::new();
+        if let Some(store) =
+            home("XDG_DATA_HOME", ".local/share").map(|folder| folder.join("secateur/sessions.db"))
+        {
+            sources.push(ConfigSource::default_value("store", &format!("sqlite:{}", store.display())));
+        }
+        for SettingsFile { whose, path, found } in self.files() {
+            if !found && whose != "--config" {
+                continue;
+            }
+            let text = read_file(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            sources.push(match whose {
+                "project" => ConfigSource::project(&path, &text)?,
+                _ => ConfigSource::user(&path, &text)?,
+            });
+        }
+        for (name, _) in VARIABLES {
+            if let Err(error @ VarError::NotUnicode(_)) = env::var(name) {
+                return Err(error).with_context(|| format!("cannot read the variable {name}"));
+            }
+        }
+        sources.extend(ConfigSource::environment(|name| env::var(name).ok()));
+        for flag in &self.set {
+            sources.push(ConfigSource::flag(flag)?);
+        }
+        Ok(Config::read(&sources, &read_file)?)
+    }
+
+    /// The files in which settings are looked for.
+    pub(crate) fn files(&self) -> Vec<SettingsFile> {
+        let file = |whose, path: PathBuf| SettingsFile { whose, found: path.is_file(), path };
+        if let Some(path) = &self.config {
+            return vec![file("--config", path.clone())];
+        }
+        let user = home("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("secateur/config.toml"));
+        let here = env::current_dir().unwrap_or_default();
+        let above = here.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|path| path.is_file());
+        let project = above.unwrap_or_else(|| here.join(PROJECT_FILE));
+        let user = user.map(|path| file("user", path));
+        user.into_iter().chain([file("project", project)]).collect()
+    }
+}
+
+/// A folder of the user's, as the XDG base directories say: a variable, or a folder in the home.
+fn home(variable: &str, fallback: &str) -> Option<PathBuf> {
+    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    folder(variable).or_else(|| Some(folder("HOME")?.join(fallback)))
+}
+
+/// The text of a file. A pipe could keep us waiting, and an endless file could fill the memory.
+fn read_file(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+    }
+    let mut text = String::new();
+    // One byte more, so that too long a file is told from one that just fits.
+    File::open(path)?.take(LARGEST_FILE as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
