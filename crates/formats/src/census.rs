@@ -1,7 +1,7 @@
-//! A census: what a session consists of, counted over its whole life.
+//! A census: what a session consists of, counted over its whole history.
 //!
-//! Everything that was ever said counts, also what a compaction took away or a user left behind; what is still in
-//! the context is another question, see [`Transcript::context`](crate::Transcript::context).
+//! Everything in the history counts, also what was compacted or abandoned. For what is still in the context, see
+//! [`Transcript::context`](crate::Transcript::context).
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::tables::Set;
 /// The counts of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Census {
-    /// Texts of users and of the model, and tool results: what a reader of the log would call a message.
+    /// Texts of users and of the model, and tool results.
     pub messages: u64,
     /// Tool calls.
     pub tool_calls: u64,
@@ -22,7 +22,7 @@ pub struct Census {
     pub tool_results: u64,
     /// Results that name a call that does not exist.
     pub unpaired_results: u64,
-    /// Calls that no result answers.
+    /// Calls without a result.
     pub unanswered_calls: u64,
     /// Results that report an error or a failed command.
     pub errors: u64,
@@ -63,7 +63,7 @@ impl Census {
             census.sum_cache_write += positive(usage.cache_write);
         }
         if format == Format::TauBench {
-            // A run is a plain list of chat messages, and whoever counts it counts that list.
+            // A run is a plain list of chat messages, and its length is what users count.
             census.messages = outline.message_count() as u64;
         }
         census
@@ -73,24 +73,23 @@ impl Census {
         let mut in_history = false;
         for part in outline.parts() {
             let (kind, category) = (outline.kind(part), outline.category(part));
-            // Codex replaces its history by one record that holds many messages: they count as one, and the mark
-            // counts as well.
+            // Codex replaces its history by one record of many messages: they count as one, and so does the mark.
             let is_history = format == Format::Codex && category == Category::Summary;
             let is_message = match kind {
                 Kind::Text => category != Category::System && !(is_history && in_history),
-                Kind::Result => is_answer(outline, part),
+                Kind::Result => is_result(outline, part),
                 Kind::Compaction => format == Format::Codex,
                 _ => false,
             };
             in_history = is_history;
             self.messages += u64::from(is_message);
             self.tool_calls += u64::from(kind == Kind::Call);
-            self.tool_results += u64::from(is_answer(outline, part));
+            self.tool_results += u64::from(is_result(outline, part));
             self.compactions += u64::from(kind == Kind::Compaction);
             self.errors += u64::from(kind == Kind::Result && outline.is_failure(part));
             self.images += outline.images(part);
             let counts =
-                matches!(kind, Kind::Text | Kind::Reasoning | Kind::Call) || is_answer(outline, part);
+                matches!(kind, Kind::Text | Kind::Reasoning | Kind::Call) || is_result(outline, part);
             if counts {
                 *self.chars.entry(category.name()).or_default() += outline.size(part, Unit::CodePoints);
             }
@@ -100,22 +99,22 @@ impl Census {
     fn count_pairs(&mut self, outline: &Outline, format: Format) {
         let named = |part: PartIx| Some(outline.call(part)).filter(|id| id.is_some());
         let is_call = |&part: &PartIx| outline.kind(part) == Kind::Call;
-        let is_answer = |&part: &PartIx| is_answer(outline, part);
+        let is_result = |&part: &PartIx| is_result(outline, part);
         let calls: Set<Name> = outline.parts().filter(is_call).filter_map(named).collect();
-        let results: Set<Name> = outline.parts().filter(is_answer).filter_map(named).collect();
-        let orphans = outline.parts().filter(is_answer).filter_map(named).filter(|id| !calls.contains(id));
+        let results: Set<Name> = outline.parts().filter(is_result).filter_map(named).collect();
+        let orphans = outline.parts().filter(is_result).filter_map(named).filter(|id| !calls.contains(id));
         self.unpaired_results = orphans.count() as u64;
         self.unanswered_calls = calls.difference(&results).count() as u64;
         if format == Format::SweAgent && calls.is_empty() {
-            // Actions are text there, and the next message is what they did.
+            // Actions are text in this format, and the next message is their result.
             let last = outline.messages().next_back();
             self.unanswered_calls = u64::from(last.is_some_and(|last| outline.role(last) == Role::Assistant));
         }
     }
 }
 
-/// Whether a part is what a tool answered. Where one record holds call and result, a tool that is still running has
-/// a result that is none yet.
-fn is_answer(outline: &Outline, part: PartIx) -> bool {
+/// Whether a part is a tool's result. Where one record holds call and result, the result of a running tool is not there
+/// yet.
+fn is_result(outline: &Outline, part: PartIx) -> bool {
     outline.kind(part) == Kind::Result && !matches!(outline.status(part), Status::Pending | Status::Running)
 }

@@ -1,8 +1,8 @@
-//! Chat messages in the shape of OpenAI's chat completions, which many logs borrow for what the model said.
+//! Chat messages in the shape of OpenAI's chat completions, which many logs use for responses.
 //!
-//! Each log has a message of its own, with fields of its own; the tool calls inside are the same everywhere:
-//! `tool_calls: [{id, function: {name, arguments}}]`, where the arguments are a text that holds JSON. So is the
-//! thinking beside them, `thinking_blocks: [{thinking, signature}]`.
+//! The messages of these logs differ, but the tool calls inside are the same everywhere:
+//! `tool_calls: [{id, function: {name, arguments}}]`, where the arguments are a string of JSON. So is the thinking beside
+//! them, `thinking_blocks: [{thinking, signature}]`.
 
 use secateur::{Kind, PartFacts, Role};
 
@@ -13,18 +13,18 @@ use crate::json::fields::{object, raw_fields};
 
 raw_fields!(
     /// A call.
-    Call { id: "id", function: "function" }
+    ChatCall { id: "id", function: "function" }
 );
 raw_fields!(
-    /// What is called.
-    Function { name: "name", arguments: "arguments" }
+    /// The function of a call.
+    ChatFunction { name: "name", arguments: "arguments" }
 );
 
 raw_fields!(
     /// A block of thinking.
-    Thinking { thinking: "thinking", signature: "signature", data: "data" }
+    ChatThinking { thinking: "thinking", signature: "signature", data: "data" }
 );
-/// Who speaks.
+/// The role with this name.
 pub(crate) fn role(name: Option<&str>) -> Role {
     match name {
         Some("system" | "developer") => Role::System,
@@ -35,18 +35,18 @@ pub(crate) fn role(name: Option<&str>) -> Role {
     }
 }
 
-/// Adds a message's text to the newest message. A content of `null` is none: the model only called tools.
+/// Adds a message's text. The content of a message of nothing but tool calls is `null`.
 pub(crate) fn take_text(draft: &mut TranscriptDraft<'_>, content: Option<Raw<'_>>) {
     if let Some(content) = content.filter(|raw| raw.text() != "null") {
         draft.push_text(Kind::Text, Some(content));
     }
 }
 
-/// Adds the thinking of a member `thinking_blocks`, and what signs it, to the newest message.
+/// Adds the thinking of a member `thinking_blocks`, and its signatures.
 pub(crate) fn take_thinking(draft: &mut TranscriptDraft<'_>, blocks: Option<Raw<'_>>) {
     let Some(list) = blocks.map(Raw::text).filter(|list| list.starts_with('[')) else { return };
     for block in element_ranges(list).into_iter().filter_map(|range| list.get(range)) {
-        let block = object::<Thinking<'_>>(block).ok().flatten().unwrap_or_default();
+        let block = object::<ChatThinking<'_>>(block).ok().flatten().unwrap_or_default();
         if block.thinking.is_some_and(Raw::is_string) {
             draft.push_text(Kind::Reasoning, block.thinking);
         }
@@ -62,7 +62,7 @@ pub(crate) fn has_calls(list: Option<Raw<'_>>) -> bool {
     list.is_some_and(|list| list.text().starts_with('[') && !element_ranges(list.text()).is_empty())
 }
 
-/// Adds the calls of a member `tool_calls` to the newest message.
+/// Adds the calls of a member `tool_calls`.
 pub(crate) fn take_calls(draft: &mut TranscriptDraft<'_>, list: Option<Raw<'_>>) {
     let Some(list) = list.map(Raw::text).filter(|list| list.starts_with('[')) else { return };
     for call in element_ranges(list).into_iter().filter_map(|range| list.get(range)) {
@@ -70,10 +70,10 @@ pub(crate) fn take_calls(draft: &mut TranscriptDraft<'_>, list: Option<Raw<'_>>)
     }
 }
 
-/// Adds a call to the newest message.
+/// Adds a call.
 pub(crate) fn take_call(draft: &mut TranscriptDraft<'_>, raw: &str) {
-    let Ok(Some(call)) = object::<Call<'_>>(raw) else { return };
-    let function = call.function.and_then(|raw| object::<Function<'_>>(raw.text()).ok().flatten());
+    let Ok(Some(call)) = object::<ChatCall<'_>>(raw) else { return };
+    let function = call.function.and_then(|raw| object::<ChatFunction<'_>>(raw.text()).ok().flatten());
     let function = function.unwrap_or_default();
     let (id, tool) = (call.id.and_then(Raw::as_str), function.name.and_then(Raw::as_str));
     draft.push_call(ToolCall {

@@ -1,9 +1,7 @@
-//! Documents that hold a list: an array, or an object with a member `messages` or of another name, or one value a
-//! line.
+//! Documents that hold a list: an array, an object with a list as member (mostly `messages`), or one value a line.
 //!
-//! The usual document is read in a single pass. If that fails, because the text breaks off or one element
-//! is broken, a second, patient pass takes the elements one by one, keeps those that are whole and says
-//! where the others are.
+//! The usual document is read in a single pass. If that fails, because the text breaks off or an element is broken, a
+//! second pass reads the elements one by one, keeps those that are whole and warns about the others.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -31,7 +29,7 @@ pub(crate) fn read_list_under<'a, T: Fields<'a>>(
     read_named::<Nothing, T>(name, text, warnings).1
 }
 
-/// What a document says beside its list, and the elements of that list.
+/// The members of a document beside its list, and the elements of that list.
 ///
 /// Of a document that breaks off only the elements are known.
 pub(crate) fn read_document<'a, H: Fields<'a>, T: Fields<'a>>(
@@ -55,8 +53,7 @@ fn read_named<'a, H: Fields<'a>, T: Fields<'a>>(
     }
 }
 
-/// The elements of a text with one value a line. Lines that cannot be read are passed over with a warning;
-/// blank ones without.
+/// The elements of a text with one value a line. Lines that cannot be read are skipped with a warning, blank ones without.
 pub(crate) fn read_lines<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<T>> {
     let mut elements = Vec::new();
     for (index, line) in text.trim_start_matches('\u{FEFF}').lines().enumerate() {
@@ -74,7 +71,7 @@ pub(crate) fn read_lines<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Wa
     elements
 }
 
-/// Takes element by element and keeps what is whole.
+/// Reads element by element and keeps those that are whole.
 fn read_patiently<'a, T: Fields<'a>>(
     name: &str,
     text: &'a str,
@@ -83,7 +80,7 @@ fn read_patiently<'a, T: Fields<'a>>(
 ) -> Vec<Option<T>> {
     let ranges = element_ranges_under(name, text);
     let mut elements = Vec::with_capacity(ranges.len());
-    let mut lines = Lines::of(text);
+    let mut lines = LineCounter::of(text);
     for range in &ranges {
         match fields::object(text.get(range.clone()).unwrap_or_default()) {
             Ok(element) => elements.push(element),
@@ -97,19 +94,19 @@ fn read_patiently<'a, T: Fields<'a>>(
     }
     if warnings.is_empty() || matches!(error, SyntaxError::BreaksOff { .. }) {
         let reason = format!("{error}; {} whole messages were read, the rest was left alone", elements.len());
-        warnings.push(Warning { line: Lines::of(text).at(error.offset().unwrap_or(0)), reason });
+        warnings.push(Warning { line: LineCounter::of(text).at(error.offset().unwrap_or(0)), reason });
     }
     elements
 }
 
-/// Line numbers of ascending offsets, each line counted once.
-struct Lines<'a> {
+/// Gives the line numbers of ascending offsets; counts each line once.
+struct LineCounter<'a> {
     text: &'a str,
     offset: usize,
     line: u64,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineCounter<'a> {
     fn of(text: &'a str) -> Self {
         Self { text, offset: 0, line: 1 }
     }
@@ -208,7 +205,7 @@ impl<'de, H: Fields<'de>, T: Fields<'de>> Visitor<'de> for Listing<'_, H, T> {
     }
 }
 
-/// What a reader keeps that wants only the list.
+/// For readers that need only the list.
 #[derive(Default)]
 struct Nothing;
 

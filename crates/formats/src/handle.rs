@@ -1,16 +1,16 @@
-//! The name by which something that was cut is fetched back: eight letters that follow from its text.
+//! The name by which an original is recalled: eight letters that are computed from its text.
 //!
-//! The id of a tool call would not do. Some providers give none, some servers count from one in every conversation, a
-//! call shares it with its result, and the usual ones take twenty tokens. A hash of the text is short, differs for
-//! different texts, and is the same wherever the same text is cut: another process, a branch, a copy of the session.
-//! Letters alone make fewer tokens than letters and digits, and cannot be taken for the number of a message.
+//! The id of a tool call would not do. Some providers give none, some servers count from one in every conversation, a call
+//! shares it with its result, and the usual ones take twenty tokens. A hash of the text is short, differs for different
+//! texts, and is the same in every process, branch and copy of the session. Letters alone make fewer tokens than letters
+//! and digits, and cannot be mistaken for the number of a message.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How many letters a handle has.
 const LENGTH: usize = 8;
 
-/// The handle of a text. Cuts that were made name it, so it must never come out otherwise.
+/// The handle of a text. Cuts in stored sessions name it, so it must never change.
 pub(crate) fn handle(text: &str) -> String {
     let mut rest = xxh3_64(text.as_bytes());
     let letter = |_| {

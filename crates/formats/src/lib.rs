@@ -4,14 +4,13 @@
 //! bytes ──read──▶ Transcript ──its outline──▶ (the kernel plans) ──apply──▶ bytes with a few edits
 //! ```
 //!
-//! A session file belongs to the agent that wrote it. It holds fields that we do not know, numbers in a spelling that
-//! we would not choose and a layout that somebody diffs. So a file is never parsed into a tree and written back: a
-//! [`Transcript`] borrows the bytes and knows where each part lies in them, its [`Outline`](secateur::Outline) is made
-//! in the same single pass, and applying cuts gives a [`Splice`](json::Splice), a list of small edits. What is not cut
-//! comes out as it went in, because nobody touched it.
+//! A session file belongs to the agent that wrote it. It holds fields that we do not know and numbers in a spelling that
+//! we would not choose. So a file is never parsed into a tree and written back: a [`Transcript`] borrows the bytes and
+//! knows where each part lies in them, its [`Outline`](secateur::Outline) is made in the same pass, and applying cuts
+//! gives a [`Splice`](json::Splice), a list of small edits. All other bytes stay as they were.
 //!
-//! Foreign input never aborts a run. A [`Format`] is told from the content, not from a name; a file that breaks off or
-//! holds nonsense is read as far as it can be, and [`Warning`]s say which line was left alone and why.
+//! Foreign input never aborts a run. A [`Format`] is recognised by its content, not by a file's name. A file that breaks
+//! off or is damaged is read as far as possible, and [`Warning`]s say which lines were skipped and why.
 //!
 //! One module per format. [`json`] is what they share: raw JSON measured, printed as other languages print it, and
 //! edited in place.

@@ -1,8 +1,8 @@
-//! Where a session comes from: what a log says about itself beside what was said.
+//! Where a session comes from: what a log says about itself.
 
 use serde::Serialize;
 
-/// What a session says about itself. Nothing here is needed to plan; it names the session to a person.
+/// What a session says about itself. It describes the session to people and is not needed for planning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Origin {
     /// The session's own id.
@@ -11,8 +11,8 @@ pub struct Origin {
     pub model: Option<String>,
     /// The version of the agent, or of its file format.
     pub version: Option<String>,
-    /// The folder that the agent worked in.
+    /// The folder in which the agent worked.
     pub project: Option<String>,
-    /// A title that somebody gave it.
+    /// Its title.
     pub title: Option<String>,
 }

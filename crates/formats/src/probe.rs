@@ -1,19 +1,18 @@
-//! The beginning of a text, looked at once, for every format to recognise itself in.
+//! The beginning of a text, scanned once, so that each format can recognise itself.
 //!
-//! A format is recognised by what is in it, never by a file's name: agents' logs are copied, renamed and
-//! attached to reports. A probe says what shape a text has and what its first records look like: their keys, their
-//! short texts and the types of the blocks inside. Each reader judges from that whether the text is its own.
+//! A probe holds the shape of the text and facts about its first records: their keys, their short strings and the types
+//! of the blocks inside.
 
 use crate::document::element_ranges;
 use crate::json::{Token, decode, tokens};
 
-/// How many bytes from the beginning of a source are enough to tell its format.
+/// How many bytes from the beginning of a source are enough to recognise its format.
 pub(crate) const ENOUGH: usize = 1 << 20;
 
-/// How many records are looked at: logs begin with snapshots, titles and settings.
+/// How many records are scanned: logs begin with snapshots, titles and settings.
 const RECORDS: usize = 40;
 
-/// What a text is made of.
+/// The shape of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// One JSON array.
@@ -22,12 +21,12 @@ pub(crate) enum Shape {
     Object,
     /// A JSON object a line.
     Lines,
-    /// No JSON.
+    /// Not JSON.
     #[default]
     Text,
 }
 
-/// What the beginning of a text looks like.
+/// Facts about the beginning of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Probe<'a> {
     pub shape: Shape,
@@ -39,20 +38,20 @@ pub(crate) struct Probe<'a> {
     pub records: Vec<ProbedRecord>,
 }
 
-/// What one object looks like.
+/// Facts about one object.
 #[derive(Debug, Default)]
 pub(crate) struct ProbedRecord {
     keys: Vec<String>,
-    /// Its members that are short texts.
+    /// Its members that are short strings.
     texts: Vec<(String, String)>,
     /// The first character of each member's value.
     starts: Vec<(String, char)>,
-    /// What stands under the key `type` anywhere inside, first come first.
+    /// The values of all members `type` inside, in order.
     pub types: Vec<String>,
 }
 
 impl<'a> Probe<'a> {
-    /// Looks at the beginning of a text; nothing if there is none.
+    /// Scans the beginning of a text; `None` if it is blank.
     pub(crate) fn of(text: &'a str) -> Option<Self> {
         let text = text.trim_start_matches('\u{FEFF}').trim_start();
         let first = text.chars().next()?;
@@ -68,7 +67,7 @@ impl<'a> Probe<'a> {
         let behind = text.get(end..).unwrap_or_default();
         let ends_line = behind.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
         let is_more = behind.trim_start().starts_with('{') && ends_line;
-        // A log of a single line is told from a document by its line end; the readers do not mind either way.
+        // A line end after a single object makes it a log of one line; the readers accept both.
         if is_more
             || (ends_line && !text.get(..end).unwrap_or_default().contains('\n') && !top.has("messages"))
         {
@@ -85,12 +84,12 @@ impl<'a> Probe<'a> {
         matches!(self.shape, Shape::Array | Shape::Object)
     }
 
-    /// Whether any of the first records is like that.
+    /// Whether `test` holds for any of the first records.
     pub(crate) fn any(&self, test: impl Fn(&ProbedRecord) -> bool) -> bool {
         self.records.iter().any(test)
     }
 
-    /// Whether the first record is like that.
+    /// Whether `test` holds for the first record.
     pub(crate) fn first(&self, test: impl Fn(&ProbedRecord) -> bool) -> bool {
         self.records.first().is_some_and(test)
     }
@@ -120,14 +119,14 @@ fn elements(text: &str) -> Vec<ProbedRecord> {
     if !whole.is_empty() {
         return whole;
     }
-    // The first element is larger than the sample: its beginning has to do.
+    // The first element is larger than the sample, so its beginning is used.
     let start = text.find('[').map_or(0, |at| at + 1);
     let (record, _) = ProbedRecord::of(text.get(start..).unwrap_or_default());
     if record.keys.is_empty() { Vec::new() } else { vec![record] }
 }
 
 impl ProbedRecord {
-    /// Looks at the first value of a text; also says where it ends.
+    /// Scans the first value of a text; also returns where it ends.
     fn of(text: &str) -> (Self, usize) {
         const TYPES: usize = 40;
         let mut record = Self::default();
@@ -174,7 +173,7 @@ impl ProbedRecord {
         self.keys.iter().any(|own| own == key)
     }
 
-    /// A member that is a short text.
+    /// A member that is a short string.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.texts.iter().rev().find(|(own, _)| own == key).map(|(_, text)| text.as_str())
     }

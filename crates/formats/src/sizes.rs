@@ -1,4 +1,4 @@
-//! Taking the measures of a part while its text is in hand.
+//! Measures a part while its text is read.
 
 use secateur::{Measures, Sizes, Trim, weighted_len};
 use xxhash_rust::xxh3::xxh3_64;
@@ -16,7 +16,7 @@ pub(crate) fn of_string(raw: &str, measures: &Measures) -> Sizes {
     sizes
 }
 
-/// The sizes of a text that is no JSON, as if it had been written as a string.
+/// The sizes of a text that is not JSON, as if it were a string.
 pub(crate) fn of_text(text: &str, measures: &Measures) -> Sizes {
     Sizes { bytes: text.len() as u64, ..of_string(&json::encode(text), measures) }
 }
@@ -35,8 +35,7 @@ pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
 
 /// The sizes of a tool's input: of its compact JSON, also where the JSON comes wrapped in a string.
 ///
-/// Logs spell one input in many ways; the model is given it in yet another. The compact spelling makes sizes
-/// comparable between formats.
+/// Logs spell one input in many ways. The compact spelling makes sizes comparable between formats.
 pub(crate) fn of_input(raw: &str, measures: &Measures) -> Sizes {
     if json::fields::is_string(raw) {
         let inner = decode(raw);
@@ -53,7 +52,7 @@ pub(crate) fn of_input(raw: &str, measures: &Measures) -> Sizes {
     sizes
 }
 
-/// Adds the measures that are taken of the raw value.
+/// Adds the measures of the raw value.
 pub(crate) fn add_raw_measures(sizes: &mut Sizes, raw: &str, measures: &Measures) {
     if measures.js_json {
         sizes.js_json = printed_len(raw, Printer::JavaScript);
@@ -66,7 +65,7 @@ pub(crate) fn add_raw_measures(sizes: &mut Sizes, raw: &str, measures: &Measures
     }
 }
 
-/// Adds the measures that need decoded text.
+/// Adds the measures of the decoded text.
 fn add_text_measures(sizes: &mut Sizes, text: &str, measures: &Measures) {
     if measures.weighted {
         sizes.weighted = weighted_len(text);
@@ -90,7 +89,7 @@ pub(crate) fn trimmed_weight(text: &str, units: u64, trim: Trim) -> u64 {
     weighted_len(&head) + weighted_len(&tail)
 }
 
-/// Whether a raw string is exactly the placeholder that the measures ask about.
+/// Whether a raw string is exactly the placeholder that the measures name.
 pub(crate) fn is_placeholder(raw: &str, measures: &Measures) -> bool {
     measures.placeholder.as_deref().is_some_and(|placeholder| decode(raw) == placeholder)
 }

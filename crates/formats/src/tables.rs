@@ -1,8 +1,8 @@
-//! Maps and sets whose keys come out of files.
+//! Maps and sets whose keys come from files.
 //!
-//! A log has ids in every line, and the standard library's hash was nearly a tenth of reading one. This hash is
-//! several times faster. It is not cryptographic: ids come from strangers, so it is keyed at random for each table,
-//! and who writes a log cannot know which keys will meet; who could measure lookups closely might find out.
+//! A log has ids in every line, and the standard library's hash took nearly a tenth of the time to read one. This hash is
+//! several times faster. It is not cryptographic, but keyed at random for each table, so that a log cannot be written to
+//! make keys collide without measuring lookups closely.
 
 use std::collections::{HashMap, HashSet};
 

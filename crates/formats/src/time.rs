@@ -1,12 +1,11 @@
-//! Points in time, as logs write them: ISO 8601 in the profile of RFC 3339, and a little laxer.
+//! Points in time, as logs write them: RFC 3339, and a little laxer.
 //!
-//! Logs are written by many programs: with or without a fraction of a second, in UTC or with an offset, with a
-//! space where the standard has a `T`. A time without an offset is taken for UTC, which is what it nearly always
-//! is. What is no time gives nothing; it never stops a reader.
+//! Logs are written by many programs: with or without a fraction of a second, in UTC or with an offset, with a space
+//! where the standard has a `T`. A time without an offset is taken as UTC, which it nearly always is.
 
-/// Milliseconds since 1970, if the text is a point in time.
+/// Milliseconds since 1970; `None` if the text is not a point in time.
 pub(crate) fn millis(text: &str) -> Option<i64> {
-    let mut rest = Rest(text.trim().as_bytes());
+    let mut rest = TimeText(text.trim().as_bytes());
     let year = rest.number(4)?;
     rest.expect(b"-")?;
     let month = rest.number(2)?;
@@ -27,25 +26,25 @@ pub(crate) fn millis(text: &str) -> Option<i64> {
             fraction = rest.fraction()?;
         }
     }
-    // Some minutes have a leap second, which is the next minute's first.
+    // A leap second counts as the first of the next minute.
     let is_time = hour < 24 && minute < 60 && second <= 60;
     let offset = rest.offset()?;
     let time = ((hour * 60 + minute) * 60 + second) * 1000 + fraction;
     (is_time && rest.0.is_empty()).then_some(start + time - offset)
 }
 
-/// What is left of a text.
-struct Rest<'a>(&'a [u8]);
+/// The rest of a text that is being parsed.
+struct TimeText<'a>(&'a [u8]);
 
-impl Rest<'_> {
-    /// Takes one of these characters.
+impl TimeText<'_> {
+    /// Parses one of these characters.
     fn expect(&mut self, any: &[u8]) -> Option<u8> {
         let (&first, rest) = self.0.split_first().filter(|(first, _)| any.contains(first))?;
         self.0 = rest;
         Some(first)
     }
 
-    /// Takes a number of so many digits.
+    /// Parses a number with this many digits.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         let value = number.iter().try_fold(0, |value, digit| {
@@ -61,7 +60,7 @@ impl Rest<'_> {
         Some((hour, self.number(2)?))
     }
 
-    /// Takes the digits of a fraction: its milliseconds, rounded down.
+    /// Parses the digits of a fraction: its milliseconds, rounded down.
     fn fraction(&mut self) -> Option<i64> {
         let count = self.0.iter().take_while(|digit| digit.is_ascii_digit()).count();
         let (digits, rest) = self.0.split_at_checked(count).filter(|_| count > 0)?;
@@ -70,7 +69,7 @@ impl Rest<'_> {
         Some(padded.fold(0, |value, digit| value * 10 + i64::from(digit - b'0')))
     }
 
-    /// Takes the offset from UTC, in milliseconds; UTC if there is none.
+    /// Parses the offset from UTC, in milliseconds; zero if there is none.
     fn offset(&mut self) -> Option<i64> {
         let sign = match self.expect(b"Zz+-") {
             Some(b'+') => 1,
@@ -96,8 +95,8 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// The days of whole years, then of whole months. A year that begins in March ends with its leap day, and then the
-/// months before any month have a closed form.
+/// The days of whole years, then of whole months. With years that begin in March, the leap day is the last day, and the
+/// number of days before a month has a closed form.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let years = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

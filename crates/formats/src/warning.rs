@@ -1,7 +1,7 @@
-//! What a reader could not make sense of.
+//! What a reader could not read.
 //!
-//! Foreign input never aborts a run: a reader returns what it could read and says what it could not,
-//! with the line and the reason. The bytes in question stay where they are.
+//! Foreign input never aborts a run: a reader returns what it could read, and a warning with line and reason for
+//! everything else. Those bytes stay as they are.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 pub struct Warning {
     /// The line in the source, counted from one.
     pub line: u64,
-    /// What is wrong there, and what was done about it.
+    /// What is wrong, and what was done about it.
     pub reason: String,
 }
 

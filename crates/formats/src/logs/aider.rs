@@ -1,13 +1,12 @@
-//! aider's chat history: Markdown, and no more of a session than what stood on the screen.
+//! aider's chat history: Markdown that holds only what was on the screen.
 //!
-//! A line tells by its beginning what it is: `# aider chat started at` begins a chat, `#### ` is what the user
-//! typed, `> ` is what the program printed, and everything else is the model's answer. A blank line belongs to
-//! whatever stands before it. What a user or the model said goes on over many lines; of what the program printed
-//! each line counts for itself, as each was printed for itself. The same characters inside the model's answer
-//! cannot be told from these marks, neither here nor by aider itself.
+//! The beginning of a line says what it is: `# aider chat started at` begins a chat, `#### ` is the user's input, `> ` is
+//! output of aider, and everything else is the model's response. A blank line belongs to what precedes it. Lines of the
+//! user or of the model that follow each other are one block; each line of aider's output is a block of its own. The same
+//! characters inside a response cannot be distinguished from these marks, neither here nor by aider itself.
 //!
-//! A chat begins with an empty history, so all that stands before its header has left the context. Tool results,
-//! ids, times in a known zone: there are none, and therefore nothing that could be cut.
+//! A chat begins with an empty history, so everything before its header has left the context. There are no tool results
+//! and no ids, and therefore nothing that could be cut.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,7 +23,7 @@ const HEADER: &str = "# aider chat started at";
 const USER: &str = "#### ";
 const PRINTED: &str = "> ";
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AiderLine {
     Header,
@@ -49,7 +48,7 @@ impl AiderLine {
         }
     }
 
-    /// Whether a line that follows one like itself is another thing, rather than more of the same.
+    /// Whether each line of this kind is a block of its own.
     fn stands_alone(self) -> bool {
         matches!(self, AiderLine::Header | AiderLine::Printed)
     }
@@ -64,7 +63,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
 
 /// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
-    // A piece out of the middle of a history may lack the header; then what a model's answer cost gives it away.
+    // An excerpt of a history may lack the header; then the line with the cost of a response identifies it.
     let begins = |with: &str| probe.text.lines().any(|line| line.starts_with(with));
     probe.shape == Shape::Text && (begins(HEADER) || (begins("> Tokens: ") && begins(USER)))
 }
@@ -79,7 +78,7 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
         let goes_on =
             kind == AiderLine::Blank || block.is_some_and(|(own, _)| own == kind && !kind.stands_alone());
         if !goes_on {
-            // The line end between two blocks belongs to neither; what follows the last one is blank.
+            // The line end between two blocks belongs to neither.
             if let Some((own, start)) = block.replace((kind, at)) {
                 take(draft, text, own, start..at - 1, &mut message);
             }
@@ -102,8 +101,7 @@ fn text(raw: &str) -> Cow<'_, str> {
     Cow::Owned(raw.split_inclusive('\n').map(|line| line.strip_prefix(mark).unwrap_or(line)).collect())
 }
 
-/// Takes a block. `newest` is the kind of the newest message: lines that were printed one after the other are one
-/// message of many parts.
+/// Adds a block. `newest` is the kind of the newest message: consecutive lines of output are one message of many parts.
 fn take(
     draft: &mut TranscriptDraft<'_>,
     text: &str,
@@ -130,7 +128,7 @@ fn take(
     draft.push(facts, Spot { content: Some(range), ..Spot::default() });
 }
 
-/// A new chat begins: nothing of what was said before is in it.
+/// Takes all earlier messages out of the context: a new chat begins without them.
 fn retire_all(draft: &mut TranscriptDraft<'_>, header: MessageIx) {
     let earlier = draft.outline.messages().rev().skip(1);
     let alive: Vec<_> = earlier.take_while(|&message| draft.outline.gone(message).is_none()).collect();
@@ -139,7 +137,7 @@ fn retire_all(draft: &mut TranscriptDraft<'_>, header: MessageIx) {
     }
 }
 
-/// Notes what aider says of itself when a chat begins.
+/// Notes the version and the model that aider prints when a chat begins.
 fn note(draft: &mut TranscriptDraft<'_>, line: &str) {
     let after = |mark: &str| line.strip_prefix(mark).and_then(|rest| rest.split_whitespace().next());
     if let Some(version) = after("> Aider v") {
@@ -162,7 +160,7 @@ mod tests {
                            \"hi\"  \n\n\"Ärger\"\n> quoted by the model\n\n\n";
 
     #[test]
-    fn blocks_are_told_by_how_their_lines_begin() {
+    fn blocks_are_recognised_by_how_their_lines_begin() {
         let transcript = read(HISTORY.as_bytes(), &Measures::default()).unwrap();
         assert_eq!(transcript.format, Format::Aider);
         let texts: Vec<_> = transcript.outline.parts().map(|part| transcript.text_of(part)).collect();
@@ -185,7 +183,7 @@ mod tests {
         let census = Census::of(&transcript.outline, Format::Aider);
         assert_eq!((census.messages, census.tool_results, census.api_calls_with_usage), (11, 0, 0));
         assert_eq!(census.chars["assistant"], ("Sure:\n".len() + "\"Aerger\"".len() - 1) as u64);
-        // The two lines that were printed together are one message.
+        // The two consecutive lines of output are one message.
         assert_eq!(transcript.outline.message_count(), 10);
         assert_eq!(transcript.origin.version.as_deref(), Some("0.9.1"));
         assert_eq!(transcript.origin.model.as_deref(), Some("some-model"));
@@ -216,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn however_little_is_there_is_read_and_left_as_it_is() {
+    fn every_prefix_can_be_read_and_stays_unchanged() {
         for text in [HISTORY] {
             for end in 1..text.len() {
                 let bytes = &text.as_bytes()[..end];

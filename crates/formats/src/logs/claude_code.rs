@@ -1,13 +1,12 @@
 //! Claude Code's session logs: JSON lines that form a [tree](tree).
 //!
-//! One answer of the model is told in several lines, one for each block, and results of its first calls may stand
-//! between them. Lines with the same `message.id` become one message again. Each of them repeats what the call cost;
-//! the last one is right.
+//! A response is written as several lines, one per block, and the results of its first tool calls may lie between them.
+//! Lines with the same `message.id` become one message again. Each of them repeats the usage; the last one is right.
 //!
-//! A compaction is a `compact_boundary`, followed by the summary; what came before stays in the file but leaves the
-//! context, and so do the branches that the user left behind. A `microcompact_boundary` names results that the model
-//! sees as cleared from then on. `toolUseResult`, `progress` and the like are for the screen: they can be most of a
-//! file, and are passed over without being looked into.
+//! A compaction is a `compact_boundary` followed by the summary. What came before stays in the file but leaves the
+//! context, and so do branches that the user abandoned. A `microcompact_boundary` names results that are cleared for the
+//! model from then on. `toolUseResult`, `progress` and the like are for the screen: they can be most of a file and are
+//! skipped unread.
 
 mod record;
 mod split_responses;
@@ -51,29 +50,29 @@ fn is_own(record: &ProbedRecord) -> bool {
     }
 }
 
-/// Reads record after record.
+/// Reads the log record by record.
 #[derive(Default)]
 struct ClaudeReader {
     tree: ClaudeTree,
     boundaries: Vec<ClaudeBoundary>,
-    /// Where the summary stands that is awaited.
+    /// The place of the summary that is expected next.
     place: Option<MessageIx>,
     answers: SplitResponses,
-    /// The id of the newest message, if it is the model's.
+    /// The id of the newest message, if it is a response.
     newest: Option<RecordId>,
     calls: Vec<Call>,
-    /// Which of the calls produced a message.
+    /// The model call of each response, as an index into `calls`.
     costs: Map<RecordId, usize>,
     /// The calls whose results were cleared.
     cleared: Set<Name>,
     title: TitleSource,
 }
 
-/// Who gave a session its title, the weakest first.
+/// Where the session's title comes from, the weakest source first.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum TitleSource {
     #[default]
-    Nobody,
+    None,
     Summary,
     Model,
     User,
@@ -139,7 +138,7 @@ impl ClaudeReader {
 
     fn pass(&mut self, record: &ClaudeRecord<'_>) {
         if record.uuid.is_some() {
-            self.tree.pass(record.id(), record.follows());
+            self.tree.push(record.id(), record.follows());
         }
     }
 
@@ -164,7 +163,7 @@ impl ClaudeReader {
         let place = if summary { self.place.take() } else { None };
         let index =
             self.begin(draft, record, MessageFacts { role, summary, place, ..MessageFacts::default() });
-        self.tree.speak(record.id(), record.follows(), record.chain(), index);
+        self.tree.push_message(record.id(), record.follows(), record.chain(), index);
         let is_meta = record.is_meta.is_some_and(Raw::is_truthy);
         let say = |draft: &mut TranscriptDraft<'_>, text: Option<Raw<'_>>| {
             if is_meta || text.is_some_and(|text| content::is_tagged(text.text(), &[])) {
@@ -197,7 +196,7 @@ impl ClaudeReader {
             }
         };
         self.newest = id;
-        self.tree.speak(record.id(), record.follows(), record.chain(), index);
+        self.tree.push_message(record.id(), record.follows(), record.chain(), index);
         if let Some(id) = id {
             self.answers.add(id, index);
         }
@@ -226,15 +225,14 @@ impl ClaudeReader {
         }
     }
 
-    /// Takes the mark of a compaction. Newer versions keep some messages in the context: the summary comes before
-    /// them.
+    /// Adds the mark of a compaction. Newer versions keep some messages in the context: the summary comes before them.
     fn take_boundary(&mut self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
         let kept = record.compaction.map(|raw| self.kept(raw.text())).unwrap_or_default();
         self.place = kept.iter().min().copied();
         let facts = MessageFacts { place: self.place, ..MessageFacts::default() };
         let mark = self.begin(draft, record, facts);
         draft.push_compaction();
-        self.tree.mark(record.id(), record.follows(), mark);
+        self.tree.push_mark(record.id(), record.follows(), mark);
         self.boundaries.push(ClaudeBoundary { mark, kept });
     }
 
@@ -255,7 +253,7 @@ impl ClaudeReader {
         ends.map(segment).unwrap_or_default()
     }
 
-    /// Takes the names of results that the model sees as cleared from now on.
+    /// Notes the results that are cleared for the model from now on.
     fn clear(&mut self, draft: &TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
         let metadata = record.microcompaction.and_then(|raw| object::<ClaudeCleared<'_>>(raw.text()).ok()?);
         let Some(calls) = metadata.and_then(|metadata| metadata.calls) else { return };
@@ -293,7 +291,7 @@ fn take_block(draft: &mut TranscriptDraft<'_>, block: &ClaudeBlock<'_>) {
                 draft.push_media(source);
             }
         }
-        // Tools that the provider runs itself, and what is yet to come.
+        // Tools that the provider runs itself, and block types that we do not know.
         _ => draft.push_text(Kind::Other, block.content.or(block.input)),
     }
 }

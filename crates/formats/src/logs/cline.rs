@@ -1,9 +1,8 @@
 //! Cline's sessions: messages in Anthropic's blocks, as one document of the SDK or as the bare array
 //! (`api_conversation_history.json`) of the editor extension.
 //!
-//! A file that the user mentions is a block of its own; the extension also adds what it sees of the editor to what
-//! the user says. Both were put in by the program. What the provider reports stands at each message of the model, and
-//! its input includes what was read from the cache.
+//! A file that the user mentions is a block of its own, and the extension adds the state of the editor to the user's
+//! message; both count as injected. The usage is in each response, and its input includes what was read from the cache.
 
 use std::borrow::Cow;
 
@@ -32,7 +31,7 @@ fn matches(probe: &Probe<'_>) -> bool {
                 && !top.has("model")
                 && probe.first(is_message)
         }
-        // The blocks tell it from OpenClaw, which has the same roles and other names for calls and results.
+        // OpenClaw has the same roles, but other types of blocks for calls and results.
         Shape::Array => {
             let has_blocks =
                 |message: &ProbedRecord| message.has_type("tool_use") || message.has_type("tool_result");
@@ -42,7 +41,7 @@ fn matches(probe: &Probe<'_>) -> bool {
     }
 }
 
-/// Reads a session; what cannot be read is passed over with a warning.
+/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let (head, messages) = read_document::<ClineHead<'_>, ClineMessage<'_>>(text, &mut draft.warnings);
     draft.origin.session = head.session.and_then(Raw::as_str).map(Cow::into_owned);
@@ -90,8 +89,7 @@ fn take_content(draft: &mut TranscriptDraft<'_>, content: Raw<'_>) {
     if content.is_string() {
         return take_text(draft, content);
     }
-    // The blocks are taken as they are: an image is shown as the whole of its block. The document was read, so this
-    // is JSON; content that is no list holds nothing that is known.
+    // The document was read, so this is JSON. Content that is not a list holds nothing that we know.
     _ = each(content.text(), |raw: Raw<'_>| {
         if let Ok(Some(block)) = object::<ClineBlock<'_>>(raw.text()) {
             take_block(draft, raw, &block);
@@ -150,7 +148,7 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
 }
 
 raw_fields!(
-    /// What a session says about itself.
+    /// The session's own description.
     ClineHead { session: "sessionId", version: "version", system: "system_prompt" }
 );
 raw_fields!(
@@ -163,11 +161,11 @@ raw_fields!(
             name: "name", input: "input", call: "tool_use_id", error: "is_error" }
 );
 raw_fields!(
-    /// What the provider reported.
+    /// The usage.
     ClineMetrics { input: "inputTokens", output: "outputTokens", read: "cacheReadTokens", write: "cacheWriteTokens" }
 );
 raw_fields!(
-    /// The model that spoke.
+    /// The model that responded.
     ClineModel { id: "id" }
 );
 

@@ -1,13 +1,13 @@
 //! Codex's rollout logs: JSON lines `{timestamp, type, payload}`.
 //!
-//! The model's context is made of the instructions in `session_meta` and of the `response_item` lines. Nearly every
-//! `event_msg` repeats one of them for the screen and is passed over; two are not repeated anywhere: what a call cost
-//! and that the user rolled turns back.
+//! The model's context consists of the instructions in `session_meta` and of the `response_item` lines. Nearly every
+//! `event_msg` repeats one of them for the screen and is skipped; only the usage and the rollback of turns are found
+//! nowhere else.
 //!
-//! The items of one answer of the model (reasoning, text, calls) are lines of their own; they become one message,
-//! which ends where something else is said. A `compacted` line puts a new list of items in the place of the history:
-//! what came before is retired, and each item of the list is a message again, as a summary. The instructions survive
-//! that, for they are not part of the history.
+//! The items of one response (reasoning, text, calls) are lines of their own; they become one message, which ends with
+//! the next item of another kind. A `compacted` line replaces the history by a new list of items: what came before is
+//! retired, and each item of the list is a message again, as a summary. The instructions stay, because they are not part
+//! of the history.
 
 mod output;
 mod record;
@@ -37,26 +37,26 @@ fn matches(probe: &Probe<'_>) -> bool {
     any || (probe.shape == Shape::Object && probe.top.has("payload") && is_own(probe.top.text("type")))
 }
 
-/// Reads record after record.
+/// Reads the log record by record.
 #[derive(Default)]
 struct CodexReader {
-    /// The time of the record at hand.
+    /// The time of the current record.
     time: Option<i64>,
-    /// The items at hand are those of a new history.
+    /// The current items are those of a new history.
     in_history: bool,
     /// The instructions in force.
     instructions: Option<MessageIx>,
-    /// Where instructions stand: where the first ones did.
+    /// The place of the instructions: that of the first ones.
     front: Option<MessageIx>,
     /// The messages that are in the context, without the instructions.
     alive: Vec<MessageIx>,
     /// Which of them begin a user's turn.
     turns: Vec<usize>,
-    /// The model's newest message.
-    answer: Option<MessageIx>,
-    /// It has not ended yet.
-    is_answering: bool,
-    /// The newest numbers, which are often reported twice.
+    /// The newest response.
+    response: Option<MessageIx>,
+    /// The newest response has not ended yet.
+    is_open: bool,
+    /// The newest usage, which is often reported twice.
     counted: Option<(Usage, Usage)>,
 }
 
@@ -90,35 +90,35 @@ impl CodexReader {
             MessageFacts { role, summary: self.in_history, time: self.time, ..MessageFacts::default() };
         let message = draft.push_message(facts);
         self.alive.push(message);
-        self.is_answering = false;
+        self.is_open = false;
         message
     }
 
-    /// Begins a message of the model, or goes on with the one that it is in.
-    fn go_on(&mut self, draft: &mut TranscriptDraft<'_>) {
-        if !self.is_answering {
-            self.answer = Some(self.begin(draft, Role::Assistant));
-            self.is_answering = !self.in_history;
+    /// Begins a response unless one is open.
+    fn open_response(&mut self, draft: &mut TranscriptDraft<'_>) {
+        if !self.is_open {
+            self.response = Some(self.begin(draft, Role::Assistant));
+            self.is_open = !self.in_history;
         }
     }
 
-    /// Takes an item of the history.
+    /// Adds an item of the history.
     fn take(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
         let (tool, id) = (item.name.and_then(Raw::as_str), item.call.and_then(Raw::as_str));
         let called = ToolCall { tool: tool.as_deref(), id: id.as_deref(), ..ToolCall::default() };
         match item.kind.and_then(Raw::as_str).as_deref() {
             Some("message") => self.take_message(draft, item),
             Some("reasoning") => {
-                self.go_on(draft);
+                self.open_response(draft);
                 draft.push_text(Kind::Reasoning, item.summary);
                 take_opaque(draft, item);
             }
             Some("function_call" | "custom_tool_call") => {
-                self.go_on(draft);
+                self.open_response(draft);
                 draft.push_call(ToolCall { input: item.arguments.or(item.input), ..called });
             }
             Some("local_shell_call") => {
-                self.go_on(draft);
+                self.open_response(draft);
                 draft.push_call(ToolCall { tool: Some("local_shell"), input: item.action, ..called });
             }
             Some("function_call_output" | "custom_tool_call_output") => {
@@ -131,14 +131,14 @@ impl CodexReader {
                 draft.push_result_sized(answered, sizes);
             }
             Some("web_search_call" | "tool_search_call") => {
-                self.go_on(draft);
+                self.open_response(draft);
                 draft.push_text(Kind::Other, item.action.or(item.arguments));
             }
             Some("tool_search_output") => {
                 self.begin(draft, Role::Other);
                 draft.push_text(Kind::Other, item.tools);
             }
-            // What one agent tells another, the opaque rest of a compaction, and what is yet to come.
+            // Messages between agents, the opaque rest of a compaction, and types that we do not know.
             Some(kind) if kind != "ghost_snapshot" => {
                 self.begin(draft, Role::Other);
                 if item.content.is_some() {
@@ -153,7 +153,7 @@ impl CodexReader {
     fn take_message(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
         match item.role.and_then(Raw::as_str).as_deref() {
             Some("assistant") => {
-                self.go_on(draft);
+                self.open_response(draft);
                 draft.push_text(Kind::Text, item.content);
             }
             Some("developer" | "system") => {
@@ -172,17 +172,17 @@ impl CodexReader {
         }
     }
 
-    /// Takes the beginning of a session. It comes again when a session is resumed, and then its instructions are the
-    /// ones in force.
+    /// Reads the description of the session. It is repeated when a session is resumed, and then its instructions
+    /// replace the earlier ones.
     fn take_meta(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
         let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
         let origin = &mut draft.origin;
-        // The first one tells which session it is: the others may be those that it was forked from.
+        // The first one describes this session; the others may be those that it was forked from.
         origin.session = origin.session.take().or_else(|| text(item.id.or(item.session)));
         origin.project = origin.project.take().or_else(|| text(item.cwd));
         origin.version = origin.version.take().or_else(|| text(item.version));
         let Some(instructions) = item.instructions.and_then(instructions) else { return };
-        self.is_answering = false;
+        self.is_open = false;
         let facts = MessageFacts {
             role: Role::System,
             place: self.front,
@@ -208,7 +208,7 @@ impl CodexReader {
         }
     }
 
-    /// Takes what a call cost. That ends the model's message: what comes next is an answer to another request.
+    /// Adds the usage of a model call. That ends the response: the next item belongs to another one.
     fn count(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
         let Some(info) = item.info.and_then(|info| object::<CodexInfo<'_>>(info.text()).ok().flatten())
         else {
@@ -220,26 +220,26 @@ impl CodexReader {
         if self.counted.replace((total, last)) == Some((total, last)) {
             return;
         }
-        self.is_answering = false;
+        self.is_open = false;
         let newest = draft.outline.messages().next_back();
-        let message = self.answer.or(newest).unwrap_or(MessageIx(0));
+        let message = self.response.or(newest).unwrap_or(MessageIx(0));
         draft.outline.push_call(Call { message, time: self.time, usage: last });
     }
 
-    /// Takes the user's last turns out of the context.
+    /// Takes the last turns out of the context.
     fn roll_back(&mut self, draft: &mut TranscriptDraft<'_>, turns: usize) {
         let left = self.turns.len().saturating_sub(turns);
         let Some(&start) = self.turns.get(left) else { return };
         self.turns.truncate(left);
-        self.is_answering = false;
-        // The event stands in the outline as a message that no model ever sees.
+        self.is_open = false;
+        // The event is a message of the outline that no model sees.
         let event = draft.push_message(MessageFacts { time: self.time, ..MessageFacts::default() });
         for message in self.alive.drain(start..).chain([event]) {
             draft.outline.retire(message, event);
         }
     }
 
-    /// Puts a new history in the place of the old one.
+    /// Replaces the history.
     fn compact(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
         let mut before = std::mem::take(&mut self.alive);
         self.turns.clear();
@@ -252,20 +252,20 @@ impl CodexReader {
         let mut items = 0;
         if let Some(history) = item.history {
             let mut taken = Vec::new();
-            // The line was read before, so it is JSON; an item that is none of ours is passed over.
+            // The line was read before, so it is JSON. Items that are not objects are skipped.
             _ = each(history.text(), |Object(item): Object<CodexItem<'_>>| taken.extend(item));
             items = taken.len();
             for item in &taken {
                 self.take(draft, item);
             }
         }
-        // Older versions wrote a summary instead of a history.
+        // Older versions wrote a summary instead of items.
         if let (0, Some(message)) = (items, item.message.filter(|message| message.text() != "\"\"")) {
             self.begin(draft, Role::User);
             draft.push_text(Kind::Text, Some(message));
         }
         self.in_history = false;
-        self.is_answering = false;
+        self.is_open = false;
     }
 }
 

@@ -1,10 +1,9 @@
 //! Copilot CLI's event logs: JSON lines `{type, data, id, timestamp, parentId}`.
 //!
-//! What a user writes is wrapped before it is sent: with the time of day, with reminders. The log holds both, and
-//! both are told here: what the user wrote counts as the user's, and what was put around it stands in a part of its
-//! own. The system prompt is written anew in each turn; only the newest one is in the context. Events of a subagent
-//! name the call that started it and never were in the context of the session. What the provider reports is summed
-//! up at the end of a session, so that nothing is known about single calls.
+//! The user's text is wrapped before it is sent: with the time of day, with reminders. The log holds both versions. What
+//! the user wrote becomes one part, and what was added a second one. The system prompt is written again in each turn;
+//! only the newest one is in the context. Events of a sub-agent name the call that started it and were never in the
+//! session's context. Usage is only reported as a sum at the end of a session, so nothing is known about single calls.
 
 use std::borrow::Cow;
 
@@ -34,7 +33,7 @@ fn matches(probe: &Probe<'_>) -> bool {
         })
 }
 
-/// Reads record after record.
+/// Reads the log event by event.
 #[derive(Default)]
 struct CopilotReader {
     system: Option<MessageIx>,
@@ -62,7 +61,7 @@ impl LineReader for CopilotReader {
             }
             "assistant.message" => {
                 begin(draft, &event, Role::Assistant);
-                take_answer(draft, data);
+                take_response(draft, data);
             }
             "tool.execution_complete" => {
                 begin(draft, &event, Role::Tool);
@@ -80,8 +79,7 @@ impl LineReader for CopilotReader {
 }
 
 impl CopilotReader {
-    /// A summary replaces all that was said; a compaction without one only dropped something that the log does not
-    /// name.
+    /// A summary replaces all earlier messages. A compaction without one removed something that the log does not name.
     fn take_compaction(
         &mut self,
         draft: &mut TranscriptDraft<'_>,
@@ -143,7 +141,7 @@ fn take_user(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     }
 }
 
-fn take_answer(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
+fn take_response(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     describe(draft, data);
     draft.push_text(Kind::Reasoning, data.reasoning.filter(|raw| raw.is_string()));
     draft.push_text(Kind::Text, data.content);
@@ -165,7 +163,7 @@ fn take_result(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     draft.push_result(answered);
 }
 
-/// Takes what an event says about the session.
+/// Notes what an event says about the session.
 fn describe(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     let keep = |field: &mut Option<String>, raw: Option<Raw<'_>>| {
         let text = raw.and_then(Raw::as_str);
@@ -183,7 +181,7 @@ fn describe(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
 }
 
 raw_fields!(
-    /// What a tool answered. Beside it stands what the user is shown.
+    /// A tool result. What is shown to the user beside it is skipped.
     CopilotOutcome { content: "content" }
 );
 raw_fields!(
@@ -191,7 +189,7 @@ raw_fields!(
     CopilotContext { cwd: "cwd" }
 );
 raw_fields!(
-    /// A call that the model asks for.
+    /// A tool call.
     CopilotRequest { id: "toolCallId", name: "name", arguments: "arguments" }
 );
 

@@ -1,9 +1,9 @@
 //! Gemini CLI's chats: one document `{sessionId, messages}`, or lines of the same messages.
 //!
-//! A message of the model holds its thoughts, its calls and what the tools answered, for as long as the turn goes on.
-//! So the newer files, which only grow, write a message again each time that something came to it, and the last
-//! version counts. A line `{$rewindTo: id}` leaves that message and what follows, a line `{$set: {messages}}` replaces
-//! what the model is given.
+//! A message of the model holds its thoughts, its tool calls and their results, until the end of the turn. The newer
+//! files are append-only, so they write a message again each time that something is added to it, and the last version
+//! counts. A line `{$rewindTo: id}` abandons that message and what follows; a line `{$set: {messages}}` replaces the
+//! context.
 
 mod lines;
 
@@ -36,7 +36,7 @@ fn matches(probe: &Probe<'_>) -> bool {
     }
 }
 
-/// Reads a session; what cannot be read is passed over with a warning.
+/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     if is_one_document(text) {
         let (head, messages) =
@@ -50,7 +50,7 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     }
 }
 
-/// The first line of a log is a whole value, and there is something behind it.
+/// Whether the text is one document. The first line of an append-only log is a whole value, and more lines follow.
 fn is_one_document(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{FEFF}').lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
@@ -67,7 +67,7 @@ fn describe(draft: &mut TranscriptDraft<'_>, head: &GeminiCliHead<'_>) {
         folder.and_then(crate::json::fields::as_str).map(Cow::into_owned).or(draft.origin.project.take());
 }
 
-/// Takes a message, unless it only tells the user something.
+/// Adds a message; messages that are only for the user are skipped.
 fn take(draft: &mut TranscriptDraft<'_>, message: &GeminiCliMessage<'_>) -> Option<MessageIx> {
     let id = message.id.and_then(Raw::as_str);
     let kind = message.kind.and_then(Raw::as_str);
@@ -88,7 +88,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: &GeminiCliMessage<'_>) -> Opti
     for thought in &message.thoughts {
         take_thought(draft, *thought);
     }
-    // An answer that is nothing but calls has an empty text.
+    // A response of nothing but calls has an empty text.
     if role == Role::User || message.content.is_some_and(Raw::is_truthy) {
         draft.push_text(Kind::Text, message.content);
     }
@@ -120,7 +120,7 @@ fn take_thought(draft: &mut TranscriptDraft<'_>, thought: Raw<'_>) {
     draft.push(PartFacts { kind: Kind::Reasoning, sizes, ..PartFacts::default() }, spot);
 }
 
-/// Takes a call and, if there is one, its answer.
+/// Adds a tool call and, if there is one, its result.
 fn take_call(draft: &mut TranscriptDraft<'_>, call: &GeminiCliToolCall<'_>) {
     let (tool, id) = (call.name.and_then(Raw::as_str), call.id.and_then(Raw::as_str));
     let (tool, id) = (tool.as_deref(), id.as_deref());
@@ -143,7 +143,7 @@ fn take_call(draft: &mut TranscriptDraft<'_>, call: &GeminiCliToolCall<'_>) {
     }
 }
 
-/// What the provider reported. Here the input includes what was read from the cache.
+/// Reads the usage. Its input includes what was read from the cache.
 fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = object::<GeminiCliTokens<'_>>(raw.text()).ok()??;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
@@ -160,7 +160,7 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
 }
 
 raw_fields!(
-    /// What a chat says about itself.
+    /// The chat's own description.
     GeminiCliHead { session: "sessionId", summary: "summary", folders: "directories" }
 );
 raw_fields!(
@@ -168,11 +168,11 @@ raw_fields!(
     GeminiCliThought { subject: "subject", description: "description" }
 );
 raw_fields!(
-    /// What the provider reported.
+    /// The usage.
     GeminiCliTokens { input: "input", output: "output", cached: "cached", thoughts: "thoughts", total: "total" }
 );
 raw_fields!(
-    /// A tool's answer.
+    /// A tool result.
     GeminiCliResponse { response: "response" }
 );
 
@@ -237,7 +237,7 @@ impl<'a> Fields<'a> for GeminiCliToolCall<'a> {
     }
 }
 
-/// A part of what a tool answered: its response, or a file beside it.
+/// A part of a tool result: its response, or a file beside it.
 #[derive(Default)]
 struct GeminiCliResultPart<'a> {
     response: Object<GeminiCliResponse<'a>>,

@@ -1,7 +1,7 @@
 //! openagentic-sdk sessions: an append-only log of events, one a line; an array of events is read as well.
 //!
-//! An event is one message of the outline. A cut is a further event, `tool.output_compacted`, so a session
-//! is marked by appending to it and nothing that was written is touched.
+//! An event is one message of the outline. A cut is a further event, `tool.output_compacted`, so a session is marked by
+//! appending to it and no earlier byte changes.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -26,11 +26,11 @@ fn matches(probe: &Probe<'_>) -> bool {
     let is_event = |event: &ProbedRecord| {
         event.text("type").is_some_and(|kind| kind.contains('.')) && !event.has("role")
     };
-    // An event alone is a log of one line.
+    // A single event is a log of one line.
     probe.first(is_event) || (probe.shape == Shape::Object && is_event(&probe.top))
 }
 
-/// Reads the events of a session; what cannot be read is passed over with a warning.
+/// Reads the events of a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let events = events(text, &mut draft.warnings);
     let known = OpenAgenticKnown::of(&events);
@@ -93,20 +93,20 @@ impl<'a> OpenAgenticEvent<'a> {
     }
 
     fn is_summary(&self) -> bool {
-        // Python's truth: unlike in JavaScript, empty lists and objects are false.
+        // Truthiness as in Python: empty lists and objects are false.
         let truthy = |raw: Raw<'_>| raw.is_truthy() && !matches!(raw.text(), "[]" | "{}");
         self.kind() == "assistant.message" && self.is_summary.is_some_and(truthy)
     }
 }
 
-/// What must be known of all events before results can be read: names and marks are kept apart from them.
+/// What must be known before results can be read: the names of tools and the marks of cuts are in other events.
 struct OpenAgenticKnown<'a> {
     tools: HashMap<Cow<'a, str>, Cow<'a, str>>,
     cut: HashSet<Cow<'a, str>>,
 }
 
 impl<'a> OpenAgenticKnown<'a> {
-    /// History begins with the last summary, so names and marks from before it are not known any more.
+    /// The history begins with the last summary; names and marks before it do not count.
     fn of(events: &[OpenAgenticEvent<'a>]) -> Self {
         let begin = events.iter().rposition(OpenAgenticEvent::is_summary).unwrap_or(0);
         let mut known = Self { tools: HashMap::new(), cut: HashSet::new() };
@@ -149,7 +149,7 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, event: &OpenAgenticEvent<'a>, known
         (Kind::Call, _) => Status::Completed,
         (Kind::Result, Some(_)) if event.error.is_some_and(Raw::is_truthy) => Status::Error,
         (Kind::Result, Some(_)) => Status::Completed,
-        // A result that answers nothing can neither be found again nor marked.
+        // A result without a call id can be neither found again nor marked.
         _ => Status::None,
     };
     let facts = PartFacts {
@@ -160,7 +160,7 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, event: &OpenAgenticEvent<'a>, known
         cut: kind == Kind::Result && call.as_ref().is_some_and(|call| known.cut.contains(call)),
         placeholder: kind == Kind::Result && draft.is_placeholder(content),
         sizes: match (kind, content) {
-            // A missing output is Python's None, which prints as `null`.
+            // A missing output is None in Python, which prints as `null`.
             (Kind::Result, None) => sizes::of_json("null", draft.measures),
             _ => draft.sizes_of(content),
         },

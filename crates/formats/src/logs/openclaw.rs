@@ -1,7 +1,7 @@
 //! OpenClaw sessions: an array of messages `{role, content}`, tool results as messages of their own.
 //!
-//! OpenClaw prunes what it sends, never what it stores: a cut replaces the `content` of a tool result in
-//! the messages of one request. Its session files have no field that could hold a mark.
+//! OpenClaw prunes what it sends, never what it stores: a cut replaces the `content` of a tool result in the messages of
+//! one request. Its session files have no field for a mark.
 
 use std::borrow::Cow;
 
@@ -23,11 +23,11 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
 
 /// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
-    // An object of messages would rather be a request.
+    // An object with messages is a request instead.
     probe.shape == Shape::Array && probe.first(|message| message.has("role"))
 }
 
-/// Reads the messages of a session; what cannot be read is passed over with a warning.
+/// Reads the messages of a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     for message in read_list::<OpenClawMessage<'_>>(text, &mut draft.warnings) {
         take(draft, &message.unwrap_or_default());
@@ -47,7 +47,7 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     Ok(vec![Edit { range, text: format!("[{{\"type\":\"text\",\"text\":{}}}]", encode(&text)) }])
 }
 
-/// The blocks of a content joined by line ends, each image as a line of its own.
+/// The blocks of a content joined by line feeds, with a line for each image.
 fn joined(content: &str) -> String {
     let lines: Vec<_> = blocks(content).filter_map(OpenClawBlock::line).collect();
     lines.join("\n")
@@ -119,7 +119,7 @@ impl<'a> OpenClawBlock<'a> {
         self.text.filter(|raw| is_text && raw.is_string()).map(Raw::text)
     }
 
-    /// What it contributes to a joined text.
+    /// Its contribution to a joined text.
     fn line(self) -> Option<Cow<'a, str>> {
         if self.is_image() {
             return Some(Cow::Borrowed(IMAGE_REMOVED));
@@ -208,7 +208,7 @@ fn take_result<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenClawMessage<'a
     );
 }
 
-/// The sizes of a result: texts added up, the rest taken of the content as a whole.
+/// The sizes of a result: those of its texts added up, others of the content as a whole.
 fn result_sizes(content: &str, literals: &[&str], images: u32, measures: &Measures) -> Sizes {
     let mut sizes =
         Sizes { bytes: content.len() as u64, images, blocks: literals.len() as u32, ..Sizes::default() };

@@ -1,8 +1,8 @@
 //! OpenCode sessions: an export document `{info, messages: [{info, parts}]}`, or the bare array.
 //!
-//! A tool part holds the call and its result in one record; here it becomes two parts of the outline. A
-//! cut is the mark `state.time.compacted`, a time in milliseconds: the output itself stays in the file, and
-//! is replaced only when the session is rendered for a model.
+//! A tool part holds the call and its result in one record; here it becomes two parts of the outline. A cut is the mark
+//! `state.time.compacted`, a time in milliseconds: the output stays in the file and is replaced only when the session is
+//! rendered for a model.
 
 mod record;
 
@@ -34,7 +34,7 @@ fn matches(probe: &Probe<'_>) -> bool {
         || (probe.is_list() && probe.first(|message| message.has("info") && message.has("parts")))
 }
 
-/// Reads the messages of a session; what cannot be read is passed over with a warning.
+/// Reads the messages of a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let (head, messages) = read_document::<OpenCodeHead<'_>, OpenCodeMessage<'_>>(text, &mut draft.warnings);
     let info = head.info.and_then(|info| object::<OpenCodeSessionInfo<'_>>(info.text()).ok().flatten());
@@ -45,7 +45,7 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     settle(&mut draft.outline);
 }
 
-/// Takes what a session says about itself.
+/// Notes the session's own description.
 fn describe(draft: &mut TranscriptDraft<'_>, info: &OpenCodeSessionInfo<'_>) {
     let own = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
     let model = info.model.and_then(|model| object::<OpenCodeModel<'_>>(model.text()).ok().flatten());
@@ -58,8 +58,8 @@ fn describe(draft: &mut TranscriptDraft<'_>, info: &OpenCodeSessionInfo<'_>) {
     };
 }
 
-/// Takes out of the context what finished compactions replaced: everything before the mark but the tail that it
-/// names. The tail then stands behind the summary.
+/// Retires what finished compactions replaced: everything before the mark except the tail that it names. The tail then
+/// follows the summary.
 fn settle(outline: &mut Outline) {
     let summaries: Vec<MessageIx> = outline.summaries().to_vec();
     if summaries.is_empty() {
@@ -104,7 +104,7 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
             Edit { range: time, text: format!("{{\"compacted\":{}}}", site.now) }
         }]);
     }
-    // Without a `time` the mark goes right behind the output, which lies in the same object.
+    // Without a `time`, the mark is inserted behind the output, which lies in the same object.
     match spot.content.clone() {
         Some(output) => Ok(vec![Edit {
             range: output.end..output.end,
@@ -145,7 +145,7 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenCodeMessage<'a>) {
     if let (Role::Assistant, Some(model)) = (role, info.model.and_then(Raw::as_str)) {
         draft.origin.model = Some(model.into_owned());
     }
-    // An answer that failed reports nothing but zeros.
+    // A failed response reports zeros.
     let reported = info.tokens.and_then(usage).filter(|usage| usage.context() > 0);
     if let (Role::Assistant, Some(usage)) = (role, reported) {
         draft.outline.push_call(Call { message: index, time, usage });
@@ -196,15 +196,15 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
     sizes.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
     let time = state.time.and_then(|time| object::<OpenCodeTime<'a>>(time.text()).ok().flatten());
     let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
-    let failed = status == Status::Completed && state.metadata.is_some_and(tells_failure);
+    let failed = status == Status::Completed && state.metadata.is_some_and(has_failed);
     let spot = Spot { id, mark: draft.range(state.time), ..draft.spot_of(output) };
     let answered = ToolResult { tool, id: call, status, failed, cut, content: output };
     draft.push_result_at(answered, sizes, spot);
 }
 
-/// Whether what the user is shown about a command says that it ended with a code other than 0. It may be large and
-/// is opened only if it says something about its end.
-fn tells_failure(metadata: Raw<'_>) -> bool {
+/// Whether the metadata of a command have an exit code other than 0. They may be large and are parsed only if they hold an
+/// exit code.
+fn has_failed(metadata: Raw<'_>) -> bool {
     let text = metadata.text();
     memchr::memmem::find(text.as_bytes(), b"\"exit\"").is_some()
         && object::<OpenCodeMetadata<'_>>(text)

@@ -1,9 +1,9 @@
 //! OpenHands' event lists, of the old program and of the new SDK.
 //!
-//! The old program wrote [actions and observations](actions), numbered, where an observation names the action that
-//! caused it. The SDK writes [events of many kinds](events) with the ids that the model gave its calls. A list is an
-//! array, one event a line, or a member of a document: `events`, `history` or `trajectory`. Both know the
-//! [condensation], which takes events out of the context and puts a summary among those that stay.
+//! The old program wrote [actions and observations](actions) with numbers; an observation names the action that caused
+//! it. The SDK writes [events of many kinds](events) with the ids that the model gave its calls. A list is an array, one
+//! event a line, or a member of a document: `events`, `history` or `trajectory`. Both have the [condensation], which
+//! takes events out of the context and inserts a summary.
 
 mod actions;
 mod condensation;
@@ -41,7 +41,7 @@ fn matches(probe: &Probe<'_>) -> bool {
     probe.shape != Shape::Text && (probe.any(is_event) || is_event(&probe.top))
 }
 
-/// A document of one list; a line each of many such documents is something else.
+/// Whether the text is one document with a list; lines of many such documents are another format.
 fn is_document(probe: &Probe<'_>) -> bool {
     let has_list = LISTS.iter().any(|list| probe.top.starts(list) == Some('['));
     matches!(probe.shape, Shape::Object | Shape::Lines) && probe.records.len() <= 1 && has_list
@@ -52,7 +52,7 @@ fn is_kind(kind: &str) -> bool {
     kind.ends_with("Event") || kind.starts_with("Condensation") || kind == "UserRejectObservation"
 }
 
-/// Reads a session; what cannot be read is passed over with a warning.
+/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let list = list(text, &mut draft.warnings);
     let mut reader = OpenHandsContext::of(&list);
@@ -70,7 +70,7 @@ fn list<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<OpenHandsE
     if start.starts_with('[') {
         return read_list(text, warnings);
     }
-    // The beginning tells a document from a list of lines, even if its end is missing.
+    // The beginning shows whether this is a document or a list of lines, even if the end is missing.
     let top = Probe::of(start).unwrap_or_default();
     match LISTS.into_iter().find(|list| top.top.starts(list) == Some('[')) {
         Some(name) => read_list_under(name, text, warnings),
@@ -78,14 +78,14 @@ fn list<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<OpenHandsE
     }
 }
 
-/// What has to be known beyond the event at hand.
+/// What has to be known beyond the current event.
 struct OpenHandsContext<'a> {
-    /// The ids of the actions that were answered.
+    /// The ids of the actions that have an observation.
     answered: HashSet<&'a str>,
     /// The ids of the actions that were read as calls.
     calls: HashSet<&'a str>,
     alive: OpenHandsAlive<'a>,
-    /// The response that the newest message tells, in the SDK's logs.
+    /// The response of the newest message, in the SDK's logs.
     response: Option<&'a str>,
 }
 
@@ -118,12 +118,12 @@ impl<'a> OpenHandsEvent<'a> {
         self.source.and_then(Raw::as_str).as_deref() == Some(source)
     }
 
-    /// The spelling of its id: a text here, a number there, and nothing but equality matters.
+    /// Its id as it is spelled, a string or a number: ids are only compared.
     fn name(&self) -> Option<&'a str> {
         self.id.map(Raw::text)
     }
 
-    /// Whether it says what came of an action. Some observations only say that nothing did.
+    /// Whether it is the result of an action. Some observations are not.
     fn is_answer(&self) -> bool {
         let observation = self.observation.and_then(Raw::as_str);
         observation.is_some_and(|name| !matches!(&*name, "null" | "agent_state_changed"))

@@ -1,13 +1,13 @@
 //! The session logs of pi, and of what was built on it: Oh-My-Pi and OpenClaw. JSON lines that form a tree.
 //!
-//! A first record describes the session, each later one is an entry. From the third version on an entry names its
-//! parent, and going back to an earlier entry begins a new branch in the same file: what counts is the way from the
-//! last entry to the root. Older files are plain lists. A compaction is an entry, too; it says from which entry on
-//! history is kept, by id or, in the oldest files, by the number of the line. Its summary stands before what is kept.
+//! The first record describes the session, each later one is an entry. Since version 3, an entry names its parent, and
+//! going back to an earlier entry begins a new branch in the same file: the path from the last entry to the root counts.
+//! Older files are plain lists. A compaction is an entry as well. It names the first entry of the history that is kept,
+//! by id or, in the oldest files, by line number. Its summary precedes what is kept.
 //!
-//! OpenClaw leaves results as they are and writes an entry that says which of them it no longer sends.
+//! OpenClaw does not change results; it adds an entry that names those that it no longer sends.
 //!
-//! What a tool shows to the user (`details`) is often larger than what the model gets, and is passed over.
+//! What a tool shows to the user (`details`) is often larger than what the model gets, and is skipped.
 
 mod record;
 mod tree;
@@ -39,7 +39,7 @@ fn matches(probe: &Probe<'_>) -> bool {
         })
 }
 
-/// Reads record after record.
+/// Reads the log record by record.
 #[derive(Default)]
 struct PiReader {
     tree: PiTree,
@@ -111,7 +111,7 @@ impl LineReader for PiReader {
 }
 
 impl PiReader {
-    /// Takes note of the results that OpenClaw says it cleared. Those that it trimmed are still sent in part.
+    /// Notes the results that OpenClaw cleared. Trimmed results are still sent in part.
     fn take_custom(&mut self, record: &PiRecord<'_>) {
         if record.custom.map(Raw::text) != Some("\"openclaw.cache-ttl\"") {
             return;
@@ -133,7 +133,7 @@ impl PiReader {
     }
 }
 
-/// A call id without its punctuation: OpenClaw's own notes sometimes leave it out.
+/// A call id without its punctuation, which OpenClaw's notes sometimes omit.
 fn plain(id: &str) -> Cow<'_, str> {
     if id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Cow::Borrowed(id);
@@ -141,7 +141,7 @@ fn plain(id: &str) -> Cow<'_, str> {
     Cow::Owned(id.chars().filter(char::is_ascii_alphanumeric).collect())
 }
 
-/// Begins the message of a record. A summary may have a place; other messages stand where they are.
+/// Begins the message of a record. Only a summary may have a place other than its own.
 fn begin(
     draft: &mut TranscriptDraft<'_>,
     record: &PiRecord<'_>,
@@ -187,7 +187,7 @@ fn take_message(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>) -> Optio
         }
         "assistant" => {
             let index = begin(draft, record, Role::Assistant, None);
-            take_answer(draft, message);
+            take_response(draft, message);
             if let Some(usage) = message.usage.and_then(usage) {
                 draft.outline.push_call(Call { message: index, time: time_of(record), usage });
             }
@@ -214,7 +214,7 @@ fn take_message(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>) -> Optio
             let status = Status::Completed;
             let answered = ToolResult { status, failed, content: message.output, ..ToolResult::default() };
             draft.push_result(answered);
-            // The user ran it without telling the model.
+            // The user ran it without showing it to the model.
             if message.hidden.is_some_and(Raw::is_truthy) {
                 draft.outline.retire(index, index);
             }
@@ -224,8 +224,8 @@ fn take_message(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>) -> Optio
     })
 }
 
-/// Takes what the model said, block by block.
-fn take_answer(draft: &mut TranscriptDraft<'_>, message: &PiMessage<'_>) {
+/// Adds the blocks of a response.
+fn take_response(draft: &mut TranscriptDraft<'_>, message: &PiMessage<'_>) {
     if let Some(model) = message.model {
         name_model(draft, model);
     }
@@ -233,7 +233,7 @@ fn take_answer(draft: &mut TranscriptDraft<'_>, message: &PiMessage<'_>) {
     if content.is_string() {
         return draft.push_text(Kind::Text, Some(content));
     }
-    // The record was read, so this is JSON; what a block of odd shape holds is no loss.
+    // The record was read, so this is JSON. Blocks that are not objects are skipped.
     _ = each(content.text(), |Object(block): Object<PiBlock<'_>>| {
         if let Some(block) = block {
             take_block(draft, &block);
@@ -254,7 +254,7 @@ fn take_block(draft: &mut TranscriptDraft<'_>, block: &PiBlock<'_>) {
     }
 }
 
-/// Takes what a record says about the session.
+/// Notes what a record says about the session.
 fn describe(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>, kind: &str) {
     let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
     match kind {
@@ -273,7 +273,7 @@ fn describe(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>, kind: &str) 
     }
     match (record.model_id, record.model) {
         (Some(model), _) => name_model(draft, model),
-        // Oh-My-Pi writes provider and model in one.
+        // Oh-My-Pi writes `provider/model`.
         (None, Some(model)) => {
             let model = model.as_str();
             let name =

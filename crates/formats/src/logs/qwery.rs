@@ -1,8 +1,8 @@
 //! Qwery sessions: an array of messages `{id, role, content: {parts}, metadata}`.
 //!
-//! Tool parts come in two shapes: `tool-<name>` and `dynamic-tool` with a text as state, and `tool` with an
-//! object. A cut writes `compactedAt` and, unlike in the other systems, replaces the stored output: a
-//! session marked in this way has lost the text, which is why the command keeps a backup.
+//! Tool parts come in two shapes: `tool-<name>` and `dynamic-tool` with a string as state, and `tool` with an object. A
+//! cut writes `compactedAt` and, unlike in the other systems, replaces the stored output. The text is then lost, which is
+//! why the command makes a backup.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ fn matches(probe: &Probe<'_>) -> bool {
     probe.is_list() && probe.first(|message| message.has("role") && message.starts("content") == Some('{'))
 }
 
-/// Reads the messages of a session; what cannot be read is passed over with a warning.
+/// Reads the messages of a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     for message in read_list::<QweryMessage<'_>>(text, &mut draft.warnings) {
         take(draft, &message.unwrap_or_default());
@@ -46,13 +46,13 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     let text = site.text;
     let spot = site.result().ok_or_else(|| unsupported("only tool results can be marked"))?;
     let state = spot.mark.clone().ok_or_else(|| unsupported("it is not a tool result with a state"))?;
-    // Whatever a part lacks is inserted behind its state, which every tool part has.
+    // Missing members are inserted behind the state, which every tool part has.
     let insert = |member: String| Edit { range: state.end..state.end, text: format!(",{member}") };
     let placeholder = encode(site.cut.placeholder);
     let mut edits = Vec::new();
     let raw_state = text.get(state.clone()).unwrap_or_default();
     if raw_state.strip_prefix('{').is_some_and(|rest| rest.trim_ascii_start() == "}") {
-        // Three members set one by one in an empty object would each take themselves for the first.
+        // In an empty object, each of three single edits would omit the comma.
         let time = format!("{{\"compacted\":{now}}}");
         let text = format!("{{\"output\":{placeholder},\"time\":{time},\"attachments\":[]}}");
         edits.push(Edit { range: state.clone(), text });
@@ -158,7 +158,7 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &s
         Some("pending") => Status::Pending,
         _ => Status::None,
     };
-    // Only a member `tool` protects; the name inside the type does not, and so keeps its prefix.
+    // Protected tools are compared with the member `tool` only, so a name in the type keeps its prefix.
     let tool =
         part.tool.and_then(Raw::as_str).unwrap_or_else(|| match part.tool_name.and_then(Raw::as_str) {
             Some(name) if kind == "dynamic-tool" => Cow::Owned(format!("dynamic-tool/{name}")),

@@ -1,12 +1,11 @@
-//! SWE-agent's trajectories: one document whose `history` is the context, and whose `trajectory` tells the same run
-//! as steps.
+//! SWE-agent's trajectories: one document whose `history` is the context, and whose `trajectory` has the same run as
+//! steps.
 //!
-//! An agent that acts by text ends its message in a command, and the next message of the user is what that command
-//! printed: they belong together by standing next to each other, without an id. An agent that calls functions has
-//! `tool_calls`, and answers of the role `tool` with a list `tool_call_ids`. Messages marked `is_demo` show the
-//! model what a run looks like; nothing in them was done.
+//! An agent that acts by text ends its message with a command, and the next user message is the output of that command;
+//! there are no ids. An agent that calls functions has `tool_calls`, and results with the role `tool` and a list
+//! `tool_call_ids`. Messages marked `is_demo` are examples for the model and were not carried out.
 //!
-//! A trajectory without a history gives what its steps hold, the model's responses and what came of them.
+//! Of a trajectory without a history, the steps are read: responses and their results.
 
 use secateur::{MessageFacts, Role, Status};
 
@@ -25,14 +24,14 @@ pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Who
 fn matches(probe: &Probe<'_>) -> bool {
     let top = &probe.top;
     let (history, steps) = (top.starts("history") == Some('['), top.starts("trajectory") == Some('['));
-    // What others call a trajectory is a list of events, each with its source.
+    // In other formats, a trajectory is a list of events with a source each.
     let is_steps = || probe.text.contains("\"response\"") && !probe.text.contains("\"source\"");
     matches!(probe.shape, Shape::Object | Shape::Lines)
         && probe.records.len() <= 1
         && ((history && (steps || top.has("info") || top.has("environment"))) || (steps && is_steps()))
 }
 
-/// Reads a session; what cannot be read is passed over with a warning.
+/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let top =
         object::<SweAgentTop<'_>>(text.trim_start_matches('\u{FEFF}')).ok().flatten().unwrap_or_default();
@@ -63,8 +62,8 @@ fn take_history(draft: &mut TranscriptDraft<'_>, history: &[Option<SweAgentMessa
             ..MessageFacts::default()
         });
         match role {
-            Role::Tool => take_answers(draft, message),
-            Role::User if acted && !is_demo => answer(draft, None, message.content),
+            Role::Tool => take_results(draft, message),
+            Role::User if acted && !is_demo => push_result(draft, None, message.content),
             _ => {
                 chat::take_thinking(draft, message.thinking);
                 chat::take_text(draft, message.content);
@@ -75,28 +74,28 @@ fn take_history(draft: &mut TranscriptDraft<'_>, history: &[Option<SweAgentMessa
     }
 }
 
-/// One message may answer several calls. Its content is there once, so only the first answer has it.
-fn take_answers(draft: &mut TranscriptDraft<'_>, message: &SweAgentMessage<'_>) {
+/// One message may hold the results of several calls. Its content is there once, so only the first result has it.
+fn take_results(draft: &mut TranscriptDraft<'_>, message: &SweAgentMessage<'_>) {
     let list = message.call_ids.map_or("[]", Raw::text);
     let listed = element_ranges(list).into_iter().filter_map(|range| list.get(range));
     let ids = listed.chain(message.call_id.map(Raw::text)).filter_map(crate::json::fields::as_str);
     let mut content = message.content;
-    let mut is_answered = false;
+    let mut has_result = false;
     for id in ids {
-        answer(draft, Some(&id), content.take());
-        is_answered = true;
+        push_result(draft, Some(&id), content.take());
+        has_result = true;
     }
-    if !is_answered {
-        answer(draft, None, content);
+    if !has_result {
+        push_result(draft, None, content);
     }
 }
 
-fn answer(draft: &mut TranscriptDraft<'_>, id: Option<&str>, content: Option<Raw<'_>>) {
+fn push_result(draft: &mut TranscriptDraft<'_>, id: Option<&str>, content: Option<Raw<'_>>) {
     let failed = content.is_some_and(|content| is_traceback(content.text()));
     draft.push_result(ToolResult { id, status: Status::Completed, failed, content, ..ToolResult::default() });
 }
 
-/// Whether a command ended in an exception. There is no exit code, and what was printed is all that tells.
+/// Whether a command ended with an exception. There is no exit code, only the output.
 fn is_traceback(content: &str) -> bool {
     let first = content::pieces(content).into_iter().next();
     let Some(ContentPiece::Text(literal)) = first else { return false };
@@ -112,7 +111,7 @@ fn take_step(draft: &mut TranscriptDraft<'_>, step: &SweAgentStep<'_>) {
     chat::take_text(draft, said);
     if let Some(observation) = step.observation.filter(|raw| raw.text() != "null") {
         draft.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
-        answer(draft, None, Some(observation));
+        push_result(draft, None, Some(observation));
     }
 }
 
@@ -121,7 +120,7 @@ raw_fields!(
     SweAgentTop { info: "info" }
 );
 raw_fields!(
-    /// What is known about the run.
+    /// Facts about the run.
     SweAgentInfo { version: "swe_agent_version" }
 );
 raw_fields!(

@@ -1,8 +1,8 @@
 //! tau-bench's result files: an array of runs `{task_id, trial, reward, info, traj}`, where `traj` is a list of chat
 //! messages.
 //!
-//! One file holds hundreds of runs. It is read once; each run becomes a transcript of its own over the same text, so
-//! that an edit in one of them is an edit of the file.
+//! One file holds hundreds of runs. It is read once; each run becomes a transcript of its own over the same text, so an
+//! edit in one of them is an edit of the file.
 
 use std::borrow::Cow;
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn however_little_is_there_is_read_and_left_as_it_is() {
+    fn every_prefix_can_be_read_and_stays_unchanged() {
         for text in [FILE] {
             for end in 1..text.len() {
                 let bytes = &text.as_bytes()[..end];

@@ -1,11 +1,11 @@
-//! Messages of the Vercel AI SDK, as its chats are kept: a list of `{id, role, parts}`.
+//! Stored chats of the Vercel AI SDK: a list of `{id, role, parts}`.
 //!
-//! A tool part holds the call and its result in one record, `{type: "tool-<name>", toolCallId, state, input,
-//! output}`; here it becomes two parts of the outline, the second only when there is an answer. The SDK's fourth
-//! version had `{role, content, toolInvocations}` instead, and later parts `{type: "tool-invocation",
-//! toolInvocation}`; chats that were kept since then hold all of these shapes.
+//! A tool part holds the call and its result in one record, `{type: "tool-<name>", toolCallId, state, input, output}`; here
+//! it becomes two parts of the outline, the second only if there is a result. Version 4 of the SDK had
+//! `{role, content, toolInvocations}` instead, and later parts `{type: "tool-invocation", toolInvocation}`; old chats
+//! hold all of these shapes.
 //!
-//! Sources, steps and data of the application's own are for its page; no model sees them.
+//! Sources, steps and the application's own data are for its page; no model sees them.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Who
 fn matches(probe: &Probe<'_>) -> bool {
     let is_message = |message: &ProbedRecord| {
         let has_list = |key: &str| message.starts(key) == Some('[');
-        // Parts without a type are those of a provider's own messages.
+        // Parts without a type belong to a provider's own messages.
         let is_typed = message.has("id") || !message.types.is_empty();
         message.has("role") && ((has_list("parts") && is_typed) || has_list("toolInvocations"))
     };
@@ -34,7 +34,7 @@ fn matches(probe: &Probe<'_>) -> bool {
     probe.is_list() && probe.any(is_message) && !probe.any(is_other)
 }
 
-/// Reads a session; what cannot be read is passed over with a warning.
+/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     for message in read_list::<UiMessage<'_>>(text, &mut draft.warnings) {
         take(draft, &message.unwrap_or_default());
@@ -102,7 +102,7 @@ fn take_part(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>) {
     }
 }
 
-/// How far a tool has come.
+/// The status of a tool.
 fn status(state: &str) -> Status {
     match state {
         "output-available" | "result" => Status::Completed,
@@ -138,7 +138,7 @@ raw_fields!(
               tools: "toolInvocations", attachments: "experimental_attachments", created: "createdAt" }
 );
 raw_fields!(
-    /// What applications keep beside a message; a time is the one thing on which they agree.
+    /// What applications store beside a message; only the time has a usual name.
     UiMetadata { created: "createdAt" }
 );
 raw_fields!(
@@ -146,7 +146,7 @@ raw_fields!(
     UiPart { kind: "type", text: "text", reasoning: "reasoning", invocation: "toolInvocation" }
 );
 raw_fields!(
-    /// A tool part, or an invocation of the fourth version.
+    /// A tool part, or an invocation of version 4.
     UiTool { name: "toolName", call: "toolCallId", state: "state", input: "input", raw_input: "rawInput",
            args: "args", output: "output", result: "result", error: "errorText" }
 );

@@ -1,4 +1,4 @@
-//! The records of a log, read in one pass: what is known stays raw until it is wanted, the rest is skipped.
+//! The records of a log, read in one pass: known members stay raw until they are needed, others are skipped.
 
 use secateur::Usage;
 use serde::de::{IgnoredAny, MapAccess};
@@ -8,7 +8,7 @@ use crate::json::fields::{is_null, object, raw_fields};
 use crate::json::{Fields, List, Object, Raw};
 use crate::time;
 
-/// Reads what the provider reported.
+/// Reads the usage.
 pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = object::<ClaudeTokens<'_>>(raw.text()).ok()??;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
@@ -95,7 +95,7 @@ impl ClaudeRecord<'_> {
             |raw: Option<Raw<'_>>| raw.filter(|raw| raw.is_string()).map(|raw| RecordId::of(raw.text()));
         match named(self.parent).or_else(|| named(self.logical_parent)) {
             Some(parent) => ClaudeParent::Record(parent),
-            // A compaction begins anew, but what it summarises was said before it.
+            // A compaction has no parent, but it follows what it summarises.
             None if self.compaction.is_some() || !self.parent.is_some_and(|raw| is_null(raw.text())) => {
                 ClaudeParent::Unknown
             }
@@ -112,7 +112,7 @@ impl ClaudeRecord<'_> {
     }
 }
 
-/// What is sent to the provider, or came from it.
+/// A message as the provider's API writes it.
 #[derive(Default)]
 pub(super) struct ClaudeMessage<'a> {
     pub(super) id: Option<Raw<'a>>,
@@ -160,23 +160,23 @@ raw_fields!(
             source: "source" }
 );
 raw_fields!(
-    /// What the provider reported.
+    /// The usage.
     ClaudeTokens { input: "input_tokens", output: "output_tokens", cache_read: "cache_read_input_tokens",
              cache_write: "cache_creation_input_tokens", writes: "cache_creation" }
 );
 raw_fields!(
-    /// What was written to caches, by how long they live.
+    /// Tokens written to caches, by their lifetime.
     ClaudeWrites { hour: "ephemeral_1h_input_tokens" }
 );
 raw_fields!(
-    /// What a compaction left in the context.
+    /// The messages that a compaction left in the context.
     pub(super) ClaudeCompaction { segment: "preservedSegment", messages: "preservedMessages" }
 );
 raw_fields!(
-    /// Messages that a compaction kept: the ends of their chain, or each.
+    /// Messages that a compaction kept: the two ends of their chain, or all of them.
     pub(super) ClaudePreserved { head: "headUuid", tail: "tailUuid", uuids: "uuids", all: "allUuids" }
 );
 raw_fields!(
-    /// What a small compaction cleared.
+    /// The results that a microcompaction cleared.
     pub(super) ClaudeCleared { calls: "compactedToolIds" }
 );

@@ -1,8 +1,8 @@
-//! The model's answers, which a log tells in several lines.
+//! Responses that a log writes as several lines.
 //!
-//! Lines of one answer mostly follow each other, and then their blocks simply are added to the newest message. But a
-//! tool may be done before the model is, and its result stands between the lines: such an answer is in pieces until
-//! the log has been read.
+//! Lines of one response mostly follow each other, and then their blocks are simply added to the newest message. But a
+//! tool may finish before the response does, and its result then lies between the lines. Such a response is in fragments
+//! until the whole log has been read.
 
 use secateur::{MessageIx, Pick};
 
@@ -10,16 +10,17 @@ use super::tree::RecordId;
 use crate::draft::TranscriptDraft;
 use crate::tables::{Map, Set};
 
+/// The fragments of responses.
 #[derive(Default)]
 pub(super) struct SplitResponses {
-    /// The message that an answer begins with.
+    /// The message that a response begins with.
     starts: Map<RecordId, MessageIx>,
-    /// Messages that go on with an answer, and the one that it began with.
+    /// Messages that continue a response, each with the one that it began with.
     fragments: Vec<(MessageIx, MessageIx)>,
 }
 
 impl SplitResponses {
-    /// Takes a message that holds a line of this answer.
+    /// Adds a message that holds a line of this response.
     pub(super) fn add(&mut self, answer: RecordId, message: MessageIx) {
         let start = *self.starts.entry(answer).or_insert(message);
         if start != message && self.fragments.last().is_none_or(|&(last, _)| last != message) {
@@ -27,8 +28,7 @@ impl SplitResponses {
         }
     }
 
-    /// Puts the fragments together. Says for each message as it was read which one it is now; nothing if all are
-    /// what they were.
+    /// Joins the fragments. Returns for each message as it was read its number from now on; empty if none changed.
     pub(super) fn join(&self, draft: &mut TranscriptDraft<'_>) -> Vec<MessageIx> {
         if self.fragments.is_empty() {
             return Vec::new();

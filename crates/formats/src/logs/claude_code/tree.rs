@@ -1,9 +1,9 @@
 //! The tree that the records of a log form, and which of its messages are alive.
 //!
-//! Every record names its parent, also those that the model never sees, so the ancestry of the newest message leads
-//! through all of them. Whoever is not on that way was left behind when the user went back, but for one thing: the
-//! results of parallel calls hang side by side off the lines that called, and the conversation goes on from one of
-//! them only. A result lives as long as its call does.
+//! Every record names its parent, also those that the model never sees, so the ancestry of the newest message includes
+//! them. A message outside of that ancestry was abandoned when the user went back, with one exception: the results of
+//! parallel calls are siblings, and the conversation continues from only one of them. A result is alive as long as its
+//! call is.
 
 use std::num::NonZeroU32;
 
@@ -14,53 +14,53 @@ use crate::tables::{Map, Set};
 
 /// A record's id, by its hash: ids are long, and there are many.
 ///
-/// The two halves apart take no more room in a table than they need; a number of 128 bits would be padded.
+/// Two 64-bit halves, because a 128-bit number would be padded in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RecordId(u64, u64);
 
 impl RecordId {
-    /// The id that a literal spells.
+    /// The id of a string literal.
     pub(super) fn of(literal: &str) -> Self {
         let hash = xxh3_128(literal.as_bytes());
         Self((hash >> 64) as u64, hash as u64)
     }
 }
 
-/// Whom a record follows.
+/// The parent of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ClaudeParent {
     /// None: it begins a conversation.
     Root,
-    /// The record with this id; if there is none, the message before.
+    /// The record with this id; the previous message if there is no such record.
     Record(RecordId),
-    /// It does not say: the message before.
+    /// Not given: the previous message.
     Unknown,
 }
 
-/// Where a message is spoken.
+/// Which conversation a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClaudeChain {
-    /// In the conversation.
+    /// The main conversation.
     Main,
-    /// In that of a sub-agent, which the main model never sees.
+    /// That of a sub-agent, which the main model never sees.
     Side,
 }
 
-/// Records by number. An id is looked up when a record names it, and from then on only its number counts: a node
-/// takes a quarter of the room that it would with the ids of its neighbours, and no lookup leads from one to the next.
+/// Records by number. An id is looked up once, when a record names it; after that only numbers are used, which makes a
+/// node four times smaller than one with ids, and needs no lookups between nodes.
 #[derive(Default)]
 pub(super) struct ClaudeTree {
     numbers: Map<RecordId, NodeNumber>,
-    /// The id that was looked up last with success: mostly that of the next record's parent.
+    /// The last id that was found: mostly that of the next record's parent.
     latest: Option<(RecordId, NodeNumber)>,
-    /// Every record that was mentioned; nothing if it was named as a parent and never came.
+    /// Every record that was mentioned; `None` if it was named as a parent and does not exist.
     nodes: Vec<Option<ClaudeNode>>,
     lines: Vec<ClaudeLine>,
-    /// The newest line of the conversation.
+    /// The newest line of the main conversation.
     newest: Option<NodeNumber>,
 }
 
-/// The place of a record among the nodes, counted from one.
+/// The position of a record among the nodes, counted from one.
 type NodeNumber = NonZeroU32;
 
 struct ClaudeNode {
@@ -78,7 +78,7 @@ struct ClaudeLine {
     record: NodeNumber,
     message: MessageIx,
     chain: ClaudeChain,
-    /// The conversation can end here. It does not end with a mark: its summary is still missing.
+    /// Whether the conversation can end here. It cannot end with a mark, whose summary is still missing.
     is_end: bool,
 }
 
@@ -89,13 +89,13 @@ pub(super) struct ClaudeBoundary {
 }
 
 impl ClaudeTree {
-    /// Takes a record that is no message.
-    pub(super) fn pass(&mut self, id: Option<RecordId>, parent: ClaudeParent) {
+    /// Adds a record that is not a message.
+    pub(super) fn push(&mut self, id: Option<RecordId>, parent: ClaudeParent) {
         self.enter(id, parent, None);
     }
 
-    /// Takes a record that is a message, or a part of one.
-    pub(super) fn speak(
+    /// Adds a record that is a message, or a part of one.
+    pub(super) fn push_message(
         &mut self,
         id: Option<RecordId>,
         parent: ClaudeParent,
@@ -109,8 +109,8 @@ impl ClaudeTree {
         self.lines.push(ClaudeLine { record, message, chain, is_end: true });
     }
 
-    /// Takes the mark of a compaction.
-    pub(super) fn mark(&mut self, id: Option<RecordId>, parent: ClaudeParent, message: MessageIx) {
+    /// Adds the mark of a compaction.
+    pub(super) fn push_mark(&mut self, id: Option<RecordId>, parent: ClaudeParent, message: MessageIx) {
         let record = self.enter(id, parent, Some(message));
         self.lines.push(ClaudeLine { record, message, chain: ClaudeChain::Main, is_end: false });
     }
@@ -137,7 +137,7 @@ impl ClaudeTree {
         number
     }
 
-    /// The number of the record with this id, which may be yet to come.
+    /// The number of the record with this id, which may not have been read yet.
     fn number(&mut self, id: RecordId) -> NodeNumber {
         if let Some((latest, number)) = self.latest
             && latest == id
@@ -156,7 +156,7 @@ impl ClaudeTree {
         number
     }
 
-    /// Makes room for one more record.
+    /// Adds an empty node.
     fn add(&mut self) -> NodeNumber {
         self.nodes.push(None);
         u32::try_from(self.nodes.len()).ok().and_then(NodeNumber::new).unwrap_or(NodeNumber::MAX)
@@ -177,9 +177,9 @@ impl ClaudeTree {
         if node.is_root { None } else { named.or(node.before) }
     }
 
-    /// A record and those that it follows, newest first, as far back as they are known.
+    /// A record and its ancestors, newest first.
     fn ancestry(&self, number: NodeNumber) -> impl Iterator<Item = NodeNumber> {
-        // Records that follow each other in a circle are followed once.
+        // A cycle of records is followed once.
         let mut seen = Set::default();
         let all = std::iter::successors(Some(number), |&number| self.parent(number));
         all.take_while(move |&number| seen.insert(number))
@@ -194,14 +194,14 @@ impl ClaudeTree {
         segment.filter_map(|number| self.node(number)?.message).collect()
     }
 
-    /// Retires what the model no longer sees. `renamed` says which message a message has become.
+    /// Retires the messages that the model no longer sees. `renamed` gives the number that a message has now.
     pub(super) fn retire(
         &self,
         outline: &mut Outline,
         boundaries: &[ClaudeBoundary],
         renamed: impl Fn(MessageIx) -> MessageIx,
     ) {
-        // A log of nothing but a sub-agent is a conversation, too.
+        // A log of nothing but a sub-agent is a conversation as well.
         let has_main = self.lines.iter().any(|line| line.chain == ClaudeChain::Main && line.is_end);
         let is_aside = |line: &ClaudeLine| has_main && line.chain == ClaudeChain::Side;
         let Some(end) = self.lines.iter().rfind(|line| line.is_end && !is_aside(line)) else { return };
@@ -215,7 +215,7 @@ impl ClaudeTree {
                 aside.insert(renamed(line.message));
             }
         }
-        keep_answers(outline, &mut alive, outline.messages());
+        keep_results(outline, &mut alive, outline.messages());
         let mut next = None;
         for message in outline.messages().rev() {
             if alive.contains(&message) {
@@ -235,7 +235,7 @@ impl ClaudeTree {
             before.extend((from..mark.0).map(MessageIx));
             from = from.max(mark.0);
             let mut kept: Set<MessageIx> = kept.iter().map(|&message| renamed(message)).collect();
-            keep_answers(outline, &mut kept, before.iter().copied());
+            keep_results(outline, &mut kept, before.iter().copied());
             before.retain(|&message| {
                 let is_kept = kept.contains(&message);
                 if !is_kept {
@@ -251,8 +251,8 @@ fn place(number: NodeNumber) -> usize {
     number.get() as usize - 1
 }
 
-/// Adds the messages that answer calls of those that are kept.
-fn keep_answers(outline: &Outline, kept: &mut Set<MessageIx>, candidates: impl Iterator<Item = MessageIx>) {
+/// Adds the messages with results of calls in the kept messages.
+fn keep_results(outline: &Outline, kept: &mut Set<MessageIx>, candidates: impl Iterator<Item = MessageIx>) {
     if kept.is_empty() {
         return;
     }

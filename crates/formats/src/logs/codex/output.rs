@@ -1,8 +1,7 @@
-//! What a Codex tool answered: how long its text is, and whether the command succeeded.
+//! The output of a Codex tool: its size, and whether the command succeeded.
 //!
-//! Codex has no field for an exit code. Newer outputs begin with a few lines about the process, older ones are JSON
-//! that was put into a string, `{"output":…,"metadata":{"exit_code":…}}`; of those only the inner output is what the
-//! tool said.
+//! Codex has no field for an exit code. Newer outputs begin with a few lines about the process. Older ones are JSON inside
+//! a string, `{"output":…,"metadata":{"exit_code":…}}`, of which only the inner output is the tool's.
 
 use memchr::memmem;
 use secateur::{Measures, Sizes};
@@ -13,10 +12,10 @@ use crate::json::fields::{object, raw_fields};
 use crate::json::{Raw, decode};
 use crate::sizes;
 
-/// What an output tells about itself.
+/// The facts about an output.
 pub(super) struct CodexReading {
     pub sizes: Sizes,
-    /// The command ended with another exit code than 0.
+    /// The exit code of the command is not 0.
     pub failed: bool,
 }
 
@@ -25,7 +24,7 @@ raw_fields!(
     CodexWrapped { output: "output", metadata: "metadata" }
 );
 raw_fields!(
-    /// What a wrapped output says about its command.
+    /// The metadata of a wrapped output.
     CodexMetadata { exit: "exit_code" }
 );
 
@@ -39,8 +38,8 @@ pub(super) fn read(raw: &str, measures: &Measures) -> CodexReading {
     let mut sizes = content::sizes(raw, measures);
     let failed = match *content::pieces(raw) {
         [ContentPiece::Text(literal), ..] => {
-            if let Some(said) = said(literal).filter(|_| measures.source) {
-                sizes.source = xxh3_64(said.as_bytes());
+            if let Some(own) = own_output(literal).filter(|_| measures.source) {
+                sizes.source = xxh3_64(own.as_bytes());
             }
             is_failure(literal)
         }
@@ -49,9 +48,8 @@ pub(super) fn read(raw: &str, measures: &Measures) -> CodexReading {
     CodexReading { sizes, failed }
 }
 
-/// What the tool itself said, behind the lines about the process, which differ each time. So one output that comes
-/// twice is known as one.
-fn said(literal: &str) -> Option<&str> {
+/// The output behind the lines about the process. Those differ each time, so they would hide that two outputs are equal.
+fn own_output(literal: &str) -> Option<&str> {
     const MARK: &str = r"\nOutput:\n";
     let header = header(literal);
     let is_process = ["Wall time: ", "Exit code: "]
@@ -60,7 +58,7 @@ fn said(literal: &str) -> Option<&str> {
     literal.get(header.len()..)?.strip_prefix(MARK).filter(|_| is_process)
 }
 
-/// The lines before the output proper.
+/// The lines before the output.
 fn header(literal: &str) -> &[u8] {
     const LONGEST: usize = 600;
     let start = literal.as_bytes().get(..LONGEST).unwrap_or(literal.as_bytes());
@@ -77,8 +75,8 @@ fn unwrap(raw: &str, measures: &Measures) -> Option<CodexReading> {
     Some(CodexReading { sizes, failed: metadata.exit.and_then(Raw::as_i64).is_some_and(|exit| exit != 0) })
 }
 
-/// Whether the lines before the output proper tell of an exit code other than 0. They contain nothing that JSON
-/// escapes but line ends, so the literal need not be decoded.
+/// Whether the lines before the output name an exit code other than 0. JSON escapes nothing in them but line ends, so the
+/// literal need not be decoded.
 fn is_failure(literal: &str) -> bool {
     let header = header(literal);
     let code = ["Process exited with code ", "Exit code: "].into_iter().find_map(|label| {

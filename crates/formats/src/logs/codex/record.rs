@@ -1,4 +1,4 @@
-//! The records of a rollout, read in one pass: what is known stays raw until it is wanted, the rest is skipped.
+//! The records of a rollout, read in one pass: known members stay raw until they are needed, others are skipped.
 
 use secateur::Usage;
 use serde::de::{IgnoredAny, MapAccess};
@@ -12,8 +12,8 @@ pub(super) fn instructions(raw: Raw<'_>) -> Option<Raw<'_>> {
     wrapped.map_or(Some(raw), |wrapped| wrapped.text).filter(|text| text.is_string())
 }
 
-/// Codex counts what was cached as input, and reasoning as output. The latter is left so: the log's readers compare
-/// it with the provider's bill.
+/// Reads the usage. Codex counts cached tokens as input, and reasoning as output; the latter is kept, as on the
+/// provider's bill.
 pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = object::<CodexTokens<'_>>(raw.text()).ok()??;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
@@ -56,14 +56,14 @@ raw_fields!(
            history: "replacement_history" }
 );
 raw_fields!(
-    /// What the model is told before everything else.
+    /// The system prompt.
     CodexInstructions { text: "text" }
 );
 raw_fields!(
-    /// What a `token_count` tells.
+    /// The usage in a `token_count`.
     pub(super) CodexInfo { total: "total_token_usage", last: "last_token_usage" }
 );
 raw_fields!(
-    /// What the provider reported.
+    /// The usage of one call, or of all.
     CodexTokens { input: "input_tokens", cached: "cached_input_tokens", output: "output_tokens", total: "total_tokens" }
 );

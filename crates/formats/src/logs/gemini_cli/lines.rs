@@ -1,4 +1,4 @@
-//! Chats that only grow: one record a line.
+//! Append-only chats: one record a line.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::draft::TranscriptDraft;
 use crate::json::fields::object;
 use crate::json::{Each, Fields, Object, Raw};
 
-/// Reads the lines; what is known of a message is its last version, at its first place.
+/// Reads the lines. Of each message the last version counts, at the place of the first.
 pub(super) fn read<'a>(draft: &mut TranscriptDraft<'_>, text: &'a str) {
     let records = read_lines::<GeminiCliRecord<'a>>(text, &mut draft.warnings);
     let mut chat = GeminiCliChat::default();
@@ -19,31 +19,31 @@ pub(super) fn read<'a>(draft: &mut TranscriptDraft<'_>, text: &'a str) {
         describe(draft, &record.head);
         chat.record(record);
     }
-    chat.tell(draft);
+    chat.write(draft);
 }
 
 #[derive(Default)]
 struct GeminiCliChat<'a> {
-    /// Each message that there ever was, in its last version.
+    /// Every message, in its last version.
     messages: Vec<GeminiCliMessage<'a>>,
-    /// Where the message with an id is, by the literal of the id; those that were left are not found any more.
+    /// The index of the message with an id, by the literal of the id; without abandoned messages.
     ids: HashMap<&'a str, usize>,
-    /// How many messages there were when this one was left.
-    left: HashMap<usize, usize>,
-    /// The messages that the model is given, in order.
+    /// How many messages there were when each of these was abandoned.
+    abandoned: HashMap<usize, usize>,
+    /// The messages of the context, in order.
     current: Vec<usize>,
-    /// The same messages, to be asked for.
+    /// The same messages as a set.
     is_current: HashSet<usize>,
 }
 
 impl<'a> GeminiCliChat<'a> {
     fn record(&mut self, record: GeminiCliRecord<'a>) {
         if let Some(id) = record.rewind {
-            // Going back to a message that nobody knows leaves everything.
+            // Going back to an unknown message abandons everything.
             let known = self.ids.get(id.text()).copied();
             let from = known.and_then(|known| self.current.iter().rposition(|&at| at == known)).unwrap_or(0);
             for index in self.current.split_off(from) {
-                self.leave(index);
+                self.abandon(index);
             }
         }
         if let Some(messages) = record.replaced {
@@ -54,7 +54,7 @@ impl<'a> GeminiCliChat<'a> {
             }
             for index in before {
                 if !self.is_current.contains(&index) {
-                    self.leave(index);
+                    self.abandon(index);
                 }
             }
         }
@@ -74,23 +74,23 @@ impl<'a> GeminiCliChat<'a> {
         if let Some(id) = id {
             self.ids.insert(id, index);
         }
-        // A new version stands where the old one stood.
+        // A new version keeps the place of the old one.
         if self.is_current.insert(index) {
             self.current.push(index);
         }
     }
 
-    fn leave(&mut self, index: usize) {
+    fn abandon(&mut self, index: usize) {
         self.is_current.remove(&index);
-        self.left.insert(index, self.messages.len());
+        self.abandoned.insert(index, self.messages.len());
         if let Some(id) = self.messages.get(index).and_then(|message| message.id) {
             self.ids.remove(id.text());
         }
     }
 
-    /// Tells the messages, and which of them were left when.
-    fn tell(&self, draft: &mut TranscriptDraft<'_>) {
-        let told: Vec<(MessageIx, Option<MessageIx>)> = self
+    /// Adds the messages, and retires those that were abandoned.
+    fn write(&self, draft: &mut TranscriptDraft<'_>) {
+        let written: Vec<(MessageIx, Option<MessageIx>)> = self
             .messages
             .iter()
             .map(|message| {
@@ -99,15 +99,15 @@ impl<'a> GeminiCliChat<'a> {
             })
             .collect();
         let Some(last) = draft.outline.messages().next_back() else { return };
-        for (&index, &at) in &self.left {
-            if let Some(&(_, Some(message))) = told.get(index) {
-                draft.outline.retire(message, told.get(at).map_or(last, |&(next, _)| next.min(last)));
+        for (&index, &at) in &self.abandoned {
+            if let Some(&(_, Some(message))) = written.get(index) {
+                draft.outline.retire(message, written.get(at).map_or(last, |&(next, _)| next.min(last)));
             }
         }
     }
 }
 
-/// A line: a message, a change of what the chat says about itself, or a step back.
+/// A line: a message, a change of the chat's description, or a step back.
 #[derive(Default)]
 struct GeminiCliRecord<'a> {
     head: GeminiCliHead<'a>,
@@ -134,7 +134,7 @@ impl<'a> Fields<'a> for GeminiCliRecord<'a> {
     }
 }
 
-/// What a line `$set` holds.
+/// The content of a line `$set`.
 #[derive(Default)]
 struct GeminiCliChange<'a> {
     head: GeminiCliHead<'a>,

@@ -1,4 +1,4 @@
-//! The records of a session: what is known stays raw until it is wanted, the rest is skipped.
+//! The records of a session: known members stay raw until they are needed, others are skipped.
 
 use secateur::Usage;
 use serde::de::{IgnoredAny, MapAccess};
@@ -17,7 +17,7 @@ raw_fields!(
             attachments: "attachments", metadata: "metadata" }
 );
 raw_fields!(
-    /// What a tool tells the user beside its output.
+    /// What a tool shows to the user beside its output.
     pub(super) OpenCodeMetadata { exit: "exit" }
 );
 raw_fields!(
@@ -25,7 +25,7 @@ raw_fields!(
     pub(super) OpenCodeHead { info: "info" }
 );
 raw_fields!(
-    /// What a session says about itself.
+    /// The session's own description.
     pub(super) OpenCodeSessionInfo { id: "id", title: "title", version: "version", directory: "directory", model: "model" }
 );
 raw_fields!(
@@ -37,15 +37,15 @@ raw_fields!(
     pub(super) OpenCodeTime { created: "created", compacted: "compacted" }
 );
 raw_fields!(
-    /// What the provider reported.
+    /// The usage.
     pub(super) OpenCodeTokens { input: "input", output: "output", reasoning: "reasoning", total: "total", cache: "cache" }
 );
 raw_fields!(
-    /// What the provider reported about its cache.
+    /// The usage of the cache.
     pub(super) OpenCodeCache { read: "read", write: "write" }
 );
 
-/// Reads what the provider reported: `{input, output, reasoning, total?, cache: {read, write}}`.
+/// Reads the usage: `{input, output, reasoning, total?, cache: {read, write}}`.
 pub(in crate::logs) fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = object::<OpenCodeTokens<'_>>(raw.text()).ok()??;
     let cache = tokens
@@ -104,8 +104,7 @@ impl OpenCodePart<'_> {
         self.kind.and_then(Raw::as_str).as_deref() == Some(kind)
     }
 
-    /// Whether a file is sent as an image or another medium: a reference to a file of text is not, for its text
-    /// stands in a part of its own.
+    /// Whether a file is sent as media. A reference to a text file is not: its text is a part of its own.
     pub(super) fn holds_media(&self) -> bool {
         let begins = |raw: Option<Raw<'_>>, start| raw.is_some_and(|raw| raw.text().starts_with(start));
         begins(self.mime, "\"image/") || begins(self.url, "\"data:")

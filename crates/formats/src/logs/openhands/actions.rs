@@ -1,8 +1,8 @@
 //! The old program's actions and observations.
 //!
-//! An action of the agent that was carried out is a call, with its `args` as input, and the observation that it
-//! caused is the result. The model's words before the call are in the args as `thought`, and stay there. Messages
-//! are actions, too, and so are changes of the agent's state, which no model sees.
+//! An action of the agent that was carried out is a tool call with its `args` as input, and the observation that it
+//! caused is the result. The model's text before the call is in the args as `thought`, and stays there. Messages are
+//! actions as well, and so are changes of the agent's state, which no model sees.
 
 use secateur::{Kind, MessageFacts, Role, Status};
 
@@ -13,7 +13,7 @@ use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::raw_fields;
 use crate::json::{Raw, read};
 
-/// The actions that are calls even if no observation answers them.
+/// The actions that are calls even without an observation.
 const CALLS: [&str; 10] = [
     "run",
     "run_ipython",
@@ -27,7 +27,7 @@ const CALLS: [&str; 10] = [
     "delegate",
 ];
 
-/// Takes an event.
+/// Adds an event.
 pub(super) fn take<'a>(
     draft: &mut TranscriptDraft<'_>,
     reader: &mut OpenHandsContext<'a>,
@@ -122,7 +122,7 @@ fn answer<'a>(
     draft.push_result(ToolResult {
         id: Some(cause),
         status: if is_error { Status::Error } else { Status::Completed },
-        // A command that is still running when its time is up has the code -1.
+        // A command that timed out has the exit code -1.
         failed: code.is_some_and(|code| code > 0),
         content: event.content,
         ..ToolResult::default()
@@ -155,20 +155,20 @@ fn note_model(draft: &mut TranscriptDraft<'_>, event: &OpenHandsEvent<'_>) {
 }
 
 raw_fields!(
-    /// What an action is about.
+    /// The arguments of an action.
     OpenHandsArgs { content: "content", images: "image_urls", thought: "thought", final_thought: "final_thought",
            forgotten: "forgotten_event_ids", forgotten_start: "forgotten_events_start_id",
            forgotten_end: "forgotten_events_end_id", summary: "summary", offset: "summary_offset" }
 );
 raw_fields!(
-    /// What an observation says beside its content; a command's exit code stands here or one level deeper.
+    /// The rest of an observation; a command's exit code is here or one level deeper.
     OpenHandsExtras { exit_code: "exit_code", metadata: "metadata" }
 );
 raw_fields!(
-    /// Where an action comes from.
+    /// The origin of an action.
     OpenHandsMetadata { response: "model_response" }
 );
 raw_fields!(
-    /// What the model responded.
+    /// The response of the model.
     OpenHandsResponse { model: "model" }
 );

@@ -1,8 +1,7 @@
-//! A condensation: events are forgotten, and a summary stands among those that are left.
+//! A condensation: events are forgotten, and a summary is inserted among the others.
 //!
-//! The log names the events that leave, and the place of the summary by its distance from the beginning, counted in
-//! events that are still alive. A message leaves the context when all events that it was made of are forgotten: the
-//! calls of one response of the model are several events and one message.
+//! The log names the forgotten events, and the place of the summary as a number of remaining events. A message leaves the
+//! context when all of its events are forgotten: the calls of one response are several events and one message.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,13 +14,13 @@ use crate::json::Raw;
 /// The events that are still in the context.
 #[derive(Default)]
 pub(super) struct OpenHandsAlive<'a> {
-    /// Each with its id and the message that tells it, in the order of the log.
+    /// Each with its id and its message, in the order of the log.
     events: Vec<(Option<&'a str>, MessageIx)>,
-    /// The summary that stands for what was forgotten.
+    /// The summary of the forgotten events.
     summary: Option<MessageIx>,
 }
 
-/// What a condensation says.
+/// The content of a condensation.
 pub(super) struct OpenHandsCondensed<'a> {
     /// The ids of the events that leave.
     pub forgotten: HashSet<&'a str>,
@@ -33,12 +32,12 @@ pub(super) struct OpenHandsCondensed<'a> {
 }
 
 impl<'a> OpenHandsAlive<'a> {
-    /// Takes note of an event that is told by this message.
+    /// Adds an event of this message.
     pub(super) fn push(&mut self, id: Option<&'a str>, message: MessageIx) {
         self.events.push((id, message));
     }
 
-    /// Takes events out of the context.
+    /// Takes the forgotten events out of the context.
     pub(super) fn condense(&mut self, draft: &mut TranscriptDraft<'_>, condensed: &OpenHandsCondensed<'_>) {
         let is_forgotten = |id: Option<&str>| {
             id.is_some_and(|id| {
@@ -80,7 +79,7 @@ impl<'a> OpenHandsAlive<'a> {
     }
 }
 
-/// The spellings of the ids in a list.
+/// The ids in a list, as they are spelled.
 pub(super) fn ids(list: Option<Raw<'_>>) -> HashSet<&str> {
     let list = list.map(Raw::text).filter(|list| list.starts_with('[')).unwrap_or_default();
     element_ranges(list).into_iter().filter_map(|range| list.get(range)).collect()

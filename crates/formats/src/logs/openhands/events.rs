@@ -1,8 +1,8 @@
 //! The SDK's events.
 //!
-//! Each call of the model is an event, and events next to each other that share a response are one message. An
-//! observation, an error or a rejection answers a call by its id. Events of other kinds tell of the program's state
-//! and reach no model.
+//! Each tool call is an event, and neighbouring events of one response are one message. An observation, an error or a
+//! rejection is the result of the call with its id. Events of other kinds are about the program's state, and no model
+//! sees them.
 
 use secateur::{Kind, MessageFacts, Role, Status};
 
@@ -13,7 +13,7 @@ use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::Raw;
 use crate::json::fields::raw_fields;
 
-/// Takes an event.
+/// Adds an event.
 pub(super) fn take<'a>(
     draft: &mut TranscriptDraft<'_>,
     reader: &mut OpenHandsContext<'a>,
@@ -78,7 +78,7 @@ fn say<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, e
     }
 }
 
-/// The words before a call, its thinking and the call itself.
+/// The text before a call, its thinking and the call itself.
 fn act<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, event: &OpenHandsEvent<'a>) {
     let response = event.response.map(Raw::text).filter(|id| *id != "null");
     let newest = draft.outline.messages().next_back();
@@ -98,7 +98,7 @@ fn act<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, e
     draft.push_call(ToolCall { tool: tool.as_deref(), id: id.as_deref(), input, ..ToolCall::default() });
 }
 
-/// Thinking comes as blocks that are signed, or as a text; who gives both gives the same twice.
+/// Thinking is given as signed blocks or as text; if both are there, they are the same.
 fn think(draft: &mut TranscriptDraft<'_>, reasoning: Option<Raw<'_>>, blocks: Option<Raw<'_>>) {
     if blocks.is_some_and(is_filled) {
         chat::take_thinking(draft, blocks);
@@ -119,7 +119,7 @@ fn observe<'a>(
     let is_error = seen.is_error.is_some_and(Raw::is_truthy);
     let answered = ToolResult {
         status: if is_error { Status::Error } else { Status::Completed },
-        // A command that is still running when its time is up has the code -1.
+        // A command that timed out has the exit code -1.
         failed: code.is_some_and(|code| code > 0),
         content: seen.content.or(seen.output),
         ..ToolResult::default()
@@ -149,13 +149,13 @@ fn answer<'a>(
     draft.push_result(ToolResult { id: id.as_deref(), tool: tool.as_deref(), ..answered });
 }
 
-/// Whether there is something in a value.
+/// Whether a value is not empty.
 fn is_filled(raw: Raw<'_>) -> bool {
     raw.is_truthy() && raw.text().strip_prefix('[').is_none_or(|rest| rest.trim_start() != "]")
 }
 
 raw_fields!(
-    /// A message as the model sees it.
+    /// A message as it is sent.
     OpenHandsMessage { role: "role", content: "content", reasoning: "reasoning_content", thinking: "thinking_blocks" }
 );
 raw_fields!(
@@ -163,7 +163,7 @@ raw_fields!(
     OpenHandsCall { id: "id", name: "name", arguments: "arguments" }
 );
 raw_fields!(
-    /// What a tool answered; a command's exit code stands here or one level deeper.
+    /// A tool result; a command's exit code is here or one level deeper.
     OpenHandsObservation { content: "content", output: "output", is_error: "is_error", exit_code: "exit_code",
                   metadata: "metadata" }
 );

@@ -1,4 +1,4 @@
-//! The records of a log, read in one pass: what is known stays raw until it is wanted, the rest is skipped.
+//! The records of a log, read in one pass: known members stay raw until they are needed, others are skipped.
 
 use secateur::Usage;
 use serde::de::{IgnoredAny, MapAccess};
@@ -6,7 +6,7 @@ use serde::de::{IgnoredAny, MapAccess};
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Each, Fields, Object, Raw};
 
-/// What the provider reported; nothing if it saw nothing, as in an answer that failed.
+/// Reads the usage; `None` if it is zero, as in a failed response.
 pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = object::<PiTokens<'_>>(raw.text()).ok()??;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
@@ -22,7 +22,7 @@ pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
 }
 
 raw_fields!(
-    /// What the provider reported.
+    /// The usage.
     pub(super) PiTokens { input: "input", output: "output", read: "cacheRead", write: "cacheWrite", total: "totalTokens" }
 );
 raw_fields!(
@@ -32,11 +32,11 @@ raw_fields!(
               stop: "stopReason", time: "timestamp" }
 );
 raw_fields!(
-    /// A block of what the model said.
+    /// A block of a response.
     pub(super) PiBlock { kind: "type", text: "text", thinking: "thinking", id: "id", name: "name", arguments: "arguments" }
 );
 raw_fields!(
-    /// What OpenClaw says about one result.
+    /// OpenClaw's note about one result.
     pub(super) PiPruned { key: "key", mode: "mode" }
 );
 
@@ -91,7 +91,7 @@ impl<'a> Fields<'a> for PiRecord<'a> {
     }
 }
 
-/// What OpenClaw says about the results that it no longer sends as they are.
+/// OpenClaw's notes about the results that it no longer sends unchanged.
 #[derive(Default)]
 pub(super) struct PiPruning<'a> {
     pub(super) results: Vec<Option<PiPruned<'a>>>,

@@ -1,21 +1,22 @@
-//! The entries of a log and how they hang together.
+//! The tree of a log's entries.
 //!
-//! The model is given what lies on the way from the root to the last entry, and of that only what the last
-//! compaction on that way kept. Which way that is, is known only at the end of the log.
+//! The context consists of the entries on the path from the root to the last entry, without what the last compaction on
+//! that path removed. The path is known only at the end of the log.
 
 use secateur::{MessageIx, Outline};
 
-/// What an entry says about its parent.
+/// The parent of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PiLink<'a> {
-    /// Nothing: it follows the entry before it.
+    /// Not given: the previous entry.
     Previous,
-    /// It has none.
+    /// None.
     Root,
-    /// The id of another entry.
+    /// The entry with this id.
     To(&'a str),
 }
 
+/// All entries.
 #[derive(Default)]
 pub(super) struct PiTree {
     entries: Vec<PiEntry>,
@@ -26,26 +27,26 @@ pub(super) struct PiTree {
 
 struct PiEntry {
     parent: Option<usize>,
-    /// The first message that came with this entry or behind it.
+    /// The first message of this entry or of a later one.
     next: MessageIx,
     message: Option<MessageIx>,
 }
 
 struct PiCompaction {
     entry: usize,
-    /// From this entry on history is kept; none of it, if there is no such entry.
+    /// The first entry of the history that is kept; `None` if nothing is kept.
     kept: Option<usize>,
 }
 
 impl PiTree {
-    /// Adds an entry and says which one it is; `next` is the next message that will be made.
+    /// Adds an entry and returns its index; `next` is the next message that will be made.
     pub(super) fn push(&mut self, id: Option<&str>, link: PiLink<'_>, next: MessageIx) -> usize {
         let entry = self.entries.len();
         let previous = entry.checked_sub(1);
         let parent = match link {
             PiLink::Root => None,
             PiLink::Previous => previous,
-            // A parent that nobody knows was on a line that could not be read.
+            // An unknown parent was on a line that could not be read.
             PiLink::To(id) => self.find(id).or(previous),
         };
         self.entries.push(PiEntry { parent, next, message: None });
@@ -66,17 +67,17 @@ impl PiTree {
         self.ids.get(id).copied()
     }
 
-    /// The first message that came with this entry or with one behind it.
+    /// The first message of this entry or of a later one.
     pub(super) fn message_from(&self, entry: usize) -> Option<MessageIx> {
         self.entries.get(entry).map(|entry| entry.next)
     }
 
-    /// Says that an entry is a compaction that keeps what lies between `kept` and itself.
+    /// Marks an entry as a compaction that keeps the entries from `kept` to itself.
     pub(super) fn compact(&mut self, entry: usize, kept: Option<usize>) {
         self.compactions.push(PiCompaction { entry, kept });
     }
 
-    /// Takes out of the context what lies on branches that were left, and what compactions did not keep.
+    /// Retires abandoned branches, and what compactions did not keep.
     pub(super) fn retire(&self, outline: &mut Outline) {
         let active = self.active();
         let is_active = |entry: usize| active.get(entry).copied().unwrap_or_default();
@@ -95,7 +96,7 @@ impl PiTree {
             let Some(at) = self.entries.get(compaction.entry).and_then(|entry| entry.message) else {
                 continue;
             };
-            // An earlier summary goes even if it was written within what is kept: the new one covers it.
+            // An earlier summary is removed even if it lies within what is kept: the new one covers it.
             if let Some(earlier) = summary.replace(at) {
                 outline.retire(earlier, at);
             }
@@ -109,8 +110,7 @@ impl PiTree {
         }
     }
 
-    /// Which entries lie on the way from the root to the last one. Parents stand before their children, so the way
-    /// ends.
+    /// Which entries are on the path from the root to the last one. Parents precede their children, so the path ends.
     fn active(&self) -> Vec<bool> {
         let mut active = vec![false; self.entries.len()];
         let mut at = self.entries.len().checked_sub(1);
