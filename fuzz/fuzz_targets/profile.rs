@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use secateur::{
-    Kind, Limits, Memory, MessageFacts, Outline, PartFacts, Profile, Profiles, Role, Sizes, Status, Tally,
+    PartKind, Limits, Memory, MessageFacts, Outline, PartFacts, Profile, Profiles, Role, Sizes, ToolStatus, PlanIndex,
     Usage,
 };
 use secateur_fuzz::policies::{measures, situation};
@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn check(profile: &Profile, outline: &Outline) {
-    let (policy, mut memory, mut tally) = (&profile.policy, Memory::default(), Tally::default());
+    let (policy, mut memory, mut tally) = (&profile.policy, Memory::default(), PlanIndex::default());
     assert!(profile.settings().all(|(key, _, origin)| profile.origin(key) == Some(origin)));
     for _ in 0..2 {
         let plan = policy.plan(outline, &situation(), &memory);
@@ -60,29 +60,29 @@ fn outline(size: u64) -> Outline {
         py_json: size,
         weighted: size,
         trimmed: size,
-        digest: size,
+        excerpt: size,
         tokens: size,
         source: size,
     };
     let mut outline = Outline::new(measures().clone());
     for turn in 0..5u32 {
         outline.push_message(MessageFacts { role: Role::User, marker: turn == 1, ..MessageFacts::default() });
-        outline.push_part(PartFacts { kind: Kind::Text, sizes, ..PartFacts::default() });
-        outline.push_part(PartFacts { kind: Kind::Media, sizes, ..PartFacts::default() });
+        outline.push_part(PartFacts { kind: PartKind::Text, sizes, ..PartFacts::default() });
+        outline.push_part(PartFacts { kind: PartKind::Media, sizes, ..PartFacts::default() });
         outline.push_message(MessageFacts {
             role: Role::Assistant,
             summary: turn == 0,
             ..MessageFacts::default()
         });
-        outline.push_part(PartFacts { kind: Kind::Reasoning, sizes, ..PartFacts::default() });
+        outline.push_part(PartFacts { kind: PartKind::Reasoning, sizes, ..PartFacts::default() });
         for (tool, status) in
-            [("read", Status::Completed), ("skill", Status::Completed), ("bash", Status::Error)]
+            [("read", ToolStatus::Completed), ("skill", ToolStatus::Completed), ("bash", ToolStatus::Error)]
         {
             let call = format!("{tool}-{turn}");
             let facts =
                 PartFacts { tool: Some(tool), call: Some(&call), status, sizes, ..PartFacts::default() };
-            outline.push_part(PartFacts { kind: Kind::Call, ..facts });
-            outline.push_part(PartFacts { kind: Kind::Result, cut: turn == 1 && tool == "bash", ..facts });
+            outline.push_part(PartFacts { kind: PartKind::Call, ..facts });
+            outline.push_part(PartFacts { kind: PartKind::Result, cut: turn == 1 && tool == "bash", ..facts });
         }
     }
     outline

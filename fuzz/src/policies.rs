@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use secateur::{Measures, PLACEHOLDER, Pairs, Profile, Profiles, Situation, Trim};
+use secateur::{Measures, PLACEHOLDER, SurrogatePairs, Profile, Profiles, Situation, Trim};
 
 /// The time of every cut.
 pub const NOW: i64 = 1_767_225_600_000;
 
 /// What a soft trim of the small profiles keeps.
-const TRIM: Trim = Trim { max: 16, head: 6, tail: 5, pairs: Pairs::Whole };
+const TRIM: Trim = Trim { max: 16, head: 6, tail: 5, pairs: SurrogatePairs::Whole };
 
 /// Pages over the builtin ones, with limits that a few hundred bytes exceed.
 pub const SMALL: &[&str] = &[
@@ -47,7 +47,7 @@ pub fn measures() -> &'static Measures {
         py_json: true,
         weighted: true,
         source: true,
-        digest: true,
+        excerpt: true,
         tokens: None,
         trimmed: Some(TRIM),
         placeholder: Some(PLACEHOLDER.into()),

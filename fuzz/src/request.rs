@@ -1,6 +1,6 @@
 //! The promises about requests: valid before is valid after, and what is rendered is valid.
 
-use secateur::{Action, Kind, PLACEHOLDER};
+use secateur::{Action, PartKind, PLACEHOLDER};
 use secateur_formats::lint::lint;
 use secateur_formats::{Format, RenderOptions, Rendering, Transcript, Wire, read_as, render};
 
@@ -15,7 +15,7 @@ pub fn check(data: &[u8], wire: Wire) {
         return;
     }
     for action in [Action::Clear, Action::DropMedia] {
-        let results = session.outline.parts().filter(|&part| session.outline.kind(part) == Kind::Result);
+        let results = session.outline.parts().filter(|&part| session.outline.kind(part) == PartKind::Result);
         let cuts = results.map(|part| Rendering { part, action, placeholder: PLACEHOLDER });
         let cuts: Vec<_> = cuts.filter(|&cut| is_supported(&session, cut)).collect();
         let cut = session.apply(cuts, NOW).unwrap_or_else(|error| panic!("{error}")).to_vec();

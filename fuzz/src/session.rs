@@ -12,7 +12,7 @@
 use std::fmt;
 
 use secateur::{
-    Action, Family, Idle, Keep, Kind, Memory, Outline, PartIx, Plan, Policy, Profile, Tally, Usage, Verdict,
+    Action, Family, Idle, Keep, PartKind, Memory, Outline, PartIx, Plan, Policy, Profile, PlanIndex, Usage, Verdict,
 };
 use secateur_formats::json::decode;
 use secateur_formats::{ApplyError, Format, Rendering, Transcript, read, read_as, renderings};
@@ -65,14 +65,14 @@ fn check_views(outline: &Outline, profile: &Profile) {
     for range in profile.pivot.visible(outline) {
         assert!(range.start <= range.end && range.end <= end, "{range:?} of {end} messages");
     }
-    for usage in outline.calls().iter().map(|call| call.usage).chain([Usage::default()]) {
+    for usage in outline.model_calls().iter().map(|call| call.usage).chain([Usage::default()]) {
         _ = (profile.overflow.judge(&usage, &Default::default()), usage.context());
     }
 }
 
 /// Plans, and plans again with a memory of the first plan.
 fn check_plan(outline: &Outline, policy: &Policy) -> Plan {
-    let (nothing, mut memory, mut tally) = (Memory::default(), Memory::default(), Tally::default());
+    let (nothing, mut memory, mut tally) = (Memory::default(), Memory::default(), PlanIndex::default());
     let plan = plan_twice(outline, policy, &nothing, &mut tally);
     let Some(oldest) = plan.cuts.first() else { return plan };
     let fresh = renderings(&plan, outline, &nothing, &policy.placeholder);
@@ -97,7 +97,7 @@ fn check_plan(outline: &Outline, policy: &Policy) -> Plan {
 }
 
 /// Plans with the scan and with the tally.
-fn plan_twice(outline: &Outline, policy: &Policy, memory: &Memory, tally: &mut Tally) -> Plan {
+fn plan_twice(outline: &Outline, policy: &Policy, memory: &Memory, tally: &mut PlanIndex) -> Plan {
     let plan = policy.plan(outline, &situation(), memory);
     tally.advance(outline, policy, memory);
     assert_eq!(tally.plan(outline, policy, &situation(), memory), plan, "scan and tally differ: {policy:#?}");
@@ -211,7 +211,7 @@ impl Applied<'_> {
             _ if cut.action == Action::Clear => {
                 let (left, text) = (self.before.placeholder(part, cut.placeholder), self.after.text_of(part));
                 // An input stays an object where it was one, so there the placeholder stands inside.
-                let is_input = outline.kind(part) == Kind::Call;
+                let is_input = outline.kind(part) == PartKind::Call;
                 assert!(text == left || is_input && after.len() < before.len(), "{text} is left; {self}");
             }
             _ => assert_eq!(outline.images(part), 0, "{self}"),

@@ -1,7 +1,7 @@
 //! What happened in a session, in sentences.
 
 use secateur::Occasion;
-use secateur::session::{Event, Failure, Means, Trigger};
+use secateur::session::{CompactionFailure, Event, Means, Trigger};
 
 use crate::humanize::{counted, grouped};
 
@@ -68,16 +68,16 @@ pub(crate) fn sentences(events: &[Event]) -> impl Iterator<Item = String> {
 }
 
 /// Why there is no summary.
-fn failure(why: &Failure) -> String {
+fn failure(why: &CompactionFailure) -> String {
     match why {
-        Failure::Vetoed => "a hook does not want it".to_owned(),
-        Failure::NothingToSummarise => "there is nothing that could be summarised".to_owned(),
-        Failure::Model { message } => message.clone(),
-        Failure::Flawed { message } => format!("it did not pass a check: {message}"),
-        Failure::NoProgress { before, after, .. } => {
+        CompactionFailure::Vetoed => "a hook does not want it".to_owned(),
+        CompactionFailure::NothingToSummarise => "there is nothing that could be summarised".to_owned(),
+        CompactionFailure::Model { message } => message.clone(),
+        CompactionFailure::Flawed { message } => format!("it did not pass a check: {message}"),
+        CompactionFailure::NoProgress { before, after, .. } => {
             format!("it would not save enough ({})", change(*before, *after))
         }
-        Failure::Cancelled => "somebody else compacts it".to_owned(),
+        CompactionFailure::Cancelled => "somebody else compacts it".to_owned(),
         other => serde_json::to_string(other).unwrap_or_else(|_| "for an unknown reason".to_owned()),
     }
 }

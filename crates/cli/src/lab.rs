@@ -116,7 +116,7 @@ fn named(names: &[impl AsRef<str>]) -> Result<Vec<Profile>> {
 /// What has to be measured for all of these.
 fn measures(profiles: &[Profile]) -> Measures {
     let wanted = profiles.iter().map(|profile| profile.policy.measures());
-    wanted.fold(Measures { source: true, digest: true, ..Measures::default() }, Measures::and)
+    wanted.fold(Measures { source: true, excerpt: true, ..Measures::default() }, Measures::and)
 }
 
 impl LabArgs {

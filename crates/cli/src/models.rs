@@ -20,7 +20,7 @@ pub(crate) fn catalogue() -> Result<Catalogue> {
 }
 
 /// The model of this name in the catalogue.
-pub(crate) fn find_model(name: &str) -> Result<secateur::Model> {
+pub(crate) fn find_model(name: &str) -> Result<secateur::ModelInfo> {
     let catalogue = catalogue()?;
     let found = catalogue.find(name).cloned();
     found.with_context(|| {

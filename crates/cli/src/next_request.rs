@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use secateur::{
-    Cache, Calibration, Family, Lifetime, Memory, Mode, Outline, Profile, Situation, WindowHints,
+    Cache, Calibration, Family, Lifetime, Memory, Outline, Profile, RatioMode, Situation, WindowHints,
     WindowSource,
 };
 
@@ -59,7 +59,7 @@ impl NextRequestArgs {
         };
         situation.window = Some(window);
         assumptions.push(format!("a window of {window} tokens, {source}"));
-        if ratio.mode == Mode::CacheTtl {
+        if ratio.mode == RatioMode::CacheTtl {
             let last = last_time(outline);
             situation.last_request = Some(last.unwrap_or(situation.now - ratio.ttl_ms));
             assumptions.push(match last {
@@ -84,10 +84,10 @@ impl NextRequestArgs {
         };
         let catalogue = catalogue()?;
         let model = name.and_then(|name| catalogue.find(name));
-        let cache = model.and_then(|model| Cache::of(model, &Lifetime::of(outline.calls())));
+        let cache = model.and_then(|model| Cache::of(model, &Lifetime::of(outline.model_calls())));
         situation.cache = cache.unwrap_or_default();
         situation.window = self.window.or(model.map(|model| model.context as f64));
-        let used = outline.calls().last().map(|call| call.usage.context());
+        let used = outline.model_calls().last().map(|call| call.usage.context());
         situation.input_tokens = used.and_then(|tokens| u64::try_from(tokens).ok());
         let Cache { read, write, .. } = situation.cache;
         let source = if cache.is_some() { source } else { "assumed, since the model's prices are not known" };

@@ -1,20 +1,20 @@
 //! Verdicts and reasons in words.
 
-use secateur::{Action, Class, Idle, Keep, Reason, Scale, Verdict};
+use secateur::{Action, Idle, Keep, Reason, Scale, ToolClass, Verdict};
 
 use crate::humanize::grouped;
 
 /// What sort of work a tool does.
-pub(crate) fn class(class: Class) -> &'static str {
+pub(crate) fn class(class: ToolClass) -> &'static str {
     match class {
-        Class::Read => "read",
-        Class::Edit => "edit",
-        Class::Search => "search",
-        Class::Shell => "shell",
-        Class::Web => "web",
-        Class::Agent => "agent",
-        Class::Plan => "plan",
-        Class::Other => "other",
+        ToolClass::Read => "read",
+        ToolClass::Edit => "edit",
+        ToolClass::Search => "search",
+        ToolClass::Shell => "shell",
+        ToolClass::Web => "web",
+        ToolClass::Agent => "agent",
+        ToolClass::Plan => "plan",
+        ToolClass::Other => "other",
     }
 }
 

@@ -22,7 +22,7 @@ fn left(outline: &Outline, profile: &Profile, part: PartIx, action: Action) -> u
     match action {
         Action::Clear => {
             let filled = secateur::fill_placeholder(&profile.policy.placeholder, outline, part);
-            sent.min(filled.chars().count() as u64 + outline.digest(part))
+            sent.min(filled.chars().count() as u64 + outline.excerpt(part))
         }
         Action::Trim { head, tail, .. } => {
             let note = secateur::trim_note(head, tail, sent).len();

@@ -29,7 +29,7 @@ impl TargetArgs {
         let model = self.model.as_deref().or(recorded).unwrap_or_default().to_owned();
         let catalogue = catalogue()?;
         let found = catalogue.find(&model);
-        let limits = found.map(secateur::Model::limits);
+        let limits = found.map(secateur::ModelInfo::limits);
         let Some(context) = self.window.or(limits.map(|limits| limits.context)) else { return Ok(None) };
         let known = limits.unwrap_or_default();
         // A window that the user names goes before a limit of the input that belongs to another one.

@@ -5,8 +5,8 @@ pub mod settings;
 
 use anyhow::Result;
 use secateur::{
-    Family, Fold, Memory, Mode, Pass, Plan, Policy, Profiles, Ratio, Situation, Thinking, Tools, Trim,
-    weighted_len,
+    Family, Fold, Memory, Pass, Plan, Policy, Profiles, Ratio, RatioMode, Situation, Thinking, ToolFilter,
+    Trim, weighted_len,
 };
 use secateur_formats::{Format, Transcript, read_as, renderings};
 use serde_json::{Map, Value, json};
@@ -33,8 +33,8 @@ pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
     })
 }
 
-fn tools(tools: &ToolPatterns, fold: Fold) -> Tools {
-    Tools { allow: tools.allow.clone(), deny: tools.deny.clone(), fold }
+fn tools(tools: &ToolPatterns, fold: Fold) -> ToolFilter {
+    ToolFilter { allow: tools.allow.clone(), deny: tools.deny.clone(), fold }
 }
 
 fn match_tools(case: &Case) -> Value {
@@ -62,8 +62,8 @@ fn prune_2026_01(case: &Case) -> Result<Value> {
     };
     let mut policy = policy("openclaw@2026-01", |ratio| {
         ratio.mode = match settings.mode {
-            PruningMode::Adaptive => Mode::Adaptive,
-            PruningMode::Aggressive => Mode::Aggressive,
+            PruningMode::Adaptive => RatioMode::Adaptive,
+            PruningMode::Aggressive => RatioMode::Aggressive,
         };
         ratio.keep_last_assistants = settings.keep_last_assistants;
         ratio.soft_ratio = settings.soft_trim_ratio;

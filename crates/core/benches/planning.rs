@@ -7,7 +7,8 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use secateur::{
-    Kind, Memory, MessageFacts, Outline, PartFacts, Policy, Profiles, Role, Situation, Sizes, Status, Tally,
+    Memory, MessageFacts, Outline, PartFacts, PartKind, PlanIndex, Policy, Profiles, Role, Situation, Sizes,
+    ToolStatus,
 };
 
 const TOOLS: [&str; 6] = ["bash", "read", "grep", "glob", "edit", "skill"];
@@ -15,14 +16,14 @@ const TOOLS: [&str; 6] = ["bash", "read", "grep", "glob", "edit", "skill"];
 /// Appends one turn: a request, and an answer with five tool calls and their results.
 fn push_turn(outline: &mut Outline, turn: usize, units: u64) {
     outline.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
-    outline.push_part(PartFacts { kind: Kind::Text, ..PartFacts::default() });
+    outline.push_part(PartFacts { kind: PartKind::Text, ..PartFacts::default() });
     outline.push_message(MessageFacts { role: Role::Assistant, finished: true, ..MessageFacts::default() });
     for call in 0..5 {
         let tool = TOOLS.get((turn + call) % TOOLS.len()).copied();
-        let facts = PartFacts { tool, status: Status::Completed, ..PartFacts::default() };
-        outline.push_part(PartFacts { kind: Kind::Call, ..facts });
+        let facts = PartFacts { tool, status: ToolStatus::Completed, ..PartFacts::default() };
+        outline.push_part(PartFacts { kind: PartKind::Call, ..facts });
         let sizes = Sizes { units, points: units, bytes: units, blocks: 1, ..Sizes::default() };
-        outline.push_part(PartFacts { kind: Kind::Result, sizes, ..facts });
+        outline.push_part(PartFacts { kind: PartKind::Result, sizes, ..facts });
     }
 }
 
@@ -66,7 +67,7 @@ fn one_more_turn(criterion: &mut Criterion) {
         for parts in [1_000, 1_000_000] {
             let memory = Memory::default();
             let mut outline = session(&policy, parts);
-            let mut tally = Tally::default();
+            let mut tally = PlanIndex::default();
             tally.advance(&outline, &policy, &memory);
             let mut turn = 0;
             group.bench_function(format!("{name}/{parts}"), |bencher| {

@@ -8,9 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
-use crate::outline::{Kind, Outline, PartIx};
+use crate::outline::{Outline, PartIx, PartKind};
 use crate::plan::{Action, Cut, Plan, Reason};
-use crate::tools::Tools;
+use crate::tool_filter::ToolFilter;
 
 /// Upper limits for a request beside its tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub(crate) struct Spent {
 impl Spent {
     /// What one part spends as the source has it: the placeholder, of `placeholder` bytes, if it was cut before.
     pub(crate) fn on(outline: &Outline, part: PartIx, placeholder: u64) -> Self {
-        if matches!(outline.kind(part), Kind::Other | Kind::Compaction) {
+        if matches!(outline.kind(part), PartKind::Other | PartKind::Compaction) {
             return Self::default();
         }
         let whole = Self { bytes: outline.bytes(part), media: outline.images(part) };
@@ -67,7 +67,7 @@ pub(crate) struct Context<'a, W> {
     pub outline: &'a Outline,
     pub memory: &'a Memory,
     /// Tools that may be touched.
-    pub tools: &'a Tools,
+    pub tools: &'a ToolFilter,
     /// What the context would spend without plan and memory.
     pub raw: Spent,
     /// Bytes of the text that replaces content.
@@ -124,7 +124,7 @@ impl Budget {
                 && !outline.is_summary(outline.owner(part));
             // Media of users belong to no tool, and no list of tools speaks of them.
             let allowed = match outline.tool(part) {
-                None if outline.kind(part) == Kind::Media => true,
+                None if outline.kind(part) == PartKind::Media => true,
                 tool => tools.allows(tool.unwrap_or_default()),
             };
             if !free || !allowed {
@@ -132,9 +132,11 @@ impl Budget {
             }
             let before = Spent::on(outline, part, placeholder);
             let (action, reason) = match outline.kind(part) {
-                Kind::Result if self.over_bytes(spent) => (Action::Clear, Reason::ByteBudget),
-                Kind::Media if self.over_bytes(spent) => (Action::Clear, Reason::ByteBudget),
-                Kind::Result | Kind::Media if before.media > 0 => (Action::DropMedia, Reason::MediaBudget),
+                PartKind::Result if self.over_bytes(spent) => (Action::Clear, Reason::ByteBudget),
+                PartKind::Media if self.over_bytes(spent) => (Action::Clear, Reason::ByteBudget),
+                PartKind::Result | PartKind::Media if before.media > 0 => {
+                    (Action::DropMedia, Reason::MediaBudget)
+                }
                 _ => continue,
             };
             let after = before.after(action, placeholder);

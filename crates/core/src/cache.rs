@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::Model;
-use crate::outline::Call;
+use crate::catalogue::ModelInfo;
+use crate::outline::ModelCall;
 use crate::usage::Usage;
 
 /// A prompt cache: what it charges and how long it keeps what it was given.
@@ -57,7 +57,7 @@ impl Cache {
     /// assert_eq!(of("claude-haiku-4-5"), Some(Cache::default()));
     /// assert_eq!(of("gpt-4"), Some(Cache::NONE));
     /// ```
-    pub fn of(model: &Model, lifetime: &Lifetime) -> Option<Self> {
+    pub fn of(model: &ModelInfo, lifetime: &Lifetime) -> Option<Self> {
         let price = model.price.filter(|price| price.input > 0.0)?;
         let Some(read) = price.cache_read else { return Some(Self::NONE) };
         let write = price.cache_write_1h.filter(|_| lifetime.is_hourly()).or(price.cache_write);
@@ -136,7 +136,7 @@ struct Pause {
 
 impl Lifetime {
     /// What all these calls show.
-    pub fn of(calls: &[Call]) -> Self {
+    pub fn of(calls: &[ModelCall]) -> Self {
         let mut lifetime = Self::default();
         for call in calls {
             lifetime.observe(call.time, &call.usage);
@@ -170,12 +170,12 @@ mod tests {
     use super::*;
     use crate::MessageIx;
 
-    fn call(minute: i64, cache_read: i64, input: i64) -> Call {
+    fn call(minute: i64, cache_read: i64, input: i64) -> ModelCall {
         let usage = Usage { input, cache_read, ..Usage::default() };
-        Call { message: MessageIx(0), time: Some(minute * 60_000), usage }
+        ModelCall { message: MessageIx(0), time: Some(minute * 60_000), usage }
     }
 
-    fn ttl(cache: Cache, calls: &[Call]) -> i64 {
+    fn ttl(cache: Cache, calls: &[ModelCall]) -> i64 {
         cache.lasting(&Lifetime::of(calls)).ttl_ms
     }
 
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn writes_for_an_hour_say_so_until_a_pause_says_otherwise() {
         let usage = |cache_write_1h| Usage { cache_write: 100, cache_write_1h, ..Usage::default() };
-        let write = |share| Call { message: MessageIx(0), time: Some(0), usage: usage(share) };
+        let write = |share| ModelCall { message: MessageIx(0), time: Some(0), usage: usage(share) };
         assert_eq!(ttl(Cache::default(), &[write(60)]), HOUR);
         assert_eq!(ttl(Cache::default(), &[write(50)]), SHORT);
         assert_eq!(ttl(Cache::default(), &[write(60), call(30, 0, 100), call(31, 90, 10)]), SHORT);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn calls_without_a_time_or_a_report_say_nothing() {
-        let silent = Call { time: None, ..call(0, 90, 10) };
+        let silent = ModelCall { time: None, ..call(0, 90, 10) };
         assert_eq!(ttl(Cache::default(), &[call(0, 0, 100), silent, call(4, 90, 10)]), SHORT);
         assert_eq!(ttl(Cache::default(), &[call(0, 0, 100), call(50, 0, 0)]), SHORT);
         let mut lifetime = Lifetime::default();
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(Cache::of(sonnet, &hourly).map(|cache| cache.write), Some(2.0));
         let gpt = Cache::of(catalogue.find("gpt-4o").unwrap(), &hourly).unwrap();
         assert_eq!(gpt, Cache { read: 0.5, write: 1.0, ttl_ms: SHORT });
-        let unpriced = Model { price: None, ..sonnet.clone() };
+        let unpriced = ModelInfo { price: None, ..sonnet.clone() };
         assert_eq!(Cache::of(&unpriced, &hourly), None);
     }
 }

@@ -27,7 +27,7 @@ pub struct Price {
 /// One model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Model {
+pub struct ModelInfo {
     /// The provider's name for it.
     pub id: String,
     /// Who serves it.
@@ -47,7 +47,7 @@ pub struct Model {
     pub cache_ttl: Option<u64>,
 }
 
-impl Model {
+impl ModelInfo {
     /// What the model can take.
     pub fn limits(&self) -> Limits {
         Limits { context: self.context, input: self.input, output: self.output }
@@ -67,7 +67,7 @@ pub struct Catalogue {
     pub date: String,
     /// The models.
     #[serde(default, rename = "model")]
-    pub models: Vec<Model>,
+    pub models: Vec<ModelInfo>,
 }
 
 /// Why a catalogue could not be read.
@@ -103,7 +103,7 @@ impl Catalogue {
     /// Lays another table over this one: its models replace those of the same id and provider.
     #[must_use]
     pub fn overlay(mut self, other: Catalogue) -> Self {
-        let replaced = |model: &Model| {
+        let replaced = |model: &ModelInfo| {
             other.models.iter().any(|new| new.id == model.id && new.provider == model.provider)
         };
         self.models.retain(|model| !replaced(model));
@@ -114,7 +114,7 @@ impl Catalogue {
     }
 
     /// The model of this name: whole, or after as many leading `provider/` parts as it takes.
-    pub fn find(&self, name: &str) -> Option<&Model> {
+    pub fn find(&self, name: &str) -> Option<&ModelInfo> {
         let mut rest = name;
         loop {
             if let Some(model) = self.models.iter().find(|model| model.is_called(rest)) {

@@ -10,12 +10,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::amount::Amount;
-use crate::tools::matches;
+use crate::tool_filter::matches;
 
 /// When and how a session compacts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Compaction {
+pub struct CompactionSettings {
     /// Whether overflow is looked for and acted on without being asked.
     pub auto: bool,
     /// Whether old tool results are pruned.
@@ -24,7 +24,7 @@ pub struct Compaction {
     #[serde(deserialize_with = "listed")]
     pub prune_at: Vec<Occasion>,
     /// What is done first at overflow.
-    pub order: Order,
+    pub order: OverflowOrder,
     /// What a model is sent for the marker.
     pub marker: String,
     /// When the marker is written.
@@ -38,7 +38,7 @@ pub struct Compaction {
     pub replay: Replay,
     /// Recent history that stays verbatim; none if nothing does.
     #[serde(default)]
-    pub tail: Option<Recent>,
+    pub tail: Option<RecentTail>,
     /// The most that is usable, if that is less than the model's limits leave.
     #[serde(default)]
     pub threshold: Option<Amount>,
@@ -73,13 +73,13 @@ pub struct Compaction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForModel {
-    /// See [`Compaction::threshold`].
+    /// See [`CompactionSettings::threshold`].
     #[serde(default)]
     pub threshold: Option<Amount>,
-    /// See [`Compaction::background`].
+    /// See [`CompactionSettings::background`].
     #[serde(default)]
     pub background: Option<Amount>,
-    /// See [`Compaction::summary`].
+    /// See [`CompactionSettings::summary`].
     #[serde(default)]
     pub summary: Option<Amount>,
 }
@@ -117,7 +117,7 @@ fn listed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Occasion>, D
 /// What is done first at overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum OverflowOrder {
     /// Prune, and compact only if that is not enough.
     PruneFirst,
     /// Compact; pruning has its own occasions.
@@ -171,7 +171,7 @@ pub enum Fallback {
 /// How much recent history stays verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recent {
+pub struct RecentTail {
     /// At most so many turns; all that fit if none is given.
     #[serde(default)]
     pub turns: Option<u32>,
@@ -188,7 +188,7 @@ pub struct Recent {
     pub request: bool,
 }
 
-impl Recent {
+impl RecentTail {
     /// The budget in tokens.
     pub fn budget(&self, usable: i64) -> i64 {
         let budget = self.tokens.of(usable).max(self.at_least.into());
@@ -196,7 +196,7 @@ impl Recent {
     }
 }
 
-impl Compaction {
+impl CompactionSettings {
     /// What is set for this model, where nothing is set what holds for all.
     pub fn for_model(&self, model: &str) -> ForModel {
         let own = best(&self.models, model).copied().unwrap_or_default();
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
     use crate::profile::{Layer, Profiles};
 
-    fn settings(page: &str) -> Compaction {
+    fn settings(page: &str) -> CompactionSettings {
         let layer = Layer { origin: "test".to_owned(), values: page.parse().unwrap() };
         Profiles::builtin().get_with("balanced", &[layer]).unwrap().compaction
     }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_tail_has_a_least_and_a_most() {
-        let recent = Recent {
+        let recent = RecentTail {
             turns: None,
             tokens: Amount::Share(2_500),
             at_least: 2_000,

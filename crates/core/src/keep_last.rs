@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 use crate::memory::Memory;
 use crate::meter::Meter;
 use crate::names::Name;
-use crate::outline::{Kind, Outline, PartIx};
+use crate::outline::{Outline, PartIx, PartKind};
 use crate::plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals};
 use crate::situation::Situation;
-use crate::tools::Tools;
+use crate::tool_filter::ToolFilter;
 
 /// What sets the rule off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Trigger {
+pub enum KeepLastTrigger {
     /// More input tokens than `threshold`.
     InputTokens,
     /// More tool uses than `threshold`.
@@ -33,7 +33,7 @@ pub enum Trigger {
 #[serde(deny_unknown_fields)]
 pub struct KeepLast {
     /// What sets it off.
-    pub trigger: Trigger,
+    pub trigger: KeepLastTrigger,
     /// What must be exceeded.
     pub threshold: u64,
     /// How many of the newest tool uses stay.
@@ -48,7 +48,7 @@ pub struct KeepLast {
     pub meter: Meter,
     /// Tools that may be touched.
     #[serde(default)]
-    pub tools: Tools,
+    pub tools: ToolFilter,
 }
 
 /// What is counted for the trigger, and where the newest tool uses begin.
@@ -64,7 +64,7 @@ pub(crate) struct Count {
 impl KeepLast {
     /// Counts everything.
     pub(crate) fn count(&self, outline: &Outline) -> Count {
-        let results = || outline.parts().filter(|&part| outline.kind(part) == Kind::Result);
+        let results = || outline.parts().filter(|&part| outline.kind(part) == PartKind::Result);
         let kept_from = match self.keep {
             0 => Some(PartIx(outline.part_count() as u32)),
             keep => usize::try_from(keep - 1).ok().and_then(|skip| results().rev().nth(skip)),
@@ -73,7 +73,7 @@ impl KeepLast {
     }
 
     fn may_clear(&self, outline: &Outline, memory: &Memory, part: PartIx) -> bool {
-        outline.kind(part) == Kind::Result && self.may_touch(outline, memory, part)
+        outline.kind(part) == PartKind::Result && self.may_touch(outline, memory, part)
     }
 
     fn may_touch(&self, outline: &Outline, memory: &Memory, part: PartIx) -> bool {
@@ -99,9 +99,9 @@ pub(crate) fn plan(
         valid.map(|(part, cut)| saved(part, cut.after)).fold(0, u64::saturating_add)
     };
     let value = match policy.trigger {
-        Trigger::ToolUses => count.uses,
-        Trigger::UncutToolUses => count.uses.saturating_sub(cuts_before(outline, memory)),
-        Trigger::InputTokens => {
+        KeepLastTrigger::ToolUses => count.uses,
+        KeepLastTrigger::UncutToolUses => count.uses.saturating_sub(cuts_before(outline, memory)),
+        KeepLastTrigger::InputTokens => {
             situation.input_tokens.unwrap_or_else(|| count.tokens.saturating_sub(cut_before()))
         }
     };
@@ -146,7 +146,7 @@ pub(crate) fn plan(
 
 /// The results that were cut before.
 fn cuts_before(outline: &Outline, memory: &Memory) -> u64 {
-    let is_cut = |part: PartIx| outline.kind(part) == Kind::Result && memory.cut(outline, part).is_some();
+    let is_cut = |part: PartIx| outline.kind(part) == PartKind::Result && memory.cut(outline, part).is_some();
     memory.cuts().filter(|&(part, _)| is_cut(part)).count() as u64
 }
 
@@ -158,7 +158,7 @@ fn inputs_of(outline: &Outline, results: &[Cut]) -> Vec<PartIx> {
     let mut results = results.iter().map(|cut| cut.part).peekable();
     for part in outline.parts() {
         let call = outline.call(part);
-        if call.is_some() && outline.kind(part) == Kind::Call {
+        if call.is_some() && outline.kind(part) == PartKind::Call {
             open.insert(call, part);
         }
         if results.next_if_eq(&part).is_some() {
@@ -174,7 +174,7 @@ fn inputs_of(outline: &Outline, results: &[Cut]) -> Vec<PartIx> {
 impl KeepLast {
     /// Why a part that the plan does not cut is kept.
     pub(crate) fn keep(&self, outline: &Outline, memory: &Memory, plan: &Plan, part: PartIx) -> Keep {
-        if outline.kind(part) != Kind::Result {
+        if outline.kind(part) != PartKind::Result {
             return Keep::NotResult;
         }
         if outline.is_cut(part) || memory.cut(outline, part).is_some() {

@@ -27,7 +27,7 @@
 //! know about the moment is handed in as a [`Situation`].
 //!
 //! ```
-//! use secateur::{Kind, Memory, MessageFacts, Outline, PartFacts, Profiles, Role, Situation, Sizes, Status, Verdict};
+//! use secateur::{PartKind, Memory, MessageFacts, Outline, PartFacts, Profiles, Role, Situation, Sizes, ToolStatus, Verdict};
 //!
 //! // Two old results of 120,000 and 170,000 characters, then two more requests of the user.
 //! let profile = Profiles::builtin().get("opencode")?;
@@ -35,8 +35,8 @@
 //! outline.push_message(MessageFacts { role: Role::User, ..Default::default() });
 //! outline.push_message(MessageFacts { role: Role::Assistant, ..Default::default() });
 //! let mut result = |units| outline.push_part(PartFacts {
-//!     kind: Kind::Result,
-//!     status: Status::Completed,
+//!     kind: PartKind::Result,
+//!     status: ToolStatus::Completed,
 //!     tool: Some("read"),
 //!     sizes: Sizes { units, ..Default::default() },
 //!     ..Default::default()
@@ -56,7 +56,7 @@
 //! # Ok::<(), secateur::ProfileError>(())
 //! ```
 //!
-//! [`Tally`] plans one more turn of a long session without looking at all of it again; [`OverflowRule`] says when a
+//! [`PlanIndex`] plans one more turn of a long session without looking at all of it again; [`OverflowRule`] says when a
 //! window overflows; [`PivotRule`] which messages are visible after a compaction; [`Catalogue`] what models can take
 //! and cost.
 
@@ -67,12 +67,11 @@ mod budget;
 mod cache;
 mod calibration;
 mod catalogue;
-mod class;
 mod compaction;
-mod digest;
+mod excerpt;
 mod keep_last;
 mod limits;
-mod lines;
+mod line_range;
 mod measure;
 mod memory;
 mod meter;
@@ -81,6 +80,7 @@ mod outline;
 mod pivot;
 mod placeholder;
 mod plan;
+mod plan_index;
 mod policy;
 mod profile;
 mod ratio;
@@ -88,9 +88,9 @@ mod rent;
 pub mod session;
 mod situation;
 mod staleness;
-mod tally;
 mod timeline;
-mod tools;
+mod tool_class;
+mod tool_filter;
 mod usage;
 mod watermark;
 mod weight;
@@ -102,32 +102,35 @@ pub use bpe::count_tokens;
 pub use budget::Budget;
 pub use cache::{Cache, Lifetime};
 pub use calibration::Calibration;
-pub use catalogue::{Catalogue, CatalogueError, Model, Price};
-pub use class::Class;
-pub use compaction::{Compaction, Fallback, ForModel, MarkerAt, Occasion, Order, Recent, Replay, ResumeWhen};
-pub use digest::digest;
-pub use keep_last::{KeepLast, Trigger};
+pub use catalogue::{Catalogue, CatalogueError, ModelInfo, Price};
+pub use compaction::{
+    CompactionSettings, Fallback, ForModel, MarkerAt, Occasion, OverflowOrder, RecentTail, Replay, ResumeWhen,
+};
+pub use excerpt::excerpt;
+pub use keep_last::{KeepLast, KeepLastTrigger};
 pub use limits::{Comparison, Exhausted, Given, Limits, Overflow, OverflowRule, Reserve, Term};
-pub use lines::Lines;
-pub use measure::{Measures, Pairs, Sizes, Trim, Unit, Vocabulary};
-pub use memory::{Memory, Remembered};
+pub use line_range::LineRange;
+pub use measure::{Measures, Sizes, SurrogatePairs, Trim, Unit, Vocabulary};
+pub use memory::{Memory, RememberedCut};
 pub use meter::{Meter, Rounding};
 pub use names::{Name, Names};
 pub use outline::{
-    Call, Category, Kind, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Pick, Role, Status,
+    Category, MessageFacts, MessageIx, MessagePick, ModelCall, Outline, PartFacts, PartIx, PartKind, Role,
+    ToolStatus,
 };
 pub use pivot::{MARKER, PivotRule, PivotStart, Tail, Unfinished};
-pub use placeholder::{fill_digest, fill_handle, fill_placeholder, recall_note};
+pub use placeholder::{fill_excerpt, fill_handle, fill_placeholder, recall_note};
 pub use plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals, Verdict};
+pub use plan_index::PlanIndex;
 pub use policy::{Family, Lasting, PLACEHOLDER, Policy};
 pub use profile::{Layer, Profile, ProfileError, Profiles, Reproduces};
-pub use ratio::{Characters, IMAGE_REMOVED, Images, Mode, Ratio, TRIM_GAP, trim_note};
+pub use ratio::{Characters, IMAGE_REMOVED, Images, Ratio, RatioMode, TRIM_GAP, trim_note};
 pub use rent::{Ages, Cap, Inputs, Pressure, Rent};
-pub use situation::{Need, Pass, Situation, Thinking};
+pub use situation::{CutPurpose, Pass, Situation, Thinking};
 pub use staleness::Stale;
-pub use tally::Tally;
-pub use timeline::Moment;
-pub use tools::{Fold, Tools, is_js_space};
+pub use timeline::TimelinePoint;
+pub use tool_class::ToolClass;
+pub use tool_filter::{Fold, ToolFilter, is_js_space};
 pub use usage::Usage;
 pub use watermark::{AtSummary, Crossing, Extent, FirstCheck, Obstacle, TurnMessage, Watermark};
 pub use weight::weighted_len;

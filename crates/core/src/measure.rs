@@ -44,13 +44,13 @@ pub struct Trim {
     /// Units kept from the end.
     pub tail: u64,
     /// What happens to a surrogate pair at an edge.
-    pub pairs: Pairs,
+    pub pairs: SurrogatePairs,
 }
 
 /// What a trim does to a surrogate pair that lies across its edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pairs {
+pub enum SurrogatePairs {
     /// It is split as JavaScript's plain slices split it; each half left over is shown as U+FFFD.
     Split,
     /// The half that would be left over is left out.
@@ -68,8 +68,8 @@ pub struct Measures {
     pub weighted: bool,
     /// Take the hash of each result's text, so that a change of the source is noticed.
     pub source: bool,
-    /// Take the length of each result's [digest](crate::digest).
-    pub digest: bool,
+    /// Take the length of each result's [excerpt](crate::excerpt).
+    pub excerpt: bool,
     /// Take exact token counts in this vocabulary.
     pub tokens: Option<Vocabulary>,
     /// Take the weighted length that a result would have after this trim (head and tail only).
@@ -97,7 +97,7 @@ impl Measures {
             py_json: self.py_json || other.py_json,
             weighted: self.weighted || other.weighted,
             source: self.source || other.source,
-            digest: self.digest || other.digest,
+            excerpt: self.excerpt || other.excerpt,
             tokens: self.tokens.or(other.tokens),
             trimmed: self.trimmed.or(other.trimmed),
             placeholder: self.placeholder.or(other.placeholder),
@@ -152,9 +152,9 @@ pub struct Sizes {
     /// Exact tokens, see [`Measures::tokens`].
     #[serde(skip_serializing_if = "is_zero")]
     pub tokens: u64,
-    /// UTF-16 units of the digest, see [`Measures::digest`].
-    #[serde(skip_serializing_if = "is_zero")]
-    pub digest: u64,
+    /// UTF-16 units of the excerpt, see [`Measures::excerpt`].
+    #[serde(rename = "digest", skip_serializing_if = "is_zero")]
+    pub excerpt: u64,
     /// Hash of the text, see [`Measures::source`].
     #[serde(skip_serializing_if = "is_zero")]
     pub source: u64,

@@ -15,7 +15,7 @@ use crate::plan::{Action, Plan};
 
 /// How a part was cut, in enough detail to do exactly the same again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct RememberedCut {
     /// What was done.
     pub action: Action,
     /// What was left, in the scale of the plan that cut it.
@@ -40,7 +40,7 @@ pub struct Remembered {
 pub struct Memory {
     /// Changes with every commit or undo, so that derived state knows when it is out of date.
     revision: u64,
-    cuts: BTreeMap<PartIx, Remembered>,
+    cuts: BTreeMap<PartIx, RememberedCut>,
     /// Parts whose cut was undone: no policy cuts them again.
     pinned: BTreeSet<PartIx>,
     placeholders: Vec<String>,
@@ -63,7 +63,8 @@ impl Memory {
         let index = self.placeholder_index(placeholder);
         for cut in &plan.cuts {
             let source = outline.source(cut.part);
-            let remembered = Remembered { action: cut.action, after: cut.after, source, placeholder: index };
+            let remembered =
+                RememberedCut { action: cut.action, after: cut.after, source, placeholder: index };
             self.cuts.insert(cut.part, remembered);
         }
     }
@@ -74,12 +75,12 @@ impl Memory {
         self.revision = self.revision.wrapping_add(1);
         let placeholder = self.placeholder_index(placeholder);
         let (action, after) = cut;
-        self.cuts.insert(part, Remembered { action, after, source, placeholder });
+        self.cuts.insert(part, RememberedCut { action, after, source, placeholder });
     }
 
     /// Takes back the cut of one part: from the next request on it is whole again, and no plan cuts it anew.
     /// That also keeps a part whole that was never cut.
-    pub fn undo(&mut self, part: PartIx) -> Option<Remembered> {
+    pub fn undo(&mut self, part: PartIx) -> Option<RememberedCut> {
         self.revision = self.revision.wrapping_add(1);
         self.pinned.insert(part);
         self.cuts.remove(&part)
@@ -91,7 +92,7 @@ impl Memory {
     }
 
     /// How `part` was cut, if it was and if its text is still what it was.
-    pub fn cut(&self, outline: &Outline, part: PartIx) -> Option<&Remembered> {
+    pub fn cut(&self, outline: &Outline, part: PartIx) -> Option<&RememberedCut> {
         let remembered = self.cuts.get(&part)?;
         let changed =
             matches!((remembered.source, outline.source(part)), (Some(then), Some(now)) if then != now);
@@ -99,7 +100,7 @@ impl Memory {
     }
 
     /// Everything that was cut, oldest part first.
-    pub fn cuts(&self) -> impl DoubleEndedIterator<Item = (PartIx, &Remembered)> + ExactSizeIterator {
+    pub fn cuts(&self) -> impl DoubleEndedIterator<Item = (PartIx, &RememberedCut)> + ExactSizeIterator {
         self.cuts.iter().map(|(&part, remembered)| (part, remembered))
     }
 
@@ -109,7 +110,7 @@ impl Memory {
     }
 
     /// The placeholder that a remembered cut was rendered with.
-    pub fn placeholder(&self, remembered: &Remembered) -> &str {
+    pub fn placeholder(&self, remembered: &RememberedCut) -> &str {
         self.placeholders.get(usize::from(remembered.placeholder)).map_or("", String::as_str)
     }
 

@@ -17,7 +17,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Unit;
-use crate::outline::{Kind, Outline, PartIx};
+use crate::outline::{Outline, PartIx, PartKind};
 
 /// How a quotient becomes a whole number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +91,8 @@ impl Meter {
 
     /// The estimate for one part as a model is sent it: nothing if it is not sent, or was cut in the source.
     pub(crate) fn sent(&self, outline: &Outline, part: PartIx) -> u64 {
-        let unsent = matches!(outline.kind(part), Kind::Other | Kind::Compaction) || outline.is_cut(part);
+        let unsent =
+            matches!(outline.kind(part), PartKind::Other | PartKind::Compaction) || outline.is_cut(part);
         if unsent { 0 } else { self.part(outline, part) }
     }
 

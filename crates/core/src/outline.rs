@@ -8,13 +8,13 @@
 //! in one record: a policy then has one notion of a result for every system.
 //!
 //! ```
-//! use secateur::{Kind, MessageFacts, Outline, PartFacts, Role, Sizes, Status};
+//! use secateur::{PartKind, MessageFacts, Outline, PartFacts, Role, Sizes, ToolStatus};
 //!
 //! let mut outline = Outline::default();
 //! outline.push_message(MessageFacts { role: Role::Assistant, ..Default::default() });
 //! let part = outline.push_part(PartFacts {
-//!     kind: Kind::Result,
-//!     status: Status::Completed,
+//!     kind: PartKind::Result,
+//!     status: ToolStatus::Completed,
 //!     tool: Some("bash"),
 //!     sizes: Sizes { units: 1200, ..Default::default() },
 //!     ..Default::default()
@@ -26,27 +26,27 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-mod answers;
 mod category;
 mod facts;
 mod life;
-mod manner;
 mod message;
-mod nature;
+mod model_calls;
 mod part;
+mod part_class;
+mod part_flags;
 
 pub use category::Category;
-pub use facts::{Call, Kind, MessageFacts, MessageIx, PartFacts, PartIx, Role, Status};
-pub use life::Pick;
-use manner::Manner;
-pub(crate) use nature::Nature;
+pub use facts::{MessageFacts, MessageIx, ModelCall, PartFacts, PartIx, PartKind, Role, ToolStatus};
+pub use life::MessagePick;
+use part_class::PartClass;
+pub(crate) use part_flags::PartFlags;
 
-use crate::lines::Lines;
+use crate::line_range::LineRange;
 use crate::measure::{Measures, Sizes};
 use crate::names::{Name, Names};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Message {
+struct MessageRow {
     role: Role,
     summary: bool,
     finished: bool,
@@ -70,7 +70,7 @@ struct Extra {
     py_json: Vec<u32>,
     weighted: Vec<u32>,
     trimmed: Vec<u32>,
-    digest: Vec<u32>,
+    excerpt: Vec<u32>,
     tokens: Vec<u32>,
     source: Vec<u64>,
 }
@@ -83,16 +83,16 @@ pub struct Outline {
     tools: Arc<Names>,
     ids: Arc<Names>,
     subjects: Arc<Names>,
-    messages: Vec<Message>,
+    messages: Vec<MessageRow>,
     users: Vec<MessageIx>,
     assistants: Vec<MessageIx>,
     /// The first message of each answer of the model.
     answers: Vec<MessageIx>,
     summaries: Vec<MessageIx>,
-    natures: Vec<Nature>,
-    manners: Vec<Manner>,
+    flags: Vec<PartFlags>,
+    classes: Vec<PartClass>,
     subject: Vec<Name>,
-    lines: Vec<Lines>,
+    lines: Vec<LineRange>,
     tool: Vec<Name>,
     call: Vec<Name>,
     owner: Vec<MessageIx>,
@@ -102,7 +102,7 @@ pub struct Outline {
     blocks: Vec<u16>,
     images: Vec<u16>,
     extra: Extra,
-    calls: Vec<Call>,
+    calls: Vec<ModelCall>,
 }
 
 /// The number of a name, in a table that is copied only if it is shared and lacks the name.
@@ -133,7 +133,7 @@ impl Outline {
     pub fn push_message(&mut self, facts: MessageFacts<'_>) -> MessageIx {
         let mut intern = |id: Option<&str>| id.map_or(Name::NONE, |id| intern(&mut self.ids, id));
         let (id, parent, tail) = (intern(facts.id), intern(facts.parent), intern(facts.tail));
-        self.push_row(Message {
+        self.push_row(MessageRow {
             role: facts.role,
             summary: facts.summary,
             finished: facts.finished,
@@ -149,7 +149,7 @@ impl Outline {
         })
     }
 
-    fn push_row(&mut self, row: Message) -> MessageIx {
+    fn push_row(&mut self, row: MessageRow) -> MessageIx {
         let index = MessageIx(narrow(self.messages.len() as u64));
         match row.role {
             Role::User => self.users.push(index),
@@ -164,8 +164,8 @@ impl Outline {
         if row.summary {
             self.summaries.push(index);
         }
-        let first_part = narrow(self.natures.len() as u64);
-        self.messages.push(Message { first_part, ..row });
+        let first_part = narrow(self.flags.len() as u64);
+        self.messages.push(MessageRow { first_part, ..row });
         index
     }
 
@@ -174,10 +174,10 @@ impl Outline {
         if self.messages.is_empty() {
             self.push_message(MessageFacts::default());
         }
-        let index = PartIx(narrow(self.natures.len() as u64));
+        let index = PartIx(narrow(self.flags.len() as u64));
         let sizes = facts.sizes;
-        self.natures.push(Nature::new(&facts));
-        self.manners.push(Manner::new(&facts));
+        self.flags.push(PartFlags::new(&facts));
+        self.classes.push(PartClass::new(&facts));
         self.subject.push(facts.subject.map_or(Name::NONE, |subject| intern(&mut self.subjects, subject)));
         self.lines.push(facts.lines);
         self.tool.push(facts.tool.map_or(Name::NONE, |tool| intern(&mut self.tools, tool)));
@@ -197,8 +197,8 @@ impl Outline {
         fn copy<T: Copy>(to: &mut Vec<T>, from: &[T], part: usize) {
             to.extend(from.get(part).copied());
         }
-        copy(&mut self.natures, &from.natures, part);
-        copy(&mut self.manners, &from.manners, part);
+        copy(&mut self.flags, &from.flags, part);
+        copy(&mut self.classes, &from.classes, part);
         copy(&mut self.subject, &from.subject, part);
         copy(&mut self.lines, &from.lines, part);
         copy(&mut self.tool, &from.tool, part);
@@ -213,7 +213,7 @@ impl Outline {
         copy(&mut self.extra.py_json, &from.extra.py_json, part);
         copy(&mut self.extra.weighted, &from.extra.weighted, part);
         copy(&mut self.extra.trimmed, &from.extra.trimmed, part);
-        copy(&mut self.extra.digest, &from.extra.digest, part);
+        copy(&mut self.extra.excerpt, &from.extra.excerpt, part);
         copy(&mut self.extra.tokens, &from.extra.tokens, part);
         copy(&mut self.extra.source, &from.extra.source, part);
     }
@@ -225,7 +225,7 @@ impl Outline {
             (measures.py_json, &mut extra.py_json, sizes.py_json),
             (measures.weighted, &mut extra.weighted, sizes.weighted),
             (measures.trimmed.is_some(), &mut extra.trimmed, sizes.trimmed),
-            (measures.digest, &mut extra.digest, sizes.digest),
+            (measures.excerpt, &mut extra.excerpt, sizes.excerpt),
             (measures.tokens.is_some(), &mut extra.tokens, sizes.tokens),
         ];
         for (asked, column, size) in columns {
@@ -249,7 +249,7 @@ impl Outline {
         copy(&mut self.subject, to, from);
         copy(&mut self.lines, to, from);
         let class = self.class(call);
-        if let Some(own) = self.manners.get_mut(to) {
+        if let Some(own) = self.classes.get_mut(to) {
             *own = own.with_class(class);
         }
         if self.tool.get(to) == Some(&Name::NONE) {
@@ -259,18 +259,18 @@ impl Outline {
 
     /// Says of a part that the source cut it: some logs tell that only later.
     pub fn set_cut(&mut self, part: PartIx) {
-        if let Some(nature) = self.natures.get_mut(part.0 as usize) {
-            nature.set_cut();
+        if let Some(flags) = self.flags.get_mut(part.0 as usize) {
+            flags.set_cut();
         }
     }
 
     /// Forgets which parts the source cut: the session as it would be if nothing had ever been cut.
     pub fn forget_cuts(&mut self) {
-        self.natures.iter_mut().for_each(Nature::clear_cut);
+        self.flags.iter_mut().for_each(PartFlags::clear_cut);
     }
 
     /// Adds a model call. Calls come in the order of the messages that they produced.
-    pub fn push_call(&mut self, call: Call) {
+    pub fn push_model_call(&mut self, call: ModelCall) {
         self.calls.push(call);
     }
 
@@ -281,7 +281,7 @@ impl Outline {
 
     /// How many parts there are.
     pub fn part_count(&self) -> usize {
-        self.natures.len()
+        self.flags.len()
     }
 
     /// All messages, oldest first.
@@ -291,7 +291,7 @@ impl Outline {
 
     /// All parts, oldest first.
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = PartIx> + ExactSizeIterator + use<> {
-        (0..self.natures.len()).map(|index| PartIx(index as u32))
+        (0..self.flags.len()).map(|index| PartIx(index as u32))
     }
 
     /// The messages of users, oldest first. Policies begin with them, so they are kept in a list of their own.
@@ -310,7 +310,7 @@ impl Outline {
     }
 
     /// The model calls, oldest first.
-    pub fn calls(&self) -> &[Call] {
+    pub fn model_calls(&self) -> &[ModelCall] {
         &self.calls
     }
 
@@ -326,18 +326,18 @@ impl Outline {
 
     /// The first part of a message; the end of all parts for a message that does not exist yet.
     pub(crate) fn first_part(&self, message: MessageIx) -> u32 {
-        self.messages.get(message.0 as usize).map_or(self.natures.len() as u32, |message| message.first_part)
+        self.messages.get(message.0 as usize).map_or(self.flags.len() as u32, |message| message.first_part)
     }
 
-    /// What a tight loop over parts reads: the natures and the tools, part by part.
-    pub(crate) fn natures(&self) -> (&[Nature], &[Name]) {
-        (&self.natures, &self.tool)
+    /// What a tight loop over parts reads: the flags and the tools, part by part.
+    pub(crate) fn scan_columns(&self) -> (&[PartFlags], &[Name]) {
+        (&self.flags, &self.tool)
     }
 
     /// The parts of a message, as a range of part numbers.
     pub fn parts_of(&self, message: MessageIx) -> Range<u32> {
         let index = message.0 as usize;
-        let end = self.natures.len() as u32;
+        let end = self.flags.len() as u32;
         let Some(first) = self.messages.get(index) else { return end..end };
         first.first_part..self.messages.get(index + 1).map_or(end, |next| next.first_part)
     }

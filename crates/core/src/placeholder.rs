@@ -1,12 +1,12 @@
 //! What stands where a result was: a line that says what it was, how large, and how to have it back.
 //!
-//! A profile writes it as a text with names in braces: `{tool}`, `{subject}`, `{size}`, `{handle}`, `{digest}`. All of
+//! A profile writes it as a text with names in braces: `{tool}`, `{subject}`, `{size}`, `{handle}`, `{excerpt}`. All of
 //! them follow from the result itself, so the same cut reads the same for ever, and a provider's cache stays warm. The
-//! handle and the digest need the text, which a plan never sees; they are filled in last, where the text is at hand.
+//! handle and the excerpt need the text, which a plan never sees; they are filled in last, where the text is at hand.
 
 use std::borrow::Cow;
 
-use crate::digest::digest;
+use crate::excerpt::excerpt;
 use crate::outline::{Outline, PartIx};
 
 /// Where the handle goes: eight characters, as many as a handle has, so that lengths are known before it is filled in.
@@ -15,21 +15,21 @@ const HANDLE: &str = "{handle}";
 /// What is written behind a trimmed text if the placeholder names a handle.
 const RECALL: &str = "\n[recall {handle} brings all of it back]";
 
-/// Where the digest goes.
-pub(crate) const DIGEST: &str = "{digest}";
+/// Where the excerpt goes.
+pub(crate) const EXCERPT: &str = "{excerpt}";
 
 /// The most characters of a subject: a command may be a whole script.
 const SUBJECT: usize = 100;
 
-/// A placeholder with everything filled in that the outline knows; handle and digest are left.
+/// A placeholder with everything filled in that the outline knows; handle and excerpt are left.
 ///
 /// ```
-/// use secateur::{Kind, Outline, PartFacts, Sizes};
+/// use secateur::{PartKind, Outline, PartFacts, Sizes};
 ///
 /// let mut outline = Outline::default();
 /// let sizes = Sizes { units: 5_000, ..Default::default() };
 /// let part = outline.push_part(PartFacts {
-///     kind: Kind::Result,
+///     kind: PartKind::Result,
 ///     tool: Some("read"),
 ///     subject: Some("/src/main.rs"),
 ///     sizes,
@@ -66,7 +66,7 @@ pub fn fill_placeholder<'t>(template: &'t str, outline: &Outline, part: PartIx) 
     Cow::Owned(filled)
 }
 
-/// A placeholder with the handle of what it stands for. A digest may hold anything, so it is filled in after that.
+/// A placeholder with the handle of what it stands for. An excerpt may hold anything, so it is filled in after that.
 ///
 /// ```
 /// assert_eq!(secateur::fill_handle("[cut; recall {handle}]", || "kbqzwmta".into()), "[cut; recall kbqzwmta]");
@@ -89,28 +89,28 @@ pub fn recall_note(placeholder: &str) -> &'static str {
     if placeholder.contains(HANDLE) { RECALL } else { "" }
 }
 
-/// A placeholder with the digest of the text that it stands for.
+/// A placeholder with the excerpt of the text that it stands for.
 ///
 /// ```
 /// let text = "pub fn main() {}\n".repeat(100);
-/// assert!(secateur::fill_digest("[cut]{digest}", &text).starts_with("[cut]\npub fn main() {}\n"));
-/// assert_eq!(secateur::fill_digest("[cut]{digest}", "short"), "[cut]");
+/// assert!(secateur::fill_excerpt("[cut]{excerpt}", &text).starts_with("[cut]\npub fn main() {}\n"));
+/// assert_eq!(secateur::fill_excerpt("[cut]{excerpt}", "short"), "[cut]");
 /// ```
-pub fn fill_digest<'t>(placeholder: &'t str, text: &str) -> Cow<'t, str> {
-    if !placeholder.contains(DIGEST) {
+pub fn fill_excerpt<'t>(placeholder: &'t str, text: &str) -> Cow<'t, str> {
+    if !placeholder.contains(EXCERPT) {
         return Cow::Borrowed(placeholder);
     }
-    let digest = digest(text);
-    let digest = if digest.is_empty() { digest } else { format!("\n{digest}") };
-    Cow::Owned(placeholder.replace(DIGEST, &digest))
+    let excerpt = excerpt(text);
+    let excerpt = if excerpt.is_empty() { excerpt } else { format!("\n{excerpt}") };
+    Cow::Owned(placeholder.replace(EXCERPT, &excerpt))
 }
 
-/// The UTF-16 units of a placeholder whose digest has so many.
-pub(crate) fn placeholder_units(placeholder: &str, digest: u64) -> u64 {
+/// The UTF-16 units of a placeholder whose excerpt has so many.
+pub(crate) fn placeholder_units(placeholder: &str, excerpt: u64) -> u64 {
     let units = |text: &str| text.encode_utf16().count() as u64;
-    match placeholder.split_once(DIGEST) {
+    match placeholder.split_once(EXCERPT) {
         None => units(placeholder),
-        Some((before, after)) => units(before) + units(after) + digest + u64::from(digest > 0),
+        Some((before, after)) => units(before) + units(after) + excerpt + u64::from(excerpt > 0),
     }
 }
 
@@ -127,12 +127,13 @@ fn shown(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, PartFacts, Sizes};
+    use crate::{PartFacts, PartKind, Sizes};
 
     fn outline(subject: &str) -> (Outline, PartIx) {
         let mut outline = Outline::default();
         let sizes = Sizes { units: 9, ..Sizes::default() };
-        let facts = PartFacts { kind: Kind::Result, subject: Some(subject), sizes, ..PartFacts::default() };
+        let facts =
+            PartFacts { kind: PartKind::Result, subject: Some(subject), sizes, ..PartFacts::default() };
         let part = outline.push_part(facts);
         (outline, part)
     }
@@ -141,14 +142,14 @@ mod tests {
     fn unknown_names_and_stray_braces_stay() {
         let (outline, part) = outline("x");
         let fill = |template| fill_placeholder(template, &outline, part).into_owned();
-        assert_eq!(fill("{a} {size} { {digest} }{"), "{a} 9 { {digest} }{");
+        assert_eq!(fill("{a} {size} { {excerpt} }{"), "{a} 9 { {excerpt} }{");
         assert_eq!(fill("no names"), "no names");
     }
 
     #[test]
-    fn a_subject_cannot_ask_for_a_digest_or_run_over() {
-        let (outline, part) = outline("echo {digest}\nmore");
-        assert_eq!(fill_placeholder("[{subject}]", &outline, part), "[echo digest…]");
+    fn a_subject_cannot_ask_for_an_excerpt_or_run_over() {
+        let (outline, part) = outline("echo {excerpt}\nmore");
+        assert_eq!(fill_placeholder("[{subject}]", &outline, part), "[echo excerpt…]");
         let (outline, part) = self::outline(&"x".repeat(300));
         assert_eq!(fill_placeholder("{subject}", &outline, part).chars().count(), SUBJECT + 1);
     }
@@ -156,9 +157,9 @@ mod tests {
     #[test]
     fn its_length_is_known_without_the_text() {
         let text = "def a():\n".repeat(200);
-        let length = digest(&text).encode_utf16().count() as u64;
-        let filled = fill_digest("[cut]{digest}!", &text);
-        assert_eq!(placeholder_units("[cut]{digest}!", length), filled.encode_utf16().count() as u64);
-        assert_eq!(placeholder_units("[cut]{digest}", 0), 5);
+        let length = excerpt(&text).encode_utf16().count() as u64;
+        let filled = fill_excerpt("[cut]{excerpt}!", &text);
+        assert_eq!(placeholder_units("[cut]{excerpt}!", length), filled.encode_utf16().count() as u64);
+        assert_eq!(placeholder_units("[cut]{excerpt}", 0), 5);
     }
 }

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Pairs;
-use crate::outline::{PartIx, Status};
+use crate::measure::SurrogatePairs;
+use crate::outline::{PartIx, ToolStatus};
 
 /// What happens to a part that is cut. The text itself always stays in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub enum Action {
         /// UTF-16 units kept from the end.
         tail: u64,
         /// What happens to a surrogate pair at an edge.
-        pairs: Pairs,
+        pairs: SurrogatePairs,
     },
     /// The text stays; images are replaced by a line that says so.
     DropMedia,
@@ -80,7 +80,7 @@ pub enum Keep {
     /// Not a tool result: this policy never touches it.
     NotResult,
     /// The tool has not finished, or failed in a way that the policy does not count.
-    Unfinished(Status),
+    Unfinished(ToolStatus),
     /// The tool is protected by name.
     ProtectedTool,
     /// It belongs to the turns that are still being worked on.

@@ -10,12 +10,12 @@ use crate::keep_last::{self, KeepLast};
 use crate::measure::{Measures, Unit};
 use crate::memory::Memory;
 use crate::outline::{Outline, PartIx};
-use crate::placeholder::DIGEST;
+use crate::placeholder::EXCERPT;
 use crate::plan::{Action, Cut, Idle, Keep, Plan, Verdict};
-use crate::ratio::{self, Mode, Ratio};
+use crate::ratio::{self, Ratio, RatioMode};
 use crate::rent::{self, Books, Rent};
 use crate::situation::{Pass, Situation};
-use crate::tools::Tools;
+use crate::tool_filter::ToolFilter;
 use crate::watermark::{self, Watermark};
 use crate::weight::weighted_len;
 
@@ -199,14 +199,14 @@ impl Policy {
             Family::Watermark(watermark) => measures = measures.with_unit(watermark.meter.unit),
             Family::KeepLast(keep) => measures = measures.with_unit(keep.meter.unit),
             Family::Rent(rent) => {
-                measures.digest = self.placeholder.contains(DIGEST);
+                measures.excerpt = self.placeholder.contains(EXCERPT);
                 measures.source = rent.ages.repeated.is_some();
             }
             Family::Ratio(ratio) => {
                 measures = measures.with_unit(ratio.characters.unit).with_unit(Unit::JsJson);
                 measures.trimmed = (ratio.characters.unit == Unit::Weighted).then_some(ratio.trim);
                 measures.placeholder =
-                    (ratio.mode == Mode::Aggressive).then(|| self.placeholder.clone().into());
+                    (ratio.mode == RatioMode::Aggressive).then(|| self.placeholder.clone().into());
             }
         }
         measures.source |= self.lasting == Lasting::Remembered;
@@ -214,7 +214,7 @@ impl Policy {
     }
 
     /// The tools that the policy may touch.
-    pub fn tools(&self) -> &Tools {
+    pub fn tools(&self) -> &ToolFilter {
         match &self.family {
             Family::Watermark(watermark) => &watermark.tools,
             Family::Ratio(ratio) => &ratio.tools,

@@ -37,7 +37,7 @@ use toml::{Table, Value};
 pub use error::ProfileError;
 
 use crate::budget::Budget;
-use crate::compaction::Compaction;
+use crate::compaction::CompactionSettings;
 use crate::keep_last::KeepLast;
 use crate::limits::OverflowRule;
 use crate::pivot::PivotRule;
@@ -68,7 +68,7 @@ pub struct Profile {
     /// Who is believed about the window's size.
     pub window: WindowOrder,
     /// When and how a session compacts.
-    pub compaction: Compaction,
+    pub compaction: CompactionSettings,
     values: Table,
     origins: BTreeMap<String, String>,
 }
@@ -99,7 +99,7 @@ struct Page {
     pivot: PivotRule,
     #[serde(default)]
     window: Window,
-    compaction: Compaction,
+    compaction: CompactionSettings,
     #[serde(default)]
     budget: Budget,
 }

@@ -16,15 +16,15 @@ pub(crate) use round::{Scope, plan, scan};
 
 use crate::measure::{Trim, Unit};
 use crate::memory::Memory;
-use crate::outline::{Kind, Outline, PartIx, Role};
+use crate::outline::{Outline, PartIx, PartKind, Role};
 use crate::plan::{Action, Bounds, Cut, Idle, Keep, Plan, Reason};
 use crate::situation::{Situation, Thinking};
-use crate::tools::Tools;
+use crate::tool_filter::ToolFilter;
 
 /// How far the family goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum RatioMode {
     /// Trim above the soft limit, clear above the hard one.
     Adaptive,
     /// Clear every result that may be cleared, however full the window is.
@@ -64,7 +64,7 @@ pub struct Characters {
 #[serde(deny_unknown_fields)]
 pub struct Ratio {
     /// How far it goes.
-    pub mode: Mode,
+    pub mode: RatioMode,
     /// The newest assistant messages from which on nothing is touched.
     pub keep_last_assistants: u64,
     /// Share of the window from which long results are trimmed.
@@ -86,7 +86,7 @@ pub struct Ratio {
     pub ttl_ms: i64,
     /// Tools that may be touched.
     #[serde(default)]
-    pub tools: Tools,
+    pub tools: ToolFilter,
 }
 
 /// The line that stands where an image was.
@@ -118,12 +118,12 @@ impl Ratio {
         let text = || outline.size(part, rule.unit);
         let images = || outline.images(part).saturating_mul(rule.image);
         match outline.kind(part) {
-            Kind::Text => text(),
-            Kind::Call => outline.size(part, Unit::JsJson),
-            Kind::Result => text().saturating_add(images()),
-            Kind::Media => images(),
-            Kind::Reasoning if situation.thinking == Thinking::Sent => text(),
-            Kind::Signature if situation.thinking == Thinking::Sent && rule.signatures => text(),
+            PartKind::Text => text(),
+            PartKind::Call => outline.size(part, Unit::JsJson),
+            PartKind::Result => text().saturating_add(images()),
+            PartKind::Media => images(),
+            PartKind::Reasoning if situation.thinking == Thinking::Sent => text(),
+            PartKind::Signature if situation.thinking == Thinking::Sent && rule.signatures => text(),
             _ => 0,
         }
     }
@@ -164,7 +164,7 @@ impl Ratio {
             Action::Clear => placeholder,
             Action::DropMedia | Action::Trim { .. } => {
                 let lines = outline.images(part).saturating_mul(IMAGE_REMOVED.len() as u64 + 1);
-                let is_result = outline.kind(part) == Kind::Result;
+                let is_result = outline.kind(part) == PartKind::Result;
                 let text = if is_result { outline.size(part, self.characters.unit) } else { 0 };
                 text.saturating_add(lines)
             }
@@ -173,7 +173,7 @@ impl Ratio {
     }
 
     fn is_eligible(&self, outline: &Outline, part: PartIx) -> bool {
-        outline.kind(part) == Kind::Result
+        outline.kind(part) == PartKind::Result
             && !outline.is_cut(part)
             && !(self.images == Images::Protect && outline.images(part) > 0)
     }
@@ -214,7 +214,7 @@ impl Ratio {
 impl Ratio {
     /// Why a part that the plan does not cut is kept.
     pub(crate) fn keep(&self, outline: &Outline, memory: &Memory, plan: &Plan, part: PartIx) -> Keep {
-        if outline.kind(part) != Kind::Result {
+        if outline.kind(part) != PartKind::Result {
             return Keep::NotResult;
         }
         if memory.cut(outline, part).is_some() || outline.is_cut(part) || outline.is_placeholder(part) {

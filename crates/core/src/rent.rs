@@ -22,7 +22,7 @@ pub use ages::Ages;
 pub(crate) use books::Books;
 pub(crate) use judge::{keep, plan};
 
-use crate::tools::Tools;
+use crate::tool_filter::ToolFilter;
 
 /// Parameters of the family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct Rent {
     pub margin: f64,
     /// When the cache is cold, a cut has to save at least so many tokens.
     pub cold_gain: u64,
-    /// What stands in the place of a cut result, without its digest, in tokens.
+    /// What stands in the place of a cut result, without its excerpt, in tokens.
     pub placeholder_tokens: u64,
     /// Cutting to keep out of a compaction; none if that is not done.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct Rent {
     pub inputs: Option<Inputs>,
     /// Tools that may be touched.
     #[serde(default)]
-    pub tools: Tools,
+    pub tools: ToolFilter,
 }
 
 /// When a full window is a reason to cut.

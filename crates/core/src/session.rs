@@ -4,7 +4,7 @@
 //!                 messages appended, a request wanted, usage reported, a summary made …
 //!                                            │ Input
 //!                                            ▼
-//!            Window (facts)  +  State (small)  +  Compaction (parameters)  ──▶  Session::handle
+//!            Context (facts)  +  SessionState (small)  +  CompactionSettings (parameters)  ──▶  SessionMachine::handle
 //!                                            │ Effect
 //!                                            ▼
 //!                 store this, ask the hooks, make a summary, send the request, reject it
@@ -25,36 +25,39 @@
 //! times, then a digest takes its place. What then still does not fit is rejected with the reason.
 //!
 //! ```
-//! use secateur::session::{Effect, Entry, Input, Request, Session, State};
+//! use secateur::session::{Effect, SessionMessage, Input, RequestFacts, SessionMachine, SessionState};
 //! use secateur::{Limits, Profiles, Role};
 //!
 //! let profile = Profiles::builtin().get("balanced")?;
-//! let mut session = Session::new(&profile, State::default(), []);
-//! let hello = Entry { id: "m1".into(), role: Role::User, ..Entry::default() };
+//! let mut session = SessionMachine::new(&profile, SessionState::default(), []);
+//! let hello = SessionMessage { id: "m1".into(), role: Role::User, ..SessionMessage::default() };
 //! session.handle(Input::Appended { messages: vec![(1, hello)] });
 //!
 //! let limits = Limits { context: 200_000, ..Limits::default() };
-//! let effects = session.handle(Input::Asked(Request { limits, ..Request::default() }));
+//! let effects = session.handle(Input::Requested(RequestFacts { limits, ..RequestFacts::default() }));
 //! assert!(matches!(effects[..], [Effect::Send { .. }]));
 //! # Ok::<(), secateur::ProfileError>(())
 //! ```
 
+mod context;
 mod effect;
-mod entry;
 mod errand;
 mod event;
 mod flight;
 mod job;
+mod message;
 mod prune;
 mod select;
 mod state;
-mod window;
 
-pub use effect::{Consent, Effect, Input, Matter, Operation, Record, Request, Task, Turn, Turnover};
-pub use entry::{Entry, EntryPart, MadeCut, Nature, Seq};
-pub use event::{Event, Failure, Means, NoRoom, Trigger};
-pub use state::{Breaker, Pivot, State};
-pub use window::{Living, Window};
+pub use context::{Context, LiveMessage};
+pub use effect::{
+    ChangeSet, CompactionRecord, Consent, Effect, Input, Operation, Proposal, RequestFacts, SummaryTask,
+    TurnState,
+};
+pub use event::{CompactionFailure, Event, Means, NoRoom, Trigger};
+pub use message::{MessageKind, Seq, SessionCut, SessionMessage, SessionPart};
+pub use state::{Breaker, Pivot, SessionState};
 
 use std::sync::Arc;
 
@@ -70,10 +73,10 @@ use job::Job;
 
 /// One session, as far as decisions are concerned.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct SessionMachine {
     profile: Arc<Profile>,
-    window: Window,
-    state: State,
+    window: Context,
+    state: SessionState,
     errand: Option<Errand>,
     flight: Option<Flight>,
     job: Option<Job>,
@@ -81,18 +84,26 @@ pub struct Session {
     events: Vec<Event>,
 }
 
-impl Session {
+impl SessionMachine {
     /// A session with what a store knows of it: its state, and its living messages in any order.
-    pub fn new(profile: &Profile, state: State, living: impl IntoIterator<Item = Living>) -> Self {
+    pub fn new(
+        profile: &Profile,
+        state: SessionState,
+        living: impl IntoIterator<Item = LiveMessage>,
+    ) -> Self {
         Self::sharing(Arc::new(profile.clone()), state, living)
     }
 
     /// The same with a profile that many sessions have in common.
-    pub fn sharing(profile: Arc<Profile>, state: State, living: impl IntoIterator<Item = Living>) -> Self {
+    pub fn sharing(
+        profile: Arc<Profile>,
+        state: SessionState,
+        living: impl IntoIterator<Item = LiveMessage>,
+    ) -> Self {
         let pivot = state.pivot.as_ref();
-        let mut rows: Vec<Living> = living.into_iter().collect();
-        rows.sort_by_key(|row| Pivot::rank(pivot, row.seq, &row.entry));
-        let window = Window::of(profile.policy.measures(), rows);
+        let mut rows: Vec<LiveMessage> = living.into_iter().collect();
+        rows.sort_by_key(|row| Pivot::rank(pivot, row.seq, &row.facts));
+        let window = Context::of(profile.policy.measures(), rows);
         Self { profile, window, state, errand: None, flight: None, job: None, ticket: 0, events: Vec::new() }
     }
 
@@ -103,7 +114,7 @@ impl Session {
             Input::Opened { now } => self.errand = Some(Errand::new(Purpose::Open, now)),
             Input::Appended { messages } => self.append(messages),
             Input::Retracted { from } => self.retract(from),
-            Input::Asked(request) => {
+            Input::Requested(request) => {
                 self.errand = Some(Errand::new(Purpose::Request, request.now));
                 if request.model != self.state.request.model {
                     // Another model has another cache.
@@ -111,7 +122,7 @@ impl Session {
                 }
                 self.state.request = request;
             }
-            Input::Answered { usage, turn, sent, now } => self.learn(&usage, turn, sent, now),
+            Input::Responded { usage, turn, sent, now } => self.learn(&usage, turn, sent, now),
             Input::Refused { tokens, sent, now } => self.learn_refusal(tokens, sent, now),
             Input::Compact { now } => self.errand = Some(Errand::new(Purpose::Compact, now)),
             Input::Stored { ticket, messages, operation } => {
@@ -119,31 +130,31 @@ impl Session {
                     self.take_stored(flight.then, messages, operation, &mut effects);
                 }
             }
-            Input::Consulted { ticket, verdict } => {
+            Input::Consulted { ticket, consent } => {
                 if let Some(flight) = self.land(ticket) {
-                    self.take_verdict(flight.then, verdict, &mut effects);
+                    self.take_verdict(flight.then, consent, &mut effects);
                 }
             }
             Input::Summarised { task, summary, now } => self.take_summary(task, summary, now),
             Input::Failed { task, why, now } => self.take_failure(task, &why, now),
-            Input::Nudged => self.repeat(&mut effects),
+            Input::Retry => self.repeat(&mut effects),
         }
         self.advance(&mut effects);
         effects
     }
 
     /// What the model would be sent.
-    pub fn window(&self) -> &Window {
+    pub fn context(&self) -> &Context {
         &self.window
     }
 
     /// What is remembered beside the messages.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &SessionState {
         &self.state
     }
 
     /// The summary that is being made, if one is.
-    pub fn task(&self) -> Option<&Task> {
+    pub fn task(&self) -> Option<&SummaryTask> {
         self.job.as_ref().map(|job| &job.task)
     }
 
@@ -165,7 +176,7 @@ impl Session {
 
     /// Estimated tokens of a request with messages of so many characters.
     fn predict(&self, chars: u64) -> i64 {
-        let chars = chars.saturating_add(self.state.request.frame);
+        let chars = chars.saturating_add(self.state.request.envelope);
         let (tokens, share) = (self.state.calibration.predict(chars), self.state.calibration.share(chars));
         i64::try_from(share.map_or(tokens, |share| share.min(tokens))).unwrap_or(i64::MAX)
     }
@@ -178,7 +189,7 @@ impl Session {
     }
 
     /// Adds messages that are new; one that is known already is not added twice.
-    fn append(&mut self, messages: Vec<(Seq, Entry)>) {
+    fn append(&mut self, messages: Vec<(Seq, SessionMessage)>) {
         for (seq, entry) in messages {
             if self.window.position(seq).is_none() {
                 self.window.push(seq, entry, Vec::new());
@@ -188,19 +199,19 @@ impl Session {
 
     /// Takes messages out that were taken back. A compaction that counts on one of them is left.
     fn retract(&mut self, from: Seq) {
-        let rows: Vec<Living> = self
+        let rows: Vec<LiveMessage> = self
             .window
             .rows()
             .iter()
-            .filter(|row| row.seq < from || row.entry.nature != Nature::Plain)
+            .filter(|row| row.seq < from || row.facts.kind != MessageKind::Plain)
             .cloned()
             .collect();
         if rows.len() == self.window.rows().len() {
             return;
         }
-        self.window = Window::of(self.window.outline().measures().clone(), rows);
+        self.window = Context::of(self.window.outline().measures().clone(), rows);
         self.state.sent_to = self.state.sent_to.min(from.saturating_sub(1));
-        let counts_on = |task: &Task| {
+        let counts_on = |task: &SummaryTask| {
             task.head.iter().chain(&task.kept).chain(&task.tail).chain(&task.replay).any(|&seq| seq >= from)
         };
         if self.job.as_ref().is_some_and(|job| counts_on(&job.task)) {
@@ -209,7 +220,7 @@ impl Session {
     }
 
     /// Learns from what the provider reported, and sees whether there is something to do.
-    fn learn(&mut self, usage: &Usage, turn: Turn, sent: Option<u64>, now: i64) {
+    fn learn(&mut self, usage: &Usage, turn: TurnState, sent: Option<u64>, now: i64) {
         self.reported(sent);
         if let (Some(chars), Ok(tokens)) = (sent, u64::try_from(usage.context()))
             && tokens > 0
@@ -219,7 +230,7 @@ impl Session {
         }
         let mut errand = Errand::new(Purpose::Rest(turn), now);
         let mut tokens = self.profile.overflow.count(usage);
-        let left = self.window.chars().saturating_add(self.state.request.frame);
+        let left = self.window.chars().saturating_add(self.state.request.envelope);
         if sent.is_some_and(|sent| left < sent) {
             // A summary came in while the answer was under way: what was reported is there no more.
             tokens = tokens.min(self.tokens());
@@ -251,7 +262,7 @@ impl Session {
         if let (Some(chars), Some(tokens)) = (sent, tokens.or(least)) {
             self.state.calibration.observe(chars, tokens);
         }
-        let mut errand = Errand::new(Purpose::Rest(Turn::Open), now);
+        let mut errand = Errand::new(Purpose::Rest(TurnState::Open), now);
         if self.profile.compaction.auto {
             errand.trigger = Some(Trigger::Refusal);
             self.note_overflow(Trigger::Refusal, self.tokens());
@@ -270,7 +281,7 @@ impl Session {
     }
 
     /// Begins a summary in the background if it will be needed soon.
-    fn look_ahead(&mut self, tokens: i64, turn: Turn, now: i64) {
+    fn look_ahead(&mut self, tokens: i64, turn: TurnState, now: i64) {
         let Some((mark, usable)) = self.for_model().background.zip(self.usable()) else { return };
         let allowed =
             self.profile.compaction.auto && self.state.breaker.allows(&self.profile.compaction, now);

@@ -18,7 +18,7 @@ pub struct Situation {
     /// What the provider's prompt cache is worth.
     pub cache: Cache,
     /// What cuts are wanted for.
-    pub need: Need,
+    pub purpose: CutPurpose,
     /// Whether new cuts may be made at all.
     pub pass: Pass,
     /// Whether thinking is sent back to the model.
@@ -27,13 +27,13 @@ pub struct Situation {
 
 /// What cuts are wanted for. Only the family *rent* asks: the others weigh sizes, not prices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Need {
+pub enum CutPurpose {
     /// A request that costs less: what pays is cut.
     #[default]
-    Thrift,
+    SaveCost,
     /// A request that fits: whatever may go goes, whether it pays or not. A compaction would cost more and would lose
     /// more.
-    Room,
+    MakeRoom,
 }
 
 /// Whether a pass may make new cuts.

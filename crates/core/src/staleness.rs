@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::class::Class;
-use crate::lines::Lines;
-use crate::outline::{Kind, Outline, PartIx};
+use crate::line_range::LineRange;
+use crate::outline::{Outline, PartIx, PartKind};
+use crate::tool_class::ToolClass;
 
 /// How a result was overtaken, and by which part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,10 +31,10 @@ impl Outline {
     /// [`Measures::source`](crate::Measures::source) was asked for.
     pub fn staleness(&self) -> Vec<Option<Stale>> {
         let mut stale = vec![None; self.part_count()];
-        let mut reads: HashMap<&str, Vec<(Lines, PartIx)>> = HashMap::new();
+        let mut reads: HashMap<&str, Vec<(LineRange, PartIx)>> = HashMap::new();
         let mut edits: HashMap<&str, PartIx> = HashMap::new();
         let mut outputs: HashMap<u64, PartIx> = HashMap::new();
-        for part in self.parts().rev().filter(|&part| self.kind(part) == Kind::Result) {
+        for part in self.parts().rev().filter(|&part| self.kind(part) == PartKind::Result) {
             let repeated = self
                 .source(part)
                 .filter(|_| self.units(part) > 0)
@@ -42,7 +42,7 @@ impl Outline {
             let mut found = repeated.map(Stale::Repeated);
             let subjects = self.subject(part).into_iter().flat_map(str::lines);
             match self.class(part) {
-                Class::Read if !self.is_failure(part) => {
+                ToolClass::Read if !self.is_failure(part) => {
                     for subject in subjects {
                         let lines = self.lines(part);
                         let again =
@@ -55,7 +55,7 @@ impl Outline {
                         }
                     }
                 }
-                Class::Edit if !self.is_failure(part) => {
+                ToolClass::Edit if !self.is_failure(part) => {
                     for subject in subjects {
                         edits.entry(subject).or_insert(part);
                     }
@@ -73,11 +73,17 @@ impl Outline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Measures, PartFacts, Sizes, Status};
+    use crate::{Measures, PartFacts, Sizes, ToolStatus};
 
-    fn result(outline: &mut Outline, class: Class, subject: &str, lines: Lines, source: u64) -> PartIx {
+    fn result(
+        outline: &mut Outline,
+        class: ToolClass,
+        subject: &str,
+        lines: LineRange,
+        source: u64,
+    ) -> PartIx {
         let sizes = Sizes { units: 100, source, ..Sizes::default() };
-        let (kind, status) = (Kind::Result, Status::Completed);
+        let (kind, status) = (PartKind::Result, ToolStatus::Completed);
         let subject = Some(subject);
         outline.push_part(PartFacts { kind, status, class, subject, lines, sizes, ..PartFacts::default() })
     }
@@ -85,14 +91,14 @@ mod tests {
     #[test]
     fn later_reads_edits_and_repetitions_are_found() {
         let mut outline = Outline::new(Measures { source: true, ..Measures::default() });
-        let part = |first, last| Lines { first, last };
-        let a = result(&mut outline, Class::Read, "/a", part(10, 20), 1);
-        let b = result(&mut outline, Class::Read, "/b", Lines::ALL, 2);
-        let c = result(&mut outline, Class::Shell, "make", Lines::ALL, 3);
-        let again = result(&mut outline, Class::Read, "/a", part(1, 100), 4);
-        let edit = result(&mut outline, Class::Edit, "/b\n/c", Lines::ALL, 5);
-        let same = result(&mut outline, Class::Shell, "make", Lines::ALL, 3);
-        let newest = result(&mut outline, Class::Read, "/a", part(1, 5), 6);
+        let part = |first, last| LineRange { first, last };
+        let a = result(&mut outline, ToolClass::Read, "/a", part(10, 20), 1);
+        let b = result(&mut outline, ToolClass::Read, "/b", LineRange::ALL, 2);
+        let c = result(&mut outline, ToolClass::Shell, "make", LineRange::ALL, 3);
+        let again = result(&mut outline, ToolClass::Read, "/a", part(1, 100), 4);
+        let edit = result(&mut outline, ToolClass::Edit, "/b\n/c", LineRange::ALL, 5);
+        let same = result(&mut outline, ToolClass::Shell, "make", LineRange::ALL, 3);
+        let newest = result(&mut outline, ToolClass::Read, "/a", part(1, 5), 6);
         let stale = outline.staleness();
         let of = |part: PartIx| stale[part.0 as usize];
         assert_eq!(of(a), Some(Stale::ReadAgain(again)));

@@ -4,14 +4,14 @@
 //! provider's reports where there are any, and by a [calibrated](crate::Calibration) estimate where there are none.
 //!
 //! ```
-//! use secateur::{Call, Kind, MessageFacts, Outline, PartFacts, Role, Sizes, Usage};
+//! use secateur::{ModelCall, PartKind, MessageFacts, Outline, PartFacts, Role, Sizes, Usage};
 //!
 //! let mut outline = Outline::default();
 //! outline.push_message(MessageFacts { role: Role::User, ..Default::default() });
 //! let sizes = Sizes { units: 3_200, ..Default::default() };
-//! outline.push_part(PartFacts { kind: Kind::Text, sizes, ..Default::default() });
+//! outline.push_part(PartFacts { kind: PartKind::Text, sizes, ..Default::default() });
 //! let message = outline.push_message(MessageFacts { role: Role::Assistant, ..Default::default() });
-//! outline.push_call(Call { message, time: None, usage: Usage { input: 900, ..Default::default() } });
+//! outline.push_model_call(ModelCall { message, time: None, usage: Usage { input: 900, ..Default::default() } });
 //!
 //! let moments = outline.timeline();
 //! assert_eq!(moments.len(), 1);
@@ -21,12 +21,12 @@
 use serde::Serialize;
 
 use crate::calibration::Calibration;
-use crate::outline::{Kind, MessageIx, Outline, PartIx};
+use crate::outline::{MessageIx, Outline, PartIx, PartKind};
 use crate::policy::PLACEHOLDER;
 
 /// One request of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Moment {
+pub struct TimelinePoint {
     /// The message that the request produced.
     pub message: MessageIx,
     /// When it was made, in milliseconds since 1970, if known.
@@ -45,7 +45,7 @@ pub struct Moment {
 
 impl Calibration {
     /// What all reports of a session teach together.
-    pub fn of(timeline: &[Moment]) -> Self {
+    pub fn of(timeline: &[TimelinePoint]) -> Self {
         let mut calibration = Self::default();
         for moment in timeline {
             if let Some(recorded) = moment.recorded {
@@ -60,26 +60,26 @@ impl Outline {
     /// The characters with which a part counts in a context: those of its text, or of the placeholder if it was cut.
     pub fn sent(&self, part: PartIx) -> u64 {
         match self.kind(part) {
-            Kind::Result if self.is_cut(part) => PLACEHOLDER.len() as u64,
-            Kind::Text | Kind::Reasoning | Kind::Call | Kind::Result => self.units(part),
-            Kind::Signature | Kind::Media | Kind::Compaction | Kind::Other => 0,
+            PartKind::Result if self.is_cut(part) => PLACEHOLDER.len() as u64,
+            PartKind::Text | PartKind::Reasoning | PartKind::Call | PartKind::Result => self.units(part),
+            PartKind::Signature | PartKind::Media | PartKind::Compaction | PartKind::Other => 0,
         }
     }
 
     /// The requests of a session in order: the model calls that were recorded, or, without any, every message of
     /// the model.
-    pub fn timeline(&self) -> Vec<Moment> {
+    pub fn timeline(&self) -> Vec<TimelinePoint> {
         let weights = self.context_weights();
         let chars_at = |message: MessageIx| weights.get(message.0 as usize).copied().unwrap_or(0);
         let mut calibration = Calibration::default();
         let mut moments = Vec::new();
-        let caches = self.calls().iter().any(|call| call.usage.cache_read > 0);
-        for call in self.calls() {
+        let caches = self.model_calls().iter().any(|call| call.usage.cache_read > 0);
+        for call in self.model_calls() {
             let chars = chars_at(call.message);
             let recorded = u64::try_from(call.usage.context()).unwrap_or(0);
             let cached = u64::try_from(call.usage.cache_read).unwrap_or(0);
-            let before = moments.last().and_then(|moment: &Moment| moment.recorded).unwrap_or(0);
-            moments.push(Moment {
+            let before = moments.last().and_then(|moment: &TimelinePoint| moment.recorded).unwrap_or(0);
+            moments.push(TimelinePoint {
                 message: call.message,
                 time: call.time,
                 chars,
@@ -91,7 +91,7 @@ impl Outline {
             calibration.observe(chars, recorded);
         }
         if moments.is_empty() {
-            let silent = |&message: &MessageIx| Moment {
+            let silent = |&message: &MessageIx| TimelinePoint {
                 message,
                 time: self.time(message),
                 chars: chars_at(message),
@@ -131,18 +131,18 @@ impl Outline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Call, MessageFacts, PartFacts, Role, Sizes, Usage};
+    use crate::{MessageFacts, ModelCall, PartFacts, Role, Sizes, Usage};
 
     fn message(outline: &mut Outline, role: Role, units: u64) -> MessageIx {
         let message = outline.push_message(MessageFacts { role, ..MessageFacts::default() });
         let sizes = Sizes { units, ..Sizes::default() };
-        outline.push_part(PartFacts { kind: Kind::Text, sizes, ..PartFacts::default() });
+        outline.push_part(PartFacts { kind: PartKind::Text, sizes, ..PartFacts::default() });
         message
     }
 
     fn called(outline: &mut Outline, message: MessageIx, input: i64, cache_read: i64) {
         let usage = Usage { input, cache_read, ..Usage::default() };
-        outline.push_call(Call { message, time: None, usage });
+        outline.push_model_call(ModelCall { message, time: None, usage });
     }
 
     #[test]

@@ -18,9 +18,9 @@ pub(crate) use walk::{Ground, Sums, scan};
 
 use crate::memory::Memory;
 use crate::meter::Meter;
-use crate::outline::{Kind, MessageIx, Outline, PartIx, Status};
+use crate::outline::{MessageIx, Outline, PartIx, PartKind, ToolStatus};
 use crate::plan::{Action, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals};
-use crate::tools::Tools;
+use crate::tool_filter::ToolFilter;
 
 /// What to do when an obstacle is met on the way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,9 +92,9 @@ pub struct Watermark {
     /// A result that was cut before.
     pub earlier_cut: Obstacle,
     /// Results of these states count.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<ToolStatus>,
     /// Tools that may be touched.
-    pub tools: Tools,
+    pub tools: ToolFilter,
     /// Which of two checks comes first: matters for a protected tool's result that was cut before.
     pub first_check: FirstCheck,
 }
@@ -181,7 +181,7 @@ impl Watermark {
     pub(crate) fn keep(&self, outline: &Outline, memory: &Memory, plan: &Plan, part: PartIx) -> Keep {
         let bounds = plan.bounds;
         let status = outline.status(part);
-        if outline.kind(part) != Kind::Result {
+        if outline.kind(part) != PartKind::Result {
             return Keep::NotResult;
         }
         if outline.is_cut(part) || memory.cut(outline, part).is_some() {

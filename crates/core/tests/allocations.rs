@@ -1,7 +1,8 @@
 //! A plan that cuts nothing costs no allocation: it is made before every request of every session.
 
 use secateur::{
-    Kind, Memory, MessageFacts, Outline, PartFacts, Profiles, Role, Situation, Sizes, Status, Tally,
+    Memory, MessageFacts, Outline, PartFacts, PartKind, PlanIndex, Profiles, Role, Situation, Sizes,
+    ToolStatus,
 };
 
 /// Turns with results that count but never reach a watermark, a ratio or a trigger.
@@ -12,8 +13,8 @@ fn quiet_session(outline: &mut Outline) {
         let tool = Some(if turn % 9 == 0 { "skill" } else { "read" });
         let sizes = Sizes { units: 100, py_json: 102, weighted: 100, blocks: 1, ..Sizes::default() };
         outline.push_part(PartFacts {
-            kind: Kind::Result,
-            status: Status::Completed,
+            kind: PartKind::Result,
+            status: ToolStatus::Completed,
             tool,
             sizes,
             ..PartFacts::default()
@@ -35,7 +36,7 @@ fn a_plan_without_cuts_allocates_nothing() {
             window: Some(200_000.0),
             ..Situation::default()
         };
-        let mut tally = Tally::default();
+        let mut tally = PlanIndex::default();
         tally.advance(&outline, &policy, &memory);
         for (way, count) in [
             (

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::io::{BufRead, Write};
 
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur::{Limits, Usage};
 use secateur_engine::provider::read_overflow;
 use secateur_engine::{Engine, EngineError, NewMessage, Opening, Session, Settlement, Target};
@@ -72,8 +72,8 @@ async fn turn(session: &mut Session, target: &Target, url: &str) -> Result<Strin
         let count = |name: &str| answer["usage"][name].as_i64().unwrap_or(0);
         let usage =
             Usage { input: count("prompt_tokens"), output: count("completion_tokens"), ..Usage::default() };
-        // An agent with tools runs them here, appends their results, says `Turn::Open` and asks again.
-        session.settle(Settlement::Answered { usage, turn: Turn::Over }).await?;
+        // An agent with tools runs them here, appends their results, says `TurnState::Open` and asks again.
+        session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await?;
         return Ok(message["content"].as_str().unwrap_or_default().to_owned());
     }
     Err("the model's server refuses everything as too long".into())

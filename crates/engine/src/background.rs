@@ -1,6 +1,6 @@
 //! A summary that is made while the conversation goes on.
 
-use secateur::session::{Failure, Input};
+use secateur::session::{CompactionFailure, Input};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -12,7 +12,7 @@ use crate::session::Session;
 #[derive(Debug)]
 pub(crate) struct Background {
     pub task: u64,
-    pub work: JoinHandle<Result<Prepared, Failure>>,
+    pub work: JoinHandle<Result<Prepared, CompactionFailure>>,
     /// Whether it is ready. Whoever sets this is gone when it was called off.
     pub end: watch::Receiver<bool>,
     /// Somebody waits for the end.
@@ -48,7 +48,8 @@ impl Session {
         let Some(mut background) = self.background.take() else { return Ok(()) };
         let task = background.task;
         let outcome = (&mut background.work).await;
-        let outcome = outcome.unwrap_or_else(|error| Err(Failure::Model { message: error.to_string() }));
+        let outcome =
+            outcome.unwrap_or_else(|error| Err(CompactionFailure::Model { message: error.to_string() }));
         let input = self.outcome(task, outcome);
         self.is_taking = true;
         let driven = self.drive(input).await;
@@ -66,7 +67,7 @@ impl Session {
     }
 
     /// What the machine is told about a summary.
-    pub(crate) fn outcome(&mut self, task: u64, outcome: Result<Prepared, Failure>) -> Input {
+    pub(crate) fn outcome(&mut self, task: u64, outcome: Result<Prepared, CompactionFailure>) -> Input {
         let now = self.now();
         match outcome {
             Ok(prepared) => {

@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-use secateur::session::{MadeCut, Nature, Seq};
-use secateur::{Kind, Measures, MessageIx, PartIx};
+use secateur::session::{MessageKind, Seq, SessionCut};
+use secateur::{Measures, MessageIx, PartIx, PartKind};
 use secateur_store::NewClipping;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ const PAGE: usize = 200;
 #[serde(default)]
 pub(crate) struct About {
     /// What it is.
-    pub kind: Kind,
+    pub kind: PartKind,
     /// The tool's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -40,7 +40,7 @@ impl About {
         /// What surrounds the subject in an input: braces and a name.
         const FRAME: usize = 40;
         let subject = self.subject.as_deref().map_or(0, |subject| subject.len() + FRAME);
-        self.kind != Kind::Call || text.len() > subject
+        self.kind != PartKind::Call || text.len() > subject
     }
 
     /// A text, and what it was about: of a file that was read, the text does not say the path.
@@ -56,17 +56,17 @@ impl Session {
         &self,
         seq: Seq,
         original: &[u8],
-        cuts: &[MadeCut],
+        cuts: &[SessionCut],
     ) -> Result<Vec<NewClipping>, EngineError> {
         self.clip(seq, original, |part, _, _| cuts.iter().any(|cut| cut.part == part.0))
     }
 
     /// What a compaction takes out of the context: all that was said in the messages that it replaces.
     pub(crate) async fn clip_messages(&self, replaced: &[Seq]) -> Result<Vec<NewClipping>, EngineError> {
-        let rows = self.machine.window().rows();
+        let rows = self.machine.context().rows();
         let is_said = |seq: &Seq| {
-            let row = self.machine.window().position(*seq).and_then(|at| rows.get(at));
-            row.is_none_or(|row| row.entry.nature == Nature::Plain)
+            let row = self.machine.context().position(*seq).and_then(|at| rows.get(at));
+            row.is_none_or(|row| row.facts.kind == MessageKind::Plain)
         };
         let said: Vec<Seq> = replaced.iter().copied().filter(is_said).collect();
         let mut clippings = Vec::new();
@@ -80,9 +80,9 @@ impl Session {
 
     /// The originals of these messages, without those that were forgotten.
     async fn originals(&self, seqs: &[Seq]) -> Result<HashMap<Seq, Vec<u8>>, EngineError> {
-        let rows = self.machine.window().rows();
+        let rows = self.machine.context().rows();
         let whole = |seq: Seq| {
-            let row = self.machine.window().position(seq).and_then(|at| rows.get(at))?;
+            let row = self.machine.context().position(seq).and_then(|at| rows.get(at))?;
             self.body(seq).filter(|_| row.cuts.is_empty()).map(<[u8]>::to_vec)
         };
         let mut found: HashMap<Seq, Vec<u8>> =
@@ -105,8 +105,9 @@ impl Session {
     ) -> Result<Vec<NewClipping>, EngineError> {
         let body = self.dialect.body("{}", std::iter::once(original));
         let Ok(transcript) = self.dialect.read(&body, &Measures::default()) else { return Ok(Vec::new()) };
-        let is_told =
-            |part: &PartIx| matches!(transcript.outline.kind(*part), Kind::Text | Kind::Call | Kind::Result);
+        let is_told = |part: &PartIx| {
+            matches!(transcript.outline.kind(*part), PartKind::Text | PartKind::Call | PartKind::Result)
+        };
         let mut clippings = Vec::new();
         for part in transcript.outline.parts().filter(is_told) {
             let (text, handle) = (transcript.original(part), transcript.handle(part));
@@ -120,8 +121,8 @@ impl Session {
     }
 
     /// What the window knows about a part; a result alone does not know its tool.
-    fn about(&self, seq: Seq, part: PartIx, kind: Kind) -> About {
-        let window = self.machine.window();
+    fn about(&self, seq: Seq, part: PartIx, kind: PartKind) -> About {
+        let window = self.machine.context();
         let Some(at) = window.position(seq) else { return About { kind, ..About::default() } };
         let outline = window.outline();
         let first = outline.parts_of(MessageIx(u32::try_from(at).unwrap_or(u32::MAX))).start;

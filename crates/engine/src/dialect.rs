@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use secateur::session::{Entry, MadeCut};
+use secateur::session::{SessionCut, SessionMessage};
 use secateur::{Measures, PartIx, Role};
 use secateur_formats::json::{encode, set_member};
 use secateur_formats::{Format, Rendering, Transcript, Wire, read_as};
@@ -56,31 +56,36 @@ impl Dialect {
     }
 
     /// The facts about one message.
-    pub(crate) fn entry(self, message: &str, id: &str, measures: &Measures) -> Result<Entry, EngineError> {
+    pub(crate) fn entry(
+        self,
+        message: &str,
+        id: &str,
+        measures: &Measures,
+    ) -> Result<SessionMessage, EngineError> {
         let body = self.alone(message);
         let transcript = self.read(&body, measures)?;
         let outline = &transcript.outline;
-        let mut entry: Option<Entry> = None;
+        let mut entry: Option<SessionMessage> = None;
         for ix in outline.messages() {
-            let Entry { parts, role, .. } = match &mut entry {
+            let SessionMessage { parts, role, .. } = match &mut entry {
                 // A provider's message may be several of ours; together they are one here.
                 Some(entry) => {
-                    entry.parts.extend(Entry::of(outline, ix, id).parts);
+                    entry.parts.extend(SessionMessage::of(outline, ix, id).parts);
                     continue;
                 }
-                None => Entry::of(outline, ix, id),
+                None => SessionMessage::of(outline, ix, id),
             };
-            entry = Some(Entry { id: id.to_owned(), role, parts, ..Entry::default() });
+            entry = Some(SessionMessage { id: id.to_owned(), role, parts, ..SessionMessage::default() });
         }
         entry.ok_or_else(|| EngineError::NotAMessage { id: id.to_owned(), wire: self.0 })
     }
 
     /// A message with these cuts made: of each part the newest that is not undone.
-    pub(crate) fn cut(self, message: &str, cuts: &[MadeCut]) -> Result<String, EngineError> {
+    pub(crate) fn cut(self, message: &str, cuts: &[SessionCut]) -> Result<String, EngineError> {
         let body = self.alone(message);
         let transcript = self.read(&body, &Measures::default())?;
         let holding = cuts.iter().filter(|cut| !cut.undone).map(|cut| (cut.part, cut));
-        let holding: BTreeMap<u32, &MadeCut> = holding.collect();
+        let holding: BTreeMap<u32, &SessionCut> = holding.collect();
         let made = holding.into_values().map(|cut| Rendering {
             part: PartIx(cut.part),
             action: cut.action,
@@ -94,11 +99,15 @@ impl Dialect {
     }
 
     /// Where in a message the content of parts lies in which cuts are made, in order.
-    pub(crate) fn cut_parts(self, message: &str, cuts: &[MadeCut]) -> Result<Vec<Range<usize>>, EngineError> {
+    pub(crate) fn cut_parts(
+        self,
+        message: &str,
+        cuts: &[SessionCut],
+    ) -> Result<Vec<Range<usize>>, EngineError> {
         let body = self.alone(message);
         let transcript = self.read(&body, &Measures::default())?;
         let start = body.as_ptr() as usize + self.alone("").len() - 2;
-        let content = |cut: &MadeCut| {
+        let content = |cut: &SessionCut| {
             let content = transcript.content(PartIx(cut.part))?;
             let at = (content.as_ptr() as usize).checked_sub(start)?;
             Some(at..at + content.len())
@@ -146,22 +155,22 @@ pub(crate) fn text(transcript: &Transcript<'_>, part: Option<u32>) -> Vec<String
 /// A message of a request with cuts made in it: of each part the newest that is not undone. Every other byte stays.
 ///
 /// ```
-/// use secateur::{Action, session::MadeCut};
+/// use secateur::{Action, session::SessionCut};
 /// use secateur_engine::cut_message;
 /// use secateur_formats::Wire;
 ///
 /// let message = r#"{"role":"tool","tool_call_id":"c1","content":"a long result"}"#;
-/// let cut = MadeCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), reason: None, operation: 1, undone: false };
+/// let cut = SessionCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), reason: None, operation: 1, undone: false };
 /// let shorter = cut_message(Wire::OpenAiChat, message, &[cut])?;
 /// assert_eq!(shorter, r#"{"role":"tool","tool_call_id":"c1","content":"[cut]"}"#);
 /// # Ok::<(), secateur_engine::EngineError>(())
 /// ```
-pub fn cut_message(wire: Wire, message: &str, cuts: &[MadeCut]) -> Result<String, EngineError> {
+pub fn cut_message(wire: Wire, message: &str, cuts: &[SessionCut]) -> Result<String, EngineError> {
     Dialect(wire).cut(message, cuts)
 }
 
 /// Where in a message of a request the content of the parts lies that these cuts are made in, in order. Outside of it no
 /// byte is another one in the message with the cuts.
-pub fn cut_parts(wire: Wire, message: &str, cuts: &[MadeCut]) -> Result<Vec<Range<usize>>, EngineError> {
+pub fn cut_parts(wire: Wire, message: &str, cuts: &[SessionCut]) -> Result<Vec<Range<usize>>, EngineError> {
     Dialect(wire).cut_parts(message, cuts)
 }

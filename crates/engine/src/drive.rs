@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use secateur::session::{
-    Consent, Effect, Event, Failure, Input, MadeCut, Matter, Means, NoRoom, Seq, Task, Trigger,
+    CompactionFailure, Consent, Effect, Event, Input, Means, NoRoom, Proposal, Seq, SessionCut, SummaryTask,
+    Trigger,
 };
 use secateur_store::StoreError;
 
@@ -22,7 +23,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// How an input ended.
 pub(crate) enum Outcome {
     /// The request may be sent.
-    Sent { tokens: i64, usable: Option<i64>, cuts: Vec<(Seq, MadeCut)> },
+    Sent { tokens: i64, usable: Option<i64>, cuts: Vec<(Seq, SessionCut)> },
     /// It must not.
     Rejected(NoRoom),
     /// There is nothing to send.
@@ -43,7 +44,7 @@ impl Session {
     }
 
     async fn carry_on(&mut self, input: Input) -> Result<Outcome, EngineError> {
-        let is_wanted = matches!(input, Input::Asked(_) | Input::Compact { .. });
+        let is_wanted = matches!(input, Input::Requested(_) | Input::Compact { .. });
         let mut effects = VecDeque::from(self.machine.handle(input));
         let mut outcome = Outcome::Done;
         loop {
@@ -68,7 +69,7 @@ impl Session {
                     answer
                 }
                 Effect::Consult { ticket, about } => {
-                    Input::Consulted { ticket, verdict: self.consult(about).await? }
+                    Input::Consulted { ticket, consent: self.consult(about).await? }
                 }
                 Effect::Summarise(task) if task.background => {
                     self.start_background(task).await?;
@@ -97,25 +98,26 @@ impl Session {
         match self.background.take() {
             Some(mut background) => {
                 let outcome = (&mut background.work).await;
-                let failed =
-                    |error: tokio::task::JoinError| Err(Failure::Model { message: error.to_string() });
+                let failed = |error: tokio::task::JoinError| {
+                    Err(CompactionFailure::Model { message: error.to_string() })
+                };
                 self.outcome(background.task, outcome.unwrap_or_else(failed))
             }
-            None => Input::Nudged,
+            None => Input::Retry,
         }
     }
 
     /// Asks the hooks, and for whatever makes room whether nobody else does.
-    async fn consult(&mut self, about: Matter) -> Result<Consent, EngineError> {
+    async fn consult(&mut self, about: Proposal) -> Result<Consent, EngineError> {
         Ok(match about {
-            Matter::Prune(cuts) => {
+            Proposal::Prune(cuts) => {
                 // Cuts under a summary that somebody else waits for would cost him the summary.
                 if self.needs_room() {
                     self.take_lease().await?;
                 }
                 self.consult_cuts(&cuts).await
             }
-            Matter::Compaction(task) => {
+            Proposal::Compaction(task) => {
                 if !task.background {
                     self.take_lease().await?;
                 } else if !self.try_lease().await? {
@@ -123,19 +125,19 @@ impl Session {
                 }
                 self.consult_compaction(&task).await?
             }
-            Matter::Resume => {
+            Proposal::Resume => {
                 let message = self.profile.compaction.resume.clone().unwrap_or_default();
                 self.ask_hooks(self.stretch.trigger, HookFacts::Autocontinue { message }).await.0
             }
         })
     }
 
-    async fn consult_cuts(&mut self, cuts: &[(Seq, MadeCut)]) -> Consent {
+    async fn consult_cuts(&mut self, cuts: &[(Seq, SessionCut)]) -> Consent {
         if !self.engine.parts.hooks.wants(HookMoment::BeforePrune) {
             return Consent::Given;
         }
-        let window = self.machine.window();
-        let part = |(seq, cut): &(Seq, MadeCut)| {
+        let window = self.machine.context();
+        let part = |(seq, cut): &(Seq, SessionCut)| {
             let part = window.part(*seq, cut.part);
             // A result may not say whose it is; its call does.
             let tool = part.and_then(|part| window.outline().tool(part)).map(str::to_owned);
@@ -148,7 +150,7 @@ impl Session {
         let tokens = ContextTokens { after: Some(after), ..self.sizes() };
         let facts = HookFacts::BeforePrune { tokens, parts };
         let (consent, HookResponse { keep, .. }) = self.ask_hooks(Trigger::Usage, facts).await;
-        let kept = |(seq, cut): &&(Seq, MadeCut)| keep.contains(&format!("{seq}.{}", cut.part));
+        let kept = |(seq, cut): &&(Seq, SessionCut)| keep.contains(&format!("{seq}.{}", cut.part));
         match consent {
             Consent::Given if !keep.is_empty() => {
                 Consent::Except(cuts.iter().filter(kept).map(|(seq, cut)| (*seq, cut.part)).collect())
@@ -157,7 +159,7 @@ impl Session {
         }
     }
 
-    async fn consult_compaction(&mut self, task: &Task) -> Result<Consent, EngineError> {
+    async fn consult_compaction(&mut self, task: &SummaryTask) -> Result<Consent, EngineError> {
         self.stretch = Stretch { trigger: task.trigger, messages: span(&task.head) };
         self.notes.clear();
         if !self.engine.parts.hooks.wants(HookMoment::BeforeCompaction) {
@@ -297,19 +299,19 @@ fn is_end(event: &Event) -> bool {
     match event {
         Event::CompactionCompleted { .. } | Event::CompactionFailed { means: Means::Digest, .. } => true,
         // What was never begun is not over.
-        Event::CompactionRefused { why } => *why != Failure::NothingToSummarise,
+        Event::CompactionRefused { why } => *why != CompactionFailure::NothingToSummarise,
         _ => false,
     }
 }
 
-fn describe(why: &Failure) -> String {
+fn describe(why: &CompactionFailure) -> String {
     match why {
-        Failure::Vetoed => "a hook refused it".to_owned(),
-        Failure::Model { message } | Failure::Flawed { message } => message.clone(),
-        Failure::NoProgress { before, after, limit } => {
+        CompactionFailure::Vetoed => "a hook refused it".to_owned(),
+        CompactionFailure::Model { message } | CompactionFailure::Flawed { message } => message.clone(),
+        CompactionFailure::NoProgress { before, after, limit } => {
             format!("it would leave {after} of {before} tokens, more than {limit}")
         }
-        Failure::Cancelled => "it was called off".to_owned(),
+        CompactionFailure::Cancelled => "it was called off".to_owned(),
         _ => "there is nothing to summarise".to_owned(),
     }
 }

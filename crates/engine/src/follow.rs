@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use secateur::session::{Entry, Event, Input, MadeCut, Nature, Seq};
+use secateur::session::{Event, Input, MessageKind, Seq, SessionCut, SessionMessage};
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
 use secateur_store::{NewMessageRow, SessionRow};
 use uuid::Uuid;
@@ -43,7 +43,7 @@ pub struct Fit {
     /// What is usable of the model's window, if that is known.
     pub usable: Option<i64>,
     /// Cuts for this request alone.
-    pub once: Vec<(Seq, MadeCut)>,
+    pub once: Vec<(Seq, SessionCut)>,
     /// What happened on the way, since the session was refreshed.
     pub events: Vec<Event>,
 }
@@ -54,9 +54,9 @@ pub struct Shown<'s> {
     /// Its number.
     pub seq: Seq,
     /// Its facts.
-    pub entry: &'s Entry,
+    pub entry: &'s SessionMessage,
     /// What is cut in it; undone cuts are among them.
-    pub cuts: &'s [MadeCut],
+    pub cuts: &'s [SessionCut],
     /// Its bytes, if a compaction made it and the client does not know it.
     pub made: Option<&'s [u8]>,
 }
@@ -112,7 +112,7 @@ impl Session {
     ) -> Result<Vec<Seq>, EngineError> {
         let (time, measures) = (self.now(), self.profile.policy.measures());
         let mut room = self.opening_room();
-        let mut rows: Vec<(NewMessageRow, Entry)> = Vec::new();
+        let mut rows: Vec<(NewMessageRow, SessionMessage)> = Vec::new();
         for message in messages {
             let (mut row, mut entry) = message.read(self.dialect, &measures, time)?;
             if entry.role == Role::Assistant {
@@ -141,11 +141,11 @@ impl Session {
     fn opening_room(&self) -> usize {
         /// Instructions may be long, but what is longer is material.
         const MOST: usize = 40_000;
-        let rows = self.machine.window().rows();
-        if self.following.is_none() || rows.iter().any(|row| row.entry.role == Role::Assistant) {
+        let rows = self.machine.context().rows();
+        if self.following.is_none() || rows.iter().any(|row| row.facts.role == Role::Assistant) {
             return 0;
         }
-        let pinned = rows.iter().filter(|row| row.entry.pinned).map(|row| row.chars);
+        let pinned = rows.iter().filter(|row| row.facts.pinned).map(|row| row.chars);
         MOST.saturating_sub(usize::try_from(pinned.sum::<u64>()).unwrap_or(MOST))
     }
 
@@ -223,11 +223,15 @@ impl Session {
 
     /// The living messages, in the order in which the model is to see them.
     pub fn shown_messages(&self) -> impl Iterator<Item = Shown<'_>> {
-        self.machine.window().rows().iter().map(|row| Shown {
+        self.machine.context().rows().iter().map(|row| Shown {
             seq: row.seq,
-            entry: &row.entry,
+            entry: &row.facts,
             cuts: &row.cuts,
-            made: self.bodies.get(&row.seq).filter(|_| row.entry.nature != Nature::Plain).map(Bytes::as_ref),
+            made: self
+                .bodies
+                .get(&row.seq)
+                .filter(|_| row.facts.kind != MessageKind::Plain)
+                .map(Bytes::as_ref),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use secateur::session::{Nature, Seq, Session as Machine, State};
+use secateur::session::{MessageKind, Seq, SessionMachine as Machine, SessionState};
 use secateur_store::{Committed, MessageRow, NewMessageRow, NewSession, StoreError};
 
 use crate::error::EngineError;
@@ -90,8 +90,8 @@ impl Session {
 
     /// Whether the body of a message is held in memory: a follower's messages are said again with each request, but
     /// nobody says what a compaction made.
-    pub(crate) fn holds(&self, nature: Nature) -> bool {
-        self.following.is_none() || nature != Nature::Plain
+    pub(crate) fn holds(&self, nature: MessageKind) -> bool {
+        self.following.is_none() || nature != MessageKind::Plain
     }
 
     /// Whether messages of others can be added to what is in memory. A follower rather begins anew; but a summary that is
@@ -119,7 +119,7 @@ impl Session {
         following.held_from = None;
         following.reloads += 1;
         if following.is_unborn {
-            self.machine = Machine::sharing(Arc::clone(&self.profile), State::default(), []);
+            self.machine = Machine::sharing(Arc::clone(&self.profile), SessionState::default(), []);
             self.bodies.clear();
             (self.background, self.prepared) = (None, None);
             self.is_dirty = false;

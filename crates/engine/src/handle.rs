@@ -3,8 +3,8 @@
 //! A session is not opened for that. Whoever asks may be another process than the one that works with it, and looking
 //! something up is no reason to do anything to a session.
 
-use secateur::session::{Entry, Seq};
-use secateur::{Kind, Measures, PartIx};
+use secateur::session::{Seq, SessionMessage};
+use secateur::{Measures, PartIx, PartKind};
 use secateur_formats::{UnknownWire, Wire};
 use secateur_store::{Clipping, MessageRow, SessionRow};
 
@@ -159,9 +159,10 @@ fn numbered(name: &str) -> Option<(Seq, Option<u32>)> {
 
 /// The result of this call.
 fn called(message: &MessageRow, name: &str) -> Option<u32> {
-    let entry: Entry = serde_json::from_str(&message.facts).ok()?;
-    let is_meant =
-        |part: &secateur::session::EntryPart| part.kind == Kind::Result && part.call.as_deref() == Some(name);
+    let entry: SessionMessage = serde_json::from_str(&message.facts).ok()?;
+    let is_meant = |part: &secateur::session::SessionPart| {
+        part.kind == PartKind::Result && part.call.as_deref() == Some(name)
+    };
     entry.parts.iter().position(is_meant).and_then(|at| u32::try_from(at).ok())
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bytestring::ByteString;
 use secateur::Measures;
-use secateur::session::{Entry, Input, Seq};
+use secateur::session::{Input, Seq, SessionMessage};
 use secateur_store::{Commit, NewMessageRow, StoreError};
 use uuid::Uuid;
 
@@ -38,7 +38,7 @@ impl NewMessage {
         dialect: Dialect,
         measures: &Measures,
         time: i64,
-    ) -> Result<(NewMessageRow, Entry), EngineError> {
+    ) -> Result<(NewMessageRow, SessionMessage), EngineError> {
         let id = self.id.unwrap_or_else(|| Uuid::now_v7().to_string());
         let json = self.json;
         if json.len() > LARGEST_MESSAGE {
@@ -79,7 +79,7 @@ impl Session {
     /// Appends messages that were read at that time.
     pub(crate) async fn append_read(
         &mut self,
-        mut rows: Vec<(NewMessageRow, Entry)>,
+        mut rows: Vec<(NewMessageRow, SessionMessage)>,
         time: i64,
     ) -> Result<Vec<Seq>, EngineError> {
         let ids: Vec<String> = rows.iter().map(|(row, _)| row.id.clone()).collect();
@@ -89,7 +89,7 @@ impl Session {
             if self.is_dirty {
                 self.reload().await?;
             }
-            let known = |id: &str| self.machine.window().rows().iter().any(|row| row.entry.id == id);
+            let known = |id: &str| self.machine.context().rows().iter().any(|row| row.facts.id == id);
             rows.retain(|(row, _)| !known(&row.id));
             if rows.is_empty() {
                 break;
@@ -129,12 +129,12 @@ impl Session {
         if !rows.is_empty() {
             return Err(EngineError::Busy { session: self.row.id.clone() });
         }
-        let rows = self.machine.window().rows();
-        let seq = |id: &String| rows.iter().rev().find(|row| row.entry.id == *id).map_or(0, |row| row.seq);
+        let rows = self.machine.context().rows();
+        let seq = |id: &String| rows.iter().rev().find(|row| row.facts.id == *id).map_or(0, |row| row.seq);
         Ok(ids.iter().map(seq).collect())
     }
 
     fn is_new(&self, id: &str) -> bool {
-        !self.machine.window().rows().iter().any(|row| row.entry.id == id)
+        !self.machine.context().rows().iter().any(|row| row.facts.id == id)
     }
 }

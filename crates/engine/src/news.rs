@@ -4,7 +4,7 @@
 //! are added to what is in memory, so that a summary on its way, which may have cost minutes and money, stays good.
 //! Whatever else they did, everything is loaded again and thought over.
 
-use secateur::session::{Entry, Input, Seq};
+use secateur::session::{Input, Seq, SessionMessage};
 use uuid::Uuid;
 
 use crate::error::EngineError;
@@ -15,7 +15,7 @@ pub(crate) enum News {
     /// Nothing.
     Nothing,
     /// They appended these messages, and nothing else that matters.
-    Messages(Vec<(Seq, Entry)>),
+    Messages(Vec<(Seq, SessionMessage)>),
     /// Something after which what is in memory is not good any more.
     Changes {
         /// The revision now.
@@ -81,12 +81,12 @@ impl Session {
         }
         let mut messages = Vec::with_capacity(found.len());
         for message in found {
-            let entry: Entry =
+            let entry: SessionMessage =
                 serde_json::from_str(&message.facts).map_err(|source| EngineError::Unreadable {
                     what: format!("message {} of session {}", message.seq, row.id),
                     source: source.into(),
                 })?;
-            if self.holds(entry.nature) {
+            if self.holds(entry.kind) {
                 self.bodies.insert(message.seq, message.body.into());
             }
             messages.push((message.seq, entry));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur::session::{Consent, Entry, Failure, Means, Nature, Seq, Task};
+use secateur::session::{CompactionFailure, Consent, Means, MessageKind, Seq, SessionMessage, SummaryTask};
 use secateur::{Measures, PivotStart, Role};
 use secateur_formats::Wire;
 use tokio::sync::watch;
@@ -31,7 +31,7 @@ pub(crate) struct Prepared {
     /// The message that it is.
     pub body: String,
     /// Its facts.
-    pub entry: Entry,
+    pub entry: SessionMessage,
     /// What is known for certain.
     pub ledger: Ledger,
     /// What a model wrote.
@@ -48,7 +48,7 @@ struct Material {
     /// Who says the summary.
     speaker: Role,
     measures: Measures,
-    task: Task,
+    task: SummaryTask,
     /// The messages to summarise, as one request.
     body: String,
     /// What a model wrote about what came before, or else all that is known of it.
@@ -64,7 +64,10 @@ struct Material {
 
 impl Session {
     /// Prepares a summary while the session waits.
-    pub(crate) async fn prepare(&mut self, task: Task) -> Result<Result<Prepared, Failure>, EngineError> {
+    pub(crate) async fn prepare(
+        &mut self,
+        task: SummaryTask,
+    ) -> Result<Result<Prepared, CompactionFailure>, EngineError> {
         Ok(match self.material(task).await? {
             Ok(material) => material.prepare().await,
             Err(why) => Err(why),
@@ -72,7 +75,7 @@ impl Session {
     }
 
     /// Prepares a summary while the conversation goes on.
-    pub(crate) async fn start_background(&mut self, task: Task) -> Result<(), EngineError> {
+    pub(crate) async fn start_background(&mut self, task: SummaryTask) -> Result<(), EngineError> {
         let id = task.id;
         let material = self.material(task).await?;
         let (ready, end) = watch::channel(false);
@@ -89,7 +92,10 @@ impl Session {
     }
 
     /// Gathers what is needed; the hooks may refuse.
-    async fn material(&mut self, task: Task) -> Result<Result<Material, Failure>, EngineError> {
+    async fn material(
+        &mut self,
+        task: SummaryTask,
+    ) -> Result<Result<Material, CompactionFailure>, EngineError> {
         // An attempt after a failed one knows them as well.
         let (mut context, mut prompt) = (self.notes.clone(), None);
         if task.means == Means::Model && self.engine.parts.hooks.wants(HookMoment::SessionCompacting) {
@@ -99,14 +105,14 @@ impl Session {
             let facts = HookFacts::SessionCompacting { tokens, messages, model, prompt: prompt_text };
             let (consent, reply) = self.ask_hooks(task.trigger, facts).await;
             if consent == Consent::Refused {
-                return Ok(Err(Failure::Vetoed));
+                return Ok(Err(CompactionFailure::Vetoed));
             }
             context.extend(reply.context);
             prompt = reply.prompt;
         }
         // What compactions said themselves is nobody's history.
-        let rows = self.machine.window().rows().iter();
-        let said = rows.filter(|row| row.entry.nature == Nature::Plain && task.head.contains(&row.seq));
+        let rows = self.machine.context().rows().iter();
+        let said = rows.filter(|row| row.facts.kind == MessageKind::Plain && task.head.contains(&row.seq));
         let said: Vec<Seq> = said.map(|row| row.seq).collect();
         let body = self.told_as_request(&said).await?;
         let (ledger, words) = match task.previous {
@@ -179,8 +185,8 @@ impl Session {
 }
 
 impl Material {
-    async fn prepare(self) -> Result<Prepared, Failure> {
-        let flawed = |error: EngineError| Failure::Flawed { message: error.to_string() };
+    async fn prepare(self) -> Result<Prepared, CompactionFailure> {
+        let flawed = |error: EngineError| CompactionFailure::Flawed { message: error.to_string() };
         let redact = |text: &str| self.parts.redactor.redact(text).text.into_owned();
         let (ledger, pieces, tokens) = {
             let transcript = self.dialect.read(&self.body, &Measures::default()).map_err(flawed)?;
@@ -195,14 +201,14 @@ impl Material {
             // What a model wrote earlier is better than nothing, if it leaves room for what is certain.
             (Means::Digest, _) => first_lines(&redact(&self.words), budget / 2),
             (Means::Model, None) => {
-                return Err(Failure::Model { message: "no summariser is configured".to_owned() });
+                return Err(CompactionFailure::Model { message: "no summariser is configured".to_owned() });
             }
             (Means::Model, Some(model)) => self.ask(model.as_ref(), &pieces, tokens, &redact).await?,
         };
         let text = compose(&words, &ledger, budget);
         let body = self.dialect.say(self.speaker, &text);
         let entry = self.dialect.entry(&body, "summary", &self.measures).map_err(flawed)?;
-        let entry = Entry { nature: Nature::Summary, ..entry };
+        let entry = SessionMessage { kind: MessageKind::Summary, ..entry };
         Ok(Prepared { task: self.task.id, text, body, entry, ledger, words })
     }
 
@@ -213,7 +219,7 @@ impl Material {
         pieces: &[crate::summary::SummaryPiece],
         tokens: u64,
         redact: &(dyn Fn(&str) -> String + Send + Sync),
-    ) -> Result<String, Failure> {
+    ) -> Result<String, CompactionFailure> {
         let context = redact(&self.context.join("\n\n"));
         let prompt = self.prompt.as_deref().map(redact);
         let previous = self.previous.as_deref().map(redact);
@@ -244,7 +250,8 @@ impl Material {
         };
         let writing = summarise(model, &job, &mut progress);
         let summary = self.holding_lease(writing).await?;
-        let summary = summary.map_err(|error| Failure::Model { message: redact(&error.to_string()) })?;
+        let summary =
+            summary.map_err(|error| CompactionFailure::Model { message: redact(&error.to_string()) })?;
         let credentials = |text: &str| self.parts.redactor.redact(text).findings.len();
         let against = ReplacedHistory {
             tokens,
@@ -255,12 +262,13 @@ impl Material {
             credentials: &credentials,
         };
         let candidate = SummaryCandidate { text: &summary.text, finish: Finish::Complete };
-        check(&candidate, &against).map_err(|flaw| Failure::Flawed { message: flaw.to_string() })?;
+        check(&candidate, &against)
+            .map_err(|flaw| CompactionFailure::Flawed { message: flaw.to_string() })?;
         Ok(summary.text)
     }
 
     /// Renews the right to compact while something takes its time.
-    async fn holding_lease<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+    async fn holding_lease<T>(&self, work: impl Future<Output = T>) -> Result<T, CompactionFailure> {
         tokio::pin!(work);
         let renewal = self.parts.lease / 3;
         loop {
@@ -270,7 +278,7 @@ impl Material {
                     let lease_ms = self.parts.lease_ms();
                     let lease = self.parts.store.lease(&self.session, &self.owner, lease_ms).await;
                     if matches!(lease, Ok(None)) {
-                        return Err(Failure::Cancelled);
+                        return Err(CompactionFailure::Cancelled);
                     }
                 }
             }

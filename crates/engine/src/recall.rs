@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use secateur::session::{Event, MadeCut, Seq};
+use secateur::session::{Event, Seq, SessionCut};
 use secateur_store::{Commit, Forget, Forgotten, StoreError};
 
 use crate::error::EngineError;
@@ -91,7 +91,7 @@ impl Session {
     /// have lost theirs before.
     pub async fn forgettable(&self, before: i64) -> Result<Forget, EngineError> {
         let living: std::collections::HashSet<Seq> =
-            self.machine.window().rows().iter().map(|row| row.seq).collect();
+            self.machine.context().rows().iter().map(|row| row.seq).collect();
         let (mut gone, mut cut) = (Vec::new(), Vec::new());
         let mut from = 1;
         while from <= self.row.head {
@@ -99,7 +99,7 @@ impl Session {
             for message in page.iter().filter(|message| message.time < before) {
                 let is_loaded = message.seq >= self.row.live_from || message.pinned;
                 if living.contains(&message.seq) {
-                    let cuts: Vec<MadeCut> = serde_json::from_str(&message.cuts).unwrap_or_default();
+                    let cuts: Vec<SessionCut> = serde_json::from_str(&message.cuts).unwrap_or_default();
                     if cuts.iter().any(|cut| !cut.undone) {
                         cut.push(message.seq);
                     }

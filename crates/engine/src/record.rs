@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use secateur::Role;
-use secateur::session::{Entry, Input, MadeCut, Nature, Operation, Record, Seq, State, Turnover};
+use secateur::session::{
+    ChangeSet, CompactionRecord, Input, MessageKind, Operation, Seq, SessionCut, SessionMessage, SessionState,
+};
 use secateur_store::{Commit, MessageChange, NewMessageRow, NewOperation, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +24,7 @@ pub(crate) struct Deed {
     pub operation: Operation,
     /// The messages that it made, by number and nature.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made: Vec<(Seq, Nature)>,
+    pub made: Vec<(Seq, MessageKind)>,
     /// What is known for certain about what was replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Ledger>,
@@ -35,15 +37,15 @@ pub(crate) struct Deed {
 struct Draft<'s> {
     session: &'s Session,
     commit: Commit,
-    state: State,
-    made: Vec<(Seq, Entry)>,
+    state: SessionState,
+    made: Vec<(Seq, SessionMessage)>,
     bodies: Vec<(Seq, Bytes)>,
 }
 
 impl Session {
     /// Keeps a record; gives the machine's answer. Messages that others appended meanwhile do not make it wrong: what
     /// is done is done to older ones.
-    pub(crate) async fn keep(&mut self, record: Record) -> Result<Input, EngineError> {
+    pub(crate) async fn keep(&mut self, record: ChangeSet) -> Result<Input, EngineError> {
         for _ in 1..TRIES {
             let stale = match self.keep_once(&record).await {
                 Err(error) if matches!(error, EngineError::Store(StoreError::Stale { .. })) => error,
@@ -59,7 +61,7 @@ impl Session {
         self.keep_once(&record).await
     }
 
-    async fn keep_once(&mut self, record: &Record) -> Result<Input, EngineError> {
+    async fn keep_once(&mut self, record: &ChangeSet) -> Result<Input, EngineError> {
         let time = self.engine.parts.clock.now();
         let revision = self.row.revision;
         let is_pivot = record.operations.iter().any(|operation| matches!(operation, Operation::Compact(_)));
@@ -126,7 +128,7 @@ impl Draft<'_> {
             }
         }
         let made = self.made.get(before..).unwrap_or_default();
-        let made = made.iter().map(|(seq, entry)| (*seq, entry.nature)).collect();
+        let made = made.iter().map(|(seq, entry)| (*seq, entry.kind)).collect();
         let kind = match &operation {
             Operation::Prune { .. } => "prune",
             Operation::Mark { .. } => "mark",
@@ -139,14 +141,14 @@ impl Draft<'_> {
     }
 
     /// Shows other bodies for messages that are cut.
-    async fn prune(&mut self, cuts: &[(Seq, MadeCut)]) -> Result<(), EngineError> {
-        let mut by_message: BTreeMap<Seq, Vec<MadeCut>> = BTreeMap::new();
+    async fn prune(&mut self, cuts: &[(Seq, SessionCut)]) -> Result<(), EngineError> {
+        let mut by_message: BTreeMap<Seq, Vec<SessionCut>> = BTreeMap::new();
         for (seq, cut) in cuts {
             by_message.entry(*seq).or_default().push(cut.clone());
         }
         for (seq, fresh) in by_message {
-            let rows = self.session.machine.window().rows();
-            let row = self.session.machine.window().position(seq).and_then(|at| rows.get(at));
+            let rows = self.session.machine.context().rows();
+            let row = self.session.machine.context().position(seq).and_then(|at| rows.get(at));
             let mut all = row.map(|row| row.cuts.clone()).unwrap_or_default();
             all.extend_from_slice(&fresh);
             let original = self.session.original(seq).await?;
@@ -166,22 +168,22 @@ impl Draft<'_> {
 
     fn mark(&mut self) -> Result<(), EngineError> {
         let body = self.dialect().say(Role::User, &self.session.profile.compaction.marker);
-        self.make(body, Nature::Marker, None)
+        self.make(body, MessageKind::Marker, None)
     }
 
     fn resume(&mut self) -> Result<(), EngineError> {
         let text = self.session.profile.compaction.resume.clone().unwrap_or_default();
         let body = self.dialect().say(Role::User, &text);
-        self.make(body, Nature::Resume, None)
+        self.make(body, MessageKind::Resume, None)
     }
 
     /// Adds a message that the operation makes.
-    fn make(&mut self, body: String, nature: Nature, parent: Option<String>) -> Result<(), EngineError> {
+    fn make(&mut self, body: String, nature: MessageKind, parent: Option<String>) -> Result<(), EngineError> {
         let id = format!("{}-{}", self.session.row.id, uuid::Uuid::now_v7());
         let measures = self.session.profile.policy.measures();
         let entry = self.dialect().entry(&body, &id, &measures)?;
         let time = Some(self.commit.time);
-        let entry = Entry { nature, parent, time, ..entry };
+        let entry = SessionMessage { kind: nature, parent, time, ..entry };
         let seq = self.session.row.head + self.commit.append.len() as u64 + 1;
         let body = Bytes::from(body);
         self.commit.append.push(NewMessageRow {
@@ -199,24 +201,24 @@ impl Draft<'_> {
         Ok(())
     }
 
-    async fn compact(&mut self, turnover: &Turnover) -> Result<(), EngineError> {
+    async fn compact(&mut self, turnover: &CompactionRecord) -> Result<(), EngineError> {
         let before = self.made.len();
         if turnover.marker.is_none() {
             self.mark()?;
         }
         let marker = match turnover.marker {
             Some(seq) => {
-                let rows = self.session.machine.window().rows();
-                rows.iter().find(|row| row.seq == seq).map(|row| row.entry.id.clone())
+                let rows = self.session.machine.context().rows();
+                rows.iter().find(|row| row.seq == seq).map(|row| row.facts.id.clone())
             }
             None => self.made.last().map(|(_, entry)| entry.id.clone()),
         };
         let prepared = self.session.prepared.as_ref().filter(|prepared| prepared.task == turnover.task);
         let body = prepared.map(|prepared| prepared.body.clone()).unwrap_or_default();
-        self.make(body, Nature::Summary, marker)?;
+        self.make(body, MessageKind::Summary, marker)?;
         if let Some(seq) = turnover.replay {
             let body = self.session.body(seq).unwrap_or_default().to_owned();
-            self.make(String::from_utf8_lossy(&body).into_owned(), Nature::Plain, None)?;
+            self.make(String::from_utf8_lossy(&body).into_owned(), MessageKind::Plain, None)?;
         }
         if turnover.resume {
             self.resume()?;
@@ -239,7 +241,7 @@ impl Draft<'_> {
 
 impl Session {
     /// What is shown of a message with these cuts.
-    pub(crate) async fn shown(&self, seq: Seq, cuts: &[MadeCut]) -> Result<Vec<u8>, EngineError> {
+    pub(crate) async fn shown(&self, seq: Seq, cuts: &[SessionCut]) -> Result<Vec<u8>, EngineError> {
         let original = self.original(seq).await?;
         let text = String::from_utf8_lossy(&original);
         Ok(self.dialect.cut(&text, cuts)?.into_bytes())
@@ -247,8 +249,8 @@ impl Session {
 
     /// The bytes of a message as they were appended.
     pub(crate) async fn original(&self, seq: Seq) -> Result<Vec<u8>, EngineError> {
-        let rows = self.machine.window().rows();
-        let row = self.machine.window().position(seq).and_then(|at| rows.get(at));
+        let rows = self.machine.context().rows();
+        let row = self.machine.context().position(seq).and_then(|at| rows.get(at));
         if let (Some(row), Some(body)) = (row, self.body(seq))
             && row.cuts.is_empty()
         {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use secateur::session::{Event, MadeCut, Seq};
+use secateur::session::{Event, Seq, SessionCut};
 use secateur_formats::json::encode;
 use secateur_formats::lint::{self, Finding};
 use secateur_formats::{RenderOptions, Wire, render};
@@ -42,21 +42,22 @@ impl Session {
         target: &Target,
         tokens: i64,
         usable: Option<i64>,
-        cuts: &[(Seq, MadeCut)],
+        cuts: &[(Seq, SessionCut)],
     ) -> Result<Request, EngineError> {
-        let mut once: HashMap<Seq, Vec<MadeCut>> = HashMap::new();
+        let mut once: HashMap<Seq, Vec<SessionCut>> = HashMap::new();
         for (seq, cut) in cuts {
             once.entry(*seq).or_default().push(cut.clone());
         }
         let mut shown = HashMap::new();
         for (seq, cuts) in once {
             // What was cut for good stays cut.
-            let row = self.machine.window().position(seq).and_then(|at| self.machine.window().rows().get(at));
+            let row =
+                self.machine.context().position(seq).and_then(|at| self.machine.context().rows().get(at));
             let lasting = row.map(|row| row.cuts.clone()).unwrap_or_default();
-            let all: Vec<MadeCut> = lasting.into_iter().chain(cuts).collect();
+            let all: Vec<SessionCut> = lasting.into_iter().chain(cuts).collect();
             shown.insert(seq, Bytes::from(self.shown(seq, &all).await?));
         }
-        let rows = self.machine.window().rows().iter();
+        let rows = self.machine.context().rows().iter();
         let bodies = rows.filter_map(|row| shown.get(&row.seq).or_else(|| self.bodies.get(&row.seq)));
         let wire = target.wire.unwrap_or(self.dialect.0);
         let mut frame = Cow::Borrowed(&*self.row.envelope);

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use secateur::Profile;
 use secateur::Usage;
 use secateur::session::{
-    Entry, Event, Input, Living, MadeCut, Request as Asked, Seq, Session as Machine, State, Turn,
+    Event, Input, LiveMessage, RequestFacts as Asked, Seq, SessionCut, SessionMachine as Machine,
+    SessionMessage, SessionState, TurnState,
 };
 use secateur_formats::Wire;
 use secateur_store::{Commit, Lease, SessionRow, StoreError};
@@ -36,7 +37,7 @@ pub enum Settlement {
         /// What the provider reported.
         usage: Usage,
         /// Whether the model has more to do.
-        turn: Turn,
+        turn: TurnState,
     },
     /// The provider refused it as too long.
     Overflow {
@@ -49,7 +50,7 @@ impl Settlement {
     /// What the machine is told, if the request had so many characters.
     pub(crate) fn input(self, sent: Option<u64>, now: i64) -> Input {
         match self {
-            Settlement::Answered { usage, turn } => Input::Answered { usage, turn, sent, now },
+            Settlement::Answered { usage, turn } => Input::Responded { usage, turn, sent, now },
             Settlement::Overflow { tokens } => Input::Refused { tokens, sent, now },
         }
     }
@@ -113,7 +114,7 @@ impl Session {
     ) -> Result<Self, EngineError> {
         let profile = engine.shared_profile(&row.profile, following.is_some())?;
         let dialect = handle::dialect(&row)?;
-        let machine = Machine::sharing(Arc::clone(&profile), State::default(), []);
+        let machine = Machine::sharing(Arc::clone(&profile), SessionState::default(), []);
         Ok(Self {
             engine,
             profile,
@@ -148,21 +149,21 @@ impl Session {
             what: format!("{what} of session {}", loaded.session.id),
             source: source.into(),
         };
-        let state: State =
+        let state: SessionState =
             serde_json::from_str(&loaded.session.state).map_err(|error| unreadable("the state", error))?;
         let mut living = Vec::with_capacity(loaded.messages.len());
         self.bodies.clear();
         for message in loaded.messages {
-            let entry: Entry =
+            let entry: SessionMessage =
                 serde_json::from_str(&message.facts).map_err(|error| unreadable("a message", error))?;
-            let cuts: Vec<MadeCut> = match message.cuts.as_str() {
+            let cuts: Vec<SessionCut> = match message.cuts.as_str() {
                 "" => Vec::new(),
                 cuts => serde_json::from_str(cuts).map_err(|error| unreadable("a cut", error))?,
             };
-            if self.holds(entry.nature) {
+            if self.holds(entry.kind) {
                 self.bodies.insert(message.seq, message.body.into());
             }
-            living.push(Living { seq: message.seq, entry, cuts, chars: 0 });
+            living.push(LiveMessage { seq: message.seq, facts: entry, cuts, chars: 0 });
         }
         self.machine = Machine::sharing(Arc::clone(&self.profile), state, living);
         self.row = loaded.session;
@@ -221,10 +222,10 @@ impl Session {
             model: target.model.clone(),
             limits: target.limits,
             cache: target.cache(&self.machine.state().lifetime),
-            frame,
+            envelope: frame,
             now: self.now(),
         };
-        let outcome = self.drive(Input::Asked(asked)).await?;
+        let outcome = self.drive(Input::Requested(asked)).await?;
         self.sent = self.machine.state().sent_chars;
         Ok(outcome)
     }

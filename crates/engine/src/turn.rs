@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use secateur::session::{Event, MadeCut, Nature, Operation, Pivot, Seq, Turnover};
+use secateur::session::{CompactionRecord, Event, MessageKind, Operation, Pivot, Seq, SessionCut};
 use secateur_store::{Commit, MessageChange, OperationRow};
 
 use crate::error::EngineError;
@@ -89,7 +89,7 @@ impl Session {
             Operation::Prune { cuts, .. } => self.turn_cuts(&cuts, number, wish, &mut commit).await?,
             Operation::Resume => {
                 let made = self.deed(row)?.made;
-                let hide = |(seq, _): &(Seq, Nature)| hidden(*seq, wish == Wish::Undo);
+                let hide = |(seq, _): &(Seq, MessageKind)| hidden(*seq, wish == Wish::Undo);
                 commit.change.extend(made.iter().map(hide));
             }
             Operation::Mark { .. } | Operation::Compact(_) => {
@@ -163,7 +163,7 @@ impl Session {
     /// Shows the originals of cut parts again, or the cuts.
     async fn turn_cuts(
         &self,
-        cuts: &[(Seq, MadeCut)],
+        cuts: &[(Seq, SessionCut)],
         number: u64,
         wish: Wish,
         commit: &mut Commit,
@@ -173,7 +173,7 @@ impl Session {
         for seq in messages.into_keys() {
             let rows = self.engine.parts.store.messages(&self.row.id, seq, seq + 1).await?;
             let Some(row) = rows.first().filter(|row| !row.cuts.is_empty()) else { continue };
-            let mut made: Vec<MadeCut> = serde_json::from_str(&row.cuts).map_err(|source| {
+            let mut made: Vec<SessionCut> = serde_json::from_str(&row.cuts).map_err(|source| {
                 EngineError::Unreadable { what: format!("the cuts of message {seq}"), source: source.into() }
             })?;
             for cut in made.iter_mut().filter(|cut| cut.operation == number) {
@@ -222,8 +222,8 @@ impl Session {
         for Past { number, is_undone, turnover, made } in &compactions {
             let holds = holding.is_some_and(|holding| holding.number == *number);
             for (seq, nature) in made {
-                let is_pair = matches!(nature, Nature::Marker | Nature::Summary);
-                let is_unshown = *nature == Nature::Marker && !turnover.shows_marker;
+                let is_pair = matches!(nature, MessageKind::Marker | MessageKind::Summary);
+                let is_unshown = *nature == MessageKind::Marker && !turnover.shows_marker;
                 hide(*seq, *is_undone || is_pair && !holds || is_unshown);
             }
             if let Some(marker) = turnover.marker {
@@ -256,17 +256,17 @@ impl Session {
 struct Past {
     number: u64,
     is_undone: bool,
-    turnover: Turnover,
-    made: Vec<(Seq, Nature)>,
+    turnover: CompactionRecord,
+    made: Vec<(Seq, MessageKind)>,
 }
 
 fn hidden(seq: Seq, is_hidden: bool) -> MessageChange {
     MessageChange { seq, hidden: Some(is_hidden), ..MessageChange::default() }
 }
 
-fn pivot_of(turnover: &Turnover, made: &[(Seq, Nature)]) -> Option<Pivot> {
+fn pivot_of(turnover: &CompactionRecord, made: &[(Seq, MessageKind)]) -> Option<Pivot> {
     let of = |nature| made.iter().find(|(_, made)| *made == nature).map(|(seq, _)| *seq);
-    let marker = turnover.marker.or_else(|| of(Nature::Marker)).filter(|_| turnover.shows_marker);
+    let marker = turnover.marker.or_else(|| of(MessageKind::Marker)).filter(|_| turnover.shows_marker);
     let (live_from, kept) = (turnover.live_from, turnover.kept.clone());
-    Some(Pivot { marker, summary: of(Nature::Summary)?, live_from, kept })
+    Some(Pivot { marker, summary: of(MessageKind::Summary)?, live_from, kept })
 }

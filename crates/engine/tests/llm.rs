@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use secateur::session::{Event, Failure, Means, Trigger};
+use secateur::session::{CompactionFailure, Event, Means, Trigger};
 use secateur::{Layer, Limits, Profiles};
 use secateur_engine::ledger::HEADER;
 use secateur_engine::provider::{Endpoint, read_overflow};
@@ -48,10 +48,13 @@ fn turn(number: u32) -> [NewMessage; 4] {
 }
 
 /// Why the model's summary was not taken.
-fn failure(event: &Event) -> Option<&Failure> {
+fn failure(event: &Event) -> Option<&CompactionFailure> {
     match event {
         Event::CompactionFailed { means: Means::Model, why, .. } => {
-            assert!(matches!(why, Failure::Model { .. } | Failure::Flawed { .. }), "{why:?}");
+            assert!(
+                matches!(why, CompactionFailure::Model { .. } | CompactionFailure::Flawed { .. }),
+                "{why:?}"
+            );
             Some(why)
         }
         _ => None,
@@ -107,7 +110,7 @@ async fn a_session_goes_past_a_real_window_and_on() {
     });
     let (means, before, after) = completed.unwrap();
     assert!(after < before, "{after} of {before}");
-    let failures: Vec<&Failure> = told.iter().filter_map(failure).collect();
+    let failures: Vec<&CompactionFailure> = told.iter().filter_map(failure).collect();
     let mut lines = Vec::new();
     while let Ok(news) = watch.try_recv() {
         match news {

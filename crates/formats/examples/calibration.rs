@@ -6,7 +6,7 @@
 //! by the calibrated meter from what earlier calls reported, and by dividing all characters by four; then the
 //! provider's own report is taken in. Printed are the median and the 90th percentile of the relative errors.
 
-use secateur::{Calibration, Kind, Measures, Outline, PartIx};
+use secateur::{Calibration, Measures, Outline, PartIx, PartKind};
 use secateur_formats::read;
 
 fn main() {
@@ -49,7 +49,7 @@ impl Errors {
         let mut errors = Self::default();
         let mut calibration = Calibration::default();
         let (mut chars, mut next) = (0, 0);
-        for call in outline.calls() {
+        for call in outline.model_calls() {
             let Ok(reported) = u64::try_from(call.usage.context()) else { continue };
             if reported == 0 {
                 continue;
@@ -85,9 +85,9 @@ impl Errors {
 /// Characters of a part that go to the model.
 fn sent(outline: &Outline, part: PartIx) -> u64 {
     match outline.kind(part) {
-        Kind::Text | Kind::Reasoning | Kind::Call => outline.units(part),
-        Kind::Result if outline.is_cut(part) => 33,
-        Kind::Result => outline.units(part),
+        PartKind::Text | PartKind::Reasoning | PartKind::Call => outline.units(part),
+        PartKind::Result if outline.is_cut(part) => 33,
+        PartKind::Result => outline.units(part),
         _ => 0,
     }
 }

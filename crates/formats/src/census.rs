@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use secateur::{Category, Kind, Name, Outline, PartIx, Role, Status, Unit};
+use secateur::{Category, Name, Outline, PartIx, PartKind, Role, ToolStatus, Unit};
 use serde::Serialize;
 
 use crate::format::Format;
@@ -52,7 +52,7 @@ impl Census {
         let mut census = Self::default();
         census.count_parts(outline, format);
         census.count_pairs(outline, format);
-        for call in outline.calls() {
+        for call in outline.model_calls() {
             let positive = |tokens: i64| u64::try_from(tokens).unwrap_or(0);
             let (usage, context) = (call.usage, positive(call.usage.context()));
             census.api_calls_with_usage += 1;
@@ -76,20 +76,20 @@ impl Census {
             // Codex replaces its history by one record of many messages: they count as one, and so does the mark.
             let is_history = format == Format::Codex && category == Category::Summary;
             let is_message = match kind {
-                Kind::Text => category != Category::System && !(is_history && in_history),
-                Kind::Result => is_result(outline, part),
-                Kind::Compaction => format == Format::Codex,
+                PartKind::Text => category != Category::System && !(is_history && in_history),
+                PartKind::Result => is_result(outline, part),
+                PartKind::Compaction => format == Format::Codex,
                 _ => false,
             };
             in_history = is_history;
             self.messages += u64::from(is_message);
-            self.tool_calls += u64::from(kind == Kind::Call);
+            self.tool_calls += u64::from(kind == PartKind::Call);
             self.tool_results += u64::from(is_result(outline, part));
-            self.compactions += u64::from(kind == Kind::Compaction);
-            self.errors += u64::from(kind == Kind::Result && outline.is_failure(part));
+            self.compactions += u64::from(kind == PartKind::Compaction);
+            self.errors += u64::from(kind == PartKind::Result && outline.is_failure(part));
             self.images += outline.images(part);
-            let counts =
-                matches!(kind, Kind::Text | Kind::Reasoning | Kind::Call) || is_result(outline, part);
+            let counts = matches!(kind, PartKind::Text | PartKind::Reasoning | PartKind::Call)
+                || is_result(outline, part);
             if counts {
                 *self.chars.entry(category.name()).or_default() += outline.size(part, Unit::CodePoints);
             }
@@ -98,7 +98,7 @@ impl Census {
 
     fn count_pairs(&mut self, outline: &Outline, format: Format) {
         let named = |part: PartIx| Some(outline.call(part)).filter(|id| id.is_some());
-        let is_call = |&part: &PartIx| outline.kind(part) == Kind::Call;
+        let is_call = |&part: &PartIx| outline.kind(part) == PartKind::Call;
         let is_result = |&part: &PartIx| is_result(outline, part);
         let calls: Set<Name> = outline.parts().filter(is_call).filter_map(named).collect();
         let results: Set<Name> = outline.parts().filter(is_result).filter_map(named).collect();
@@ -116,5 +116,6 @@ impl Census {
 /// Whether a part is a tool's result. Where one record holds call and result, the result of a running tool is not there
 /// yet.
 fn is_result(outline: &Outline, part: PartIx) -> bool {
-    outline.kind(part) == Kind::Result && !matches!(outline.status(part), Status::Pending | Status::Running)
+    outline.kind(part) == PartKind::Result
+        && !matches!(outline.status(part), ToolStatus::Pending | ToolStatus::Running)
 }

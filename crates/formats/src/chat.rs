@@ -4,7 +4,7 @@
 //! `tool_calls: [{id, function: {name, arguments}}]`, where the arguments are a string of JSON. So is the thinking beside
 //! them, `thinking_blocks: [{thinking, signature}]`.
 
-use secateur::{Kind, PartFacts, Role};
+use secateur::{PartFacts, PartKind, Role};
 
 use crate::document::element_ranges;
 use crate::draft::{ToolCall, TranscriptDraft};
@@ -38,7 +38,7 @@ pub(crate) fn role(name: Option<&str>) -> Role {
 /// Adds a message's text. The content of a message of nothing but tool calls is `null`.
 pub(crate) fn take_text(draft: &mut TranscriptDraft<'_>, content: Option<Raw<'_>>) {
     if let Some(content) = content.filter(|raw| raw.text() != "null") {
-        draft.push_text(Kind::Text, Some(content));
+        draft.push_text(PartKind::Text, Some(content));
     }
 }
 
@@ -48,11 +48,11 @@ pub(crate) fn take_thinking(draft: &mut TranscriptDraft<'_>, blocks: Option<Raw<
     for block in element_ranges(list).into_iter().filter_map(|range| list.get(range)) {
         let block = object::<ChatThinking<'_>>(block).ok().flatten().unwrap_or_default();
         if block.thinking.is_some_and(Raw::is_string) {
-            draft.push_text(Kind::Reasoning, block.thinking);
+            draft.push_text(PartKind::Reasoning, block.thinking);
         }
         if let Some(signature) = block.signature.or(block.data).filter(|raw| raw.is_string()) {
             let (sizes, spot) = (draft.sizes_of(Some(signature)), draft.spot_of(Some(signature)));
-            draft.push(PartFacts { kind: Kind::Signature, sizes, ..PartFacts::default() }, spot);
+            draft.push(PartFacts { kind: PartKind::Signature, sizes, ..PartFacts::default() }, spot);
         }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn take_call(draft: &mut TranscriptDraft<'_>, raw: &str) {
     let function = call.function.and_then(|raw| object::<ChatFunction<'_>>(raw.text()).ok().flatten());
     let function = function.unwrap_or_default();
     let (id, tool) = (call.id.and_then(Raw::as_str), function.name.and_then(Raw::as_str));
-    draft.push_call(ToolCall {
+    draft.push_model_call(ToolCall {
         id: id.as_deref(),
         tool: tool.as_deref(),
         input: function.arguments,

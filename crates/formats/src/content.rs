@@ -138,13 +138,13 @@ pub(crate) fn sizes(raw: &str, measures: &Measures) -> Sizes {
         sizes.tokens += own.tokens;
     }
     sizes::add_raw_measures(&mut sizes, raw, measures);
-    if measures.trimmed.is_some() || measures.digest {
+    if measures.trimmed.is_some() || measures.excerpt {
         let text = text(raw);
         if let Some(trim) = measures.trimmed {
             sizes.trimmed = sizes::trimmed_weight(&text, utf16_len(&text), trim);
         }
-        if measures.digest {
-            sizes.digest = utf16_len(&secateur::digest(&text));
+        if measures.excerpt {
+            sizes.excerpt = utf16_len(&secateur::excerpt(&text));
         }
     }
     sizes

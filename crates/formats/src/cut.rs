@@ -4,7 +4,7 @@ mod replace;
 
 use std::ops::Range;
 
-use secateur::{Action, Kind, Outline, PartIx};
+use secateur::{Action, Outline, PartIx, PartKind};
 
 use crate::content;
 use crate::format::Format;
@@ -76,13 +76,13 @@ pub(crate) struct CutSite<'s> {
 
 impl<'s> CutSite<'s> {
     /// What is cut.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> PartKind {
         self.outline.kind(self.cut.part)
     }
 
     /// Where the part lies, if it is a tool result.
     pub(crate) fn result(&self) -> Option<&'s Spot> {
-        self.spot.filter(|_| self.kind() == Kind::Result)
+        self.spot.filter(|_| self.kind() == PartKind::Result)
     }
 
     /// The source's text in this range.

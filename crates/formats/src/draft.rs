@@ -8,7 +8,8 @@
 use std::ops::Range;
 
 use secateur::{
-    Kind, Lines, Measures, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Pick, Sizes, Status,
+    LineRange, Measures, MessageFacts, MessageIx, MessagePick, Outline, PartFacts, PartIx, PartKind, Sizes,
+    ToolStatus,
 };
 
 use crate::content;
@@ -43,7 +44,7 @@ enum Spots {
 pub(crate) struct ToolCall<'a> {
     pub tool: Option<&'a str>,
     pub id: Option<&'a str>,
-    pub status: Status,
+    pub status: ToolStatus,
     /// The input: an object, or a string that holds JSON or free text.
     pub input: Option<Raw<'a>>,
 }
@@ -54,7 +55,7 @@ pub(crate) struct ToolResult<'a> {
     /// The tool's name, if the result has it; otherwise the name in the call counts.
     pub tool: Option<&'a str>,
     pub id: Option<&'a str>,
-    pub status: Status,
+    pub status: ToolStatus,
     /// It finished, but without success.
     pub failed: bool,
     /// The source says that it was cut before.
@@ -93,25 +94,25 @@ impl<'m> TranscriptDraft<'m> {
     }
 
     /// Adds text, thinking or a signature.
-    pub(crate) fn push_text(&mut self, kind: Kind, content: Option<Raw<'_>>) {
+    pub(crate) fn push_text(&mut self, kind: PartKind, content: Option<Raw<'_>>) {
         self.add(PartFacts { kind, ..PartFacts::default() }, content);
     }
 
     /// Adds text that the agent put in, not the user or the model.
     pub(crate) fn push_injected(&mut self, content: Option<Raw<'_>>) {
-        self.add(PartFacts { kind: Kind::Text, injected: true, ..PartFacts::default() }, content);
+        self.add(PartFacts { kind: PartKind::Text, injected: true, ..PartFacts::default() }, content);
     }
 
     /// Adds an image or another file.
     pub(crate) fn push_media(&mut self, block: Raw<'_>) {
         let sizes = Sizes { bytes: block.text().len() as u64, images: 1, ..Sizes::default() };
         let spot = self.spot_of(Some(block));
-        self.push(PartFacts { kind: Kind::Media, sizes, ..PartFacts::default() }, spot);
+        self.push(PartFacts { kind: PartKind::Media, sizes, ..PartFacts::default() }, spot);
     }
 
     /// Adds the mark of a compaction.
     pub(crate) fn push_compaction(&mut self) {
-        self.push(PartFacts { kind: Kind::Compaction, ..PartFacts::default() }, Spot::default());
+        self.push(PartFacts { kind: PartKind::Compaction, ..PartFacts::default() }, Spot::default());
     }
 
     fn add(&mut self, facts: PartFacts<'_>, content: Option<Raw<'_>>) {
@@ -121,7 +122,7 @@ impl<'m> TranscriptDraft<'m> {
     }
 
     /// Adds a tool call.
-    pub(crate) fn push_call(&mut self, call: ToolCall<'_>) {
+    pub(crate) fn push_model_call(&mut self, call: ToolCall<'_>) {
         let spot = self.spot_of(call.input.filter(|raw| raw.text() != "null"));
         self.push_call_at(call, spot);
     }
@@ -130,7 +131,7 @@ impl<'m> TranscriptDraft<'m> {
     pub(crate) fn push_call_at(&mut self, call: ToolCall<'_>, spot: Spot) {
         let input = call.input.filter(|raw| raw.text() != "null");
         let facts = PartFacts {
-            kind: Kind::Call,
+            kind: PartKind::Call,
             status: call.status,
             tool: call.tool,
             call: call.id,
@@ -140,11 +141,11 @@ impl<'m> TranscriptDraft<'m> {
         let tool = call.tool.unwrap_or_default();
         let about = subject(tool, input.map_or("{}", Raw::text), self.origin.project.as_deref());
         let (subject, lines) = match about.about {
-            About::Nothing => (None, Lines::ALL),
+            About::Nothing => (None, LineRange::ALL),
             About::File { path, lines } => (Some(path), lines),
             // The subject of a patch over several files is all of them, joined.
-            About::Files(paths) => (Some(paths.join("\n")), Lines::ALL),
-            About::Command(command) => (Some(command), Lines::ALL),
+            About::Files(paths) => (Some(paths.join("\n")), LineRange::ALL),
+            About::Command(command) => (Some(command), LineRange::ALL),
         };
         let facts = PartFacts { class: about.class, subject: subject.as_deref(), lines, ..facts };
         let part = self.push(facts, spot);
@@ -172,7 +173,7 @@ impl<'m> TranscriptDraft<'m> {
     pub(crate) fn push_result_at(&mut self, result: ToolResult<'_>, sizes: Sizes, spot: Spot) {
         let raw = result.content.map_or("null", Raw::text);
         let facts = PartFacts {
-            kind: Kind::Result,
+            kind: PartKind::Result,
             status: result.status,
             call: result.id,
             cut: result.cut,
@@ -221,7 +222,7 @@ impl<'m> TranscriptDraft<'m> {
     }
 
     /// Puts the messages into another order, or joins some.
-    pub(crate) fn rearrange(&mut self, picks: impl IntoIterator<Item = Pick>) {
+    pub(crate) fn rearrange(&mut self, picks: impl IntoIterator<Item = MessagePick>) {
         let (outline, parts) = self.outline.select(picks);
         if let Spots::Kept(spots) = &mut self.spots {
             *spots = parts.iter().filter_map(|part| spots.get(part.0 as usize).cloned()).collect();

@@ -23,7 +23,7 @@ pub(crate) fn handle(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use secateur::{Action, Kind, Measures, Pairs, PartIx};
+    use secateur::{Action, Measures, PartIx, PartKind, SurrogatePairs};
 
     use super::*;
     use crate::{Format, Rendering, Wire, read_as};
@@ -42,7 +42,7 @@ mod tests {
         let placeholders: Vec<_> =
             parts.iter().map(|&part| transcript.placeholder(part, "{handle}")).collect();
         assert_eq!(placeholders, originals.iter().map(|original| handle(original)).collect::<Vec<_>>());
-        assert_eq!(transcript.outline.kind(PartIx(0)), Kind::Call);
+        assert_eq!(transcript.outline.kind(PartIx(0)), PartKind::Call);
     }
 
     #[test]
@@ -50,7 +50,7 @@ mod tests {
         let body = br#"{"messages":[{"role":"tool","tool_call_id":"c","content":"0123456789"}]}"#;
         let transcript = read_as(body, Format::Request(Wire::OpenAiChat), &Measures::default()).unwrap();
         let trim = |placeholder| {
-            let action = Action::Trim { head: 2, tail: 2, pairs: Pairs::Whole };
+            let action = Action::Trim { head: 2, tail: 2, pairs: SurrogatePairs::Whole };
             let cut = Rendering { part: PartIx(0), action, placeholder };
             String::from_utf8(transcript.apply([cut], 0).unwrap().to_vec()).unwrap()
         };

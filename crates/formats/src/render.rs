@@ -43,7 +43,7 @@ mod media;
 mod openai_chat;
 mod openai_responses;
 
-use secateur::{Kind, PartIx};
+use secateur::{PartIx, PartKind};
 use serde::Serialize;
 
 use crate::cut::Rendering;
@@ -74,7 +74,7 @@ pub struct Loss {
     /// The part that it was, or was in.
     pub part: PartIx,
     /// What that part is.
-    pub kind: Kind,
+    pub kind: PartKind,
     /// How many bytes it takes in the source.
     pub bytes: u64,
     /// Why it was left out.

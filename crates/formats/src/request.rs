@@ -14,7 +14,7 @@ pub(crate) mod openai_responses;
 
 use std::collections::HashMap;
 
-use secateur::{Action, Kind, MessageFacts, PLACEHOLDER, PartFacts, Role, Status};
+use secateur::{Action, MessageFacts, PLACEHOLDER, PartFacts, PartKind, Role, ToolStatus};
 
 use crate::chat;
 use crate::content;
@@ -54,7 +54,7 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     let cut = site.cut;
     let is_blank = cut.action == Action::Clear && cut.placeholder.trim().is_empty();
     // What failed must say something, or Anthropic refuses it.
-    let is_mute = is_blank && site.outline.status(cut.part) == Status::Error;
+    let is_mute = is_blank && site.outline.status(cut.part) == ToolStatus::Error;
     let cut = if is_mute { Rendering { placeholder: PLACEHOLDER, ..cut } } else { cut };
     let mut edits = replace_result(&CutSite { cut, ..*site })?;
     for edit in edits.iter_mut().filter(|edit| edit.text.starts_with("[{")) {
@@ -117,7 +117,7 @@ fn read_body<'a>(wire: Wire, text: &'a str, draft: &mut TranscriptDraft<'_>) -> 
 fn instruct(draft: &mut TranscriptDraft<'_>, instructions: Option<Raw<'_>>) {
     if let Some(raw) = instructions.filter(|raw| raw.text() != "null") {
         draft.push_message(MessageFacts { role: Role::System, ..MessageFacts::default() });
-        draft.push_text(Kind::Text, Some(raw));
+        draft.push_text(PartKind::Text, Some(raw));
     }
 }
 
@@ -137,7 +137,7 @@ fn fields<'a, T: Fields<'a>>(raw: Raw<'a>) -> T {
 /// A part that is sent as it is and that nobody here understands.
 fn push_opaque(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>) {
     let (sizes, spot) = (draft.sizes_of(Some(raw)), draft.spot_of(Some(raw)));
-    draft.push(PartFacts { kind: Kind::Other, sizes, ..PartFacts::default() }, spot);
+    draft.push(PartFacts { kind: PartKind::Other, sizes, ..PartFacts::default() }, spot);
 }
 
 /// Who speaks, by the name of the role: Google says `model` where the others say `assistant`.

@@ -10,7 +10,7 @@ pub(crate) fn of_string(raw: &str, measures: &Measures) -> Sizes {
     let json::Lengths { units, points } = lengths(raw);
     let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
     add_raw_measures(&mut sizes, raw, measures);
-    if measures.weighted || measures.trimmed.is_some() || measures.tokens.is_some() || measures.digest {
+    if measures.weighted || measures.trimmed.is_some() || measures.tokens.is_some() || measures.excerpt {
         add_text_measures(&mut sizes, &decode(raw), measures);
     }
     sizes
@@ -73,8 +73,8 @@ fn add_text_measures(sizes: &mut Sizes, text: &str, measures: &Measures) {
     if let Some(trim) = measures.trimmed {
         sizes.trimmed = trimmed_weight(text, sizes.units, trim);
     }
-    if measures.digest {
-        sizes.digest = json::utf16_len(&secateur::digest(text));
+    if measures.excerpt {
+        sizes.excerpt = json::utf16_len(&secateur::excerpt(text));
     }
     #[cfg(feature = "bpe")]
     if let Some(vocabulary) = measures.tokens {

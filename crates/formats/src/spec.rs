@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, Measures};
+use secateur::{Measures, PartKind};
 
 use crate::content;
 use crate::cut::{ApplyError, CutSite, replace_input, replace_result};
@@ -71,8 +71,10 @@ impl FormatSpec {
     /// The edits that make a cut.
     pub(crate) fn edits(&self, site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
         match self.cutting {
-            Cutting::Replace(_) if site.kind() == Kind::Call => Ok(replace_input(site).into_iter().collect()),
-            _ if site.kind() == Kind::Call => Ok(Vec::new()),
+            Cutting::Replace(_) if site.kind() == PartKind::Call => {
+                Ok(replace_input(site).into_iter().collect())
+            }
+            _ if site.kind() == PartKind::Call => Ok(Vec::new()),
             Cutting::Replace(edits) | Cutting::Mark(edits) | Cutting::Unwritten(edits) => edits(site),
             Cutting::Nothing(reason) => Err(site.unsupported(reason)),
         }

@@ -10,12 +10,12 @@
 //! Whatever is more involved stays a command: a wrong subject is worse than none.
 //!
 //! ```
-//! use secateur::{Class, Lines};
+//! use secateur::{ToolClass, LineRange};
 //! use secateur_formats::{About, subject};
 //!
 //! let read = subject("Read", r#"{"file_path":"src/../a.rs","offset":101,"limit":50}"#, Some("/home/me"));
-//! assert_eq!(read.class, Class::Read);
-//! assert_eq!(read.about, About::File { path: "/home/me/a.rs".into(), lines: Lines { first: 101, last: 150 } });
+//! assert_eq!(read.class, ToolClass::Read);
+//! assert_eq!(read.about, About::File { path: "/home/me/a.rs".into(), lines: LineRange { first: 101, last: 150 } });
 //!
 //! let same = subject("exec_command", r#""{\"cmd\":\"sed -n '101,150p' a.rs\"}""#, Some("/home/me"));
 //! assert_eq!(same, read);
@@ -35,7 +35,7 @@ mod script;
 mod tool;
 mod words;
 
-use secateur::{Class, Lines};
+use secateur::{LineRange, ToolClass};
 
 use crate::json::{fields, string};
 use input::Input;
@@ -45,7 +45,7 @@ use tool::Tool;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
     /// The sort of work.
-    pub class: Class,
+    pub class: ToolClass,
     /// What the work is done on.
     pub about: About,
 }
@@ -61,8 +61,8 @@ pub enum About {
         /// The path: absolute if it was, or if the working directory is known; without `.` and `..`, and with `/`
         /// between its names.
         path: String,
-        /// The lines shown; of an edit always [`Lines::ALL`].
-        lines: Lines,
+        /// The lines shown; of an edit always [`LineRange::ALL`].
+        lines: LineRange,
     },
     /// Several files, each once, in the order of their mention and spelled like a single one.
     Files(Vec<String>),
@@ -79,7 +79,7 @@ impl About {
     const MOST_FILES: usize = 100;
 
     /// These files, if there are any; the lines belong to a file that is alone.
-    fn files(paths: impl IntoIterator<Item = String>, lines: Lines) -> Self {
+    fn files(paths: impl IntoIterator<Item = String>, lines: LineRange) -> Self {
         let mut kept: Vec<String> = Vec::new();
         for path in paths.into_iter().take(Self::MOST_FILES) {
             if !kept.contains(&path) {
@@ -105,7 +105,7 @@ impl About {
 }
 
 impl Subject {
-    fn new(class: Class, about: About) -> Self {
+    fn new(class: ToolClass, about: About) -> Self {
         Self { class, about }
     }
 }
@@ -137,10 +137,10 @@ fn structured(tool: Tool, input: &str, cwd: Option<&str>) -> Option<Subject> {
     let input: Input<'_> = fields::object(input).ok()??;
     Some(match tool {
         Tool::Only(class) => Subject::new(class, About::Nothing),
-        Tool::Read => Subject::new(Class::Read, input.read(cwd)),
+        Tool::Read => Subject::new(ToolClass::Read, input.read(cwd)),
         // An editor may be asked to show a file, too.
-        Tool::Edit if input.is_view() => Subject::new(Class::Read, input.read(cwd)),
-        Tool::Edit => Subject::new(Class::Edit, input.edited(cwd)),
+        Tool::Edit if input.is_view() => Subject::new(ToolClass::Read, input.read(cwd)),
+        Tool::Edit => Subject::new(ToolClass::Edit, input.edited(cwd)),
         Tool::Shell | Tool::Script | Tool::Action => input.ran(cwd),
     })
 }
@@ -149,7 +149,7 @@ fn structured(tool: Tool, input: &str, cwd: Option<&str>) -> Option<Subject> {
 fn text(tool: Tool, raw: &str, cwd: Option<&str>) -> Subject {
     match tool {
         Tool::Only(_) | Tool::Read => Subject::new(tool.class(), About::Nothing),
-        Tool::Edit => Subject::new(Class::Edit, patch::about(patch::escaped(raw), cwd)),
+        Tool::Edit => Subject::new(ToolClass::Edit, patch::about(patch::escaped(raw), cwd)),
         Tool::Script => script::judge(raw, cwd),
         Tool::Shell | Tool::Action => {
             let line = input::beginning(raw);

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use secateur::{
-    Action, Kind, Memory, MessageIx, Outline, PartIx, Pick, Plan, fill_digest, fill_handle, fill_placeholder,
-    recall_note,
+    Action, Memory, MessageIx, MessagePick, Outline, PartIx, PartKind, Plan, fill_excerpt, fill_handle,
+    fill_placeholder, recall_note,
 };
 
 use crate::content;
@@ -100,7 +100,7 @@ impl<'a> Transcript<'a> {
     /// text.
     pub fn original(&self, part: PartIx) -> Cow<'_, str> {
         let raw = self.content(part).unwrap_or_default();
-        if self.outline.kind(part) == Kind::Call {
+        if self.outline.kind(part) == PartKind::Call {
             return content::input(raw);
         }
         match self.text_of(part) {
@@ -121,7 +121,7 @@ impl<'a> Transcript<'a> {
             Cow::Borrowed(plain) if !plain.contains('{') => Cow::Borrowed(plain),
             filled => {
                 let named = fill_handle(&filled, || self.handle(part));
-                Cow::Owned(fill_digest(&named, &self.text_of(part)).into_owned())
+                Cow::Owned(fill_excerpt(&named, &self.text_of(part)).into_owned())
             }
         }
     }
@@ -137,7 +137,8 @@ impl<'a> Transcript<'a> {
     /// The context of the request for message `at`, or of the next request: its messages in the order in which the model
     /// sees them.
     pub fn context(&self, at: Option<MessageIx>) -> Transcript<'a> {
-        let (outline, parts) = self.outline.select(self.outline.context(at).into_iter().map(Pick::Message));
+        let (outline, parts) =
+            self.outline.select(self.outline.context(at).into_iter().map(MessagePick::Message));
         let spots = parts.iter().filter_map(|&part| self.spot(part).cloned()).collect();
         let Self { format, spec, bytes, text, .. } = *self;
         let (origin, warnings) = (self.origin.clone(), self.warnings.clone());

@@ -22,7 +22,7 @@
 //!     r#"{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"s","message":{"id":"m","role":"assistant","#,
 //!     r#""content":[{"type":"text","text":"hi"}],"usage":{"input_tokens":9,"output_tokens":2}}}"#, "\n",
 //! );
-//! let transcript = secateur_formats::read(log.as_bytes(), &Measures { source: true, digest: true, ..Default::default() })?;
+//! let transcript = secateur_formats::read(log.as_bytes(), &Measures { source: true, excerpt: true, ..Default::default() })?;
 //! let traces = Trace::of(&transcript, &TraceLabel::default());
 //! let needs = find_needs(&traces, &CommonWords::of(&traces));
 //! let sheets = PriceSheets::builtin();

@@ -16,7 +16,7 @@ mod words;
 pub use common_words::CommonWords;
 
 use foldhash::HashSet;
-use secateur::{Kind, MessageIx, PartIx};
+use secateur::{MessageIx, PartIx, PartKind};
 
 use crate::trace::Trace;
 use index::TextIndex;
@@ -88,11 +88,11 @@ impl<'a> NeedFinder<'a> {
                 input.names().for_each(|name| self.names.say(name));
                 input.lines().for_each(|line| self.lines.say(line));
             }
-            (None, Kind::Result) if self.results.contains(&part) => {
+            (None, PartKind::Result) if self.results.contains(&part) => {
                 words::names(text).for_each(|name| self.names.show(name, part));
                 words::shown_lines(text).for_each(|line| self.lines.show(line, part));
             }
-            (None, Kind::Text | Kind::Reasoning) => {
+            (None, PartKind::Text | PartKind::Reasoning) => {
                 words::names(text).for_each(|name| self.names.say(name));
                 words::lines(text).for_each(|line| self.lines.say(line));
             }

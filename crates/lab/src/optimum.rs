@@ -6,7 +6,7 @@
 //! of flushes can be had, by a policy that knows which results will be needed again.
 //!
 //! Both speak of runs that miss nothing, that let every result be seen whole once, that cut results whole and for
-//! good, and that leave everything else alone. A policy that trims results when they arrive, or leaves a digest that
+//! good, and that leave everything else alone. A policy that trims results when they arrive, or leaves an excerpt that
 //! holds what is needed later, plays another game and may win it. Nobody compacts here either: the windows of the
 //! terms are not looked at.
 

@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use secateur::{Kind, MessageIx, Outline, PartIx, Pick, Role, Status, Usage};
+use secateur::{MessageIx, MessagePick, Outline, PartIx, PartKind, Role, ToolStatus, Usage};
 use secateur_formats::Transcript;
 
 /// One model call of a trace.
@@ -98,7 +98,7 @@ impl TraceSegment {
         }
         let now: HashSet<_> = asked.context.iter().copied().collect();
         let holds = |&message: &MessageIx| {
-            outline.parts_of(message).any(|part| outline.kind(PartIx(part)) == Kind::Result)
+            outline.parts_of(message).any(|part| outline.kind(PartIx(part)) == PartKind::Result)
         };
         let came = |message: &&MessageIx| !self.known.contains(message);
         !last.context.iter().any(|message| !now.contains(message) && holds(message))
@@ -163,7 +163,7 @@ impl Trace {
         let (last, _) = stretch.asked.last()?;
         // The last answer comes along: its actions are the last that may need something.
         let messages = stretch.order.iter().copied().chain([last.message]);
-        let (selected, parts) = transcript.outline.select(messages.map(Pick::Message));
+        let (selected, parts) = transcript.outline.select(messages.map(MessagePick::Message));
         let mut outline = selected.seedling();
         selected.messages().for_each(|message| outline.grow(&selected, message));
         // What the agent cut itself is there again: a policy is judged by what it does, not by what was done before.
@@ -264,7 +264,7 @@ impl Trace {
     /// Characters of a part that came from outside: not from the model.
     fn came(&self, part: PartIx) -> f64 {
         let is_own = self.outline.role(self.outline.owner(part)) == Role::Assistant
-            && self.outline.kind(part) != Kind::Result;
+            && self.outline.kind(part) != PartKind::Result;
         if is_own { 0.0 } else { self.outline.sent(part) as f64 }
     }
 
@@ -281,9 +281,9 @@ impl Trace {
     /// The tool results that were whole in the log and finished, oldest first.
     pub fn results(&self) -> impl Iterator<Item = PartIx> + '_ {
         let is_result = |&part: &PartIx| {
-            self.outline.kind(part) == Kind::Result
+            self.outline.kind(part) == PartKind::Result
                 && !self.outline.is_cut(part)
-                && !matches!(self.outline.status(part), Status::Pending | Status::Running)
+                && !matches!(self.outline.status(part), ToolStatus::Pending | ToolStatus::Running)
         };
         self.outline.parts().filter(is_result)
     }
@@ -297,13 +297,13 @@ fn asked(outline: &Outline) -> Vec<RecordedCall> {
         time,
         usage,
     };
-    if outline.calls().is_empty() {
+    if outline.model_calls().is_empty() {
         return outline
             .assistants()
             .iter()
             .map(|&message| of(message, outline.time(message), None))
             .collect();
     }
-    let told = outline.calls().iter().filter(|call| call.usage.context() > 0);
+    let told = outline.model_calls().iter().filter(|call| call.usage.context() > 0);
     told.map(|call| of(call.message, call.time, Some(call.usage))).collect()
 }

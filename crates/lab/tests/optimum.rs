@@ -10,7 +10,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use secateur::{
-    Cache, Kind, MessageFacts, Outline, PartFacts, PartIx, Profile, Profiles, Role, Sizes, Status, Usage,
+    Cache, MessageFacts, Outline, PartFacts, PartIx, PartKind, Profile, Profiles, Role, Sizes, ToolStatus,
+    Usage,
 };
 use secateur_lab::optimum::{LEAST_TOKENS, PLACEHOLDER_TOKENS, best_schedule, lower_bound};
 use secateur_lab::{PriceSheet, ReplayTerms, TextNeed, Trace, TraceCall, TraceLabel, replay};
@@ -154,12 +155,12 @@ fn trace(beats: &[Beat]) -> Trace {
     let mut outline = Outline::default();
     let mut calls = Vec::new();
     let (mut tokens, mut time) = (500, 0);
-    let push = |outline: &mut Outline, role, parts: &[(Kind, u64)]| {
+    let push = |outline: &mut Outline, role, parts: &[(PartKind, u64)]| {
         outline.push_message(MessageFacts { role, finished: true, ..MessageFacts::default() });
         for &(kind, tokens) in parts {
-            let status = if kind == Kind::Text { Status::None } else { Status::Completed };
+            let status = if kind == PartKind::Text { ToolStatus::None } else { ToolStatus::Completed };
             let id = (outline.part_count() / 2).to_string();
-            let call = (kind != Kind::Text).then_some(&*id);
+            let call = (kind != PartKind::Text).then_some(&*id);
             let sizes =
                 Sizes { units: 4 * tokens, points: 4 * tokens, bytes: 4 * tokens, ..Sizes::default() };
             outline.push_part(PartFacts {
@@ -172,7 +173,7 @@ fn trace(beats: &[Beat]) -> Trace {
             });
         }
     };
-    push(&mut outline, Role::User, &[(Kind::Text, 100), (Kind::Text, 50)]);
+    push(&mut outline, Role::User, &[(PartKind::Text, 100), (PartKind::Text, 50)]);
     for &(said, results, pause, off, had, is_told) in beats {
         time += pause;
         let context = (tokens as f64 * off).round();
@@ -182,7 +183,7 @@ fn trace(beats: &[Beat]) -> Trace {
         let usage = is_told.then_some(usage);
         calls.push(TraceCall { messages, parts, time: Some(time), context, output: said as f64, usage });
         for size in results {
-            push(&mut outline, Role::Assistant, &[(Kind::Call, said), (Kind::Result, size)]);
+            push(&mut outline, Role::Assistant, &[(PartKind::Call, said), (PartKind::Result, size)]);
         }
         tokens += 2 * said + results.iter().sum::<u64>();
     }

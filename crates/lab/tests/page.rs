@@ -33,7 +33,7 @@ fn session(agent: &str, name: &str, calls: usize) -> Vec<Trace> {
         );
         parent = format!("r{call}");
     }
-    let measures = Measures { source: true, digest: true, weighted: true, ..Measures::default() };
+    let measures = Measures { source: true, excerpt: true, weighted: true, ..Measures::default() };
     let transcript = secateur_formats::read(log.as_bytes(), &measures).unwrap();
     let label = TraceLabel { agent: agent.to_owned(), project: "p".to_owned(), name: name.to_owned() };
     Trace::of(&transcript, &label)

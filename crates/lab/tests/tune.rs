@@ -63,7 +63,7 @@ fn session(project: usize, number: usize, calls: usize, like: Like) -> Trace {
         let result = json!({ "type": "tool_result", "tool_use_id": id, "content": output });
         line("user", time + 5, json!({ "role": "user", "content": [result] }));
     }
-    let measures = Measures { source: true, digest: true, ..Measures::default() };
+    let measures = Measures { source: true, excerpt: true, ..Measures::default() };
     let transcript = secateur_formats::read(log.as_bytes(), &measures).unwrap();
     let (project, name) = (format!("project {project}"), format!("session {number}"));
     let label = TraceLabel { agent: "claude-code".to_owned(), project, name };

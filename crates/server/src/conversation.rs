@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use secateur::session::{Event, Turn};
+use secateur::session::{Event, TurnState};
 use secateur::{Catalogue, Price, Usage};
 use secateur_engine::Engine;
 use secateur_formats::Wire;
@@ -110,7 +110,7 @@ pub(crate) struct Report {
     /// What the provider counted, if it said so.
     pub usage: Option<Usage>,
     /// Whether the model has more to do.
-    pub turn: Turn,
+    pub turn: TurnState,
 }
 
 /// All conversations.

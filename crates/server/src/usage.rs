@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 use http::HeaderMap;
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_formats::Wire;
 
 use crate::conversation::Report;
@@ -90,7 +90,7 @@ struct Found {
     /// Whether the model called a tool that its client is to run.
     has_called: bool,
     /// What the answer says about why it ends.
-    end: Option<Turn>,
+    end: Option<TurnState>,
     /// Whether anything was understood.
     has_begun: bool,
     /// Whether the answer has said that this was all.
@@ -111,11 +111,11 @@ impl Found {
 
     fn report(&self) -> Report {
         let turn = match self.end {
-            _ if self.has_called => Turn::Open,
+            _ if self.has_called => TurnState::Open,
             Some(turn) => turn,
             // It broke off.
-            None if self.has_begun => Turn::Open,
-            None => Turn::Over,
+            None if self.has_begun => TurnState::Open,
+            None => TurnState::Over,
         };
         Report { usage: self.usage, turn }
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use secateur::Layer;
-use secateur::session::{Event, Nature};
+use secateur::session::{Event, MessageKind};
 use secateur_engine::{Engine, Opening, Session, Target};
 use secateur_formats::Wire;
 use serde::Serialize;
@@ -89,7 +89,7 @@ struct ConversationSize {
 impl ConversationSize {
     fn of(session: &Session) -> Self {
         let machine = session.machine();
-        Self { messages: machine.window().rows().len(), tokens: machine.tokens() }
+        Self { messages: machine.context().rows().len(), tokens: machine.tokens() }
     }
 }
 
@@ -172,8 +172,8 @@ impl CompactArgs {
 
 /// The text of the summary that holds.
 pub(crate) async fn summary(session: &Session) -> Result<String> {
-    let rows = session.machine().window().rows();
-    let Some(row) = rows.iter().find(|row| row.entry.nature == Nature::Summary) else {
+    let rows = session.machine().context().rows();
+    let Some(row) = rows.iter().find(|row| row.facts.kind == MessageKind::Summary) else {
         return Ok(String::new());
     };
     let text = session.recall(&row.seq.to_string()).await.map_err(engine_error)?.text;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use secateur::{Kind, Measures, PartIx};
+use secateur::{Measures, PartIx, PartKind};
 use secateur_formats::{Format, Loss, RenderOptions, Rendered, Transcript, Wire, render};
 use serde::Serialize;
 
@@ -120,7 +120,7 @@ impl ConvertArgs {
 fn content_bytes(transcript: &Transcript<'_>) -> u64 {
     let outline = &transcript.outline;
     let content = |part: PartIx| transcript.content(part).map_or(0, |raw| raw.len() as u64);
-    outline.parts().filter(|&part| outline.kind(part) != Kind::Compaction).map(content).sum()
+    outline.parts().filter(|&part| outline.kind(part) != PartKind::Compaction).map(content).sum()
 }
 
 fn tell(out: &mut dyn Write, account: &Account<'_>) -> Result<()> {

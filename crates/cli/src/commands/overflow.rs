@@ -99,7 +99,7 @@ impl OverflowArgs {
                 let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
                 let transcript = read(&bytes, &Measures::default())
                     .with_context(|| format!("cannot read {}", file.display()))?;
-                let call = transcript.outline.calls().last();
+                let call = transcript.outline.model_calls().last();
                 call.with_context(|| format!("{} reports no usage; give it by flags", file.display()))?.usage
             }
         };

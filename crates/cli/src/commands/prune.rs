@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use secateur::{Action, Cut, Kind, Lasting, Outline, Profile, Verdict};
+use secateur::{Action, Cut, Lasting, Outline, PartKind, Profile, Verdict};
 use secateur_formats::Rendering;
 use serde::Serialize;
 
@@ -248,7 +248,7 @@ fn is_marking(profile: &Profile) -> bool {
 
 /// A mark says that a whole result was cleared; other cuts have no mark.
 fn is_markable(outline: &Outline, cut: &Cut) -> bool {
-    cut.action == Action::Clear && outline.kind(cut.part) == Kind::Result
+    cut.action == Action::Clear && outline.kind(cut.part) == PartKind::Result
 }
 
 /// Gives the file a second name, `FILE.bak` or with a number behind it, without copying its content if the
@@ -286,7 +286,7 @@ fn by_tool(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
     }
     let outline = &planned.transcript.outline;
     let mut rows: BTreeMap<&str, ToolCuts> = BTreeMap::new();
-    for part in outline.parts().filter(|&part| outline.kind(part) == Kind::Result) {
+    for part in outline.parts().filter(|&part| outline.kind(part) == PartKind::Result) {
         let row = rows.entry(outline.tool(part).unwrap_or("(no name)")).or_default();
         row.results += 1;
         match planned.profile.policy.verdict(outline, &planned.memory, &planned.plan, part) {

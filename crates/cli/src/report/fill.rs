@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
-use secateur::{Action, Calibration, Kind, Memory, Outline, PartIx, Pick, Plan, Profile, Status};
+use secateur::{
+    Action, Calibration, Memory, MessagePick, Outline, PartIx, PartKind, Plan, Profile, ToolStatus,
+};
 use secateur_formats::Transcript;
 
 use super::page::{self, PartVerdict, ReportData};
@@ -38,7 +40,7 @@ pub(super) fn data(
     let (context, parts) = if whole.format.prunes_itself() {
         (outline.clone(), outline.parts().collect())
     } else {
-        outline.select(outline.context(None).into_iter().map(Pick::Message))
+        outline.select(outline.context(None).into_iter().map(MessagePick::Message))
     };
     let situation = next.situation(profile, &context, model, &mut Vec::new())?;
     let memory = memory(&context);
@@ -56,7 +58,7 @@ pub(super) fn data(
     let window = window
         .or_else(|| model.and_then(|name| u64::try_from(crate::models::find_model(name).ok()?.context).ok()));
     let recorded_peak = moments.iter().filter_map(|moment| moment.recorded).max();
-    let count = |kind: Kind| outline.parts().filter(|&part| outline.kind(part) == kind).count() as u64;
+    let count = |kind: PartKind| outline.parts().filter(|&part| outline.kind(part) == kind).count() as u64;
     Ok(ReportData {
         title: whole.origin.title.clone().unwrap_or_else(|| file_name(file)),
         file: file.to_owned(),
@@ -68,8 +70,8 @@ pub(super) fn data(
         totals: page::ReportTotals {
             messages: outline.message_count() as u64,
             parts: outline.part_count() as u64,
-            tool_calls: count(Kind::Call),
-            tool_results: count(Kind::Result),
+            tool_calls: count(PartKind::Call),
+            tool_results: count(PartKind::Result),
             before: meter.predict(alive),
             after: meter.predict(kept),
             window,
@@ -143,10 +145,10 @@ fn describe(
         tool: outline.tool(part).map(str::to_owned),
         subject: about(outline, part),
         status: match outline.status(part) {
-            Status::None => None,
+            ToolStatus::None => None,
             _ if outline.is_failure(part) => Some("failed".to_owned()),
-            Status::Pending | Status::Running => Some("not finished".to_owned()),
-            Status::Completed | Status::Error => Some("completed".to_owned()),
+            ToolStatus::Pending | ToolStatus::Running => Some("not finished".to_owned()),
+            ToolStatus::Completed | ToolStatus::Error => Some("completed".to_owned()),
         },
         size: meter.scale(outline.sent(part)),
         after: meter.scale(judged.after(context, outline, part)),
@@ -187,7 +189,7 @@ fn tools(
     for part in live_parts(outline) {
         let Some(tool) = outline.tool(part) else { continue };
         let row = rows.entry(tool).or_insert((part, 0, 0, 0));
-        row.1 += u64::from(outline.kind(part) == Kind::Call);
+        row.1 += u64::from(outline.kind(part) == PartKind::Call);
         row.2 += outline.sent(part);
         row.3 += judged.after(context, outline, part);
     }
@@ -206,7 +208,7 @@ fn tools(
 }
 
 /// The requests. What is estimated is scaled to what the provider reported, so that the curves can be compared.
-fn calls(moments: &[secateur::Moment], weighed: &[RequestSize]) -> Vec<page::ReportCall> {
+fn calls(moments: &[secateur::TimelinePoint], weighed: &[RequestSize]) -> Vec<page::ReportCall> {
     let mut meter = Calibration::default();
     let rows = moments.iter().zip(weighed).map(|(moment, weighed)| {
         if let Some(recorded) = moment.recorded {
@@ -225,7 +227,7 @@ fn calls(moments: &[secateur::Moment], weighed: &[RequestSize]) -> Vec<page::Rep
     rows.collect()
 }
 
-fn compactions(outline: &Outline, moments: &[secateur::Moment]) -> Vec<page::ReportCompaction> {
+fn compactions(outline: &Outline, moments: &[secateur::TimelinePoint]) -> Vec<page::ReportCompaction> {
     let row = |own: report::CompactionRow| page::ReportCompaction {
         message: own.message.0.into(),
         before: own.before,

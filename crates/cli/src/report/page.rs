@@ -13,7 +13,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use secateur::{Kind, Role};
+use secateur::{PartKind, Role};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -170,7 +170,7 @@ pub(crate) struct ReportPart {
     /// The number of the message that it belongs to.
     pub(crate) message: u64,
     /// What it is.
-    pub(crate) kind: Kind,
+    pub(crate) kind: PartKind,
     /// The tool that was called or that answered.
     pub(crate) tool: Option<String>,
     /// What it is about: a path with lines, or a command.

@@ -3,7 +3,9 @@
 //! The profile plans before every request on what was in the context then, and its cuts last as they do in the
 //! system that it reproduces. What the agent would have done otherwise is not known; its recorded steps stand.
 
-use secateur::{Calibration, Lasting, Memory, MessageIx, Moment, Outline, Pick, Profile, Situation};
+use secateur::{
+    Calibration, Lasting, Memory, MessageIx, MessagePick, Outline, Profile, Situation, TimelinePoint,
+};
 
 use crate::savings::savings;
 
@@ -21,7 +23,7 @@ const EFFORT: usize = 40_000_000;
 pub(super) fn contexts(
     outline: &Outline,
     profile: &Profile,
-    moments: &[Moment],
+    moments: &[TimelinePoint],
     next: &Situation,
 ) -> Vec<RequestSize> {
     // What the reports teach is taken as known from the beginning.
@@ -42,7 +44,7 @@ pub(super) fn contexts(
             // History was rewritten: what was remembered about it does not hold any more.
             memory = unpruned.clone();
         }
-        let (context, _) = outline.select(live.iter().copied().map(Pick::Message));
+        let (context, _) = outline.select(live.iter().copied().map(MessagePick::Message));
         known = live;
         let situation = Situation {
             now: moment.time.unwrap_or(next.now),

@@ -249,6 +249,6 @@ fn what_stands_for_a_cut_says_what_it_was_on_every_wire() {
             said.contains("[cut: edit CHANGELOG.md, 11323 characters; recall hzxwabrm brings it back]\nlet "),
             "{wire}"
         );
-        assert!(!said.contains("{tool}") && !said.contains("{digest}"), "{wire}");
+        assert!(!said.contains("{tool}") && !said.contains("{excerpt}"), "{wire}");
     }
 }

@@ -13,10 +13,10 @@ use std::collections::VecDeque;
 
 use anyhow::{Context, Result, bail};
 use secateur::session::{
-    Consent, Effect, Entry, EntryPart, Event, Input, Matter, Nature, Operation, Record, Request, Seq,
-    Session, State, Task, Turn,
+    ChangeSet, Consent, Effect, Event, Input, MessageKind, Operation, Proposal, RequestFacts, Seq,
+    SessionMachine, SessionMessage, SessionPart, SessionState, SummaryTask, TurnState,
 };
-use secateur::{Kind, Limits, MessageIx, Outline, Profile, Role, Sizes, Usage};
+use secateur::{Limits, MessageIx, Outline, PartKind, Profile, Role, Sizes, Usage};
 use secateur_formats::Format;
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ const MAX_INPUTS: usize = 100;
 pub(super) fn run(case: &Case, profile: &Profile) -> Result<Value> {
     let text = serde_json::to_string(case.get("messages"))?;
     let outline = transcript(&text, Format::OpenCode, profile)?.outline;
-    let messages: Vec<(Seq, Entry)> =
+    let messages: Vec<(Seq, SessionMessage)> =
         outline.messages().map(|message| (u64::from(message.0) + 1, entry(&outline, message))).collect();
     let parent = case.get("parentID");
     let mut users = case.list("messages").iter().filter_map(|message| message.get("info"));
@@ -58,13 +58,13 @@ pub(super) fn run(case: &Case, profile: &Profile) -> Result<Value> {
 }
 
 /// The facts about a message, and what it is to a compaction.
-fn entry(outline: &Outline, message: MessageIx) -> Entry {
+fn entry(outline: &Outline, message: MessageIx) -> SessionMessage {
     let id = outline.ids().text(outline.id(message)).unwrap_or_default();
-    let mut entry = Entry::of(outline, message, id);
+    let mut entry = SessionMessage::of(outline, message, id);
     if outline.is_marker(message) {
-        entry.nature = Nature::Marker;
+        entry.kind = MessageKind::Marker;
     } else if outline.is_summary(message) && outline.is_finished(message) {
-        entry.nature = Nature::Summary;
+        entry.kind = MessageKind::Summary;
     }
     entry
 }
@@ -84,15 +84,15 @@ struct CompactionReplay<'a> {
 }
 
 impl CompactionReplay<'_> {
-    fn run(mut self, messages: Vec<(Seq, Entry)>) -> Result<Value> {
-        let mut machine = Session::new(self.profile, State::default(), []);
+    fn run(mut self, messages: Vec<(Seq, SessionMessage)>) -> Result<Value> {
+        let mut machine = SessionMachine::new(self.profile, SessionState::default(), []);
         let mut inputs = VecDeque::from([Input::Appended { messages }]);
         if self.case.get("auto") == true {
             let limits = Limits { context: WINDOW, ..Limits::default() };
-            inputs.push_back(Input::Asked(Request { limits, now: NOW, ..Request::default() }));
+            inputs.push_back(Input::Requested(RequestFacts { limits, now: NOW, ..RequestFacts::default() }));
             // A response that fills the window by itself says nothing about the length of the messages.
             let usage = Usage { output: WINDOW, ..Usage::default() };
-            inputs.push_back(Input::Answered { usage, turn: Turn::Open, sent: None, now: NOW });
+            inputs.push_back(Input::Responded { usage, turn: TurnState::Open, sent: None, now: NOW });
         } else {
             inputs.push_back(Input::Compact { now: NOW });
         }
@@ -106,7 +106,7 @@ impl CompactionReplay<'_> {
     }
 
     /// The outcome in the shape of the recording.
-    fn finish(self, machine: &Session) -> Value {
+    fn finish(self, machine: &SessionMachine) -> Value {
         let result = if machine.state().pivot.is_some() { "continue" } else { "stop" };
         let prompt = json!({ "role": "user", "content": [{ "type": "text", "text": self.prompt() }] });
         json!({
@@ -137,7 +137,7 @@ impl CompactionReplay<'_> {
     fn carry_out(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Consult { ticket, about } => {
-                Some(Input::Consulted { ticket, verdict: self.consult(&about) })
+                Some(Input::Consulted { ticket, consent: self.consult(&about) })
             }
             Effect::Store(record) => Some(self.store(&record)),
             Effect::Summarise(task) => Some(self.summarise(&task)),
@@ -147,21 +147,21 @@ impl CompactionReplay<'_> {
 
     /// Plugins are notified of a compaction and cannot refuse it. The processor decides whether the work resumes: it
     /// may have stopped after its summary.
-    fn consult(&mut self, about: &Matter) -> Consent {
+    fn consult(&mut self, about: &Proposal) -> Consent {
         let stopped = || !matches!(self.case.get("processorResult").as_str(), None | Some("continue"));
         match about {
-            Matter::Prune(_) => Consent::Given,
-            Matter::Compaction(_) => {
+            Proposal::Prune(_) => Consent::Given,
+            Proposal::Compaction(_) => {
                 self.triggers.push(COMPACTING);
                 Consent::Given
             }
-            Matter::Resume if stopped() => Consent::Refused,
-            Matter::Resume => Consent::Given,
+            Proposal::Resume if stopped() => Consent::Refused,
+            Proposal::Resume => Consent::Given,
         }
     }
 
     /// OpenCode writes the summary's message first and fills it while the response streams.
-    fn summarise(&mut self, task: &Task) -> Input {
+    fn summarise(&mut self, task: &SummaryTask) -> Input {
         let agent = self.case.get("agents").pointer("/compaction/model");
         let model = agent.or_else(|| self.user.get("model")).unwrap_or(&Value::Null);
         let reader = json!({ "providerID": model["providerID"], "id": model["modelID"] });
@@ -193,22 +193,22 @@ impl CompactionReplay<'_> {
         );
         Input::Summarised {
             task: task.id,
-            summary: made_message(id, Role::Assistant, Nature::Summary),
+            summary: made_message(id, Role::Assistant, MessageKind::Summary),
             now: NOW,
         }
     }
 
-    fn store(&mut self, record: &Record) -> Input {
+    fn store(&mut self, record: &ChangeSet) -> Input {
         let mut made = Vec::new();
         for operation in &record.operations {
             match operation {
                 Operation::Prune { .. } => {}
                 Operation::Mark { .. } => {
                     let part = json!({ "type": "compaction", "auto": self.case.get("auto") });
-                    made.push(self.write_user(Nature::Marker, part));
+                    made.push(self.write_user(MessageKind::Marker, part));
                 }
                 Operation::Compact(turnover) => {
-                    made.push(made_message(String::new(), Role::Assistant, Nature::Summary));
+                    made.push(made_message(String::new(), Role::Assistant, MessageKind::Summary));
                     made.extend(turnover.resume.then(|| self.resume()));
                 }
                 Operation::Resume => made.push(self.resume()),
@@ -227,18 +227,18 @@ impl CompactionReplay<'_> {
         Input::Stored { ticket: record.ticket, messages: messages.collect(), operation: 1 }
     }
 
-    fn resume(&mut self) -> Entry {
+    fn resume(&mut self) -> SessionMessage {
         let part = json!({
             "type": "text",
             "synthetic": true,
             "text": self.profile.compaction.resume,
             "time": { "start": NOW, "end": NOW },
         });
-        self.write_user(Nature::Resume, part)
+        self.write_user(MessageKind::Resume, part)
     }
 
     /// Writes a user message of one part.
-    fn write_user(&mut self, nature: Nature, mut part: Value) -> Entry {
+    fn write_user(&mut self, nature: MessageKind, mut part: Value) -> SessionMessage {
         let message = self.name("msg");
         let info = json!({
             "id": message,
@@ -267,8 +267,8 @@ impl CompactionReplay<'_> {
 }
 
 /// The facts about a message that the compaction made.
-fn made_message(id: String, role: Role, nature: Nature) -> Entry {
+fn made_message(id: String, role: Role, nature: MessageKind) -> SessionMessage {
     let sizes = Sizes { units: 30, points: 30, bytes: 30, ..Sizes::default() };
-    let part = EntryPart { kind: Kind::Text, sizes, ..EntryPart::default() };
-    Entry { id, role, nature, parts: vec![part], ..Entry::default() }
+    let part = SessionPart { kind: PartKind::Text, sizes, ..SessionPart::default() };
+    SessionMessage { id, role, kind: nature, parts: vec![part], ..SessionMessage::default() }
 }

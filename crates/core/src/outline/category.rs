@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Kind, Outline, PartIx, Role};
+use super::{Outline, PartIx, PartKind, Role};
 
 /// The categories of what fills a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -63,18 +63,23 @@ impl Outline {
     pub fn category(&self, part: PartIx) -> Category {
         let owner = self.owner(part);
         match (self.kind(part), self.role(owner)) {
-            (Kind::Call, _) => Category::ToolCall,
-            (Kind::Result, _) => Category::ToolResult,
-            (Kind::Reasoning, _) => Category::Reasoning,
-            (Kind::Text | Kind::Media, _) if self.is_summary(owner) => Category::Summary,
-            (Kind::Text | Kind::Media, Role::System) => Category::System,
-            (Kind::Text | Kind::Media, Role::User) if self.is_injected(part) => Category::UserMeta,
-            (Kind::Text | Kind::Media, Role::User) => Category::User,
-            (Kind::Text | Kind::Media, Role::Assistant) => Category::Assistant,
-            (Kind::Text | Kind::Media, Role::Tool) => Category::ToolResult,
-            (Kind::Text | Kind::Media | Kind::Signature | Kind::Compaction | Kind::Other, _) => {
-                Category::Other
-            }
+            (PartKind::Call, _) => Category::ToolCall,
+            (PartKind::Result, _) => Category::ToolResult,
+            (PartKind::Reasoning, _) => Category::Reasoning,
+            (PartKind::Text | PartKind::Media, _) if self.is_summary(owner) => Category::Summary,
+            (PartKind::Text | PartKind::Media, Role::System) => Category::System,
+            (PartKind::Text | PartKind::Media, Role::User) if self.is_injected(part) => Category::UserMeta,
+            (PartKind::Text | PartKind::Media, Role::User) => Category::User,
+            (PartKind::Text | PartKind::Media, Role::Assistant) => Category::Assistant,
+            (PartKind::Text | PartKind::Media, Role::Tool) => Category::ToolResult,
+            (
+                PartKind::Text
+                | PartKind::Media
+                | PartKind::Signature
+                | PartKind::Compaction
+                | PartKind::Other,
+                _,
+            ) => Category::Other,
         }
     }
 }

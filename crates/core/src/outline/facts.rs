@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::class::Class;
-use crate::lines::Lines;
+use crate::line_range::LineRange;
 use crate::measure::Sizes;
+use crate::tool_class::ToolClass;
 use crate::usage::Usage;
 
 /// The place of a message in the outline: 0 is the oldest.
@@ -37,7 +37,7 @@ pub enum Role {
 /// What a part is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum PartKind {
     /// Text of a user or of the model.
     Text,
     /// The model's visible thinking.
@@ -60,7 +60,7 @@ pub enum Kind {
 /// How far a tool call has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum ToolStatus {
     /// Not a tool part, or not known.
     #[default]
     None,
@@ -103,9 +103,9 @@ pub struct MessageFacts<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PartFacts<'a> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: PartKind,
     /// How far the tool has come.
-    pub status: Status,
+    pub status: ToolStatus,
     /// The tool's name.
     pub tool: Option<&'a str>,
     /// The id that a call and its result share.
@@ -119,18 +119,18 @@ pub struct PartFacts<'a> {
     /// The tool finished, but says that it did not succeed: a command with an exit code other than 0.
     pub failed: bool,
     /// The class of the tool.
-    pub class: Class,
+    pub class: ToolClass,
     /// What the call is about: a normalised path, or a command.
     pub subject: Option<&'a str>,
     /// Which lines of that file.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// How large it is.
     pub sizes: Sizes,
 }
 
 /// One call of the model: when, and what the provider said it cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct ModelCall {
     /// The message that the call produced; everything before it was the context.
     pub message: MessageIx,
     /// When it was made, in milliseconds since 1970, if known.

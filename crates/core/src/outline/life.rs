@@ -24,11 +24,11 @@
 
 use std::sync::Arc;
 
-use super::{Message, MessageIx, Outline, PartIx};
+use super::{MessageIx, MessageRow, Outline, PartIx};
 
 /// How a message comes into an outline that is made from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pick {
+pub enum MessagePick {
     /// As a message.
     Message(MessageIx),
     /// Its parts join those of the message before: one answer of the model that a log tells in several records.
@@ -88,7 +88,7 @@ impl Outline {
     /// session is played again: the outline holds at each request what was there then, and nothing of what came later.
     pub fn grow(&mut self, from: &Outline, message: MessageIx) {
         let Some(row) = from.messages.get(message.0 as usize) else { return };
-        self.push_row(Message { gone: u32::MAX, place: u32::MAX, ..*row });
+        self.push_row(MessageRow { gone: u32::MAX, place: u32::MAX, ..*row });
         for part in from.parts_of(message) {
             self.copy_part(from, part as usize);
         }
@@ -98,15 +98,15 @@ impl Outline {
     ///
     /// Model calls come along with their message, and a late summary keeps its place if that is selected as well.
     /// Lives are not taken over: in the new outline all is alive.
-    pub fn select(&self, picks: impl IntoIterator<Item = Pick>) -> (Outline, Vec<PartIx>) {
+    pub fn select(&self, picks: impl IntoIterator<Item = MessagePick>) -> (Outline, Vec<PartIx>) {
         let mut selected = self.seedling();
         let mut parts = Vec::new();
         let mut renamed = vec![None; self.messages.len()];
         for pick in picks {
-            let (Pick::Message(message) | Pick::Join(message)) = pick;
+            let (MessagePick::Message(message) | MessagePick::Join(message)) = pick;
             let Some(row) = self.messages.get(message.0 as usize) else { continue };
-            if matches!(pick, Pick::Message(_)) || selected.messages.is_empty() {
-                selected.push_row(Message { gone: u32::MAX, ..*row });
+            if matches!(pick, MessagePick::Message(_)) || selected.messages.is_empty() {
+                selected.push_row(MessageRow { gone: u32::MAX, ..*row });
             }
             renamed[message.0 as usize] = Some(MessageIx(selected.messages.len() as u32 - 1));
             for part in self.parts_of(message) {
@@ -120,7 +120,7 @@ impl Outline {
         }
         let calls = self.calls.iter().filter_map(|call| {
             let message = *renamed.get(call.message.0 as usize)?;
-            Some(super::Call { message: message?, ..*call })
+            Some(super::ModelCall { message: message?, ..*call })
         });
         selected.calls.extend(calls);
         (selected, parts)
@@ -142,8 +142,9 @@ mod tests {
         let summary = outline.push_message(facts);
         outline.retire(MessageIx(0), summary);
 
-        let picks = [0, 2, 3, 4].map(|index| Pick::Message(MessageIx(index)));
-        let (joined, _) = outline.select([picks[0], Pick::Join(MessageIx(1)), picks[1], picks[2], picks[3]]);
+        let picks = [0, 2, 3, 4].map(|index| MessagePick::Message(MessageIx(index)));
+        let (joined, _) =
+            outline.select([picks[0], MessagePick::Join(MessageIx(1)), picks[1], picks[2], picks[3]]);
         assert_eq!(joined.context(None), [0, 1, 3, 2].map(MessageIx));
         let (apart, _) = outline.select([picks[3], picks[0]]);
         assert_eq!(apart.context(None), [0, 1].map(MessageIx));
@@ -153,7 +154,7 @@ mod tests {
     fn a_selection_shares_the_names_until_it_learns_one() {
         let mut outline = Outline::default();
         outline.push_message(MessageFacts { id: Some("a"), ..MessageFacts::default() });
-        let (mut selected, _) = outline.select([Pick::Message(MessageIx(0))]);
+        let (mut selected, _) = outline.select([MessagePick::Message(MessageIx(0))]);
         selected.push_message(MessageFacts { id: Some("a"), ..MessageFacts::default() });
         assert!(Arc::ptr_eq(&outline.ids, &selected.ids));
         selected.push_message(MessageFacts { id: Some("b"), ..MessageFacts::default() });

@@ -1,10 +1,10 @@
 //! What an outline answers about a message.
 
-use super::{Message, MessageIx, Outline, Role};
+use super::{MessageIx, MessageRow, Outline, Role};
 use crate::names::Name;
 
 /// What is known of a message that does not exist: nothing.
-const NO_MESSAGE: Message = Message {
+const NO_MESSAGE: MessageRow = MessageRow {
     role: Role::Other,
     summary: false,
     finished: false,
@@ -21,7 +21,7 @@ const NO_MESSAGE: Message = Message {
 
 /// Facts about one message. An index past the end answers like an empty message of unknown role.
 impl Outline {
-    pub(super) fn message(&self, message: MessageIx) -> &Message {
+    pub(super) fn message(&self, message: MessageIx) -> &MessageRow {
         self.messages.get(message.0 as usize).unwrap_or(&NO_MESSAGE)
     }
 

@@ -1,57 +1,57 @@
 //! What an outline answers about a part.
 
-use super::{Kind, Manner, MessageIx, Nature, Outline, PartIx, Status};
-use crate::class::Class;
-use crate::lines::Lines;
+use super::{MessageIx, Outline, PartClass, PartFlags, PartIx, PartKind, ToolStatus};
+use crate::line_range::LineRange;
 use crate::measure::{Sizes, Unit};
 use crate::names::Name;
+use crate::tool_class::ToolClass;
 
 /// Facts about one part. An index past the end answers like an empty part of unknown kind.
 impl Outline {
-    fn nature(&self, part: PartIx) -> Nature {
-        self.natures.get(part.0 as usize).copied().unwrap_or(Nature::NOTHING)
+    fn flags(&self, part: PartIx) -> PartFlags {
+        self.flags.get(part.0 as usize).copied().unwrap_or(PartFlags::NOTHING)
     }
 
     /// What it is.
     #[inline]
-    pub fn kind(&self, part: PartIx) -> Kind {
-        self.nature(part).kind()
+    pub fn kind(&self, part: PartIx) -> PartKind {
+        self.flags(part).kind()
     }
 
     /// How far its tool has come.
     #[inline]
-    pub fn status(&self, part: PartIx) -> Status {
-        self.nature(part).status()
+    pub fn status(&self, part: PartIx) -> ToolStatus {
+        self.flags(part).status()
     }
 
     /// Whether the source says that it was cut before.
     #[inline]
     pub fn is_cut(&self, part: PartIx) -> bool {
-        self.nature(part).is_cut()
+        self.flags(part).is_cut()
     }
 
     /// Whether its text is exactly the placeholder of [`Measures::placeholder`](crate::Measures::placeholder).
     pub fn is_placeholder(&self, part: PartIx) -> bool {
-        self.nature(part).is_placeholder()
+        self.flags(part).is_placeholder()
     }
 
-    fn manner(&self, part: PartIx) -> Manner {
-        self.manners.get(part.0 as usize).copied().unwrap_or(Manner::UNKNOWN)
+    fn class_byte(&self, part: PartIx) -> PartClass {
+        self.classes.get(part.0 as usize).copied().unwrap_or(PartClass::UNKNOWN)
     }
 
     /// The class of its tool.
-    pub fn class(&self, part: PartIx) -> Class {
-        self.manner(part).class()
+    pub fn class(&self, part: PartIx) -> ToolClass {
+        self.class_byte(part).class()
     }
 
     /// Whether it was put in by the program rather than said by the one who speaks.
     pub fn is_injected(&self, part: PartIx) -> bool {
-        self.manner(part).is_injected()
+        self.class_byte(part).is_injected()
     }
 
     /// Whether the tool says that it did not succeed.
     pub fn is_failure(&self, part: PartIx) -> bool {
-        self.status(part) == Status::Error || self.manner(part).is_failed()
+        self.status(part) == ToolStatus::Error || self.class_byte(part).is_failed()
     }
 
     /// What a call or result is about: a normalised path, or a command.
@@ -65,7 +65,7 @@ impl Outline {
     }
 
     /// Which lines of its subject it is about.
-    pub fn lines(&self, part: PartIx) -> Lines {
+    pub fn lines(&self, part: PartIx) -> LineRange {
         self.lines.get(part.0 as usize).copied().unwrap_or_default()
     }
 
@@ -109,7 +109,7 @@ impl Outline {
             py_json: at(&self.extra.py_json, part),
             weighted: at(&self.extra.weighted, part),
             trimmed: self.trimmed(part),
-            digest: self.digest(part),
+            excerpt: self.excerpt(part),
             tokens: at(&self.extra.tokens, part),
             source: self.source(part).unwrap_or(0),
         }
@@ -154,9 +154,9 @@ impl Outline {
         at(&self.extra.trimmed, part)
     }
 
-    /// The length of its [digest](crate::digest), if [`Measures::digest`](crate::Measures::digest) was asked for.
-    pub fn digest(&self, part: PartIx) -> u64 {
-        at(&self.extra.digest, part)
+    /// The length of its [excerpt](crate::excerpt), if [`Measures::excerpt`](crate::Measures::excerpt) was asked for.
+    pub fn excerpt(&self, part: PartIx) -> u64 {
+        at(&self.extra.excerpt, part)
     }
 
     /// The hash of its text, if [`Measures::source`](crate::Measures::source) was asked for.

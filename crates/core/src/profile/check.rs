@@ -2,10 +2,10 @@
 
 use super::Page;
 use crate::amount::Amount;
-use crate::compaction::{Compaction, Occasion, ResumeWhen};
+use crate::compaction::{CompactionSettings, Occasion, ResumeWhen};
 use crate::measure::Unit;
 use crate::meter::Meter;
-use crate::ratio::{Mode, Ratio};
+use crate::ratio::{Ratio, RatioMode};
 use crate::rent::Rent;
 use crate::watermark::Watermark;
 
@@ -61,7 +61,7 @@ fn rent(rule: &Rent) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn compaction(rule: &Compaction) -> Result<(), Complaint> {
+fn compaction(rule: &CompactionSettings) -> Result<(), Complaint> {
     demand(!rule.marker.trim().is_empty(), "compaction.marker", "a text that is not empty")?;
     let resumes = rule.resume_when != ResumeWhen::Never;
     let has_text = rule.resume.as_ref().is_some_and(|text| !text.trim().is_empty());
@@ -93,7 +93,7 @@ fn ratio(rule: &Ratio) -> Result<(), Complaint> {
     demand(share(rule.hard_ratio), "ratio.hard_ratio", "a share of the window between 0 and 1")?;
     let per_token = rule.characters.per_token;
     demand(per_token.is_finite() && per_token > 0.0, "ratio.characters.per_token", "a number above 0")?;
-    let timed = rule.mode == Mode::CacheTtl;
+    let timed = rule.mode == RatioMode::CacheTtl;
     demand(
         !timed || rule.ttl_ms > 0,
         "ratio.ttl_ms",

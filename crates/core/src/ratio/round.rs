@@ -1,6 +1,6 @@
 //! One round: find the reach, compare with the window, trim, clear.
 
-use super::{Mode, Ratio};
+use super::{Ratio, RatioMode};
 use crate::memory::Memory;
 use crate::outline::{MessageIx, Outline, PartIx};
 use crate::plan::{Action, Bounds, Cut, Floor, Idle, Plan, Reason, Scale, Totals};
@@ -60,7 +60,7 @@ pub(crate) fn plan(
     };
     let mut round =
         Round { outline, policy, placeholder, situation, memory, bounds, total: 0, cuts: Vec::new() };
-    if policy.mode == Mode::Aggressive {
+    if policy.mode == RatioMode::Aggressive {
         return round.clear_everything();
     }
     let before = total();
@@ -74,7 +74,7 @@ pub(crate) fn plan(
 
 /// Everything that can be said before a single part is looked at.
 fn gate(outline: &Outline, policy: &Ratio, situation: &Situation, scope: &Scope) -> Result<Bounds, Idle> {
-    if policy.mode == Mode::CacheTtl {
+    if policy.mode == RatioMode::CacheTtl {
         // A touch at time zero counts as no touch, as it does in the system this reproduces.
         let age =
             situation.last_request.filter(|&last| last != 0).map(|last| situation.now.saturating_sub(last));

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::class::Class;
+use crate::tool_class::ToolClass;
 
 /// An age in model calls; none is an age that nothing reaches.
 pub(super) type Age = Option<u32>;
@@ -80,10 +80,10 @@ impl<'de> Visitor<'de> for Written {
 
 impl Ages {
     /// The age at which a result of this class may go, if nothing overtakes it.
-    pub(super) fn of(&self, class: Class) -> Age {
+    pub(super) fn of(&self, class: ToolClass) -> Age {
         match class {
-            Class::Read => self.read,
-            Class::Agent => self.agent,
+            ToolClass::Read => self.read,
+            ToolClass::Agent => self.agent,
             _ => self.other,
         }
     }

@@ -8,11 +8,11 @@ use std::collections::{HashMap, VecDeque};
 
 use super::Rent;
 use crate::cache::Lifetime;
-use crate::class::Class;
-use crate::lines::Lines;
+use crate::line_range::LineRange;
 use crate::memory::Memory;
-use crate::outline::{Kind, MessageIx, Outline, PartIx, Status};
+use crate::outline::{MessageIx, Outline, PartIx, PartKind, ToolStatus};
 use crate::plan::Action;
+use crate::tool_class::ToolClass;
 
 /// A part that may be cut one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(crate) struct Tenant {
     pub(super) cold: u32,
     /// Characters as they are sent now.
     pub(super) chars: u64,
-    /// Characters of its digest.
-    pub(super) digest: u64,
+    /// Characters of its excerpt.
+    pub(super) excerpt: u64,
 }
 
 /// What was sent up to a part, itself included.
@@ -50,7 +50,7 @@ pub(crate) struct Books {
     /// The sum before each part from the first tenant on.
     sums: Vec<Sum>,
     /// Where the reads of a file stand among the tenants, with their lines.
-    reads: HashMap<String, VecDeque<(usize, Lines)>>,
+    reads: HashMap<String, VecDeque<(usize, LineRange)>>,
     /// Where an output stands among the tenants.
     outputs: HashMap<u64, usize>,
 }
@@ -71,10 +71,10 @@ impl Books {
         if self.is_outdated(outline) {
             *self = Self::default();
         }
-        for call in outline.calls().iter().skip(self.calls) {
+        for call in outline.model_calls().iter().skip(self.calls) {
             self.lifetime.observe(call.time, &call.usage);
         }
-        self.calls = outline.calls().len();
+        self.calls = outline.model_calls().len();
         for part in (self.parts..outline.part_count() as u32).map(PartIx) {
             self.enter(outline, rent, memory, part);
             self.newest = Some(outline.owner(part));
@@ -85,15 +85,15 @@ impl Books {
     /// Whether calls were told late, so that parts are older than they were entered.
     fn is_outdated(&self, outline: &Outline) -> bool {
         let Some(newest) = self.newest else { return false };
-        let mut told = outline.calls().iter().skip(self.calls);
-        outline.calls().len() < self.calls || told.any(|call| self.calls == 0 || call.message <= newest)
+        let mut told = outline.model_calls().iter().skip(self.calls);
+        outline.model_calls().len() < self.calls || told.any(|call| self.calls == 0 || call.message <= newest)
     }
 
     fn enter(&mut self, outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx) {
         let cut = memory.cut(outline, part).map(|cut| cut.action);
         let is_cleared = outline.is_cut(part) || cut == Some(Action::Clear);
         let chars = match cut {
-            _ if is_cleared => outline.digest(part),
+            _ if is_cleared => outline.excerpt(part),
             Some(Action::Trim { head, tail, .. }) => outline.sent(part).min(head.saturating_add(tail)),
             _ => outline.sent(part),
         };
@@ -101,7 +101,7 @@ impl Books {
         if !is_cleared && cut != Some(Action::DropMedia) && rent.may_cut(outline, memory, part, chars) {
             self.admit(outline, rent, part, chars);
         }
-        if kind == Kind::Result {
+        if kind == PartKind::Result {
             self.overtake(outline, rent, part);
             self.list(outline, part);
         }
@@ -117,7 +117,7 @@ impl Books {
         let born = outline.first_call(outline.owner(part));
         let after = |age: Option<u32>| age.map_or(u32::MAX, |age| born.saturating_add(age));
         let (from, cold) = match (outline.kind(part), rent.inputs) {
-            (Kind::Call, inputs) => {
+            (PartKind::Call, inputs) => {
                 let from = after(inputs.map(|inputs| inputs.age));
                 (from, from)
             }
@@ -126,7 +126,7 @@ impl Books {
                 from => (from, from.min(after(rent.ages.cold))),
             },
         };
-        self.tenants.push(Tenant { part, from, cold, chars, digest: outline.digest(part) });
+        self.tenants.push(Tenant { part, from, cold, chars, excerpt: outline.excerpt(part) });
     }
 
     /// Lets a new result overtake what it makes old: an output that is the same, a read of lines that it shows, a read
@@ -142,16 +142,17 @@ impl Books {
         if let Some(&index) = source(outline, part).and_then(|source| self.outputs.get(&source)) {
             shorten(&mut self.tenants, index, rent.ages.repeated);
         }
-        let is_done = !matches!(outline.status(part), Status::Pending | Status::Running);
+        let is_done = !matches!(outline.status(part), ToolStatus::Pending | ToolStatus::Running);
         if !is_done || outline.is_failure(part) {
             return;
         }
         let class = outline.class(part);
         let shown = outline.lines(part);
-        for subject in subjects(outline, part).filter(|_| matches!(class, Class::Read | Class::Edit)) {
+        for subject in subjects(outline, part).filter(|_| matches!(class, ToolClass::Read | ToolClass::Edit))
+        {
             for &(index, lines) in self.reads.get(subject).into_iter().flatten() {
                 match class {
-                    Class::Edit => shorten(&mut self.tenants, index, rent.ages.edited),
+                    ToolClass::Edit => shorten(&mut self.tenants, index, rent.ages.edited),
                     _ if shown.covers(lines) => shorten(&mut self.tenants, index, rent.ages.covered),
                     _ => {}
                 }
@@ -168,7 +169,7 @@ impl Books {
         if let Some(source) = source(outline, part) {
             self.outputs.insert(source, index);
         }
-        if outline.class(part) == Class::Read {
+        if outline.class(part) == ToolClass::Read {
             for subject in subjects(outline, part) {
                 let known = self.reads.entry(subject.to_owned()).or_default();
                 if known.len() >= MOST_READS {
@@ -212,13 +213,14 @@ impl Rent {
     /// Whether a part of so many characters may be cut one day.
     pub(super) fn may_cut(&self, outline: &Outline, memory: &Memory, part: PartIx, chars: u64) -> bool {
         let least = match outline.kind(part) {
-            Kind::Result => Some(self.least_chars),
-            Kind::Call => self.inputs.map(|inputs| inputs.least_chars),
+            PartKind::Result => Some(self.least_chars),
+            PartKind::Call => self.inputs.map(|inputs| inputs.least_chars),
             _ => None,
         };
-        let is_open = matches!(outline.status(part), Status::Error | Status::Pending | Status::Running);
+        let is_open =
+            matches!(outline.status(part), ToolStatus::Error | ToolStatus::Pending | ToolStatus::Running);
         least.is_some_and(|least| chars >= least)
-            && (outline.kind(part) == Kind::Call || !is_open)
+            && (outline.kind(part) == PartKind::Call || !is_open)
             && outline.images(part) == 0
             && !outline.is_cut(part)
             && !memory.is_pinned(part)
@@ -230,7 +232,7 @@ impl Rent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Call, Family, MessageFacts, PartFacts, Profiles, Role, Sizes, Usage};
+    use crate::{Family, MessageFacts, ModelCall, PartFacts, Profiles, Role, Sizes, Usage};
 
     fn balanced() -> Rent {
         match Profiles::builtin().get("balanced").unwrap().policy.family {
@@ -241,12 +243,12 @@ mod tests {
 
     fn read(outline: &mut Outline) {
         let sizes = Sizes { units: 1_000, ..Sizes::default() };
-        let (kind, status, subject) = (Kind::Result, Status::Completed, Some("/a"));
+        let (kind, status, subject) = (PartKind::Result, ToolStatus::Completed, Some("/a"));
         outline.push_message(MessageFacts { role: Role::Assistant, ..MessageFacts::default() });
         outline.push_part(PartFacts {
             kind,
             status,
-            class: Class::Read,
+            class: ToolClass::Read,
             subject,
             sizes,
             ..PartFacts::default()
@@ -273,7 +275,7 @@ mod tests {
         let mut books = Books::of(&outline, &rent, &memory);
         for message in [0, 1, 3, 4] {
             let (message, usage) = (MessageIx(message), Usage::default());
-            outline.push_call(Call { message, time: None, usage });
+            outline.push_model_call(ModelCall { message, time: None, usage });
             books.advance(&outline, &rent, &memory);
             assert_eq!(books.tenants, Books::of(&outline, &rent, &memory).tenants);
         }
@@ -283,7 +285,7 @@ mod tests {
     fn nothing_is_kept_of_parts_before_the_first_tenant() {
         let mut outline = Outline::default();
         for _ in 0..100 {
-            outline.push_part(PartFacts { kind: Kind::Text, ..PartFacts::default() });
+            outline.push_part(PartFacts { kind: PartKind::Text, ..PartFacts::default() });
         }
         let books = Books::of(&outline, &balanced(), &Memory::default());
         assert_eq!(books.sums.capacity(), 0);

@@ -3,12 +3,12 @@
 use super::books::Tenant;
 use super::{Books, Rent};
 use crate::calibration::Calibration;
-use crate::class::Class;
-use crate::measure::Pairs;
+use crate::measure::SurrogatePairs;
 use crate::memory::Memory;
-use crate::outline::{Kind, Outline, PartIx, Status};
+use crate::outline::{Outline, PartIx, PartKind, ToolStatus};
 use crate::plan::{Action, Bounds, Cut, Idle, Keep, Plan, Reason, Scale, Totals};
-use crate::situation::{Need, Situation};
+use crate::situation::{CutPurpose, Situation};
+use crate::tool_class::ToolClass;
 
 /// Plans with the books kept so far.
 pub(crate) fn plan(
@@ -45,7 +45,7 @@ struct Court<'a> {
     /// The number of the call that is about to be made.
     now: u32,
     is_cold: bool,
-    /// Characters of a placeholder, without its digest.
+    /// Characters of a placeholder, without its excerpt.
     placeholder: u64,
     /// Results of fewer characters stay.
     least: u64,
@@ -77,7 +77,7 @@ impl<'a> Court<'a> {
 
     /// What may go now, oldest first.
     fn due(&self) -> impl Iterator<Item = &'a Tenant> {
-        let is_free = self.is_cold || self.situation.need == Need::Room;
+        let is_free = self.is_cold || self.situation.purpose == CutPurpose::MakeRoom;
         self.books.tenants.iter().filter(move |tenant| {
             let from = if is_free { tenant.cold } else { tenant.from };
             from <= self.now && from != u32::MAX && tenant.chars >= self.least && self.gain(tenant) > 0
@@ -86,7 +86,7 @@ impl<'a> Court<'a> {
 
     /// Characters that a cut saves.
     fn gain(&self, tenant: &Tenant) -> u64 {
-        tenant.chars.saturating_sub(self.placeholder).saturating_sub(tenant.digest)
+        tenant.chars.saturating_sub(self.placeholder).saturating_sub(tenant.excerpt)
     }
 
     /// Characters that all cuts of what is due before this part save.
@@ -105,7 +105,7 @@ impl<'a> Court<'a> {
         let Some(oldest) = self.due().next() else { return Err(Idle::NothingEligible) };
         let tokens = self.tokens();
         let (paid, cost) = (self.paid(), self.cost(oldest));
-        if self.situation.need == Need::Room {
+        if self.situation.purpose == CutPurpose::MakeRoom {
             Ok(Reason::Pressure)
         } else if self.is_cold && tokens >= self.rent.cold_gain {
             Ok(Reason::CacheCold)
@@ -166,14 +166,14 @@ fn capped(outline: &Outline, rent: &Rent, memory: &Memory) -> Vec<Cut> {
     let Some(cap) = rent.cap else { return Vec::new() };
     let fresh = (outline.unseen()..outline.part_count() as u32).map(PartIx);
     let is_too_long = |&part: &PartIx| {
-        outline.kind(part) == Kind::Result
+        outline.kind(part) == PartKind::Result
             && outline.units(part) > cap.chars
-            && (cap.reads || outline.class(part) != Class::Read)
+            && (cap.reads || outline.class(part) != ToolClass::Read)
             && memory.cut(outline, part).is_none()
             && rent.may_cut(outline, memory, part, outline.units(part))
     };
     let head = (cap.chars as f64 * cap.head) as u64;
-    let action = Action::Trim { head, tail: cap.chars.saturating_sub(head), pairs: Pairs::Whole };
+    let action = Action::Trim { head, tail: cap.chars.saturating_sub(head), pairs: SurrogatePairs::Whole };
     let scale = |chars: u64| memory.calibration.scale(chars);
     let trim = |part: PartIx| Cut {
         part,
@@ -190,8 +190,8 @@ fn capped(outline: &Outline, rent: &Rent, memory: &Memory) -> Vec<Cut> {
 pub(crate) fn keep(outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx) -> Keep {
     let kind = outline.kind(part);
     let age = match (kind, rent.inputs) {
-        (Kind::Result, _) => rent.ages.of(outline.class(part)),
-        (Kind::Call, Some(inputs)) => Some(inputs.age),
+        (PartKind::Result, _) => rent.ages.of(outline.class(part)),
+        (PartKind::Call, Some(inputs)) => Some(inputs.age),
         _ => return Keep::NotResult,
     };
     let cut = memory.cut(outline, part).map(|cut| cut.action);
@@ -208,7 +208,9 @@ pub(crate) fn keep(outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx
         return Keep::HasImage;
     }
     let status = outline.status(part);
-    if kind == Kind::Result && matches!(status, Status::Error | Status::Pending | Status::Running) {
+    if kind == PartKind::Result
+        && matches!(status, ToolStatus::Error | ToolStatus::Pending | ToolStatus::Running)
+    {
         return Keep::Unfinished(status);
     }
     if !rent.may_cut(outline, memory, part, outline.units(part))

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::{
-    Action, Cache, Call, Class, Family, Idle, Keep, Kind, Lines, Measures, Memory, MessageFacts, MessageIx,
-    Need, Outline, Pairs, PartFacts, PartIx, Plan, Policy, Profiles, Reason, Role, Situation, Sizes, Status,
-    Usage, Verdict,
+    Action, Cache, CutPurpose, Family, Idle, Keep, LineRange, Measures, Memory, MessageFacts, MessageIx,
+    ModelCall, Outline, PartFacts, PartIx, PartKind, Plan, Policy, Profiles, Reason, Role, Situation, Sizes,
+    SurrogatePairs, ToolClass, ToolStatus, Usage, Verdict,
 };
 
 /// Characters per token while nothing is learned.
@@ -26,7 +26,7 @@ impl Story {
     fn new(profile: &str) -> Self {
         let policy = Profiles::builtin().get(profile).unwrap().policy;
         let situation = Situation { now: 1_000 * MINUTE, ..Situation::default() };
-        let outline = Outline::new(Measures { source: true, digest: true, ..Measures::default() });
+        let outline = Outline::new(Measures { source: true, excerpt: true, ..Measures::default() });
         Self { outline, policy, situation, memory: Memory::default() }
     }
 
@@ -51,22 +51,22 @@ impl Story {
 
     fn text(&mut self, role: Role, units: u64) -> PartIx {
         let sizes = Sizes { units, ..Sizes::default() };
-        self.say(role, PartFacts { kind: Kind::Text, sizes, ..PartFacts::default() })
+        self.say(role, PartFacts { kind: PartKind::Text, sizes, ..PartFacts::default() })
     }
 
     /// A step: the model calls a tool, which answers this.
     fn step(&mut self, facts: PartFacts<'_>) -> PartIx {
-        self.say(Role::Assistant, PartFacts { kind: Kind::Call, ..PartFacts::default() });
-        let (kind, status) = (Kind::Result, Status::Completed);
-        let status = if facts.status == Status::None { status } else { facts.status };
+        self.say(Role::Assistant, PartFacts { kind: PartKind::Call, ..PartFacts::default() });
+        let (kind, status) = (PartKind::Result, ToolStatus::Completed);
+        let status = if facts.status == ToolStatus::None { status } else { facts.status };
         self.say(Role::Tool, PartFacts { kind, status, ..facts })
     }
 
-    fn result(&mut self, class: Class, units: u64) -> PartIx {
+    fn result(&mut self, class: ToolClass, units: u64) -> PartIx {
         self.step(PartFacts { class, sizes: Sizes { units, ..Sizes::default() }, ..PartFacts::default() })
     }
 
-    fn about(&mut self, class: Class, subject: &str, lines: Lines) -> PartIx {
+    fn about(&mut self, class: ToolClass, subject: &str, lines: LineRange) -> PartIx {
         let sizes = Sizes { units: 9_000, ..Sizes::default() };
         self.step(PartFacts { class, subject: Some(subject), lines, sizes, ..PartFacts::default() })
     }
@@ -125,7 +125,7 @@ fn near(have: f64, want: f64) -> bool {
 
 #[test]
 fn results_go_at_the_age_of_their_class() {
-    use Class::*;
+    use ToolClass::*;
     for (class, age) in
         [(Shell, 3), (Search, 3), (Web, 3), (Edit, 3), (Plan, 3), (Other, 3), (Read, 25), (Agent, 25)]
     {
@@ -142,30 +142,30 @@ fn results_go_at_the_age_of_their_class() {
 #[test]
 fn a_later_read_of_the_same_lines_makes_a_read_old() {
     let mut story = Story::without_cache();
-    let lines = |first, last| Lines { first, last };
-    let covered = story.about(Class::Read, "/a", lines(10, 20));
-    let partly = story.about(Class::Read, "/a", lines(90, 110));
-    let other = story.about(Class::Read, "/b", lines(10, 20));
-    story.about(Class::Read, "/a", lines(1, 100));
+    let lines = |first, last| LineRange { first, last };
+    let covered = story.about(ToolClass::Read, "/a", lines(10, 20));
+    let partly = story.about(ToolClass::Read, "/a", lines(90, 110));
+    let other = story.about(ToolClass::Read, "/b", lines(10, 20));
+    story.about(ToolClass::Read, "/a", lines(1, 100));
     assert_eq!(story.age_at_cut(covered), Some(3));
     assert!(!story.is_cut(partly) && !story.is_cut(other));
     // One that is old already goes with the next call, not with those before.
     let mut story = Story::without_cache();
-    let covered = story.about(Class::Read, "/a", Lines::ALL);
+    let covered = story.about(ToolClass::Read, "/a", LineRange::ALL);
     story.pass(8);
-    story.about(Class::Read, "/a", Lines::ALL);
+    story.about(ToolClass::Read, "/a", LineRange::ALL);
     assert_eq!(story.age_at_cut(covered), Some(9));
 }
 
 #[test]
 fn an_edit_makes_a_read_of_its_file_old() {
     let mut story = Story::without_cache();
-    let read = story.about(Class::Read, "/a", Lines::ALL);
-    story.about(Class::Edit, "/b\n/a", Lines::ALL);
+    let read = story.about(ToolClass::Read, "/a", LineRange::ALL);
+    story.about(ToolClass::Edit, "/b\n/a", LineRange::ALL);
     assert_eq!(story.age_at_cut(read), Some(10));
     let mut story = Story::without_cache();
-    let read = story.about(Class::Read, "/a", Lines::ALL);
-    let (class, subject, status) = (Class::Edit, Some("/a"), Status::Error);
+    let read = story.about(ToolClass::Read, "/a", LineRange::ALL);
+    let (class, subject, status) = (ToolClass::Edit, Some("/a"), ToolStatus::Error);
     story.step(PartFacts { class, subject, status, ..PartFacts::default() });
     assert_eq!(story.age_at_cut(read), Some(25), "an edit that failed changes nothing");
 }
@@ -173,7 +173,7 @@ fn an_edit_makes_a_read_of_its_file_old() {
 #[test]
 fn an_output_that_comes_again_makes_the_first_one_old() {
     let output = |source| PartFacts {
-        class: Class::Agent,
+        class: ToolClass::Agent,
         sizes: Sizes { units: 9_000, source, ..Sizes::default() },
         ..PartFacts::default()
     };
@@ -192,7 +192,7 @@ fn an_output_that_comes_again_makes_the_first_one_old() {
 #[test]
 fn while_the_cache_is_cold_ages_are_capped() {
     let mut story = Story::new("balanced");
-    let read = story.result(Class::Read, 9_000);
+    let read = story.result(ToolClass::Read, 9_000);
     story.text(Role::User, 900_000);
     story.pass(9);
     let at = |story: &Story, minutes| Situation {
@@ -214,11 +214,11 @@ fn a_cold_flush_has_to_save_something() {
     let mut story = Story::new("balanced");
     story.situation.last_request = Some(0);
     // 480 tokens each, once the placeholder is taken off.
-    let first = story.result(Class::Shell, 1_536 + PLACEHOLDER);
+    let first = story.result(ToolClass::Shell, 1_536 + PLACEHOLDER);
     story.text(Role::User, 900_000);
     story.pass(3);
     assert!(matches!(story.plan().idle, Some(Idle::RentBelowCost { .. })));
-    let second = story.result(Class::Shell, 1_536 + PLACEHOLDER);
+    let second = story.result(ToolClass::Shell, 1_536 + PLACEHOLDER);
     story.pass(3);
     let plan = story.plan();
     assert_eq!(plan.cuts.iter().map(|cut| cut.part).collect::<Vec<_>>(), [first, second]);
@@ -228,14 +228,18 @@ fn a_cold_flush_has_to_save_something() {
 #[test]
 fn a_life_that_reports_show_goes_before_the_price_list() {
     let mut story = Story::new("balanced");
-    let shell = story.result(Class::Shell, 9_000);
+    let shell = story.result(ToolClass::Shell, 9_000);
     story.text(Role::User, 900_000);
     story.pass(4);
     story.situation.last_request = Some(story.situation.now - 30 * MINUTE);
     assert!(story.is_cut(shell));
     let usage = Usage { cache_read: 90, input: 10, ..Usage::default() };
     for (message, time) in [(0, 0), (3, 1), (5, 20), (7, 21), (9, 22)] {
-        story.outline.push_call(Call { message: MessageIx(message), time: Some(time * MINUTE), usage });
+        story.outline.push_model_call(ModelCall {
+            message: MessageIx(message),
+            time: Some(time * MINUTE),
+            usage,
+        });
     }
     assert!(!story.is_cut(shell), "nineteen minutes were survived, so thirty may be");
 }
@@ -243,7 +247,7 @@ fn a_life_that_reports_show_goes_before_the_price_list() {
 #[test]
 fn rent_accrues_at_each_call_until_it_reaches_its_price() {
     let mut story = Story::new("balanced");
-    let part = story.result(Class::Shell, 10_000 + PLACEHOLDER);
+    let part = story.result(ToolClass::Shell, 10_000 + PLACEHOLDER);
     story.text(Role::User, 2_000);
     story.pass(3);
     let cost = 3.0 * 1.15 * (2_000 + PLACEHOLDER) as f64;
@@ -264,9 +268,9 @@ fn rent_accrues_at_each_call_until_it_reaches_its_price() {
 fn only_what_was_sent_and_stays_has_to_be_written_again() {
     let mut story = Story::new("balanced");
     story.text(Role::User, 700_000);
-    story.result(Class::Shell, 10_000 + PLACEHOLDER);
+    story.result(ToolClass::Shell, 10_000 + PLACEHOLDER);
     story.text(Role::User, 50_000);
-    story.result(Class::Shell, 10_000 + PLACEHOLDER);
+    story.result(ToolClass::Shell, 10_000 + PLACEHOLDER);
     story.pass(3);
     let cost = 3.0 * 1.15 * (50_000 + 2 * PLACEHOLDER) as f64;
     assert!(near(story.owed().1, cost), "neither what lies before nor what goes counts");
@@ -279,8 +283,8 @@ fn only_what_was_sent_and_stays_has_to_be_written_again() {
 #[test]
 fn what_was_cut_before_counts_as_its_placeholder() {
     let mut story = Story::new("balanced");
-    let first = story.result(Class::Shell, 10_000);
-    let (class, sizes) = (Class::Shell, Sizes { units: 9_000, digest: 300, ..Sizes::default() });
+    let first = story.result(ToolClass::Shell, 10_000);
+    let (class, sizes) = (ToolClass::Shell, Sizes { units: 9_000, excerpt: 300, ..Sizes::default() });
     let second = story.step(PartFacts { class, sizes, ..PartFacts::default() });
     story.text(Role::User, 90_000);
     story.pass(3);
@@ -291,9 +295,9 @@ fn what_was_cut_before_counts_as_its_placeholder() {
 }
 
 #[test]
-fn a_digest_is_taken_off_the_gain() {
+fn an_excerpt_is_taken_off_the_gain() {
     let mut story = Story::without_cache();
-    let (class, sizes) = (Class::Shell, Sizes { units: 3_200, digest: 320, ..Sizes::default() });
+    let (class, sizes) = (ToolClass::Shell, Sizes { units: 3_200, excerpt: 320, ..Sizes::default() });
     let part = story.step(PartFacts { class, sizes, ..PartFacts::default() });
     story.pass(3);
     let cut = *story.plan().cut(part).unwrap();
@@ -304,7 +308,7 @@ fn a_digest_is_taken_off_the_gain() {
 fn a_nearly_full_window_is_a_reason_of_its_own() {
     let mut story = Story::new("balanced");
     story.rent().pressure = Some(Pressure { fill: 0.8, gain: 5_000 });
-    let part = story.result(Class::Shell, 16_000 + PLACEHOLDER);
+    let part = story.result(ToolClass::Shell, 16_000 + PLACEHOLDER);
     story.text(Role::User, 900_000);
     story.pass(3);
     let fill = |story: &mut Story, tokens| {
@@ -321,23 +325,23 @@ fn a_nearly_full_window_is_a_reason_of_its_own() {
 #[test]
 fn where_room_is_wanted_nobody_asks_for_rent() {
     let mut story = Story::new("balanced");
-    let read = story.result(Class::Read, 1_000);
+    let read = story.result(ToolClass::Read, 1_000);
     story.text(Role::User, 900_000);
     story.pass(9);
-    story.situation.need = Need::Room;
+    story.situation.purpose = CutPurpose::MakeRoom;
     assert_eq!(story.plan().idle, Some(Idle::NothingEligible), "what is young stays all the same");
     story.pass(1);
     assert_eq!(story.plan().cut(read).map(|cut| cut.reason), Some(Reason::Pressure));
-    story.situation.need = Need::Thrift;
+    story.situation.purpose = CutPurpose::SaveCost;
     assert!(!story.is_cut(read));
 }
 
 #[test]
 fn long_results_are_shortened_when_they_arrive() {
     let mut story = Story::new("frugal");
-    let seen = story.result(Class::Shell, 20_000);
-    let new = story.result(Class::Shell, 20_000);
-    let trim = Action::Trim { head: 4_800, tail: 3_200, pairs: Pairs::Whole };
+    let seen = story.result(ToolClass::Shell, 20_000);
+    let new = story.result(ToolClass::Shell, 20_000);
+    let trim = Action::Trim { head: 4_800, tail: 3_200, pairs: SurrogatePairs::Whole };
     let plan = story.commit();
     assert_eq!(plan.cuts.iter().map(|cut| (cut.part, cut.action)).collect::<Vec<_>>(), [(new, trim)]);
     assert_eq!((plan.cuts[0].before, plan.cuts[0].after), (6_250, 2_500));
@@ -349,9 +353,9 @@ fn long_results_are_shortened_when_they_arrive() {
     assert_eq!((cut.action, cut.before), (Action::Clear, 2_500));
 
     let mut story = Story::new("frugal");
-    let read = story.result(Class::Read, 20_000);
+    let read = story.result(ToolClass::Read, 20_000);
     assert!(!story.is_cut(read), "texts of files are let in whole");
-    let short = story.result(Class::Shell, 8_000);
+    let short = story.result(ToolClass::Shell, 8_000);
     assert!(!story.is_cut(short));
 }
 
@@ -361,8 +365,9 @@ fn old_inputs_go_where_that_is_wanted() {
     {
         let mut story = Story::new(profile);
         let sizes = Sizes { units, ..Sizes::default() };
-        let input = story.say(Role::Assistant, PartFacts { kind: Kind::Call, sizes, ..PartFacts::default() });
-        story.result(Class::Shell, 100);
+        let input =
+            story.say(Role::Assistant, PartFacts { kind: PartKind::Call, sizes, ..PartFacts::default() });
+        story.result(ToolClass::Shell, 100);
         story.text(Role::User, 900_000);
         story.situation.last_request = Some(0);
         story.pass(29);
@@ -377,11 +382,11 @@ fn old_inputs_go_where_that_is_wanted() {
 fn what_is_protected_stays_for_ever() {
     let mut story = Story::without_cache();
     let sizes = Sizes { units: 9_000, ..Sizes::default() };
-    let facts = PartFacts { class: Class::Shell, sizes, ..PartFacts::default() };
+    let facts = PartFacts { class: ToolClass::Shell, sizes, ..PartFacts::default() };
     let skill = story.step(PartFacts { tool: Some("skill"), ..facts });
     let image = story.step(PartFacts { sizes: Sizes { images: 1, ..sizes }, ..facts });
-    let error = story.step(PartFacts { status: Status::Error, ..facts });
-    let running = story.step(PartFacts { status: Status::Running, ..facts });
+    let error = story.step(PartFacts { status: ToolStatus::Error, ..facts });
+    let running = story.step(PartFacts { status: ToolStatus::Running, ..facts });
     let short = story.step(PartFacts { sizes: Sizes { units: 399, ..sizes }, ..facts });
     let cut = story.step(PartFacts { cut: true, ..facts });
     let pinned = story.step(facts);
@@ -396,8 +401,8 @@ fn what_is_protected_stays_for_ever() {
         [
             Keep::ProtectedTool,
             Keep::HasImage,
-            Keep::Unfinished(Status::Error),
-            Keep::Unfinished(Status::Running),
+            Keep::Unfinished(ToolStatus::Error),
+            Keep::Unfinished(ToolStatus::Running),
             Keep::ShortEnough,
             Keep::AlreadyCut,
             Keep::Pinned,
@@ -411,8 +416,8 @@ fn tokens_as_learned_decide_what_is_short() {
     let mut story = Story::without_cache();
     story.memory.calibration.observe(0, 0);
     story.memory.calibration.observe(80_000, 10_000);
-    let short = story.result(Class::Shell, 799);
-    let long = story.result(Class::Shell, 800);
+    let short = story.result(ToolClass::Shell, 799);
+    let long = story.result(ToolClass::Shell, 800);
     story.pass(3);
     assert!(!story.is_cut(short) && story.is_cut(long), "a hundred tokens are eight hundred characters here");
 }
@@ -422,7 +427,7 @@ fn the_dearer_the_cache_the_longer_it_waits() {
     let wait = |cache: Cache| {
         let mut story = Story::new("balanced");
         story.situation.cache = cache;
-        let part = story.result(Class::Shell, 20_000);
+        let part = story.result(ToolClass::Shell, 20_000);
         story.text(Role::User, 10_000);
         story.age_at_cut(part)
     };

@@ -7,9 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Entry, MadeCut, Nature, Seq};
-use super::event::{Event, Failure, Means, NoRoom, Trigger};
-use super::state::{Pivot, State};
+use super::event::{CompactionFailure, Event, Means, NoRoom, Trigger};
+use super::message::{MessageKind, Seq, SessionCut, SessionMessage};
+use super::state::{Pivot, SessionState};
 use crate::cache::Cache;
 use crate::compaction::Occasion;
 use crate::limits::Limits;
@@ -26,7 +26,7 @@ pub enum Input {
     /// The store has these messages.
     Appended {
         /// Their numbers and facts, in order.
-        messages: Vec<(Seq, Entry)>,
+        messages: Vec<(Seq, SessionMessage)>,
     },
     /// Messages were taken back before anything was done with them: whoever said them says something else instead.
     Retracted {
@@ -34,18 +34,18 @@ pub enum Input {
         from: Seq,
     },
     /// The application wants to ask a model.
-    Asked(Request),
+    Requested(RequestFacts),
     /// The model answered.
-    Answered {
+    Responded {
         /// What the provider reported.
         usage: Usage,
         /// Whether the model has more to do.
-        turn: Turn,
-        /// The characters of the request that it answers, as [`State::sent_chars`] told them when that was let through.
+        turn: TurnState,
+        /// The characters of the request that it answers, as [`SessionState::sent_chars`] told them when that was let through.
         /// Several may be under way at once, and only whoever sent them knows which this one is. If he does not, nothing
         /// is learned about characters and tokens.
         ///
-        /// [`State::sent_chars`]: super::State::sent_chars
+        /// [`SessionState::sent_chars`]: super::State::sent_chars
         sent: Option<u64>,
         /// When.
         now: i64,
@@ -69,7 +69,7 @@ pub enum Input {
         /// The answered effect.
         ticket: u64,
         /// The messages that the operations made, in order.
-        messages: Vec<(Seq, Entry)>,
+        messages: Vec<(Seq, SessionMessage)>,
         /// The number of the operation; of the first if there were several.
         operation: u64,
     },
@@ -78,14 +78,14 @@ pub enum Input {
         /// The answered effect.
         ticket: u64,
         /// What they say.
-        verdict: Consent,
+        consent: Consent,
     },
     /// There is a summary, and it passed the checks.
     Summarised {
         /// The task.
         task: u64,
         /// The facts of the message that it will be.
-        summary: Entry,
+        summary: SessionMessage,
         /// When.
         now: i64,
     },
@@ -94,18 +94,18 @@ pub enum Input {
         /// The task.
         task: u64,
         /// Why.
-        why: Failure,
+        why: CompactionFailure,
         /// When.
         now: i64,
     },
     /// Whatever was asked for last may have got lost: ask again.
-    Nudged,
+    Retry,
 }
 
 /// A request that the application wants to make.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Request {
+pub struct RequestFacts {
     /// The model's name.
     pub model: String,
     /// What the model can take.
@@ -114,7 +114,8 @@ pub struct Request {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
     /// Characters of what is sent beside the messages: instructions, tools.
-    pub frame: u64,
+    #[serde(rename = "frame")]
+    pub envelope: u64,
     /// When.
     pub now: i64,
 }
@@ -122,7 +123,7 @@ pub struct Request {
 /// Whether the model has more to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Turn {
+pub enum TurnState {
     /// It called tools, or was cut off.
     Open,
     /// It is done and waits for the user.
@@ -147,16 +148,16 @@ pub enum Consent {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Keep all of this, or nothing, and once: the same ticket may come again. Answered by [`Input::Stored`].
-    Store(Record),
+    Store(ChangeSet),
     /// Ask the hooks. Answered by [`Input::Consulted`].
     Consult {
         /// For the answer.
         ticket: u64,
         /// What about.
-        about: Matter,
+        about: Proposal,
     },
     /// Make a summary and check it. Answered by [`Input::Summarised`] or [`Input::Failed`].
-    Summarise(Task),
+    Summarise(SummaryTask),
     /// The request may be sent.
     Send {
         /// Its estimated tokens.
@@ -164,7 +165,7 @@ pub enum Effect {
         /// What is usable, if the window is known.
         usable: Option<i64>,
         /// Cuts for this request alone. Those that last are made already.
-        cuts: Vec<(Seq, MadeCut)>,
+        cuts: Vec<(Seq, SessionCut)>,
     },
     /// The request must not be sent: it cannot be made to fit.
     Reject(NoRoom),
@@ -174,7 +175,7 @@ pub enum Effect {
 
 /// What is kept together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct ChangeSet {
     /// For the answer.
     pub ticket: u64,
     /// What is done.
@@ -182,7 +183,7 @@ pub struct Record {
     /// What happened.
     pub events: Vec<Event>,
     /// The state from now on, if no operation changes it further.
-    pub state: Box<State>,
+    pub state: Box<SessionState>,
 }
 
 /// A change of a session. Each can be undone.
@@ -194,7 +195,7 @@ pub enum Operation {
         /// When.
         occasion: Occasion,
         /// Which, and how.
-        cuts: Vec<(Seq, MadeCut)>,
+        cuts: Vec<(Seq, SessionCut)>,
     },
     /// A marker is written.
     Mark {
@@ -202,7 +203,7 @@ pub enum Operation {
         task: u64,
     },
     /// A summary takes the place of older messages.
-    Compact(Turnover),
+    Compact(CompactionRecord),
     /// The message that lets the work go on is written.
     Resume,
 }
@@ -210,7 +211,7 @@ pub enum Operation {
 /// A compaction as an operation. The messages that it makes are, in order: the marker if there is none yet, the
 /// summary, the repeated user message, the message that lets the work go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turnover {
+pub struct CompactionRecord {
     /// The task.
     pub task: u64,
     /// The marker, if it is there already.
@@ -231,20 +232,20 @@ pub struct Turnover {
     pub previous: Option<Pivot>,
 }
 
-impl Turnover {
+impl CompactionRecord {
     /// The pivot that this makes, once the numbers of its messages are known.
-    pub fn pivot(&self, made: &[(Seq, Entry)]) -> Option<Pivot> {
-        let of = |nature| made.iter().find(|(_, entry)| entry.nature == nature).map(|(seq, _)| *seq);
-        let marker = self.marker.or_else(|| of(Nature::Marker)).filter(|_| self.shows_marker);
+    pub fn pivot(&self, made: &[(Seq, SessionMessage)]) -> Option<Pivot> {
+        let of = |kind| made.iter().find(|(_, facts)| facts.kind == kind).map(|(seq, _)| *seq);
+        let marker = self.marker.or_else(|| of(MessageKind::Marker)).filter(|_| self.shows_marker);
         let (kept, live_from) = (self.kept.clone(), self.live_from);
-        Some(Pivot { marker, summary: of(Nature::Summary)?, live_from, kept })
+        Some(Pivot { marker, summary: of(MessageKind::Summary)?, live_from, kept })
     }
 
     /// Messages that are not sent although they lie behind `live_from`: some that were replaced, the earlier marker
     /// and summary, and the marker of this compaction if it is not shown.
-    pub fn hidden(&self, made: &[(Seq, Entry)]) -> Vec<Seq> {
+    pub fn hidden(&self, made: &[(Seq, SessionMessage)]) -> Vec<Seq> {
         let before = self.previous.iter().flat_map(|pivot| pivot.marker.into_iter().chain([pivot.summary]));
-        let marker = made.iter().filter(|(_, entry)| entry.nature == Nature::Marker).map(|(seq, _)| *seq);
+        let marker = made.iter().filter(|(_, entry)| entry.kind == MessageKind::Marker).map(|(seq, _)| *seq);
         let marker = self.marker.into_iter().chain(marker).filter(|_| !self.shows_marker);
         let hidden = self.replaced.iter().copied().chain(before).chain(marker);
         hidden.filter(|&seq| seq >= self.live_from).collect()
@@ -253,18 +254,18 @@ impl Turnover {
 
 /// What hooks are asked about.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Matter {
+pub enum Proposal {
     /// These parts would be cut.
-    Prune(Vec<(Seq, MadeCut)>),
+    Prune(Vec<(Seq, SessionCut)>),
     /// These messages would be summarised.
-    Compaction(Task),
+    Compaction(SummaryTask),
     /// The message that lets the work go on would be written.
     Resume,
 }
 
 /// A summary that is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Task {
+pub struct SummaryTask {
     /// Its number, unique in the session.
     pub id: u64,
     /// Why.

@@ -1,12 +1,12 @@
 //! What is wanted of a session right now, and the next step towards it.
 
-use super::effect::{Effect, Operation, Turn};
-use super::entry::{MadeCut, Seq};
-use super::event::{Event, Failure, NoRoom, Trigger};
-use super::{Session, Then};
-use crate::compaction::{Occasion, Order, ResumeWhen};
+use super::effect::{Effect, Operation, TurnState};
+use super::event::{CompactionFailure, Event, NoRoom, Trigger};
+use super::message::{Seq, SessionCut};
+use super::{SessionMachine, Then};
+use crate::compaction::{Occasion, OverflowOrder, ResumeWhen};
 use crate::policy::Lasting;
-use crate::situation::Need;
+use crate::situation::CutPurpose;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Purpose {
     /// A request that fits.
     Request,
     /// A session that is fit for the next request, after the model answered.
-    Rest(Turn),
+    Rest(TurnState),
     /// A compaction, because somebody asked for it.
     Compact,
 }
@@ -33,11 +33,11 @@ pub(super) struct Errand {
     /// Something was cut or compacted, so that only an estimate tells whether it fits now.
     pub changed: bool,
     /// Why there will be no compaction.
-    pub refused: Option<Failure>,
+    pub refused: Option<CompactionFailure>,
     /// Why the last one that was tried did not help.
-    pub hindrance: Option<Failure>,
+    pub hindrance: Option<CompactionFailure>,
     /// Cuts for this request alone.
-    cuts: Vec<(Seq, MadeCut)>,
+    cuts: Vec<(Seq, SessionCut)>,
     capped: bool,
     swept: bool,
     emptied: bool,
@@ -77,22 +77,22 @@ impl Errand {
         match self.purpose {
             Purpose::Open => Some(Occasion::SessionStart),
             Purpose::Request => Some(Occasion::BeforeRequest),
-            Purpose::Rest(Turn::Over) => Some(Occasion::TurnEnd),
-            Purpose::Rest(Turn::Open) | Purpose::Compact => None,
+            Purpose::Rest(TurnState::Over) => Some(Occasion::TurnEnd),
+            Purpose::Rest(TurnState::Open) | Purpose::Compact => None,
         }
     }
 
     /// Whether the model was at work.
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> TurnState {
         match self.purpose {
-            Purpose::Request => Turn::Open,
+            Purpose::Request => TurnState::Open,
             Purpose::Rest(turn) => turn,
-            Purpose::Open | Purpose::Compact => Turn::Over,
+            Purpose::Open | Purpose::Compact => TurnState::Over,
         }
     }
 }
 
-impl Session {
+impl SessionMachine {
     /// One step. Says whether another one may follow at once.
     pub(super) fn advance_errand(&mut self, effects: &mut Vec<Effect>) -> bool {
         let Some(mut errand) = self.errand.take() else { return false };
@@ -111,8 +111,8 @@ impl Session {
             }
         }
         // Where pruning does not count as making room, it does not come in the way of a compaction either.
-        let compacts =
-            self.profile.compaction.order == Order::Compact && matches!(errand.purpose, Purpose::Rest(_));
+        let compacts = self.profile.compaction.order == OverflowOrder::Compact
+            && matches!(errand.purpose, Purpose::Rest(_));
         let is_due = !compacts || !self.needs_room(errand);
         if is_due
             && !std::mem::replace(&mut errand.swept, true)
@@ -120,7 +120,7 @@ impl Session {
         {
             let cuts = match occasion {
                 occasion if self.profile.compaction.prune_at.contains(&occasion) => {
-                    self.planned(errand.now, Need::Thrift)
+                    self.planned(errand.now, CutPurpose::SaveCost)
                 }
                 Occasion::BeforeRequest => self.over_budget(errand.now),
                 _ => Vec::new(),
@@ -155,9 +155,10 @@ impl Session {
     }
 
     fn make_room(&mut self, errand: &mut Errand, effects: &mut Vec<Effect>) -> Step {
-        let prunes = self.profile.compaction.order == Order::PruneFirst && errand.purpose != Purpose::Compact;
+        let prunes =
+            self.profile.compaction.order == OverflowOrder::PruneFirst && errand.purpose != Purpose::Compact;
         if prunes && !std::mem::replace(&mut errand.emptied, true) {
-            let cuts = self.planned(errand.now, Need::Room);
+            let cuts = self.planned(errand.now, CutPurpose::MakeRoom);
             if !cuts.is_empty() && self.profile.policy.lasting != Lasting::OneRequest {
                 return self.propose(errand, effects, Occasion::Overflow, cuts);
             }
@@ -197,7 +198,7 @@ impl Session {
         errand: &mut Errand,
         effects: &mut Vec<Effect>,
         occasion: Occasion,
-        cuts: Vec<(Seq, MadeCut)>,
+        cuts: Vec<(Seq, SessionCut)>,
     ) -> Step {
         errand.changed |= occasion != Occasion::Arrival;
         self.consult_cuts(effects, occasion, cuts);
@@ -233,12 +234,12 @@ impl Session {
             let why = errand.refused.take().or_else(|| errand.hindrance.take());
             let usable = self.usable().unwrap_or(0);
             // Whoever sends it all the same learns from the answer how wrong the estimate was.
-            self.state.sent_chars = Some(self.window.chars().saturating_add(self.state.request.frame));
+            self.state.sent_chars = Some(self.window.chars().saturating_add(self.state.request.envelope));
             return Effect::Reject(NoRoom { tokens, usable, largest, why });
         }
         let cuts = std::mem::take(&mut errand.cuts);
         let chars = self.chars_with(&cuts);
-        self.state.sent_chars = Some(chars.saturating_add(self.state.request.frame));
+        self.state.sent_chars = Some(chars.saturating_add(self.state.request.envelope));
         self.state.last_request = Some(errand.now);
         let newest = self.window.rows().iter().map(|row| row.seq).max();
         self.state.sent_to = self.state.sent_to.max(newest.unwrap_or(0));

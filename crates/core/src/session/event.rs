@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::Seq;
+use super::message::Seq;
 use crate::compaction::Occasion;
 use crate::plan::Reason;
 
@@ -73,12 +73,12 @@ pub enum Event {
         /// Which attempt it was.
         attempt: u32,
         /// Why.
-        why: Failure,
+        why: CompactionFailure,
     },
     /// A compaction was not begun, or given up.
     CompactionRefused {
         /// Why.
-        why: Failure,
+        why: CompactionFailure,
     },
     /// The summariser failed too often and is left alone for a while.
     BreakerOpened {
@@ -143,7 +143,7 @@ pub enum Means {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Failure {
+pub enum CompactionFailure {
     /// A hook does not want it.
     Vetoed,
     /// There is nothing that could be summarised.
@@ -181,5 +181,5 @@ pub struct NoRoom {
     /// The largest message that cannot go.
     pub largest: Option<Seq>,
     /// Why no compaction helps.
-    pub why: Option<Failure>,
+    pub why: Option<CompactionFailure>,
 }

@@ -1,10 +1,10 @@
 //! Effects on their way: each is awaited under its ticket, and what to do with its answer is known beforehand.
 
-use super::Session;
-use super::effect::{Consent, Effect, Operation, Record, Turnover};
-use super::entry::{Entry, MadeCut, Seq};
-use super::event::Failure;
+use super::SessionMachine;
+use super::effect::{ChangeSet, CompactionRecord, Consent, Effect, Operation};
+use super::event::CompactionFailure;
 use super::job::Stage;
+use super::message::{Seq, SessionCut, SessionMessage};
 use crate::compaction::Occasion;
 
 /// An effect whose answer is awaited, and what to do with the answer.
@@ -19,9 +19,9 @@ pub(super) struct Flight {
 #[derive(Clone, Debug)]
 pub(super) enum Then {
     /// Hooks were asked about cuts.
-    Cut { occasion: Occasion, cuts: Vec<(Seq, MadeCut)> },
+    Cut { occasion: Occasion, cuts: Vec<(Seq, SessionCut)> },
     /// Cuts were stored.
-    TakeCuts(Vec<(Seq, MadeCut)>),
+    TakeCuts(Vec<(Seq, SessionCut)>),
     /// Hooks were asked about a compaction.
     Begin,
     /// The marker was stored.
@@ -29,16 +29,16 @@ pub(super) enum Then {
     /// What happened so far was stored; the summary is asked for.
     Summarise,
     /// Hooks were asked whether the work goes on by itself.
-    Pivot(Entry),
+    Pivot(SessionMessage),
     /// The compaction was stored.
-    TakePivot(Turnover),
+    TakePivot(CompactionRecord),
     /// The message that lets the work go on was stored.
     TakeResume,
     /// Only events were stored.
     Nothing,
 }
 
-impl Session {
+impl SessionMachine {
     /// Gives the effect that waits for this answer; none if the answer is an old one.
     pub(super) fn land(&mut self, ticket: u64) -> Option<Flight> {
         self.flight.take_if(|flight| flight.ticket == ticket)
@@ -60,7 +60,7 @@ impl Session {
     /// Asks the store to keep operations and everything that happened so far.
     pub(super) fn store(&mut self, effects: &mut Vec<Effect>, operations: Vec<Operation>, then: Then) {
         let (events, state) = (std::mem::take(&mut self.events), Box::new(self.state.clone()));
-        self.launch(effects, then, |ticket| Effect::Store(Record { ticket, operations, events, state }));
+        self.launch(effects, then, |ticket| Effect::Store(ChangeSet { ticket, operations, events, state }));
     }
 
     /// Asks again for what is awaited.
@@ -79,7 +79,7 @@ impl Session {
     pub(super) fn take_stored(
         &mut self,
         then: Then,
-        messages: Vec<(Seq, Entry)>,
+        messages: Vec<(Seq, SessionMessage)>,
         operation: u64,
         effects: &mut Vec<Effect>,
     ) {
@@ -103,7 +103,7 @@ impl Session {
             (Then::Begin, Consent::Elsewhere) if self.task().is_some_and(|task| task.background) => {
                 self.job = None;
             }
-            (Then::Begin, Consent::Refused | Consent::Elsewhere) => self.give_up(Failure::Vetoed),
+            (Then::Begin, Consent::Refused | Consent::Elsewhere) => self.give_up(CompactionFailure::Vetoed),
             (Then::Begin, _) => self.set_stage(Stage::Agreed),
             (Then::Pivot(summary), verdict) => self.set_stage(Stage::Ready { summary, resume: verdict }),
             _ => {}

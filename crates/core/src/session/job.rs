@@ -4,12 +4,12 @@ mod turnover;
 
 use std::collections::HashSet;
 
-use super::effect::{Consent, Effect, Matter, Operation, Task, Turn};
-use super::entry::{Entry, Seq};
-use super::event::{Event, Failure, Means, Trigger};
+use super::effect::{Consent, Effect, Operation, Proposal, SummaryTask, TurnState};
+use super::event::{CompactionFailure, Event, Means, Trigger};
+use super::message::{Seq, SessionMessage};
 use super::select::{Wish, select};
 use super::state::Pivot;
-use super::{Session, Then};
+use super::{SessionMachine, Then};
 use crate::compaction::{Fallback, MarkerAt};
 use crate::window::DEFAULT_WINDOW;
 
@@ -19,13 +19,13 @@ const LEAST_SUMMARY: i64 = 64;
 /// A compaction on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
-    pub task: Task,
+    pub task: SummaryTask,
     pub stage: Stage,
     /// The marker, if it was written before.
     marker: Option<Seq>,
     /// Messages that go without being summarised.
     dropped: Vec<Seq>,
-    turn: Turn,
+    turn: TurnState,
     level: u8,
     now: i64,
 }
@@ -42,14 +42,20 @@ pub(super) enum Stage {
     /// The summary is being made.
     Summarising,
     /// There is a summary.
-    Arrived(Entry),
+    Arrived(SessionMessage),
     /// All is there for the pivot.
-    Ready { summary: Entry, resume: Consent },
+    Ready { summary: SessionMessage, resume: Consent },
 }
 
-impl Session {
+impl SessionMachine {
     /// Begins a compaction, or says why there is none to begin.
-    pub(super) fn begin(&mut self, trigger: Trigger, turn: Turn, level: u8, now: i64) -> Result<(), Failure> {
+    pub(super) fn begin(
+        &mut self,
+        trigger: Trigger,
+        turn: TurnState,
+        level: u8,
+        now: i64,
+    ) -> Result<(), CompactionFailure> {
         let usable = self.usable().unwrap_or(DEFAULT_WINDOW as i64).max(0);
         let budget =
             self.for_model().summary.unwrap_or(self.profile.compaction.summary).of(usable).max(LEAST_SUMMARY);
@@ -57,13 +63,13 @@ impl Session {
         let wish = Wish { trigger, budget: self.tail_budget(usable, budget, level), is_asked, turn };
         let pivot = self.state.pivot.as_ref();
         let selection = select(&self.window, pivot, &self.profile.compaction, wish);
-        let selection = selection.ok_or(Failure::NothingToSummarise)?;
+        let selection = selection.ok_or(CompactionFailure::NothingToSummarise)?;
         let asks =
             self.profile.compaction.attempts > 0 && self.state.breaker.allows(&self.profile.compaction, now);
         if !asks && self.profile.compaction.fallback == Fallback::Nothing {
-            return Err(Failure::NothingToSummarise);
+            return Err(CompactionFailure::NothingToSummarise);
         }
-        let task = Task {
+        let task = SummaryTask {
             id: self.state.last_task + 1,
             trigger,
             means: if asks { Means::Model } else { Means::Digest },
@@ -89,7 +95,7 @@ impl Session {
     /// The characters that recent messages may have after a compaction.
     fn tail_budget(&self, usable: i64, summary: i64, level: u8) -> u64 {
         let Some(tail) = self.profile.compaction.tail.filter(|_| level == 0) else { return 0 };
-        let fixed = self.window.rows().iter().filter(|row| row.entry.is_fixed()).map(|row| row.chars);
+        let fixed = self.window.rows().iter().filter(|row| row.facts.is_fixed()).map(|row| row.chars);
         // With what the provider counts and no message shows: instructions, tools.
         let fixed = self.predict(fixed.fold(0, u64::saturating_add));
         let mark = self.profile.compaction.low_water.map_or(usable, |mark| mark.of(usable));
@@ -111,7 +117,7 @@ impl Session {
             Stage::Waiting | Stage::Summarising => return false,
             Stage::Proposed => {
                 self.set_stage(Stage::Waiting);
-                let about = Matter::Compaction(job.task);
+                let about = Proposal::Compaction(job.task);
                 self.launch(effects, Then::Begin, |ticket| Effect::Consult { ticket, about });
             }
             Stage::Agreed => {
@@ -129,7 +135,7 @@ impl Session {
                 Err(why) => self.fail(&why, job.now),
                 Ok(()) if self.wants_resume(&job) => {
                     self.set_stage(Stage::Waiting);
-                    let about = Matter::Resume;
+                    let about = Proposal::Resume;
                     let then = Then::Pivot(summary);
                     self.launch(effects, then, |ticket| Effect::Consult { ticket, about });
                 }
@@ -143,7 +149,7 @@ impl Session {
         true
     }
 
-    fn note_started(&mut self, task: &Task) {
+    fn note_started(&mut self, task: &SummaryTask) {
         let rows = self.window.rows().iter().filter(|row| task.head.contains(&row.seq));
         let chars = rows.map(|row| row.chars).fold(0, u64::saturating_add);
         self.events.push(Event::CompactionStarted {
@@ -164,7 +170,7 @@ impl Session {
         }
     }
 
-    pub(super) fn take_marker(&mut self, messages: Vec<(Seq, Entry)>, effects: &mut Vec<Effect>) {
+    pub(super) fn take_marker(&mut self, messages: Vec<(Seq, SessionMessage)>, effects: &mut Vec<Effect>) {
         if let (Some(job), Some((seq, _))) = (&mut self.job, messages.first()) {
             job.marker = Some(*seq);
         }
@@ -172,21 +178,21 @@ impl Session {
         self.ask_summary(effects);
     }
 
-    pub(super) fn take_summary(&mut self, task: u64, summary: Entry, now: i64) {
+    pub(super) fn take_summary(&mut self, task: u64, summary: SessionMessage, now: i64) {
         if let Some(job) = self.job.as_mut().filter(|job| job.is_awaited(task)) {
             job.now = now;
             job.stage = Stage::Arrived(summary);
         }
     }
 
-    pub(super) fn take_failure(&mut self, task: u64, why: &Failure, now: i64) {
+    pub(super) fn take_failure(&mut self, task: u64, why: &CompactionFailure, now: i64) {
         if self.job.as_ref().is_some_and(|job| job.is_awaited(task)) {
             self.fail(why, now);
         }
     }
 
     /// Whether the context would be smaller enough with a summary of so many characters.
-    fn judge(&self, job: &Job, added: u64) -> Result<(), Failure> {
+    fn judge(&self, job: &Job, added: u64) -> Result<(), CompactionFailure> {
         let gone = job.replaced(self.state.pivot.as_ref());
         let rows = self.window.rows().iter().filter(|row| gone.contains(&row.seq));
         let freed = rows.map(|row| row.chars).fold(0, u64::saturating_add);
@@ -204,18 +210,18 @@ impl Session {
                 limit = limit.min(mark.of(usable).max(0));
             }
         }
-        if after <= limit { Ok(()) } else { Err(Failure::NoProgress { before, after, limit }) }
+        if after <= limit { Ok(()) } else { Err(CompactionFailure::NoProgress { before, after, limit }) }
     }
 
     /// Takes in that there is no summary, and decides what comes next.
-    pub(super) fn fail(&mut self, why: &Failure, now: i64) {
+    pub(super) fn fail(&mut self, why: &CompactionFailure, now: i64) {
         let Some(mut job) = self.job.take() else { return };
-        if matches!(why, Failure::Vetoed | Failure::Cancelled) {
+        if matches!(why, CompactionFailure::Vetoed | CompactionFailure::Cancelled) {
             return self.give_up(why.clone());
         }
-        let Task { id, means, attempt, background, .. } = job.task;
+        let SummaryTask { id, means, attempt, background, .. } = job.task;
         self.events.push(Event::CompactionFailed { task: id, means, attempt, why: why.clone() });
-        if background && matches!(why, Failure::NoProgress { .. }) {
+        if background && matches!(why, CompactionFailure::NoProgress { .. }) {
             // Something was cut meanwhile, so there is room enough for now. Nobody did anything wrong.
             return;
         }
@@ -242,7 +248,7 @@ impl Session {
     }
 
     /// Remembers why there is no compaction, for whoever asks in the end.
-    fn note_hindrance(&mut self, why: Failure) {
+    fn note_hindrance(&mut self, why: CompactionFailure) {
         if let Some(errand) = &mut self.errand {
             errand.hindrance = Some(why);
         }
@@ -256,7 +262,7 @@ impl Session {
     }
 
     /// Leaves the compaction.
-    pub(super) fn give_up(&mut self, why: Failure) {
+    pub(super) fn give_up(&mut self, why: CompactionFailure) {
         self.job = None;
         self.events.push(Event::CompactionRefused { why: why.clone() });
         if let Some(errand) = &mut self.errand {

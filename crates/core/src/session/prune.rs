@@ -2,26 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::effect::{Consent, Effect, Matter, Operation};
-use super::entry::{MadeCut, Seq};
+use super::context::rendered;
+use super::effect::{Consent, Effect, Operation, Proposal};
 use super::event::Event;
-use super::window::rendered;
-use super::{Session, Then};
+use super::message::{Seq, SessionCut};
+use super::{SessionMachine, Then};
 use crate::compaction::Occasion;
-use crate::measure::Pairs;
+use crate::measure::SurrogatePairs;
 use crate::memory::Memory;
-use crate::outline::{Kind, PartIx};
+use crate::outline::{PartIx, PartKind};
 use crate::placeholder::fill_placeholder;
 use crate::plan::{Action, Plan, Reason};
-use crate::situation::{Need, Situation};
+use crate::situation::{CutPurpose, Situation};
 
 /// No cap is so tight that nothing can be seen of a result.
 const LEAST_CAP: u64 = 400;
 
-impl Session {
+impl SessionMachine {
     /// What the policy would cut now, to save or to make room.
-    pub(super) fn planned(&mut self, now: i64, need: Need) -> Vec<(Seq, MadeCut)> {
-        let situation = Situation { need, ..self.situation(now) };
+    pub(super) fn planned(&mut self, now: i64, purpose: CutPurpose) -> Vec<(Seq, SessionCut)> {
+        let situation = Situation { purpose, ..self.situation(now) };
         self.window.calibrate(self.state.calibration);
         let plan = self.window.plan(&self.profile.policy, &situation);
         self.cuts_of(&plan)
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// What is over the budget of bytes and media, which a request has to keep even if its tokens fit.
-    pub(super) fn over_budget(&mut self, now: i64) -> Vec<(Seq, MadeCut)> {
+    pub(super) fn over_budget(&mut self, now: i64) -> Vec<(Seq, SessionCut)> {
         if !self.profile.policy.budget.is_set() {
             return Vec::new();
         }
@@ -59,23 +59,23 @@ impl Session {
         }
     }
 
-    fn cuts_of(&self, plan: &Plan) -> Vec<(Seq, MadeCut)> {
+    fn cuts_of(&self, plan: &Plan) -> Vec<(Seq, SessionCut)> {
         let outline = self.window.outline();
         let mut cuts: Vec<_> = self.profile.policy.surviving(outline, plan).copied().collect();
         cuts.reverse();
         cuts.iter().filter_map(|cut| self.made(cut.part, cut.action, cut.after, cut.reason)).collect()
     }
 
-    fn made(&self, part: PartIx, action: Action, after: u64, reason: Reason) -> Option<(Seq, MadeCut)> {
+    fn made(&self, part: PartIx, action: Action, after: u64, reason: Reason) -> Option<(Seq, SessionCut)> {
         let placeholder =
             fill_placeholder(&self.profile.policy.placeholder, self.window.outline(), part).into_owned();
         let (seq, part) = self.window.locate(part)?;
         let (reason, operation, undone) = (Some(reason), 0, false);
-        Some((seq, MadeCut { part, action, after, placeholder, reason, operation, undone }))
+        Some((seq, SessionCut { part, action, after, placeholder, reason, operation, undone }))
     }
 
     /// New results that are longer than what is let in.
-    pub(super) fn oversized(&self) -> Vec<(Seq, MadeCut)> {
+    pub(super) fn oversized(&self) -> Vec<(Seq, SessionCut)> {
         let Some(usable) = self.usable().filter(|_| !self.profile.compaction.caps.is_empty()) else {
             return Vec::new();
         };
@@ -87,7 +87,7 @@ impl Session {
             let message = crate::outline::MessageIx(at as u32);
             for part in outline.parts_of(message).map(PartIx) {
                 let is_cut = self.window.memory().cut(outline, part).is_some();
-                if outline.kind(part) != Kind::Result || is_cut || self.window.memory().is_pinned(part) {
+                if outline.kind(part) != PartKind::Result || is_cut || self.window.memory().is_pinned(part) {
                     continue;
                 }
                 let Some(cap) = self.profile.compaction.cap(outline.tool(part).unwrap_or_default()) else {
@@ -97,7 +97,8 @@ impl Session {
                 let cap = self.state.calibration.chars(cap).max(LEAST_CAP);
                 let units = outline.units(part);
                 if units > cap {
-                    let action = Action::Trim { head: cap / 4 * 3, tail: cap / 4, pairs: Pairs::Whole };
+                    let action =
+                        Action::Trim { head: cap / 4 * 3, tail: cap / 4, pairs: SurrogatePairs::Whole };
                     let made =
                         self.made(part, action, cap, Reason::TooLong).filter(|(seq, _)| *seq == row.seq);
                     // A note on what is missing may be longer than what is.
@@ -110,7 +111,7 @@ impl Session {
     }
 
     /// The last resort: the oldest results go, whatever protects them, until the request fits.
-    pub(super) fn drastic(&self) -> Vec<(Seq, MadeCut)> {
+    pub(super) fn drastic(&self) -> Vec<(Seq, SessionCut)> {
         let outline = self.window.outline();
         let mut chars = self.window.chars();
         let mut cuts = Vec::new();
@@ -120,7 +121,7 @@ impl Session {
             }
             let is_cleared =
                 self.window.memory().cut(outline, part).is_some_and(|cut| cut.action == Action::Clear);
-            if outline.kind(part) != Kind::Result || is_cleared || self.window.memory().is_pinned(part) {
+            if outline.kind(part) != PartKind::Result || is_cleared || self.window.memory().is_pinned(part) {
                 continue;
             }
             let Some((seq, cut)) = self.made(part, Action::Clear, 0, Reason::Pressure) else { continue };
@@ -134,12 +135,12 @@ impl Session {
     }
 
     /// Estimated tokens of the next request with further cuts.
-    pub(super) fn tokens_with(&self, cuts: &[(Seq, MadeCut)]) -> i64 {
+    pub(super) fn tokens_with(&self, cuts: &[(Seq, SessionCut)]) -> i64 {
         self.predict(self.chars_with(cuts))
     }
 
     /// Characters of the next request with further cuts.
-    pub(super) fn chars_with(&self, cuts: &[(Seq, MadeCut)]) -> u64 {
+    pub(super) fn chars_with(&self, cuts: &[(Seq, SessionCut)]) -> u64 {
         let outline = self.window.outline();
         let saved = cuts.iter().filter_map(|(seq, cut)| {
             let message = crate::outline::MessageIx(self.window.position(*seq)? as u32);
@@ -154,9 +155,9 @@ impl Session {
         &mut self,
         effects: &mut Vec<Effect>,
         occasion: Occasion,
-        cuts: Vec<(Seq, MadeCut)>,
+        cuts: Vec<(Seq, SessionCut)>,
     ) {
-        let about = Matter::Prune(cuts.clone());
+        let about = Proposal::Prune(cuts.clone());
         self.launch(effects, Then::Cut { occasion, cuts }, |ticket| Effect::Consult { ticket, about });
     }
 
@@ -166,7 +167,7 @@ impl Session {
         effects: &mut Vec<Effect>,
         verdict: Consent,
         occasion: Occasion,
-        mut cuts: Vec<(Seq, MadeCut)>,
+        mut cuts: Vec<(Seq, SessionCut)>,
     ) {
         match verdict {
             Consent::Given => {}

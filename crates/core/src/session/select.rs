@@ -6,13 +6,13 @@
 
 use std::collections::HashMap;
 
-use super::effect::Turn;
-use super::entry::{Nature, Seq};
+use super::context::{Context, LiveMessage};
+use super::effect::TurnState;
 use super::event::Trigger;
+use super::message::{MessageKind, Seq};
 use super::state::Pivot;
-use super::window::{Living, Window};
-use crate::compaction::{Compaction, MarkerAt, Replay};
-use crate::outline::{Kind, Role};
+use crate::compaction::{CompactionSettings, MarkerAt, Replay};
+use crate::outline::{PartKind, Role};
 
 /// What a compaction takes and what it leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,22 +36,22 @@ pub(super) struct Wish {
     /// The newest message waits for an answer, so it stays.
     pub is_asked: bool,
     /// Whether the model has more to do.
-    pub turn: Turn,
+    pub turn: TurnState,
 }
 
 /// Draws the line; none if there is nothing to summarise.
 pub(super) fn select(
-    window: &Window,
+    window: &Context,
     pivot: Option<&Pivot>,
-    settings: &Compaction,
+    settings: &CompactionSettings,
     wish: Wish,
 ) -> Option<Selection> {
     let marker = waiting_marker(window, pivot, settings);
-    let is_talk = |row: &&Living| {
-        let rank = Pivot::rank(pivot, row.seq, &row.entry).0;
-        !row.entry.is_fixed() && rank >= 2 && marker != Some(row.seq)
+    let is_talk = |row: &&LiveMessage| {
+        let rank = Pivot::rank(pivot, row.seq, &row.facts).0;
+        !row.facts.is_fixed() && rank >= 2 && marker != Some(row.seq)
     };
-    let mut talk: Vec<&Living> = window.rows().iter().filter(is_talk).collect();
+    let mut talk: Vec<&LiveMessage> = window.rows().iter().filter(is_talk).collect();
     let mut selection = Selection { marker, ..Selection::default() };
     let repeats = settings.replay == Replay::Overflowed && wish.trigger == Trigger::Refusal;
     if repeats && window.waiting_from().is_none() {
@@ -59,14 +59,14 @@ pub(super) fn select(
     }
     let line = draw(window, &talk, settings, wish);
     let (head, tail) = talk.split_at_checked(line)?;
-    let asked = head.iter().rev().find(|row| row.entry.is_said_by_user() && !row.entry.is_exchange());
+    let asked = head.iter().rev().find(|row| row.facts.is_said_by_user() && !row.facts.is_exchange());
     // A request that was answered must not stand at the end as if it were new.
-    let is_answered = wish.turn == Turn::Over
+    let is_answered = wish.turn == TurnState::Over
         && tail.is_empty()
-        && head.last().is_some_and(|row| row.entry.role == Role::Assistant);
+        && head.last().is_some_and(|row| row.facts.role == Role::Assistant);
     let keeps = settings.tail.is_some_and(|tail| tail.request)
         && !is_answered
-        && !tail.iter().any(|row| row.entry.is_said_by_user())
+        && !tail.iter().any(|row| row.facts.is_said_by_user())
         && selection.replay.is_none();
     selection.kept = asked.filter(|_| keeps).map(|row| row.seq).into_iter().collect();
     selection.head = head.iter().map(|row| row.seq).filter(|seq| !selection.kept.contains(seq)).collect();
@@ -78,15 +78,15 @@ pub(super) fn select(
 
 /// The newest message, if it is a marker whose summary never came: the process died in between, or whoever wants the
 /// compaction has written it. It is answered instead of writing a second one.
-fn waiting_marker(window: &Window, pivot: Option<&Pivot>, settings: &Compaction) -> Option<Seq> {
+fn waiting_marker(window: &Context, pivot: Option<&Pivot>, settings: &CompactionSettings) -> Option<Seq> {
     let newest = window.rows().last().filter(|_| settings.marker_at == MarkerAt::Start)?;
     let holds = pivot.is_some_and(|pivot| pivot.marker == Some(newest.seq));
-    (newest.entry.nature == Nature::Marker && !holds).then_some(newest.seq)
+    (newest.facts.kind == MessageKind::Marker && !holds).then_some(newest.seq)
 }
 
 /// Takes the last user message out, with what came of it, if there is an earlier one to summarise.
-fn repeat(talk: &mut Vec<&Living>, selection: &mut Selection) {
-    let users = || talk.iter().enumerate().filter(|(_, row)| row.entry.is_said_by_user());
+fn repeat(talk: &mut Vec<&LiveMessage>, selection: &mut Selection) {
+    let users = || talk.iter().enumerate().filter(|(_, row)| row.facts.is_said_by_user());
     if let (Some((last, row)), true) = (users().next_back(), users().count() > 1) {
         selection.replay = Some(row.seq);
         selection.dropped = talk.iter().skip(last).map(|row| row.seq).collect();
@@ -95,7 +95,7 @@ fn repeat(talk: &mut Vec<&Living>, selection: &mut Selection) {
 }
 
 /// The index of the first message that stays.
-fn draw(window: &Window, talk: &[&Living], settings: &Compaction, wish: Wish) -> usize {
+fn draw(window: &Context, talk: &[&LiveMessage], settings: &CompactionSettings, wish: Wish) -> usize {
     let torn = torn(talk);
     let is_whole = |line: usize| torn.get(line).is_none_or(|&open| open == 0);
     let mut line = wished(talk, settings, wish.budget, &is_whole);
@@ -112,15 +112,15 @@ fn draw(window: &Window, talk: &[&Living], settings: &Compaction, wish: Wish) ->
 }
 
 /// For each line between messages, how many exchanges it would tear apart.
-fn torn(talk: &[&Living]) -> Vec<i64> {
+fn torn(talk: &[&LiveMessage]) -> Vec<i64> {
     let mut change = vec![0i64; talk.len() + 2];
     let mut calls: HashMap<&str, usize> = HashMap::new();
     for (at, row) in talk.iter().enumerate() {
-        for part in &row.entry.parts {
+        for part in &row.facts.parts {
             let Some(call) = part.call.as_deref() else { continue };
             match part.kind {
-                Kind::Call => drop(calls.insert(call, at)),
-                Kind::Result => {
+                PartKind::Call => drop(calls.insert(call, at)),
+                PartKind::Result => {
                     if let Some(&called) = calls.get(call) {
                         // Lines behind the call up to the one before the result.
                         change[called + 1] += 1;
@@ -140,12 +140,17 @@ fn torn(talk: &[&Living]) -> Vec<i64> {
 }
 
 /// Where the line would be drawn by the budget alone.
-fn wished(talk: &[&Living], settings: &Compaction, budget: u64, is_whole: &dyn Fn(usize) -> bool) -> usize {
+fn wished(
+    talk: &[&LiveMessage],
+    settings: &CompactionSettings,
+    budget: u64,
+    is_whole: &dyn Fn(usize) -> bool,
+) -> usize {
     let Some(tail) = settings.tail else { return talk.len() };
     let (mut line, mut left, mut turns) = (talk.len(), budget, 0u32);
     while line > 0 && tail.turns.is_none_or(|most| turns < most) {
         let before = talk.get(..line).unwrap_or_default();
-        let start = before.iter().rposition(|row| row.entry.is_said_by_user()).unwrap_or(0);
+        let start = before.iter().rposition(|row| row.facts.is_said_by_user()).unwrap_or(0);
         let turn = before.get(start..).unwrap_or_default();
         let size = turn.iter().map(|row| row.chars).fold(0, u64::saturating_add);
         if size > left {
@@ -159,7 +164,7 @@ fn wished(talk: &[&Living], settings: &Compaction, budget: u64, is_whole: &dyn F
 }
 
 /// Of a turn that does not fit, the longest end that does.
-fn split(turn: &[&Living], start: usize, left: u64, is_whole: &dyn Fn(usize) -> bool) -> Option<usize> {
+fn split(turn: &[&LiveMessage], start: usize, left: u64, is_whole: &dyn Fn(usize) -> bool) -> Option<usize> {
     let (mut size, mut best) = (0u64, None);
     for (offset, row) in turn.iter().enumerate().skip(1).rev() {
         size = size.saturating_add(row.chars);

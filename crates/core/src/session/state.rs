@@ -5,16 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::effect::Request;
-use super::entry::{Entry, Seq};
+use super::effect::RequestFacts;
+use super::message::{Seq, SessionMessage};
 use crate::cache::Lifetime;
 use crate::calibration::Calibration;
-use crate::compaction::Compaction;
+use crate::compaction::CompactionSettings;
 
 /// What a session remembers beside its messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub struct SessionState {
     /// The compaction that holds; none if the session was never compacted.
     pub pivot: Option<Pivot>,
     /// Failures of the summariser.
@@ -25,7 +25,7 @@ pub struct State {
     /// a window is made anew at each compaction and in each process.
     pub lifetime: Lifetime,
     /// The last request that was wanted: how full a window is depends on the model.
-    pub request: Request,
+    pub request: RequestFacts,
     /// When the last request was made.
     pub last_request: Option<i64>,
     /// The newest message that a model has been sent.
@@ -53,7 +53,7 @@ pub struct Pivot {
 impl Pivot {
     /// Where a living message stands: what always stays, marker and summary, what the compaction kept, and the rest
     /// as it was said.
-    pub fn rank(pivot: Option<&Pivot>, seq: Seq, entry: &Entry) -> (u8, Seq) {
+    pub fn rank(pivot: Option<&Pivot>, seq: Seq, entry: &SessionMessage) -> (u8, Seq) {
         let is = |test: fn(&Pivot, Seq) -> bool| pivot.is_some_and(|pivot| test(pivot, seq));
         let rank = if entry.is_fixed() && is(|pivot, seq| seq < pivot.live_from) {
             0
@@ -80,7 +80,7 @@ pub struct Breaker {
 
 impl Breaker {
     /// Whether a model may be asked. After its time an open breaker lets one question through.
-    pub fn allows(&self, settings: &Compaction, now: i64) -> bool {
+    pub fn allows(&self, settings: &CompactionSettings, now: i64) -> bool {
         self.opened.is_none_or(|opened| {
             let age = now.saturating_sub(opened);
             // A clock that jumped back must not keep it open for ever.
@@ -89,7 +89,7 @@ impl Breaker {
     }
 
     /// Takes in a failure. Says whether it opened just now.
-    pub(super) fn fail(&mut self, settings: &Compaction, now: i64) -> bool {
+    pub(super) fn fail(&mut self, settings: &CompactionSettings, now: i64) -> bool {
         self.failures = self.failures.saturating_add(1);
         if self.failures < settings.breaker.max(1) {
             return false;

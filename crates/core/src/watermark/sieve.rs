@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::{FirstCheck, Watermark};
 use crate::memory::Memory;
 use crate::names::Name;
-use crate::outline::{Nature, Outline, PartIx};
-use crate::tools::Mask;
+use crate::outline::{Outline, PartFlags, PartIx};
+use crate::tool_filter::Mask;
 
 /// What one part means to the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +28,12 @@ const CUT: u8 = 2;
 pub(crate) struct Sieve<'a> {
     outline: &'a Outline,
     memory: &'a Memory,
-    natures: &'a [Nature],
+    flags: &'a [PartFlags],
     tools: &'a [Name],
     mask: Mask<'a>,
     /// One bit per status that counts.
     statuses: u32,
-    /// What skimming needs to know of a nature: [`RESULT`] if it counts, [`CUT`] if it was cut before.
+    /// What skimming needs to know of a flag byte: [`RESULT`] if it counts, [`CUT`] if it was cut before.
     bits: [u8; 256],
     /// One if a tool may be touched, by its number modulo 64; none if there are too many tools for that.
     allowed: Option<[u8; 64]>,
@@ -43,12 +43,12 @@ pub(crate) struct Sieve<'a> {
 
 impl<'a> Sieve<'a> {
     pub(crate) fn new(outline: &'a Outline, policy: &'a Watermark, memory: &'a Memory) -> Self {
-        let (natures, tools) = outline.natures();
+        let (flags, tools) = outline.scan_columns();
         let mask = policy.tools.mask(outline.tool_names());
         let statuses = policy.statuses.iter().fold(0, |bits, &status| bits | 1 << status as u32);
         let bits = std::array::from_fn(|byte| {
-            let nature = Nature::from_byte(byte as u8);
-            match (nature.is_result_in(statuses), nature.is_cut()) {
+            let flags = PartFlags::from_byte(byte as u8);
+            match (flags.is_result_in(statuses), flags.is_cut()) {
                 (true, true) => CUT,
                 (true, false) => RESULT,
                 (false, _) => 0,
@@ -58,7 +58,7 @@ impl<'a> Sieve<'a> {
         Self {
             outline,
             memory,
-            natures,
+            flags,
             tools,
             mask,
             statuses,
@@ -71,18 +71,18 @@ impl<'a> Sieve<'a> {
 
     pub(crate) fn meaning(&self, part: PartIx) -> Meaning {
         let index = part.0 as usize;
-        match (self.natures.get(index), self.tools.get(index)) {
-            (Some(&nature), Some(&tool)) => self.judge(part, nature, tool),
+        match (self.flags.get(index), self.tools.get(index)) {
+            (Some(&flags), Some(&tool)) => self.judge(part, flags, tool),
             _ => Meaning::Passed,
         }
     }
 
     #[inline]
-    fn judge(&self, part: PartIx, nature: Nature, tool: Name) -> Meaning {
-        if !nature.is_result_in(self.statuses) {
+    fn judge(&self, part: PartIx, flags: PartFlags, tool: Name) -> Meaning {
+        if !flags.is_result_in(self.statuses) {
             return Meaning::Passed;
         }
-        let cut = nature.is_cut() || (self.remembers && self.memory.cut(self.outline, part).is_some());
+        let cut = flags.is_cut() || (self.remembers && self.memory.cut(self.outline, part).is_some());
         if self.remembers && self.memory.is_pinned(part) {
             return Meaning::Passed;
         }
@@ -108,12 +108,12 @@ impl<'a> Sieve<'a> {
         }
         let allowed = self.allowed.as_ref()?;
         let slice = range.start as usize..range.end as usize;
-        let natures = self.natures.get(slice.clone())?;
+        let flags = self.flags.get(slice.clone())?;
         let tools = self.tools.get(slice.clone())?;
         let sizes = sizes.get(slice)?;
         let (mut sum, mut count, mut seen) = (0, 0, 0);
-        for ((nature, tool), &size) in natures.iter().zip(tools).zip(sizes) {
-            let bits = self.bits[usize::from(nature.byte())];
+        for ((flags, tool), &size) in flags.iter().zip(tools).zip(sizes) {
+            let bits = self.bits[usize::from(flags.byte())];
             seen |= bits;
             let counts = u64::from(bits & allowed[tool.index() & 63]);
             sum += estimate(size.into()) & counts.wrapping_neg();
@@ -126,11 +126,11 @@ impl<'a> Sieve<'a> {
     #[inline]
     pub(super) fn newest_first(&self, range: Range<u32>) -> impl Iterator<Item = (PartIx, Meaning)> {
         let slice = range.start as usize..range.end as usize;
-        let natures = self.natures.get(slice.clone()).unwrap_or_default();
+        let flags = self.flags.get(slice.clone()).unwrap_or_default();
         let tools = self.tools.get(slice).unwrap_or_default();
-        natures.iter().zip(tools).enumerate().rev().map(move |(index, (&nature, &tool))| {
+        flags.iter().zip(tools).enumerate().rev().map(move |(index, (&flags, &tool))| {
             let part = PartIx(range.start + index as u32);
-            (part, self.judge(part, nature, tool))
+            (part, self.judge(part, flags, tool))
         })
     }
 }

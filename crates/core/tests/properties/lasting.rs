@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::sample::select;
 use secateur::{
-    Action, Budget, Crossing, Cut, Extent, Family, Keep, KeepLast, Lasting, Memory, Outline, PartIx, Plan,
-    Policy, Remembered, Situation, Tools, Trigger, Verdict,
+    Action, Budget, Crossing, Cut, Extent, Family, Keep, KeepLast, KeepLastTrigger, Lasting, Memory, Outline,
+    PartIx, Plan, Policy, RememberedCut, Situation, ToolFilter, Verdict,
 };
 
 use crate::config;
@@ -31,11 +31,11 @@ fn estimating_policy() -> impl Strategy<Value = Policy> {
     (keep_last_policy(), 1_000..100_000u64, 0..2u64).prop_map(|(mut policy, threshold, keep)| {
         if let Family::KeepLast(rule) = &mut policy.family {
             *rule = KeepLast {
-                trigger: Trigger::InputTokens,
+                trigger: KeepLastTrigger::InputTokens,
                 threshold,
                 keep,
                 clear_at_least: 0,
-                tools: Tools::default(),
+                tools: ToolFilter::default(),
                 ..rule.clone()
             };
         }
@@ -123,7 +123,7 @@ fn check_growth(scene: &Scene) -> Result<(), TestCaseError> {
         append(&mut outline, message);
         let plan = scene.plan(&outline, &memory);
         check_not_cleared_twice(&plan, &outline, &memory)?;
-        let before: BTreeMap<PartIx, Remembered> = memory.cuts().map(|(part, &cut)| (part, cut)).collect();
+        let before: BTreeMap<PartIx, RememberedCut> = memory.cuts().map(|(part, &cut)| (part, cut)).collect();
         memory = scene.committed(&outline, &plan, memory);
         for (part, then) in before {
             let Some(now) = memory.cut(&outline, part) else {

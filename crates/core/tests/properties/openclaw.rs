@@ -6,8 +6,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use secateur::{
-    Action, Family, Kind, Memory, MessageFacts, MessageIx, Outline, PLACEHOLDER, Pairs, PartIx, Pass, Role,
-    Thinking, Unit, trim_note,
+    Action, Family, Memory, MessageFacts, MessageIx, Outline, PLACEHOLDER, PartIx, PartKind, Pass, Role,
+    SurrogatePairs, Thinking, Unit, trim_note,
 };
 
 use crate::config;
@@ -19,11 +19,11 @@ use crate::scene::{Scene, scenes_of};
 fn chars(outline: &Outline, thinking: Thinking, part: PartIx) -> u64 {
     let images = 8_000 * outline.images(part);
     match outline.kind(part) {
-        Kind::Text => outline.units(part),
-        Kind::Reasoning if thinking == Thinking::Sent => outline.units(part),
-        Kind::Call => outline.size(part, Unit::JsJson),
-        Kind::Result => outline.units(part) + images,
-        Kind::Media => images,
+        PartKind::Text => outline.units(part),
+        PartKind::Reasoning if thinking == Thinking::Sent => outline.units(part),
+        PartKind::Call => outline.size(part, Unit::JsJson),
+        PartKind::Result => outline.units(part) + images,
+        PartKind::Media => images,
         _ => 0,
     }
 }
@@ -35,7 +35,7 @@ fn eligible(outline: &Outline) -> Vec<PartIx> {
     let cutoff = outline.messages().filter(is(Role::Assistant)).rev().nth(2);
     let (Some(start), Some(cutoff)) = (start, cutoff) else { return Vec::new() };
     let within = |part: &PartIx| (start..cutoff).contains(&outline.owner(*part));
-    let plain = |part: &PartIx| outline.kind(*part) == Kind::Result && outline.images(*part) == 0;
+    let plain = |part: &PartIx| outline.kind(*part) == PartKind::Result && outline.images(*part) == 0;
     outline.parts().filter(within).filter(plain).filter(|&part| !outline.is_cut(part)).collect()
 }
 
@@ -59,7 +59,7 @@ fn adaptive(outline: &Outline, case: &Case) -> Vec<(PartIx, Action)> {
         if joined > 4_000 {
             now[part.0 as usize] =
                 1_500 + "\n...\n".len() as u64 + 1_500 + trim_note(1_500, 1_500, joined).len() as u64;
-            done.push((part, Action::Trim { head: 1_500, tail: 1_500, pairs: Pairs::Split }));
+            done.push((part, Action::Trim { head: 1_500, tail: 1_500, pairs: SurrogatePairs::Split }));
         }
     }
     if ratio(&now) < 0.5 || eligible.iter().map(|part| now[part.0 as usize]).sum::<u64>() < case.least {

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use secateur::{Kind, Memory, MessageIx, Outline, PartIx, Pass, Role, Situation, Status, Unit};
+use secateur::{Memory, MessageIx, Outline, PartIx, PartKind, Pass, Role, Situation, ToolStatus, Unit};
 
 use crate::config;
 use crate::outlines::heavy_messages;
@@ -44,7 +44,7 @@ fn opencode(outline: &Outline) -> BTreeSet<PartIx> {
             break 'walk;
         }
         for part in parts_newest_first(outline, message) {
-            if outline.kind(part) != Kind::Result || outline.status(part) != Status::Completed {
+            if outline.kind(part) != PartKind::Result || outline.status(part) != ToolStatus::Completed {
                 continue;
             }
             if outline.tool(part) == Some("skill") {
@@ -81,8 +81,8 @@ fn openagentic(outline: &Outline) -> BTreeSet<PartIx> {
             continue;
         }
         for part in parts_newest_first(outline, message) {
-            let finished = matches!(outline.status(part), Status::Completed | Status::Error);
-            if outline.kind(part) != Kind::Result || !finished {
+            let finished = matches!(outline.status(part), ToolStatus::Completed | ToolStatus::Error);
+            if outline.kind(part) != PartKind::Result || !finished {
                 continue;
             }
             if outline.is_cut(part) {
@@ -105,8 +105,8 @@ fn openagentic(outline: &Outline) -> BTreeSet<PartIx> {
 
 /// Qwery of February 2026: `checkPrune`.
 fn qwery_may_prune(outline: &Outline, part: PartIx) -> bool {
-    outline.kind(part) == Kind::Result
-        && matches!(outline.status(part), Status::Completed | Status::Error)
+    outline.kind(part) == PartKind::Result
+        && matches!(outline.status(part), ToolStatus::Completed | ToolStatus::Error)
         && outline.tool(part) != Some("skill")
         && !outline.is_cut(part)
 }
@@ -148,7 +148,7 @@ fn qwery(outline: &Outline) -> BTreeSet<PartIx> {
 /// The Anthropic API's `clear_tool_uses_20250919` with its defaults; our summaries are never cut.
 fn anthropic(outline: &Outline, input_tokens: u64) -> BTreeSet<PartIx> {
     let mut results: Vec<PartIx> =
-        outline.parts().filter(|&part| outline.kind(part) == Kind::Result).collect();
+        outline.parts().filter(|&part| outline.kind(part) == PartKind::Result).collect();
     results.truncate(results.len().saturating_sub(3));
     results.retain(|&part| !outline.is_cut(part) && !outline.is_summary(outline.owner(part)));
     if input_tokens > 100_000 { results.into_iter().collect() } else { BTreeSet::new() }

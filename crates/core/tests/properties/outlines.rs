@@ -6,8 +6,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use secateur::{
-    Call, Class, Cut, Kind, Lines, Measures, MessageFacts, MessageIx, Outline, PLACEHOLDER, Pairs, PartFacts,
-    Role, Sizes, Status, Trim, Usage, Vocabulary,
+    Cut, LineRange, Measures, MessageFacts, MessageIx, ModelCall, Outline, PLACEHOLDER, PartFacts, PartKind,
+    Role, Sizes, SurrogatePairs, ToolClass, ToolStatus, Trim, Usage, Vocabulary,
 };
 
 /// A message with its parts.
@@ -42,25 +42,25 @@ const TOOLS: [Option<&str>; 12] = [
     None,
 ];
 
-const CLASSES: [Class; 8] = [
-    Class::Read,
-    Class::Read,
-    Class::Read,
-    Class::Edit,
-    Class::Edit,
-    Class::Shell,
-    Class::Agent,
-    Class::Other,
+const CLASSES: [ToolClass; 8] = [
+    ToolClass::Read,
+    ToolClass::Read,
+    ToolClass::Read,
+    ToolClass::Edit,
+    ToolClass::Edit,
+    ToolClass::Shell,
+    ToolClass::Agent,
+    ToolClass::Other,
 ];
 
 /// Few enough that reads and edits meet; one names two files.
 const SUBJECTS: [Option<&str>; 4] = [Some("/a"), Some("/b"), Some("/a\n/b"), None];
 
-const LINES: [Lines; 4] = [
-    Lines::ALL,
-    Lines { first: 1, last: 50 },
-    Lines { first: 10, last: 20 },
-    Lines { first: 30, last: Lines::END },
+const LINES: [LineRange; 4] = [
+    LineRange::ALL,
+    LineRange { first: 1, last: 50 },
+    LineRange { first: 10, last: 20 },
+    LineRange { first: 30, last: LineRange::END },
 ];
 
 const ROLES: [Role; 11] = [
@@ -77,36 +77,36 @@ const ROLES: [Role; 11] = [
     Role::Other,
 ];
 
-const KINDS: [Kind; 16] = [
-    Kind::Result,
-    Kind::Result,
-    Kind::Result,
-    Kind::Result,
-    Kind::Result,
-    Kind::Result,
-    Kind::Result,
-    Kind::Result,
-    Kind::Call,
-    Kind::Call,
-    Kind::Text,
-    Kind::Reasoning,
-    Kind::Signature,
-    Kind::Media,
-    Kind::Compaction,
-    Kind::Other,
+const KINDS: [PartKind; 16] = [
+    PartKind::Result,
+    PartKind::Result,
+    PartKind::Result,
+    PartKind::Result,
+    PartKind::Result,
+    PartKind::Result,
+    PartKind::Result,
+    PartKind::Result,
+    PartKind::Call,
+    PartKind::Call,
+    PartKind::Text,
+    PartKind::Reasoning,
+    PartKind::Signature,
+    PartKind::Media,
+    PartKind::Compaction,
+    PartKind::Other,
 ];
 
-const STATUSES: [Status; 10] = [
-    Status::Completed,
-    Status::Completed,
-    Status::Completed,
-    Status::Completed,
-    Status::Completed,
-    Status::Error,
-    Status::Error,
-    Status::None,
-    Status::Pending,
-    Status::Running,
+const STATUSES: [ToolStatus; 10] = [
+    ToolStatus::Completed,
+    ToolStatus::Completed,
+    ToolStatus::Completed,
+    ToolStatus::Completed,
+    ToolStatus::Completed,
+    ToolStatus::Error,
+    ToolStatus::Error,
+    ToolStatus::None,
+    ToolStatus::Pending,
+    ToolStatus::Running,
 ];
 
 /// Every measure there is, so that any policy finds what it needs.
@@ -116,9 +116,9 @@ pub(crate) fn all_measures() -> Measures {
         py_json: true,
         weighted: true,
         source: true,
-        digest: true,
+        excerpt: true,
         tokens: Some(Vocabulary::O200k),
-        trimmed: Some(Trim { max: 4_000, head: 1_500, tail: 1_500, pairs: Pairs::Whole }),
+        trimmed: Some(Trim { max: 4_000, head: 1_500, tail: 1_500, pairs: SurrogatePairs::Whole }),
         placeholder: Some(PLACEHOLDER.into()),
     }
 }
@@ -145,7 +145,7 @@ pub(crate) fn append(outline: &mut Outline, message: &Message) {
 pub(crate) fn report(outline: &mut Outline, message: &Message) {
     if let Some((time, usage)) = message.report {
         let message = MessageIx(outline.message_count() as u32 - 1);
-        outline.push_call(Call { message, time: Some(time).filter(|&time| time > 0), usage });
+        outline.push_model_call(ModelCall { message, time: Some(time).filter(|&time| time > 0), usage });
     }
 }
 
@@ -289,7 +289,7 @@ fn sizes(units: u64, mut digits: Digits) -> Sizes {
         weighted,
         trimmed: weighted.min(3_000),
         tokens: units / 4 + spread,
-        digest: if units < 1_000 { 0 } else { spread },
+        excerpt: if units < 1_000 { 0 } else { spread },
         // Few enough that some outputs come twice.
         source: 1 + u64::from(digits.next(200)),
     }

@@ -6,8 +6,8 @@
 
 use proptest::prelude::*;
 use secateur::{
-    Action, AtSummary, Cut, Extent, Family, Idle, Images, Keep, KeepLast, Kind, Memory, MessageIx, Outline,
-    PartIx, Pass, Plan, Policy, Ratio, Reason, Role, TurnMessage, Verdict, Watermark,
+    Action, AtSummary, Cut, Extent, Family, Idle, Images, Keep, KeepLast, Memory, MessageIx, Outline, PartIx,
+    PartKind, Pass, Plan, Policy, Ratio, Reason, Role, TurnMessage, Verdict, Watermark,
 };
 
 use crate::config;
@@ -70,7 +70,7 @@ fn is_summary(outline: &Outline, message: MessageIx) -> bool {
 fn check_watermark(rule: &Watermark, outline: &Outline, cut: &Cut) -> Result<(), TestCaseError> {
     let (part, message) = (cut.part, outline.owner(cut.part));
     prop_assert_eq!((cut.action, cut.reason), (Action::Clear, Reason::BeyondProtected));
-    prop_assert_eq!(outline.kind(part), Kind::Result);
+    prop_assert_eq!(outline.kind(part), PartKind::Result);
     prop_assert!(rule.statuses.contains(&outline.status(part)), "unfinished results stay");
     prop_assert!(!is_summary(outline, message), "summaries stay");
     let last_summary = outline.messages().rfind(|&other| is_summary(outline, other));
@@ -90,7 +90,7 @@ fn check_watermark(rule: &Watermark, outline: &Outline, cut: &Cut) -> Result<(),
 /// What the ratio family promises of one of its cuts.
 fn check_ratio(rule: &Ratio, outline: &Outline, cut: &Cut) -> Result<(), TestCaseError> {
     let (part, message) = (cut.part, outline.owner(cut.part));
-    prop_assert_eq!(outline.kind(part), Kind::Result);
+    prop_assert_eq!(outline.kind(part), PartKind::Result);
     prop_assert!(rule.images == Images::Replace || outline.images(part) == 0, "images stay");
     let first_user = users(outline).last();
     prop_assert!(first_user.is_some_and(|user| message >= user), "what comes before the first user stays");
@@ -111,17 +111,17 @@ fn check_ratio(rule: &Ratio, outline: &Outline, cut: &Cut) -> Result<(), TestCas
 /// What the keep-last family promises of one of its cuts.
 fn check_keep_last(rule: &KeepLast, outline: &Outline, plan: &Plan, cut: &Cut) -> Result<(), TestCaseError> {
     prop_assert_eq!((cut.action, cut.reason), (Action::Clear, Reason::OlderThanKept));
-    let is_result = |part: &PartIx| outline.kind(*part) == Kind::Result;
+    let is_result = |part: &PartIx| outline.kind(*part) == PartKind::Result;
     let newer = outline.parts().filter(is_result).filter(|&part| part > cut.part).count() as u64;
     prop_assert!(newer >= rule.keep, "the newest results stay");
     if !is_result(&cut.part) {
         prop_assert!(
-            rule.clear_inputs && outline.kind(cut.part) == Kind::Call,
+            rule.clear_inputs && outline.kind(cut.part) == PartKind::Call,
             "only inputs go with results"
         );
         // The same id may be used again later, for another call with a result of its own.
         let same_id = |part: &PartIx| outline.call(*part) == outline.call(cut.part);
-        let is_call = |part: &PartIx| outline.kind(*part) == Kind::Call;
+        let is_call = |part: &PartIx| outline.kind(*part) == PartKind::Call;
         let mut later = outline.parts().filter(|&part| part > cut.part).filter(same_id);
         let answer = later.find(|part| is_call(part) || is_result(part) && plan.cut(*part).is_some());
         prop_assert!(answer.is_some_and(|part| is_result(&part)), "an input goes only with its result");
@@ -133,7 +133,7 @@ fn check_keep_last(rule: &KeepLast, outline: &Outline, plan: &Plan, cut: &Cut) -
 fn check_budget(policy: &Policy, outline: &Outline, cut: &Cut) -> Result<(), TestCaseError> {
     let message = outline.owner(cut.part);
     prop_assert!(users(outline).next().is_some_and(|user| message < user), "the newest turn stays");
-    prop_assert!(matches!(outline.kind(cut.part), Kind::Result | Kind::Media));
+    prop_assert!(matches!(outline.kind(cut.part), PartKind::Result | PartKind::Media));
     match cut.reason {
         Reason::ByteBudget => {
             prop_assert!(cut.action == Action::Clear && policy.budget.bytes.is_some());
@@ -166,7 +166,7 @@ fn check_protection(scene: &Scene) -> Result<(), TestCaseError> {
     for cut in &plan.cuts {
         let tool = outline.tool(cut.part).unwrap_or_default();
         // What a user attached belongs to no tool; only the budget touches it.
-        let attached = outline.kind(cut.part) == Kind::Media && outline.tool(cut.part).is_none();
+        let attached = outline.kind(cut.part) == PartKind::Media && outline.tool(cut.part).is_none();
         prop_assert!(attached || policy.tools().allows(tool), "{tool:?} is denied");
         match &policy.family {
             _ if by_budget(cut) => check_budget(policy, &outline, cut)?,
@@ -187,7 +187,8 @@ fn check_budget_kept(scene: &Scene) -> Result<(), TestCaseError> {
     let last_user = users(&outline).next();
     let (mut bytes, mut media) = (0, 0);
     let mut spared = Vec::new();
-    for part in outline.parts().filter(|&part| !matches!(outline.kind(part), Kind::Other | Kind::Compaction))
+    for part in
+        outline.parts().filter(|&part| !matches!(outline.kind(part), PartKind::Other | PartKind::Compaction))
     {
         let whole = outline.bytes(part);
         bytes += match plan.cut(part).map(|cut| cut.action) {
@@ -201,7 +202,7 @@ fn check_budget_kept(scene: &Scene) -> Result<(), TestCaseError> {
             spared.push(part);
         }
     }
-    spared.retain(|&part| matches!(outline.kind(part), Kind::Result | Kind::Media));
+    spared.retain(|&part| matches!(outline.kind(part), PartKind::Result | PartKind::Media));
     spared.retain(|&part| !outline.is_summary(outline.owner(part)));
     spared.retain(|&part| policy.tools().allows(outline.tool(part).unwrap_or_default()));
     spared.retain(|&part| policy.enabled && last_user.is_some_and(|user| outline.owner(part) < user));

@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use secateur::{
     Ages, AtSummary, Budget, Cap, Characters, Crossing, Extent, Family, FirstCheck, Fold, Images, Inputs,
-    KeepLast, Lasting, Meter, Mode, Obstacle, PLACEHOLDER, Pairs, Policy, Pressure, Profile, Profiles, Ratio,
-    Rent, Rounding, Status, Tools, Trigger, Trim, TurnMessage, Unit, Watermark,
+    KeepLast, KeepLastTrigger, Lasting, Meter, Obstacle, PLACEHOLDER, Policy, Pressure, Profile, Profiles,
+    Ratio, RatioMode, Rent, Rounding, SurrogatePairs, ToolFilter, ToolStatus, Trim, TurnMessage, Unit,
+    Watermark,
 };
 
 /// Every profile that comes with the crate.
@@ -115,10 +116,16 @@ fn watermark() -> impl Strategy<Value = Watermark> {
         select(vec![Obstacle::Stop, Obstacle::Skip]),
         select(vec![FirstCheck::Tool, FirstCheck::EarlierCut]),
     );
-    let all = vec![Status::None, Status::Pending, Status::Running, Status::Completed, Status::Error];
+    let all = vec![
+        ToolStatus::None,
+        ToolStatus::Pending,
+        ToolStatus::Running,
+        ToolStatus::Completed,
+        ToolStatus::Error,
+    ];
     let statuses = prop_oneof![
-        2 => Just(vec![Status::Completed]),
-        2 => Just(vec![Status::Completed, Status::Error]),
+        2 => Just(vec![ToolStatus::Completed]),
+        2 => Just(vec![ToolStatus::Completed, ToolStatus::Error]),
         1 => subsequence(all, 1..=5),
     ];
     (tokens(), tokens(), meter(), reach, crossing, obstacles, statuses, tools()).prop_map(
@@ -178,7 +185,7 @@ fn meter() -> impl Strategy<Value = Meter> {
 }
 
 fn ratio() -> impl Strategy<Value = Ratio> {
-    let mode = select(vec![Mode::Adaptive, Mode::Aggressive, Mode::CacheTtl]);
+    let mode = select(vec![RatioMode::Adaptive, RatioMode::Aggressive, RatioMode::CacheTtl]);
     let share = || prop_oneof![2 => Just(0.0), 2 => Just(0.3), 2 => Just(0.5), 1 => 0.0..=1.0];
     let min_prunable = prop_oneof![2 => Just(0), 2 => 1..5_000u64, 2 => Just(50_000), 1 => Just(u64::MAX)];
     let images = select(vec![Images::Protect, Images::Replace]);
@@ -229,7 +236,7 @@ fn trim() -> impl Strategy<Value = Trim> {
     let builtin = (Just(4_000), Just(1_500), Just(1_500));
     let small = (0..100u64, 0..60u64, 0..60u64);
     let wide = (0..5_000u64, select(vec![0, 2_000, u64::MAX]), select(vec![0, 2_000, u64::MAX]));
-    let pairs = select(vec![Pairs::Split, Pairs::Whole]);
+    let pairs = select(vec![SurrogatePairs::Split, SurrogatePairs::Whole]);
     (prop_oneof![3 => builtin, 2 => small, 1 => wide], pairs).prop_map(|((max, head, tail), pairs)| Trim {
         max,
         head,
@@ -254,7 +261,7 @@ fn characters() -> impl Strategy<Value = Characters> {
 }
 
 fn keep_last() -> impl Strategy<Value = KeepLast> {
-    let trigger = select(vec![Trigger::InputTokens, Trigger::ToolUses]);
+    let trigger = select(vec![KeepLastTrigger::InputTokens, KeepLastTrigger::ToolUses]);
     let threshold = prop_oneof![3 => Just(0), 2 => 1..20u64, 4 => 20..150_000u64, 1 => Just(u64::MAX)];
     let keep = prop_oneof![8 => 0..5u64, 1 => Just(u64::MAX)];
     let least = prop_oneof![3 => Just(0), 2 => 1..5_000u64, 1 => Just(u64::MAX)];
@@ -314,12 +321,12 @@ fn ages() -> impl Strategy<Value = Ages> {
     )
 }
 
-fn tools() -> impl Strategy<Value = Tools> {
+fn tools() -> impl Strategy<Value = ToolFilter> {
     let patterns = |most| subsequence(vec!["skill", "Skill", "mcp.*", "*sh", "read"], 0..=most);
     let own = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect();
     let allow = prop_oneof![3 => Just(Vec::new()), 1 => patterns(3)];
     let fold = select(vec![Fold::Exact, Fold::Lower, Fold::TrimLower]);
-    (allow, patterns(2), fold).prop_map(move |(allow, deny, fold)| Tools {
+    (allow, patterns(2), fold).prop_map(move |(allow, deny, fold)| ToolFilter {
         allow: own(allow),
         deny: own(deny),
         fold,

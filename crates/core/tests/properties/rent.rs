@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use secateur::{
-    Action, Ages, Budget, Cache, Class, Cut, Family, Kind, Memory, MessageIx, Need, Outline, PartIx, Policy,
-    Reason, Rent, Role, Situation, Status,
+    Action, Ages, Budget, Cache, Cut, CutPurpose, Family, Memory, MessageIx, Outline, PartIx, PartKind,
+    Policy, Reason, Rent, Role, Situation, ToolClass, ToolStatus,
 };
 
 use crate::config;
@@ -14,7 +14,7 @@ use crate::scene::{Scene, scenes};
 
 /// How many calls have had a message in their context.
 fn age(outline: &Outline, message: MessageIx) -> u32 {
-    let calls = outline.calls();
+    let calls = outline.model_calls();
     if !calls.is_empty() {
         return calls.iter().filter(|call| call.message > message).count() as u32;
     }
@@ -25,20 +25,20 @@ fn age(outline: &Outline, message: MessageIx) -> u32 {
         if is_answer && may_answer && later > message {
             age += 1;
         }
-        let has_result = outline.parts_of(later).any(|part| outline.kind(PartIx(part)) == Kind::Result);
+        let has_result = outline.parts_of(later).any(|part| outline.kind(PartIx(part)) == PartKind::Result);
         may_answer = !is_answer || has_result;
     }
     age
 }
 
 /// The lowest age at which a result could ever go, whatever overtakes it.
-fn lowest(ages: &Ages, class: Class) -> Option<u32> {
+fn lowest(ages: &Ages, class: ToolClass) -> Option<u32> {
     let own = match class {
-        Class::Read => ages.read,
-        Class::Agent => ages.agent,
+        ToolClass::Read => ages.read,
+        ToolClass::Agent => ages.agent,
         _ => ages.other,
     };
-    let overtaken = [ages.covered, ages.edited].into_iter().filter(|_| class == Class::Read);
+    let overtaken = [ages.covered, ages.edited].into_iter().filter(|_| class == ToolClass::Read);
     let free = ages.cold.filter(|_| own.is_some());
     overtaken.chain([own, ages.repeated, free]).flatten().min()
 }
@@ -50,26 +50,26 @@ pub(crate) fn check(rule: &Rent, outline: &Outline, scene: &Scene, cut: &Cut) ->
     prop_assert!(!outline.is_summary(outline.owner(part)), "summaries stay");
     prop_assert!(cut.after <= cut.before, "a cut takes away");
     let age = age(outline, outline.owner(part));
-    if outline.kind(part) == Kind::Call {
+    if outline.kind(part) == PartKind::Call {
         let inputs = rule.inputs.expect("inputs go only if the rule says so");
         prop_assert!(age >= inputs.age && outline.units(part) >= inputs.least_chars);
         return Ok(());
     }
-    prop_assert_eq!(outline.kind(part), Kind::Result);
-    prop_assert!(matches!(outline.status(part), Status::Completed | Status::None), "errors stay");
+    prop_assert_eq!(outline.kind(part), PartKind::Result);
+    prop_assert!(matches!(outline.status(part), ToolStatus::Completed | ToolStatus::None), "errors stay");
     prop_assert!(outline.units(part) >= rule.least_chars, "short results stay");
     match (cut.action, cut.reason) {
         (Action::Clear, Reason::Rent | Reason::CacheCold | Reason::Pressure) => {
             let lowest = lowest(&rule.ages, outline.class(part));
             prop_assert!(lowest.is_some_and(|lowest| age >= lowest), "{age} is younger than {lowest:?}");
-            let needs_room = scene.situation.need == Need::Room;
+            let needs_room = scene.situation.purpose == CutPurpose::MakeRoom;
             prop_assert!(!needs_room || cut.reason == Reason::Pressure);
         }
         (Action::Trim { head, tail, .. }, Reason::TooLong) => {
             let cap = rule.cap.expect("results are shortened only if the rule says so");
             prop_assert_eq!(head + tail, cap.chars);
             prop_assert!(outline.units(part) > cap.chars && age == 0, "only what is new and too long");
-            prop_assert!(cap.reads || outline.class(part) != Class::Read);
+            prop_assert!(cap.reads || outline.class(part) != ToolClass::Read);
         }
         other => prop_assert!(false, "{other:?} is no cut of this family"),
     }
@@ -78,7 +78,7 @@ pub(crate) fn check(rule: &Rent, outline: &Outline, scene: &Scene, cut: &Cut) ->
 
 /// The same scene with a cache of another price and another margin, both while the cache is warm.
 fn warm(scene: &Scene, cache: Cache, margin: f64) -> Scene {
-    let situation = Situation { cache, last_request: None, need: Need::Thrift, ..scene.situation };
+    let situation = Situation { cache, last_request: None, purpose: CutPurpose::SaveCost, ..scene.situation };
     let mut policy: Policy = scene.policy.clone();
     if let Family::Rent(rule) = &mut policy.family {
         (rule.margin, rule.pressure) = (margin, None);
@@ -113,9 +113,9 @@ proptest! {
     fn room_takes_at_least_what_pays(mut scene in scenes(rent_policy())) {
         // With room made, a budget may need nothing more.
         scene.policy.budget = Budget::default();
-        let wanting = |need| Scene { situation: Situation { need, ..scene.situation }, ..scene.clone() };
-        let (_, thrifty) = wanting(Need::Thrift).first_plan();
-        let (_, roomy) = wanting(Need::Room).first_plan();
+        let wanting = |need| Scene { situation: Situation { purpose: need, ..scene.situation }, ..scene.clone() };
+        let (_, thrifty) = wanting(CutPurpose::SaveCost).first_plan();
+        let (_, roomy) = wanting(CutPurpose::MakeRoom).first_plan();
         for cut in &thrifty.cuts {
             prop_assert!(roomy.cut(cut.part).is_some(), "{cut:?} stays where room is wanted");
         }
@@ -127,7 +127,7 @@ proptest! {
         let free = warm(&scene, Cache::NONE, 3.0);
         let (outline, plan) = free.first_plan();
         let memory = free.committed(&outline, &plan, Memory::default());
-        let wanting = Situation { need: Need::Thrift, ..free.situation };
+        let wanting = Situation { purpose: CutPurpose::SaveCost, ..free.situation };
         prop_assert!(free.policy.plan(&outline, &wanting, &memory).cuts.is_empty());
         prop_assert!(!matches!(plan.idle, Some(secateur::Idle::RentBelowCost { .. })), "{:?}", plan.idle);
     }

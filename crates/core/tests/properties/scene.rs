@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use secateur::{Action, Cache, Memory, Need, Outline, Pairs, Pass, Plan, Policy, Situation, Thinking};
+use secateur::{
+    Action, Cache, CutPurpose, Memory, Outline, Pass, Plan, Policy, Situation, SurrogatePairs, Thinking,
+};
 use serde_json::{Map, Value, json};
 
 use crate::outlines::{Message, build, messages};
@@ -84,7 +86,7 @@ fn situation() -> impl Strategy<Value = Situation> {
     ];
     let input_tokens = prop_oneof![4 => Just(None), 1 => Just(Some(0)), 3 => Just(Some(150_000))];
     let thinking = prop_oneof![Just(Thinking::Sent), Just(Thinking::Dropped)];
-    let need = prop_oneof![3 => Just(Need::Thrift), 1 => Just(Need::Room)];
+    let need = prop_oneof![3 => Just(CutPurpose::SaveCost), 1 => Just(CutPurpose::MakeRoom)];
     (last_request, window, input_tokens, thinking, cache(), need).prop_map(
         |(last_request, window, input_tokens, thinking, cache, need)| Situation {
             now: NOW,
@@ -92,7 +94,7 @@ fn situation() -> impl Strategy<Value = Situation> {
             window,
             input_tokens,
             cache,
-            need,
+            purpose: need,
             pass: Pass::Full,
             thinking,
         },
@@ -116,8 +118,8 @@ pub(crate) fn foreign_memory() -> impl Strategy<Value = Memory> {
     let action = prop_oneof![
         3 => Just(Action::Clear),
         1 => Just(Action::DropMedia),
-        1 => Just(Action::Trim { head: 1_500, tail: 1_500, pairs: Pairs::Whole }),
-        1 => Just(Action::Trim { head: u64::MAX, tail: u64::MAX, pairs: Pairs::Split }),
+        1 => Just(Action::Trim { head: 1_500, tail: 1_500, pairs: SurrogatePairs::Whole }),
+        1 => Just(Action::Trim { head: u64::MAX, tail: u64::MAX, pairs: SurrogatePairs::Split }),
     ];
     let after = prop_oneof![4 => 0..100u64, 4 => 100..300_000u64, 1 => any::<u64>()];
     let source = prop::option::weighted(0.2, any::<u64>());

@@ -1,7 +1,7 @@
 //! The incremental plan is the plain plan, and neither panics.
 
 use proptest::prelude::*;
-use secateur::{Memory, MessageFacts, Outline, PartIx, Tally};
+use secateur::{Memory, MessageFacts, Outline, PartIx, PlanIndex};
 
 use crate::config;
 use crate::outlines::{all_measures, build, messages, report};
@@ -46,7 +46,12 @@ fn apply(then: Then, scene: &Scene, outline: &Outline, memory: &mut Memory) {
 }
 
 /// Advances the tally and holds its plan against the plain one.
-fn check(tally: &mut Tally, scene: &Scene, outline: &Outline, memory: &Memory) -> Result<(), TestCaseError> {
+fn check(
+    tally: &mut PlanIndex,
+    scene: &Scene,
+    outline: &Outline,
+    memory: &Memory,
+) -> Result<(), TestCaseError> {
     let Scene { policy, situation, .. } = scene;
     tally.advance(outline, policy, memory);
     let incremental = tally.plan(outline, policy, situation, memory);
@@ -56,14 +61,14 @@ fn check(tally: &mut Tally, scene: &Scene, outline: &Outline, memory: &Memory) -
 
 /// Advances once at the end.
 fn check_at_once(scene: &Scene, memory: &Memory) -> Result<(), TestCaseError> {
-    check(&mut Tally::default(), scene, &scene.outline(), memory)
+    check(&mut PlanIndex::default(), scene, &scene.outline(), memory)
 }
 
 /// Advances after every message and after every part, with commits and undos between them, and plans each
 /// time.
 fn check_step_by_step(scene: &Scene, thens: &[Then], mut memory: Memory) -> Result<(), TestCaseError> {
     let mut outline = Outline::new(all_measures());
-    let mut tally = Tally::default();
+    let mut tally = PlanIndex::default();
     let mut thens = thens.iter().copied().cycle();
     for message in &scene.messages {
         outline.push_message(message.facts);
@@ -152,7 +157,7 @@ proptest! {
     /// messages without parts went.
     #[test]
     fn after_the_history_was_rewound(scene in scenes(any_policy()), lost in 0..3usize) {
-        let mut tally = Tally::default();
+        let mut tally = PlanIndex::default();
         let mut outline = scene.outline();
         outline.push_message(MessageFacts::default());
         check(&mut tally, &scene, &outline, &Memory::default())?;

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use secateur::Role;
-use secateur::session::{Input, Turn};
+use secateur::session::{Input, TurnState};
 
 use crate::driver::{Scene, profile};
 
@@ -140,7 +140,7 @@ fn qwery_shows_the_summary_without_its_marker() {
     turn(&mut scene, "read all of it", 550_000);
     scene.say(Role::User, "and now", 50);
     scene.ask();
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r"
     00 assistant <summary 1> 1200 chars
     --
@@ -163,7 +163,7 @@ fn the_conversation_goes_on_while_a_summary_is_made_in_the_background() {
     scene.say(Role::User, "thank you", 20);
     scene.ask();
     scene.say(Role::Assistant, "you are welcome", 20);
-    scene.report(150_000, Turn::Over);
+    scene.report(150_000, TurnState::Over);
     scene.say(Role::User, "meanwhile", 50);
     scene.work("read", 20_000);
     scene.ask();
@@ -209,7 +209,7 @@ fn the_conversation_goes_on_while_a_summary_is_made_in_the_background() {
     "#);
 
     // The answer to the request before it says how long that was, which is true no more.
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert!(!scene.show().contains("compaction"), "{}", scene.show());
 }
 
@@ -225,7 +225,7 @@ fn a_request_that_no_longer_fits_waits_for_the_summary_in_the_background() {
     scene.say(Role::User, "thank you", 20);
     scene.ask();
     scene.say(Role::Assistant, "you are welcome", 20);
-    scene.report(150_000, Turn::Over);
+    scene.report(150_000, TurnState::Over);
     scene.say(Role::User, "here is the log", 150_000);
     scene.show();
     scene.ask();

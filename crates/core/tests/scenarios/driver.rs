@@ -3,31 +3,32 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use secateur::session::{
-    Consent, Effect, Entry, EntryPart, Failure, Input, Living, Matter, Means, Nature, Operation, Record,
-    Request, Session, State, Task, Turn,
+    ChangeSet, CompactionFailure, Consent, Effect, Input, LiveMessage, Means, MessageKind, Operation,
+    Proposal, RequestFacts, SessionMachine, SessionMessage, SessionPart, SessionState, SummaryTask,
+    TurnState,
 };
-use secateur::{Cache, Class, Kind, Limits, Profile, Profiles, Role, Sizes, Status, Usage};
+use secateur::{Cache, Limits, PartKind, Profile, Profiles, Role, Sizes, ToolClass, ToolStatus, Usage};
 
 use crate::telling::{name, tell, tell_message};
 
 /// A session under a profile, its surroundings, and what happened since it was last shown.
 pub(crate) struct Scene {
-    pub(crate) machine: Session,
+    pub(crate) machine: SessionMachine,
     pub(crate) limits: Limits,
     pub(crate) now: i64,
     /// What the provider charges for cached input, if that is known.
     pub(crate) cache: Option<Cache>,
     /// What the model makes of the next tasks: a summary of so many characters, or nothing. Later ones succeed.
-    pub(crate) summaries: VecDeque<Result<u64, Failure>>,
+    pub(crate) summaries: VecDeque<Result<u64, CompactionFailure>>,
     /// What the hooks object to.
-    pub(crate) refuses: fn(&Matter) -> bool,
+    pub(crate) refuses: fn(&Proposal) -> bool,
     titles: BTreeMap<u64, String>,
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, SessionMessage>,
     story: Vec<String>,
     /// Cuts of the last request alone.
-    passing: Vec<(u64, secateur::session::MadeCut)>,
-    later: Vec<Task>,
-    summary: Entry,
+    passing: Vec<(u64, secateur::session::SessionCut)>,
+    later: Vec<SummaryTask>,
+    summary: SessionMessage,
     calls: u32,
 }
 
@@ -40,10 +41,10 @@ impl Scene {
     /// An empty session with a model of 200,000 tokens.
     pub(crate) fn of(profile: &Profile) -> Self {
         let limits = Limits { context: 200_000, output: Some(16_000), ..Limits::default() };
-        let mut machine = Session::new(profile, State::default(), []);
+        let mut machine = SessionMachine::new(profile, SessionState::default(), []);
         // From its first request on a session knows its model.
         let now = 1_700_000_000_000;
-        machine.handle(Input::Asked(Request { limits, now, ..Request::default() }));
+        machine.handle(Input::Requested(RequestFacts { limits, now, ..RequestFacts::default() }));
         Self {
             machine,
             limits,
@@ -56,7 +57,7 @@ impl Scene {
             story: Vec::new(),
             passing: Vec::new(),
             later: Vec::new(),
-            summary: Entry::default(),
+            summary: SessionMessage::default(),
             calls: 0,
         }
     }
@@ -67,18 +68,24 @@ impl Scene {
 
     /// Somebody says something.
     pub(crate) fn say(&mut self, role: Role, title: &str, chars: u64) {
-        self.append(title, Entry { role, parts: vec![part(Kind::Text, chars)], ..Entry::default() });
+        self.append(
+            title,
+            SessionMessage { role, parts: vec![part(PartKind::Text, chars)], ..SessionMessage::default() },
+        );
     }
 
     /// The user says something that must stay.
     pub(crate) fn pin(&mut self, title: &str, chars: u64) {
-        let parts = vec![part(Kind::Text, chars)];
-        self.append(title, Entry { role: Role::User, pinned: true, parts, ..Entry::default() });
+        let parts = vec![part(PartKind::Text, chars)];
+        self.append(
+            title,
+            SessionMessage { role: Role::User, pinned: true, parts, ..SessionMessage::default() },
+        );
     }
 
     /// A marker was written, and its summary never came.
     pub(crate) fn mark(&mut self) {
-        self.append("<marker>", made(Nature::Marker));
+        self.append("<marker>", made(MessageKind::Marker));
     }
 
     /// The model calls a tool, which answers.
@@ -86,28 +93,35 @@ impl Scene {
         self.calls += 1;
         let call = Some(format!("call-{}", self.calls));
         let class = match tool {
-            "read" => Class::Read,
-            "edit" => Class::Edit,
-            "bash" => Class::Shell,
-            _ => Class::Other,
+            "read" => ToolClass::Read,
+            "edit" => ToolClass::Edit,
+            "bash" => ToolClass::Shell,
+            _ => ToolClass::Other,
         };
-        let of = |kind, chars| EntryPart {
+        let of = |kind, chars| SessionPart {
             tool: Some(tool.to_owned()),
             call: call.clone(),
             class,
             ..part(kind, chars)
         };
-        let parts = vec![part(Kind::Text, 100), of(Kind::Call, 60)];
-        self.append("", Entry { role: Role::Assistant, parts, ..Entry::default() });
-        self.append("", Entry { role: Role::Tool, parts: vec![of(Kind::Result, chars)], ..Entry::default() });
+        let parts = vec![part(PartKind::Text, 100), of(PartKind::Call, 60)];
+        self.append("", SessionMessage { role: Role::Assistant, parts, ..SessionMessage::default() });
+        self.append(
+            "",
+            SessionMessage {
+                role: Role::Tool,
+                parts: vec![of(PartKind::Result, chars)],
+                ..SessionMessage::default()
+            },
+        );
     }
 
-    fn append(&mut self, title: &str, entry: Entry) {
+    fn append(&mut self, title: &str, entry: SessionMessage) {
         let seq = self.keep(title.to_owned(), entry.clone());
         self.drive(Input::Appended { messages: vec![(seq, entry)] });
     }
 
-    fn keep(&mut self, title: String, entry: Entry) -> u64 {
+    fn keep(&mut self, title: String, entry: SessionMessage) -> u64 {
         let seq = self.entries.len() as u64 + 1;
         self.titles.insert(seq, title);
         self.entries.insert(seq, entry);
@@ -117,14 +131,14 @@ impl Scene {
     /// The application wants to ask the model.
     pub(crate) fn ask(&mut self) {
         let (limits, cache, now) = (self.limits, self.cache, self.now);
-        self.drive(Input::Asked(Request { model: "model".into(), limits, cache, frame: 0, now }));
+        self.drive(Input::Requested(RequestFacts { model: "model".into(), limits, cache, envelope: 0, now }));
     }
 
     /// It asked, and the provider reports so many tokens of input.
-    pub(crate) fn report(&mut self, input: i64, turn: Turn) {
+    pub(crate) fn report(&mut self, input: i64, turn: TurnState) {
         let usage = Usage { input, output: 500, ..Usage::default() };
         let sent = self.machine.state().sent_chars;
-        self.drive(Input::Answered { usage, turn, sent, now: self.now });
+        self.drive(Input::Responded { usage, turn, sent, now: self.now });
     }
 
     /// Hands an input to the machine and carries out what it says.
@@ -142,7 +156,7 @@ impl Scene {
             Effect::Consult { ticket, about } => {
                 let refused = (self.refuses)(&about);
                 let verdict = if refused { Consent::Refused } else { Consent::Given };
-                Some(Input::Consulted { ticket, verdict })
+                Some(Input::Consulted { ticket, consent: verdict })
             }
             Effect::Store(record) => Some(self.store(&record)),
             Effect::Summarise(task) if task.background => {
@@ -174,7 +188,7 @@ impl Scene {
         }
     }
 
-    fn summarise(&mut self, task: &Task) -> Input {
+    fn summarise(&mut self, task: &SummaryTask) -> Input {
         let scripted = match task.means {
             Means::Model => self.summaries.pop_front().unwrap_or(Ok(1_200)),
             Means::Digest => Ok(800),
@@ -185,28 +199,33 @@ impl Scene {
         self.story.push(format!("summarise {about}{previous} by {means}"));
         match scripted {
             Ok(chars) => {
-                let parts = vec![part(Kind::Text, chars)];
-                let nature = Nature::Summary;
-                self.summary = Entry { role: Role::Assistant, nature, parts, ..Entry::default() };
+                let parts = vec![part(PartKind::Text, chars)];
+                let nature = MessageKind::Summary;
+                self.summary = SessionMessage {
+                    role: Role::Assistant,
+                    kind: nature,
+                    parts,
+                    ..SessionMessage::default()
+                };
                 Input::Summarised { task, summary: self.summary.clone(), now }
             }
             Err(why) => Input::Failed { task, why, now },
         }
     }
 
-    fn store(&mut self, record: &Record) -> Input {
+    fn store(&mut self, record: &ChangeSet) -> Input {
         let mut messages = Vec::new();
-        let mut make = |scene: &mut Self, title: String, entry: Entry| {
+        let mut make = |scene: &mut Self, title: String, entry: SessionMessage| {
             messages.push((scene.keep(title, entry.clone()), entry));
         };
         for operation in &record.operations {
             match operation {
                 Operation::Prune { .. } => {}
-                Operation::Mark { .. } => make(self, "<marker>".into(), made(Nature::Marker)),
-                Operation::Resume => make(self, "<continue>".into(), made(Nature::Resume)),
+                Operation::Mark { .. } => make(self, "<marker>".into(), made(MessageKind::Marker)),
+                Operation::Resume => make(self, "<continue>".into(), made(MessageKind::Resume)),
                 Operation::Compact(turnover) => {
                     if turnover.marker.is_none() {
-                        make(self, "<marker>".into(), made(Nature::Marker));
+                        make(self, "<marker>".into(), made(MessageKind::Marker));
                     }
                     let title = format!("<summary {}>", turnover.task);
                     make(self, title, self.summary.clone());
@@ -214,7 +233,7 @@ impl Scene {
                         make(self, self.titles[&seq].clone(), self.entries[&seq].clone());
                     }
                     if turnover.resume {
-                        make(self, "<continue>".into(), made(Nature::Resume));
+                        make(self, "<continue>".into(), made(MessageKind::Resume));
                     }
                 }
             }
@@ -226,18 +245,18 @@ impl Scene {
     fn title(&self, seq: u64) -> String {
         tell_message(
             &self.titles[&seq],
-            &Living { seq, entry: self.entries[&seq].clone(), cuts: vec![], chars: 0 },
+            &LiveMessage { seq, facts: self.entries[&seq].clone(), cuts: vec![], chars: 0 },
         )
     }
 
     /// What the model would see, and what happened since this was last asked.
     pub(crate) fn show(&mut self) -> String {
         let mut lines = Vec::new();
-        for (index, row) in self.machine.window().rows().iter().enumerate() {
+        for (index, row) in self.machine.context().rows().iter().enumerate() {
             let mut row = row.clone();
             row.cuts
                 .extend(self.passing.iter().filter(|(seq, _)| *seq == row.seq).map(|(_, cut)| cut.clone()));
-            let role = name(&row.entry.role);
+            let role = name(&row.facts.role);
             lines.push(format!("{index:02} {role:<9} {}", tell_message(&self.titles[&row.seq], &row)));
         }
         lines.push("--".into());
@@ -246,11 +265,16 @@ impl Scene {
     }
 }
 
-fn made(nature: Nature) -> Entry {
-    Entry { role: Role::User, nature, parts: vec![part(Kind::Text, 30)], ..Entry::default() }
+fn made(nature: MessageKind) -> SessionMessage {
+    SessionMessage {
+        role: Role::User,
+        kind: nature,
+        parts: vec![part(PartKind::Text, 30)],
+        ..SessionMessage::default()
+    }
 }
 
-fn part(kind: Kind, chars: u64) -> EntryPart {
+fn part(kind: PartKind, chars: u64) -> SessionPart {
     let sizes = Sizes {
         units: chars,
         points: chars,
@@ -260,6 +284,6 @@ fn part(kind: Kind, chars: u64) -> EntryPart {
         trimmed: chars.min(3_000),
         ..Sizes::default()
     };
-    let status = if kind == Kind::Result { Status::Completed } else { Status::None };
-    EntryPart { kind, status, sizes, ..EntryPart::default() }
+    let status = if kind == PartKind::Result { ToolStatus::Completed } else { ToolStatus::None };
+    SessionPart { kind, status, sizes, ..SessionPart::default() }
 }

@@ -2,12 +2,12 @@
 
 use insta::assert_snapshot;
 use secateur::Role;
-use secateur::session::{Failure, Input, Matter, Turn};
+use secateur::session::{CompactionFailure, Input, Proposal, TurnState};
 
 use crate::driver::Scene;
 
-fn broken() -> Result<u64, Failure> {
-    Err(Failure::Model { message: "status 500".into() })
+fn broken() -> Result<u64, CompactionFailure> {
+    Err(CompactionFailure::Model { message: "status 500".into() })
 }
 
 /// A session of talk alone, so that only a summary can help.
@@ -26,7 +26,7 @@ fn a_summary_that_fails_once_is_asked_for_again() {
     let mut scene = Scene::named("balanced");
     scene.summaries.extend([broken()]);
     talk(&mut scene);
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r#"
     00 user      <marker> 30 chars
     01 assistant <summary 1> 1200 chars
@@ -49,7 +49,7 @@ fn after_three_failures_the_model_is_left_alone_for_a_while() {
     let mut scene = Scene::named("balanced");
     scene.summaries.extend([broken(), broken(), broken()]);
     talk(&mut scene);
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     // Two failures, then a digest.
     assert_snapshot!(scene.show(), @r#"
     00 user      <marker> 30 chars
@@ -127,7 +127,7 @@ fn opencode_of_january_keeps_everything_if_there_is_no_summary() {
     let mut scene = Scene::named("opencode@2026-01");
     scene.summaries.extend([broken()]);
     talk(&mut scene);
-    scene.report(190_000, Turn::Open);
+    scene.report(190_000, TurnState::Open);
     assert_snapshot!(scene.show(), @r#"
     00 user      "a story" 100 chars
     01 assistant "the story" 280000 chars
@@ -151,7 +151,7 @@ fn openagentic_continues_even_after_a_failure() {
     let mut scene = Scene::named("openagentic@2026-01");
     scene.summaries.extend([broken()]);
     talk(&mut scene);
-    scene.report(197_000, Turn::Open);
+    scene.report(197_000, TurnState::Open);
     assert_snapshot!(scene.show(), @r#"
     00 user      "a story" 100 chars
     01 assistant "the story" 280000 chars
@@ -174,9 +174,9 @@ fn openagentic_continues_even_after_a_failure() {
 #[test]
 fn openagentic_continues_even_after_a_veto() {
     let mut scene = Scene::named("openagentic@2026-01");
-    scene.refuses = |about| matches!(about, Matter::Compaction(_));
+    scene.refuses = |about| matches!(about, Proposal::Compaction(_));
     talk(&mut scene);
-    scene.report(197_000, Turn::Open);
+    scene.report(197_000, TurnState::Open);
     assert_snapshot!(scene.show(), @r#"
     00 user      "a story" 100 chars
     01 assistant "the story" 280000 chars
@@ -195,9 +195,9 @@ fn openagentic_continues_even_after_a_veto() {
 #[test]
 fn a_veto_leaves_everything_as_it_was() {
     let mut scene = Scene::named("balanced");
-    scene.refuses = |about| matches!(about, Matter::Compaction(_));
+    scene.refuses = |about| matches!(about, Proposal::Compaction(_));
     talk(&mut scene);
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r#"
     00 user      "a story" 100 chars
     01 assistant "the story" 280000 chars
@@ -215,9 +215,9 @@ fn a_veto_leaves_everything_as_it_was() {
 #[test]
 fn a_hook_may_keep_the_work_from_going_on() {
     let mut scene = Scene::named("opencode@2026-08");
-    scene.refuses = |about| matches!(about, Matter::Resume);
+    scene.refuses = |about| matches!(about, Proposal::Resume);
     talk(&mut scene);
-    scene.report(190_000, Turn::Open);
+    scene.report(190_000, TurnState::Open);
     assert_snapshot!(scene.show(), @r#"
     00 user      <marker> 30 chars
     01 assistant <summary 1> 1200 chars

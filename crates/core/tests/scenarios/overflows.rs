@@ -1,7 +1,7 @@
 //! How an overflow is noticed, and what follows it.
 
 use insta::assert_snapshot;
-use secateur::session::{Input, Turn};
+use secateur::session::{Input, TurnState};
 use secateur::{Role, Usage};
 
 use crate::driver::{Scene, profile};
@@ -23,7 +23,7 @@ fn two_turns(scene: &mut Scene) {
 fn a_turn_that_is_over_is_not_continued() {
     let mut scene = Scene::named("balanced");
     two_turns(&mut scene);
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r#"
     00 user      <marker> 30 chars
     01 assistant <summary 1> 1200 chars
@@ -46,7 +46,7 @@ fn a_request_that_was_answered_does_not_stand_at_the_end_as_if_it_were_new() {
     scene.say(Role::User, "a poem", 100);
     scene.ask();
     scene.say(Role::Assistant, "the poem", 150_000);
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r"
     00 user      <marker> 30 chars
     01 assistant <summary 1> 1200 chars
@@ -63,7 +63,7 @@ fn a_request_that_was_answered_does_not_stand_at_the_end_as_if_it_were_new() {
 fn opencode_continues_even_a_turn_that_is_over() {
     let mut scene = Scene::named("opencode@2026-01");
     two_turns(&mut scene);
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r"
     00 user      <marker> 30 chars
     01 assistant <summary 1> 1200 chars
@@ -84,7 +84,7 @@ fn an_interrupted_model_with_nothing_left_to_answer_is_told_to_go_on() {
     scene.say(Role::Assistant, "first half", 540_000);
     scene.ask();
     scene.say(Role::Assistant, "second half", 3_000);
-    scene.report(190_000, Turn::Open);
+    scene.report(190_000, TurnState::Open);
     assert_snapshot!(scene.show(), @r#"
     00 user      <marker> 30 chars
     01 assistant <summary 1> 1200 chars
@@ -191,7 +191,7 @@ fn opencode_compacts_at_overflow_although_pruning_would_be_enough() {
     scene.say(Role::User, "and the tests", 70);
     scene.ask();
     scene.say(Role::Assistant, "they pass", 70);
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r"
     00 user      <marker> 30 chars
     01 assistant <summary 1> 1200 chars
@@ -238,7 +238,7 @@ fn with_auto_off_everything_is_sent() {
     two_turns(&mut scene);
     scene.say(Role::User, "here is the log", 900_000);
     scene.ask();
-    scene.report(400_000, Turn::Open);
+    scene.report(400_000, TurnState::Open);
     assert_snapshot!(scene.show(), @r#"
     00 user      "look at the tree" 200 chars
     01 assistant call-1 calls read
@@ -288,12 +288,12 @@ fn what_is_said_of_one_request_is_not_learned_of_another() {
     let second = scene.machine.state().sent_chars;
     for (sent, input) in [(first, 2_000), (second, 22_000)] {
         let usage = Usage { input, ..Usage::default() };
-        scene.drive(Input::Answered { usage, turn: Turn::Over, sent, now: scene.now });
+        scene.drive(Input::Responded { usage, turn: TurnState::Over, sent, now: scene.now });
         assert_eq!(scene.machine.state().sent_chars, second.filter(|_| sent == first));
     }
     assert_eq!(scene.machine.tokens(), 22_000);
     // Nobody knows what this was about.
     let usage = Usage { input: 9_000, ..Usage::default() };
-    scene.drive(Input::Answered { usage, turn: Turn::Over, sent: None, now: scene.now });
+    scene.drive(Input::Responded { usage, turn: TurnState::Over, sent: None, now: scene.now });
     assert_eq!(scene.machine.tokens(), 22_000);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use insta::assert_snapshot;
-use secateur::session::{Event, Input, Turn};
+use secateur::session::{Event, Input, TurnState};
 use secateur::{Occasion, Reason, Role};
 
 use crate::driver::{Scene, profile};
@@ -29,7 +29,7 @@ fn three_turns(scene: &mut Scene) {
 fn where_pruning_is_enough_nothing_is_compacted() {
     let mut scene = Scene::named("balanced");
     three_turns(&mut scene);
-    scene.report(190_000, Turn::Over);
+    scene.report(190_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r#"
     00 user      "read all of it" 100 chars
     01 assistant call-1 calls read
@@ -59,7 +59,7 @@ fn balanced_leaves_results_alone_while_there_is_room() {
     let mut scene = Scene::named("balanced");
     three_turns(&mut scene);
     scene.drive(Input::Opened { now: scene.now });
-    scene.report(170_000, Turn::Over);
+    scene.report(170_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r#"
     00 user      "read all of it" 100 chars
     01 assistant call-1 calls read
@@ -88,7 +88,7 @@ fn opencode_prunes_when_the_turn_is_over() {
     three_turns(&mut scene);
     let before = scene.show();
     assert!(!before.contains("cleared"), "{before}");
-    scene.report(170_000, Turn::Over);
+    scene.report(170_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r#"
     00 user      "read all of it" 100 chars
     01 assistant call-1 calls read
@@ -115,7 +115,7 @@ fn opencode_prunes_when_the_turn_is_over() {
 fn opencode_does_not_prune_while_the_model_is_at_work() {
     let mut scene = Scene::named("opencode@2026-01");
     three_turns(&mut scene);
-    scene.report(170_000, Turn::Open);
+    scene.report(170_000, TurnState::Open);
     let told = scene.show();
     assert!(!told.contains("cleared"), "{told}");
 }
@@ -124,7 +124,7 @@ fn opencode_does_not_prune_while_the_model_is_at_work() {
 fn opencode_of_august_prunes_only_if_it_is_asked_to() {
     let mut scene = Scene::named("opencode@2026-08");
     three_turns(&mut scene);
-    scene.report(170_000, Turn::Over);
+    scene.report(170_000, TurnState::Over);
     let told = scene.show();
     assert!(!told.contains("cleared"), "{told}");
 }
@@ -133,7 +133,7 @@ fn opencode_of_august_prunes_only_if_it_is_asked_to() {
 fn qwery_prunes_when_the_turn_is_over() {
     let mut scene = Scene::named("qwery@2026-02");
     three_turns(&mut scene);
-    scene.report(170_000, Turn::Over);
+    scene.report(170_000, TurnState::Over);
     assert_snapshot!(scene.show(), @r#"
     00 user      "read all of it" 100 chars
     01 assistant call-1 calls read
@@ -208,14 +208,14 @@ fn openclaw_cuts_for_one_request_and_stores_nothing() {
     --
     send 28270 of 183616 tokens
     "#);
-    assert!(scene.machine.window().memory().is_empty());
+    assert!(scene.machine.context().memory().is_empty());
 }
 
 #[test]
 fn openclaw_of_september_waits_until_the_cache_is_cold() {
     let mut scene = Scene::named("openclaw@2026-09");
     three_turns(&mut scene);
-    scene.report(170_000, Turn::Over);
+    scene.report(170_000, TurnState::Over);
     scene.say(Role::User, "go on", 50);
     scene.now += 60_000;
     scene.ask();
@@ -300,7 +300,7 @@ fn hooks_may_forbid_a_cut() {
     let mut scene = Scene::named("opencode@2026-01");
     scene.refuses = |_| true;
     three_turns(&mut scene);
-    scene.report(170_000, Turn::Over);
+    scene.report(170_000, TurnState::Over);
     let told = scene.show();
     assert!(!told.contains("cleared") && !told.contains("pruned"), "{told}");
 }

@@ -1,7 +1,7 @@
 //! Sessions under the default profile: when keeping a result costs more than letting it go.
 
 use insta::assert_snapshot;
-use secateur::session::{Input, Session, State, Turn};
+use secateur::session::{Input, SessionMachine, SessionState, TurnState};
 use secateur::{Cache, Role, Usage};
 
 use crate::driver::{Scene, profile};
@@ -11,7 +11,7 @@ fn steps(scene: &mut Scene, count: u32) {
     for _ in 0..count {
         scene.ask();
         scene.now += 20_000;
-        scene.report(scene.machine.tokens(), Turn::Open);
+        scene.report(scene.machine.tokens(), TurnState::Open);
         scene.work("bash", 200);
     }
 }
@@ -97,12 +97,12 @@ fn a_cache_that_outlives_its_time_is_believed() {
     let mut scene = Scene::named("balanced");
     scene.say(Role::User, "hello", 100);
     scene.ask();
-    scene.report(9_000, Turn::Over);
+    scene.report(9_000, TurnState::Over);
     scene.now += 900_000;
     scene.ask();
     let usage = Usage { cache_read: 9_000, input: 10, ..Usage::default() };
     let sent = scene.machine.state().sent_chars;
-    scene.drive(Input::Answered { usage, turn: Turn::Open, sent, now: scene.now });
+    scene.drive(Input::Responded { usage, turn: TurnState::Open, sent, now: scene.now });
     long_output(&mut scene, 4);
     scene.now += 600_000;
     scene.ask();
@@ -125,8 +125,8 @@ fn a_session_that_is_opened_again_goes_on_where_it_was() {
         steps(&mut whole, 1);
         steps(&mut torn, 1);
         let state = serde_json::to_string(torn.machine.state()).unwrap();
-        let state: State = serde_json::from_str(&state).unwrap();
-        torn.machine = Session::new(&balanced, state, torn.machine.window().rows().to_vec());
+        let state: SessionState = serde_json::from_str(&state).unwrap();
+        torn.machine = SessionMachine::new(&balanced, state, torn.machine.context().rows().to_vec());
     }
     let told = whole.show();
     assert!(told.contains("pruned at before-request"), "{told}");

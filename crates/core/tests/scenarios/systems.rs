@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use secateur::Role;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 
 use crate::driver::Scene;
 
@@ -18,7 +18,7 @@ fn interrupted(name: &str) -> String {
     scene.work("bash", 120_000);
     scene.ask();
     scene.work("edit", 12_000);
-    scene.report(197_000, Turn::Open);
+    scene.report(197_000, TurnState::Open);
     scene.show()
 }
 

@@ -1,23 +1,23 @@
 //! Messages and events in words, one line each.
 
-use secateur::session::{Event, Failure, Living};
-use secateur::{Action, Kind};
+use secateur::session::{CompactionFailure, Event, LiveMessage};
+use secateur::{Action, PartKind};
 use serde::Serialize;
 
 /// What a message is: what was said, or what a tool answered and what is left of it.
-pub(crate) fn tell_message(title: &str, row: &Living) -> String {
+pub(crate) fn tell_message(title: &str, row: &LiveMessage) -> String {
     let mut words = Vec::new();
-    for (index, part) in row.entry.parts.iter().enumerate() {
+    for (index, part) in row.facts.parts.iter().enumerate() {
         let (call, tool) = (part.call.as_deref().unwrap_or("?"), part.tool.as_deref().unwrap_or("?"));
         let units = part.sizes.units;
         let cut = row.cuts.iter().find(|cut| cut.part as usize == index && !cut.undone);
         words.push(match (part.kind, cut.map(|cut| cut.action)) {
-            (Kind::Call, _) => format!("{call} calls {tool}"),
-            (Kind::Result, None) => format!("{call} result of {tool}, {units} chars"),
-            (Kind::Result, Some(Action::Trim { head, tail, .. })) => {
+            (PartKind::Call, _) => format!("{call} calls {tool}"),
+            (PartKind::Result, None) => format!("{call} result of {tool}, {units} chars"),
+            (PartKind::Result, Some(Action::Trim { head, tail, .. })) => {
                 format!("{call} result of {tool}, trimmed to {head} + {tail} of {units} chars")
             }
-            (Kind::Result, Some(_)) => format!("{call} result of {tool}, cleared"),
+            (PartKind::Result, Some(_)) => format!("{call} result of {tool}, cleared"),
             _ if title.is_empty() => continue,
             _ if title.starts_with('<') => format!("{title} {units} chars"),
             _ => format!("{title:?} {units} chars"),
@@ -52,10 +52,10 @@ pub(crate) fn tell(event: &Event) -> String {
     }
 }
 
-fn tell_failure(why: &Failure) -> String {
+fn tell_failure(why: &CompactionFailure) -> String {
     match why {
-        Failure::Model { message } | Failure::Flawed { message } => message.clone(),
-        Failure::NoProgress { before, after, limit } => {
+        CompactionFailure::Model { message } | CompactionFailure::Flawed { message } => message.clone(),
+        CompactionFailure::NoProgress { before, after, limit } => {
             format!("no progress, {before} to {after} tokens, at most {limit} wanted")
         }
         other => name(other),

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use secateur::session::{
-    Consent, Effect, Entry, EntryPart, Event, Failure, Input, Living, MadeCut, Means, Nature, Operation,
-    Record, Request, Session, State, Task, Turn,
+    ChangeSet, CompactionFailure, Consent, Effect, Event, Input, LiveMessage, Means, MessageKind, Operation,
+    RequestFacts, SessionCut, SessionMachine, SessionMessage, SessionPart, SessionState, SummaryTask,
+    TurnState,
 };
-use secateur::{Kind, Limits, Occasion, Profile, Profiles, Role, Sizes, Status, Usage};
+use secateur::{Limits, Occasion, PartKind, Profile, Profiles, Role, Sizes, ToolStatus, Usage};
 
 use crate::chance::Chance;
 
@@ -47,8 +48,8 @@ static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
 });
 
 struct Stored {
-    entry: Entry,
-    cuts: Vec<MadeCut>,
+    entry: SessionMessage,
+    cuts: Vec<SessionCut>,
     hidden: bool,
     kept: bool,
 }
@@ -58,20 +59,20 @@ pub(crate) struct World {
     profile: &'static Profile,
     // What survives a crash.
     log: BTreeMap<u64, Stored>,
-    state: State,
+    state: SessionState,
     live_from: u64,
     operations: u64,
     revision: u64,
     acknowledged: Vec<String>,
     // What does not.
-    machine: Session,
+    machine: SessionMachine,
     loaded: u64,
     waiting: Vec<Effect>,
-    summary: Entry,
+    summary: SessionMessage,
     answered: BTreeMap<u64, Input>,
     // The application and its model.
     open_calls: Vec<String>,
-    turn: Turn,
+    turn: TurnState,
     calls: u64,
     limits: Limits,
     chars_per_token: u64,
@@ -87,12 +88,12 @@ impl World {
         let limits = Limits { context, output: Some(500), ..Limits::default() };
         let chars_per_token = 2 + chance.below(4);
         let is_steady = chance.happens(30);
-        let machine = Session::new(profile, State::default(), []);
+        let machine = SessionMachine::new(profile, SessionState::default(), []);
         Self {
             chance,
             profile,
             log: BTreeMap::new(),
-            state: State::default(),
+            state: SessionState::default(),
             live_from: 1,
             operations: 0,
             revision: 0,
@@ -100,10 +101,10 @@ impl World {
             machine,
             loaded: 0,
             waiting: Vec::new(),
-            summary: Entry::default(),
+            summary: SessionMessage::default(),
             answered: BTreeMap::new(),
             open_calls: Vec::new(),
-            turn: Turn::Over,
+            turn: TurnState::Over,
             calls: 0,
             limits,
             chars_per_token,
@@ -140,7 +141,7 @@ impl World {
                 self.drive(Input::Opened { now });
             }
             _ => {
-                self.drive(Input::Nudged);
+                self.drive(Input::Retry);
             }
         }
     }
@@ -151,36 +152,36 @@ impl World {
 
     /// Somebody says something, in a conversation that is valid as long as nobody cuts it.
     fn talk(&mut self) {
-        let mut entry = Entry::default();
+        let mut entry = SessionMessage::default();
         let size = [40, 200, 900, 4_000, 20_000][self.chance.below(5) as usize];
         let size = 1 + self.chance.below(size);
         if !self.open_calls.is_empty() && !self.chance.happens(10) {
             let call = self.open_calls.remove(0);
             entry.role = Role::Tool;
-            entry.parts.push(part(Kind::Result, size, Some(&call)));
-        } else if self.turn == Turn::Open && self.chance.happens(60) {
+            entry.parts.push(part(PartKind::Result, size, Some(&call)));
+        } else if self.turn == TurnState::Open && self.chance.happens(60) {
             self.open_calls.clear();
             entry.role = Role::Assistant;
-            entry.parts.push(part(Kind::Text, size.min(400), None));
+            entry.parts.push(part(PartKind::Text, size.min(400), None));
             for _ in 0..self.chance.below(3) {
                 self.calls += 1;
                 let call = format!("call-{}", self.calls);
-                entry.parts.push(part(Kind::Call, 30, Some(&call)));
+                entry.parts.push(part(PartKind::Call, 30, Some(&call)));
                 self.open_calls.push(call);
             }
-            self.turn = if self.open_calls.is_empty() { Turn::Over } else { Turn::Open };
+            self.turn = if self.open_calls.is_empty() { TurnState::Over } else { TurnState::Open };
         } else {
             self.open_calls.clear();
             entry.role = Role::User;
             entry.pinned = self.chance.happens(5) && size < 200;
-            entry.parts.push(part(Kind::Text, size.min(700), None));
-            self.turn = Turn::Open;
+            entry.parts.push(part(PartKind::Text, size.min(700), None));
+            self.turn = TurnState::Open;
         }
         self.append(entry);
     }
 
     /// The application appends, and tries again until somebody says that it is there.
-    fn append(&mut self, mut entry: Entry) {
+    fn append(&mut self, mut entry: SessionMessage) {
         entry.id = format!("m{}", self.acknowledged.len() + 1);
         if self.loaded != self.revision {
             self.crash();
@@ -200,7 +201,7 @@ impl World {
         self.drive(input);
     }
 
-    fn keep(&mut self, entry: Entry, kept: bool) -> u64 {
+    fn keep(&mut self, entry: SessionMessage, kept: bool) -> u64 {
         let seq = self.log.keys().next_back().map_or(1, |last| last + 1);
         self.log.insert(seq, Stored { entry, cuts: Vec::new(), hidden: false, kept });
         seq
@@ -211,21 +212,26 @@ impl World {
         if self.chance.happens(10) {
             self.limits.context = *self.chance.pick(&[1_500i64, 2_000, 4_000, 8_000]);
         }
-        let request =
-            Request { model: "model".into(), limits: self.limits, cache: None, frame: 300, now: self.now };
-        let outcome = self.drive(Input::Asked(request));
+        let request = RequestFacts {
+            model: "model".into(),
+            limits: self.limits,
+            cache: None,
+            envelope: 300,
+            now: self.now,
+        };
+        let outcome = self.drive(Input::Requested(request));
         self.seen.extend(matches!(outcome, Some(Effect::Reject(_))).then_some("a rejected request"));
         let Some(Effect::Send { tokens, usable, .. }) = outcome else { return };
         assert!(usable.is_none_or(|usable| tokens <= usable), "{tokens} of {usable:?} tokens let through");
         self.check_exchanges();
         let (sent, now) = (self.machine.state().sent_chars, self.now);
-        let real = (self.machine.window().chars() + 300) / self.chars_per_token;
+        let real = (self.machine.context().chars() + 300) / self.chars_per_token;
         if real as i64 > self.limits.context {
             let tokens = self.chance.happens(50).then_some(real);
             self.drive(Input::Refused { tokens, sent, now });
         } else if !self.is_unlucky(10) {
             let usage = Usage { input: real as i64, output: 50, ..Usage::default() };
-            self.drive(Input::Answered { usage, turn: self.turn, sent, now });
+            self.drive(Input::Responded { usage, turn: self.turn, sent, now });
         }
     }
 
@@ -243,7 +249,7 @@ impl World {
                 let effect = self.waiting.remove(index);
                 match effect {
                     Effect::Send { .. } | Effect::Reject(_) | Effect::Done => last = Some(effect),
-                    _ if self.is_unlucky(4) => inputs.push(Input::Nudged),
+                    _ if self.is_unlucky(4) => inputs.push(Input::Retry),
                     effect => match self.carry_out(&effect) {
                         Some(_) if self.is_unlucky(2) => {
                             self.crash();
@@ -268,7 +274,7 @@ impl World {
         panic!("no end in sight: {:?}", self.waiting);
     }
 
-    fn note(&mut self, record: &Record) {
+    fn note(&mut self, record: &ChangeSet) {
         for operation in &record.operations {
             self.seen.insert(match operation {
                 Operation::Prune { occasion: Occasion::Arrival, .. } => "a result capped",
@@ -290,10 +296,10 @@ impl World {
                     self.seen.insert("work in the background")
                 }
                 Event::CompactionStarted { means: Means::Digest, .. } => self.seen.insert("a digest"),
-                Event::CompactionFailed { why: Failure::NoProgress { .. }, .. } => {
+                Event::CompactionFailed { why: CompactionFailure::NoProgress { .. }, .. } => {
                     self.seen.insert("no progress")
                 }
-                Event::CompactionRefused { why: Failure::Vetoed } => self.seen.insert("a veto"),
+                Event::CompactionRefused { why: CompactionFailure::Vetoed } => self.seen.insert("a veto"),
                 _ => false,
             };
         }
@@ -312,7 +318,7 @@ impl World {
                 } else {
                     Consent::Given
                 };
-                Input::Consulted { ticket: *ticket, verdict }
+                Input::Consulted { ticket: *ticket, consent: verdict }
             }
             Effect::Summarise(task) => match self.summarise(task) {
                 Ok(summary) => Input::Summarised { task: task.id, summary, now },
@@ -322,7 +328,7 @@ impl World {
         })
     }
 
-    fn summarise(&mut self, task: &Task) -> Result<Entry, Failure> {
+    fn summarise(&mut self, task: &SummaryTask) -> Result<SessionMessage, CompactionFailure> {
         for seq in &task.head {
             assert!(self.log.contains_key(seq), "a message that is not there cannot be summarised");
         }
@@ -331,22 +337,22 @@ impl World {
             Means::Digest => self.chance.below(budget + 1),
             Means::Model if self.is_unlucky(30) => {
                 return Err(match self.chance.below(4) {
-                    0 => Failure::Vetoed,
-                    1 => Failure::Flawed { message: "empty".into() },
-                    _ => Failure::Model { message: "500".into() },
+                    0 => CompactionFailure::Vetoed,
+                    1 => CompactionFailure::Flawed { message: "empty".into() },
+                    _ => CompactionFailure::Model { message: "500".into() },
                 });
             }
             Means::Model => self.chance.below(budget * 3 / 2),
         };
         if size > budget {
-            return Err(Failure::Flawed { message: "too long".into() });
+            return Err(CompactionFailure::Flawed { message: "too long".into() });
         }
-        self.summary = made(Nature::Summary, Role::Assistant, size);
+        self.summary = made(MessageKind::Summary, Role::Assistant, size);
         Ok(self.summary.clone())
     }
 
     /// One transaction: all of it, unless somebody else was faster.
-    fn store(&mut self, record: &Record) -> Option<Input> {
+    fn store(&mut self, record: &ChangeSet) -> Option<Input> {
         if let Some(answer) = self.answered.get(&record.ticket) {
             // Whoever stores knows what it stored already.
             return Some(answer.clone());
@@ -365,22 +371,22 @@ impl World {
                     for (seq, cut) in cuts {
                         let stored = self.log.get_mut(seq).expect("a message that is cut is there");
                         stored.cuts.retain(|earlier| earlier.part != cut.part);
-                        stored.cuts.push(MadeCut { operation: self.operations, ..cut.clone() });
+                        stored.cuts.push(SessionCut { operation: self.operations, ..cut.clone() });
                     }
                 }
-                Operation::Mark { .. } => self.make(made(Nature::Marker, Role::User, 22), &mut messages),
-                Operation::Resume => self.make(made(Nature::Resume, Role::User, 30), &mut messages),
+                Operation::Mark { .. } => self.make(made(MessageKind::Marker, Role::User, 22), &mut messages),
+                Operation::Resume => self.make(made(MessageKind::Resume, Role::User, 30), &mut messages),
                 Operation::Compact(turnover) => {
                     if turnover.marker.is_none() {
-                        self.make(made(Nature::Marker, Role::User, 22), &mut messages);
+                        self.make(made(MessageKind::Marker, Role::User, 22), &mut messages);
                     }
                     self.make(self.summary.clone(), &mut messages);
                     if let Some(replay) = turnover.replay {
-                        let entry = Entry { id: String::new(), ..self.log[&replay].entry.clone() };
+                        let entry = SessionMessage { id: String::new(), ..self.log[&replay].entry.clone() };
                         self.make(entry, &mut messages);
                     }
                     if turnover.resume {
-                        self.make(made(Nature::Resume, Role::User, 30), &mut messages);
+                        self.make(made(MessageKind::Resume, Role::User, 30), &mut messages);
                     }
                     let pivot = turnover.pivot(&messages).expect("a summary was made");
                     let hidden = turnover.hidden(&messages);
@@ -401,7 +407,7 @@ impl World {
         Some(answer)
     }
 
-    fn make(&mut self, mut entry: Entry, messages: &mut Vec<(u64, Entry)>) {
+    fn make(&mut self, mut entry: SessionMessage, messages: &mut Vec<(u64, SessionMessage)>) {
         entry.id = format!("made-{}-{}", self.operations, messages.len());
         messages.push((self.keep(entry.clone(), false), entry));
     }
@@ -416,8 +422,8 @@ impl World {
 
     /// Another process appends a message.
     fn interfere(&mut self) {
-        let mut entry = Entry { role: Role::User, ..Entry::default() };
-        entry.parts.push(part(Kind::Text, 50, None));
+        let mut entry = SessionMessage { role: Role::User, ..SessionMessage::default() };
+        entry.parts.push(part(PartKind::Text, 50, None));
         entry.id = format!("m{}", self.acknowledged.len() + 1);
         self.acknowledged.push(entry.id.clone());
         self.open_calls.clear();
@@ -425,28 +431,28 @@ impl World {
         self.revision += 1;
     }
 
-    fn reload(&self) -> Session {
+    fn reload(&self) -> SessionMachine {
         let is_living = |(seq, stored): &(&u64, &Stored)| {
             !stored.hidden && (**seq >= self.live_from || stored.entry.is_fixed() || stored.kept)
         };
         let living = self.log.iter().filter(is_living).map(|(&seq, stored)| {
             let (entry, cuts) = (stored.entry.clone(), stored.cuts.clone());
-            Living { seq, entry, cuts, chars: 0 }
+            LiveMessage { seq, facts: entry, cuts, chars: 0 }
         });
-        Session::new(self.profile, self.state.clone(), living)
+        SessionMachine::new(self.profile, self.state.clone(), living)
     }
 
     /// Every answer has its call, and a call whose answer was recorded has its answer.
     fn check_exchanges(&self) {
-        let window = self.machine.window();
+        let window = self.machine.context();
         assert!(window.is_sound(), "an answer lost its call");
-        let ids = |parts: Vec<&EntryPart>, kind: Kind| -> BTreeSet<String> {
+        let ids = |parts: Vec<&SessionPart>, kind: PartKind| -> BTreeSet<String> {
             parts.iter().filter(|part| part.kind == kind).filter_map(|part| part.call.clone()).collect()
         };
-        let sent: Vec<&EntryPart> = window.rows().iter().flat_map(|row| &row.entry.parts).collect();
-        let all: Vec<&EntryPart> = self.log.values().flat_map(|stored| &stored.entry.parts).collect();
-        let (calls, results) = (ids(sent.clone(), Kind::Call), ids(sent, Kind::Result));
-        let answered = ids(all, Kind::Result);
+        let sent: Vec<&SessionPart> = window.rows().iter().flat_map(|row| &row.facts.parts).collect();
+        let all: Vec<&SessionPart> = self.log.values().flat_map(|stored| &stored.entry.parts).collect();
+        let (calls, results) = (ids(sent.clone(), PartKind::Call), ids(sent, PartKind::Result));
+        let answered = ids(all, PartKind::Result);
         let lost: Vec<_> = calls.intersection(&answered).filter(|call| !results.contains(*call)).collect();
         assert!(lost.is_empty(), "{lost:?} lost their answers");
     }
@@ -463,24 +469,29 @@ impl World {
             return;
         }
         let fresh = self.reload();
-        let rows = |session: &Session| {
-            let cuts = |row: &Living| row.cuts.iter().map(|cut| cut.part).collect::<BTreeSet<_>>();
-            let rows = session.window().rows().iter();
+        let rows = |session: &SessionMachine| {
+            let cuts = |row: &LiveMessage| row.cuts.iter().map(|cut| cut.part).collect::<BTreeSet<_>>();
+            let rows = session.context().rows().iter();
             rows.map(|row| (row.seq, row.chars, cuts(row))).collect::<Vec<_>>()
         };
         assert_eq!(rows(&self.machine), rows(&fresh), "the machine believes what is not stored");
         assert_eq!(self.machine.state().pivot, fresh.state().pivot);
-        assert_eq!(self.machine.window().chars(), fresh.window().chars());
+        assert_eq!(self.machine.context().chars(), fresh.context().chars());
     }
 }
 
-fn part(kind: Kind, units: u64, call: Option<&str>) -> EntryPart {
+fn part(kind: PartKind, units: u64, call: Option<&str>) -> SessionPart {
     let sizes = Sizes { units, points: units, bytes: units, ..Sizes::default() };
-    let tool = matches!(kind, Kind::Call | Kind::Result).then(|| "bash".to_owned());
-    let status = if kind == Kind::Result { Status::Completed } else { Status::None };
-    EntryPart { kind, status, tool, call: call.map(str::to_owned), sizes, ..EntryPart::default() }
+    let tool = matches!(kind, PartKind::Call | PartKind::Result).then(|| "bash".to_owned());
+    let status = if kind == PartKind::Result { ToolStatus::Completed } else { ToolStatus::None };
+    SessionPart { kind, status, tool, call: call.map(str::to_owned), sizes, ..SessionPart::default() }
 }
 
-fn made(nature: Nature, role: Role, units: u64) -> Entry {
-    Entry { role, nature, parts: vec![part(Kind::Text, units, None)], ..Entry::default() }
+fn made(nature: MessageKind, role: Role, units: u64) -> SessionMessage {
+    SessionMessage {
+        role,
+        kind: nature,
+        parts: vec![part(PartKind::Text, units, None)],
+        ..SessionMessage::default()
+    }
 }

@@ -1,6 +1,6 @@
 //! A store of its own for each case, and what is said in it.
 
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur::{Limits, Usage};
 use secateur_engine::{NewMessage, Session, Settlement, Target};
 use serde_json::json;
@@ -82,7 +82,10 @@ pub(crate) fn turn(name: &str) -> [NewMessage; 4] {
 
 /// How the request ended.
 pub(crate) fn answer(tokens: i64) -> Settlement {
-    Settlement::Answered { usage: Usage { input: tokens, output: 20, ..Usage::default() }, turn: Turn::Over }
+    Settlement::Answered {
+        usage: Usage { input: tokens, output: 20, ..Usage::default() },
+        turn: TurnState::Over,
+    }
 }
 
 /// Takes turns until what lives is what lives in every session of this kind.

@@ -9,7 +9,8 @@ mod shape;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use secateur::{
-    Budget, Compaction, KeepLast, Lasting, OverflowRule, PivotRule, Ratio, Rent, Watermark, WindowOrder,
+    Budget, CompactionSettings, KeepLast, Lasting, OverflowRule, PivotRule, Ratio, Rent, Watermark,
+    WindowOrder,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -70,7 +71,7 @@ struct ConfigFile {
     serve: Option<ServeConfig>,
     /// When and how a session compacts.
     #[schemars(schema_with = "compaction")]
-    compaction: Option<Compaction>,
+    compaction: Option<CompactionSettings>,
     /// What is left in the place of what is pruned.
     #[schemars(schema_with = "shape::<PruneTable>")]
     prune: Option<PruneTable>,
@@ -154,7 +155,7 @@ fn summariser(generator: &mut SchemaGenerator) -> Schema {
 }
 
 fn compaction(generator: &mut SchemaGenerator) -> Schema {
-    let mut schema = shape::<Compaction>(generator);
+    let mut schema = shape::<CompactionSettings>(generator);
     for (key, description) in COMPACTION {
         if let Some(Value::Object(key)) = schema.pointer_mut(&format!("/properties/{key}")) {
             key.insert("description".to_owned(), Value::from(description));

@@ -1,6 +1,6 @@
 //! What was done: files, commands, errors, and everything else that a tool was used for.
 
-use secateur::Lines;
+use secateur::LineRange;
 use serde::{Deserialize, Serialize};
 
 use super::bounded_list::{LedgerEntry, key, salted};
@@ -25,9 +25,9 @@ impl FileActivity {
     pub(super) const LONGEST: usize = 240;
 
     /// Lines as they are kept.
-    pub(super) fn range(lines: Lines) -> Option<(u32, u32)> {
+    pub(super) fn range(lines: LineRange) -> Option<(u32, u32)> {
         // The last lines of a file are counted back from its end, of which nobody knows the number.
-        let is_known = lines != Lines::ALL && lines.first < Lines::END / 2;
+        let is_known = lines != LineRange::ALL && lines.first < LineRange::END / 2;
         is_known.then_some((lines.first, lines.last))
     }
 }

@@ -9,7 +9,7 @@ mod results;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use secateur::{Class, Kind, MessageIx, Name, PartIx, Role};
+use secateur::{MessageIx, Name, PartIx, PartKind, Role, ToolClass};
 use secateur_formats::json::decode;
 use secateur_formats::{Format, Transcript};
 use serde_json::Value;
@@ -65,8 +65,8 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
             }
             for part in outline.parts_of(message).map(PartIx) {
                 match outline.kind(part) {
-                    Kind::Call => self.take_call(part),
-                    Kind::Result => self.take_result(part),
+                    PartKind::Call => self.take_call(part),
+                    PartKind::Result => self.take_result(part),
                     _ => {}
                 }
             }
@@ -75,7 +75,7 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
 
     fn texts(&self, message: MessageIx) -> impl Iterator<Item = PartIx> + use<'a, 'b> {
         let outline = &self.transcript.outline;
-        outline.parts_of(message).map(PartIx).filter(|&part| outline.kind(part) == Kind::Text)
+        outline.parts_of(message).map(PartIx).filter(|&part| outline.kind(part) == PartKind::Text)
     }
 
     /// Keeps what the user said in a message.
@@ -153,17 +153,17 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
                 .find_map(|name| input.get(name)?.as_str().map(|text| self.line(text, UseCount::LONGEST)))
         };
         match class {
-            Class::Plan => {
+            ToolClass::Plan => {
                 let todos = self.input(part).and_then(|input| TodoList::of_input(&input, self.redact));
                 self.ledger.todos.follow(todos.unwrap_or_default());
             }
-            Class::Web => {
+            ToolClass::Web => {
                 let page = self
                     .input(part)
                     .and_then(|input| member(&input, &["url", "query", "q", "search_term", "urls"]));
                 page.into_iter().for_each(|page| self.ledger.pages.note(UseCount::once(page)));
             }
-            Class::Agent => {
+            ToolClass::Agent => {
                 let task = self.input(part).and_then(|input| {
                     let task = member(
                         &input,
@@ -176,10 +176,10 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
                     self.ledger.agents.note(UseCount::once(cut(&task, UseCount::LONGEST)));
                 });
             }
-            Class::Other if results::asks_user(outline.tool(part)) => {
+            ToolClass::Other if results::asks_user(outline.tool(part)) => {
                 self.asking.insert(outline.call(part), part);
             }
-            Class::Other => {
+            ToolClass::Other => {
                 let raw = self.transcript.content(part).unwrap_or_default();
                 let start = raw.get(..raw.floor_char_boundary(RESULT)).unwrap_or_default();
                 let start = if raw.len() <= RESULT { decode(start) } else { Cow::Borrowed(start) };
@@ -187,7 +187,7 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
                 let text = self.line(&format!("{tool} {start}"), UseCount::LONGEST);
                 self.ledger.tools.note(UseCount::once(text));
             }
-            Class::Shell if outline.subject(part).is_none() => {
+            ToolClass::Shell if outline.subject(part).is_none() => {
                 self.asking.insert(outline.call(part), part);
             }
             _ => {}

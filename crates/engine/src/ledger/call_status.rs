@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use secateur::{Class, Outline, PLACEHOLDER, PartIx};
+use secateur::{Outline, PLACEHOLDER, PartIx, ToolClass};
 use serde::{Deserialize, Serialize};
 
 use super::clean_text::{clean, cut};
@@ -36,7 +36,7 @@ impl CallStatus {
 
     /// How a result ended, as far as can be told. A result whose text is gone tells only what its format says.
     pub(super) fn of(outline: &Outline, part: PartIx, ends: &TextEnds<'_>) -> Self {
-        let is_shell = outline.class(part) == Class::Shell;
+        let is_shell = outline.class(part) == ToolClass::Shell;
         let failed = outline.is_failure(part);
         let is_gone = outline.is_cut(part) || outline.is_placeholder(part) || ends.head.trim() == PLACEHOLDER;
         match exit_code(ends).filter(|_| is_shell && !is_gone) {

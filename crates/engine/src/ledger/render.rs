@@ -210,7 +210,7 @@ fn files(files: &[&FileActivity]) -> Vec<String> {
             let path = one_line(&file.path);
             let path = root.and_then(|root| path.strip_prefix(root)).unwrap_or(&path);
             let lines = match file.lines.filter(|_| file.changes == 0) {
-                Some((first, secateur::Lines::END)) => Some(format!("last from line {first}")),
+                Some((first, secateur::LineRange::END)) => Some(format!("last from line {first}")),
                 Some((first, last)) => Some(format!("last lines {first}–{last}")),
                 None => None,
             };

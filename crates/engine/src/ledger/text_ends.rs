@@ -181,7 +181,7 @@ fn unquoted(piece: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use secateur::{Kind, Measures};
+    use secateur::{Measures, PartKind};
     use secateur_formats::Wire;
     use serde_json::json;
 
@@ -197,7 +197,7 @@ mod tests {
         .to_string();
         let format = Format::Request(Wire::Anthropic);
         let transcript = secateur_formats::read_as(body.as_bytes(), format, &Measures::default()).unwrap();
-        let part = transcript.outline.parts().find(|&part| transcript.outline.kind(part) == Kind::Result);
+        let part = transcript.outline.parts().find(|&part| transcript.outline.kind(part) == PartKind::Result);
         let ends = TextEnds::of(&transcript, part.unwrap(), 20);
         // The long words were cut in two, so they are left out.
         assert_eq!(ends.joined(), "begin\n…\n end");

@@ -13,7 +13,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use secateur::{Action, Kind, Name, Outline, PLACEHOLDER, PartIx, Role, Status};
+use secateur::{Action, Name, Outline, PLACEHOLDER, PartIx, PartKind, Role, ToolStatus};
 use secateur_formats::{Rendering, Transcript};
 
 use super::piece::{RedactFn, SummaryPiece, Voice};
@@ -67,10 +67,12 @@ fn describe(outline: &Outline, part: PartIx) -> Option<(Voice, String)> {
     let said = |voice, label: &str| Some((voice, label.to_owned()));
     let tool = outline.tool(part);
     match (outline.kind(part), outline.role(message)) {
-        (Kind::Call, _) => Some((Voice::Call, format!("tool call {}", tool.unwrap_or("of an unknown tool")))),
-        (Kind::Result, _) => {
+        (PartKind::Call, _) => {
+            Some((Voice::Call, format!("tool call {}", tool.unwrap_or("of an unknown tool"))))
+        }
+        (PartKind::Result, _) => {
             let state = match outline.status(part) {
-                Status::Pending | Status::Running => Some("unfinished"),
+                ToolStatus::Pending | ToolStatus::Running => Some("unfinished"),
                 _ => outline.is_failure(part).then_some("failed"),
             };
             let notes: Vec<&str> = tool.into_iter().chain(state).collect();
@@ -78,13 +80,13 @@ fn describe(outline: &Outline, part: PartIx) -> Option<(Voice, String)> {
             Some((Voice::Result, format!("tool result{notes}")))
         }
         // Instructions are not part of what happened; they stay where they are.
-        (Kind::Text | Kind::Media, Role::System) => None,
-        (Kind::Text, _) if outline.is_summary(message) => said(Voice::Note, "earlier summary"),
-        (Kind::Text, _) if outline.is_injected(part) => said(Voice::Note, "program"),
-        (Kind::Text | Kind::Media, Role::User) => said(Voice::User, "user"),
-        (Kind::Text | Kind::Media, Role::Assistant) => said(Voice::Assistant, "assistant"),
-        (Kind::Text | Kind::Media, Role::Tool | Role::Other) => said(Voice::Note, "program"),
-        (Kind::Reasoning | Kind::Signature | Kind::Compaction | Kind::Other, _) => None,
+        (PartKind::Text | PartKind::Media, Role::System) => None,
+        (PartKind::Text, _) if outline.is_summary(message) => said(Voice::Note, "earlier summary"),
+        (PartKind::Text, _) if outline.is_injected(part) => said(Voice::Note, "program"),
+        (PartKind::Text | PartKind::Media, Role::User) => said(Voice::User, "user"),
+        (PartKind::Text | PartKind::Media, Role::Assistant) => said(Voice::Assistant, "assistant"),
+        (PartKind::Text | PartKind::Media, Role::Tool | Role::Other) => said(Voice::Note, "program"),
+        (PartKind::Reasoning | PartKind::Signature | PartKind::Compaction | PartKind::Other, _) => None,
     }
 }
 
@@ -93,17 +95,17 @@ fn text_of(transcript: &Transcript<'_>, part: PartIx) -> Option<String> {
     let outline = &transcript.outline;
     let mut text = transcript.text_of(part).trim().to_owned();
     let kind = outline.kind(part);
-    let media = if kind == Kind::Media { outline.images(part).max(1) } else { outline.images(part) };
+    let media = if kind == PartKind::Media { outline.images(part).max(1) } else { outline.images(part) };
     if media > 0 {
         let gap = if text.is_empty() { "" } else { "\n" };
         // Media that are named by a path or an address have no text of their own to show.
-        text = if kind == Kind::Media { String::new() } else { text + gap };
+        text = if kind == PartKind::Media { String::new() } else { text + gap };
         text += &format!("[{media} image or other file, not shown]");
     }
     match kind {
         _ if !text.is_empty() => Some(text),
-        Kind::Call => Some("(no input)".to_owned()),
-        Kind::Result => Some("(no output)".to_owned()),
+        PartKind::Call => Some("(no input)".to_owned()),
+        PartKind::Result => Some("(no output)".to_owned()),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The process that is killed: it does everything that can be done to a session, and says what it was told is kept.
 
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::{EngineError, Session, Settlement};
 
 use crate::script::{Batch, Dice, engine, target};
@@ -72,7 +72,7 @@ async fn ask(session: &mut Session) {
     let request = session.context(&target()).await.unwrap();
     begin("settle");
     let usage = Usage { input: request.body.len() as i64 / 4, output: 20, ..Usage::default() };
-    session.settle(Settlement::Answered { usage, turn: Turn::Over }).await.unwrap();
+    session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
 }
 
 /// There may be nothing to take back.

@@ -1,7 +1,7 @@
 //! Summaries that are made while the conversation goes on.
 
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::{Session, Settlement};
 
 use crate::model::{SUMMARY, Slow};
@@ -24,7 +24,7 @@ async fn begin(url: &str, model: &std::sync::Arc<Slow>) -> Session {
     let request = session.context(&target(4_000)).await.unwrap();
     assert_eq!(model.questions(), 0);
     let usage = Usage { input: request.tokens, ..Usage::default() };
-    session.settle(Settlement::Answered { usage, turn: Turn::Over }).await.unwrap();
+    session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
     model.asked(1).await;
     session
 }
@@ -112,7 +112,7 @@ async fn an_undo_by_others_calls_it_off(url: String) {
     other.undo(None).await.unwrap();
     let usage = Usage { input: 2_000, ..Usage::default() };
     session.context(&target(4_000)).await.unwrap();
-    session.settle(Settlement::Answered { usage, turn: Turn::Over }).await.unwrap();
+    session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
     model.asked(2).await;
     other.redo(None).await.unwrap();
     model.allow(9);

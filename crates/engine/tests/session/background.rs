@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur::session::{Event, Means, Trigger, Turn};
+use secateur::session::{Event, Means, Trigger, TurnState};
 use secateur_engine::provider::Endpoint;
 use secateur_engine::{Engine, Session};
 use secateur_formats::Wire;
@@ -26,7 +26,7 @@ async fn ahead(engine: Engine) -> (Engine, Session) {
 async fn it_is_swapped_in_when_it_is_ready_and_what_was_said_meanwhile_stays() {
     let (engine, mut session) = ahead(engine().await.with_model(Author::new(&[]))).await;
     ask(&mut session, &target(8_000)).await;
-    let told = answered(&mut session, 6_000, Turn::Over).await;
+    let told = answered(&mut session, 6_000, TurnState::Over).await;
     assert!(
         matches!(told[..], [Event::CompactionStarted { trigger: Trigger::Ahead, background: true, .. }]),
         "{told:?}"
@@ -53,7 +53,7 @@ async fn nobody_waits_for_it_while_there_is_room_and_everybody_who_needs_it_does
     let model = endpoint.connect_as(None).unwrap();
     let (_, mut session) = ahead(engine().await.with_model(Arc::new(model))).await;
     ask(&mut session, &target(8_000)).await;
-    answered(&mut session, 6_000, Turn::Over).await;
+    answered(&mut session, 6_000, TurnState::Over).await;
     server.wait_for_requests(1).await;
     // The server says nothing, and the conversation goes on.
     let request = ask(&mut session, &target(8_000)).await;
@@ -67,7 +67,7 @@ async fn nobody_waits_for_it_while_there_is_room_and_everybody_who_needs_it_does
 async fn whoever_asks_for_a_compaction_gets_the_one_that_is_being_made() {
     let (_, mut session) = ahead(engine().await.with_model(Author::new(&[]))).await;
     ask(&mut session, &target(8_000)).await;
-    answered(&mut session, 6_000, Turn::Over).await;
+    answered(&mut session, 6_000, TurnState::Over).await;
     let told = session.compact(None).await.unwrap();
     assert_eq!(made(&told).first(), Some(&Means::Model), "{told:?}");
 }
@@ -76,7 +76,7 @@ async fn whoever_asks_for_a_compaction_gets_the_one_that_is_being_made() {
 async fn what_somebody_else_said_meanwhile_stays_behind_it() {
     let (engine, mut session) = ahead(engine().await.with_model(Author::new(&[]))).await;
     ask(&mut session, &target(8_000)).await;
-    answered(&mut session, 6_000, Turn::Over).await;
+    answered(&mut session, 6_000, TurnState::Over).await;
     let mut other = engine.open(session.id()).await.unwrap();
     other.append([user(WIRE, "From elsewhere.")]).await.unwrap();
     session.wait().await.unwrap();

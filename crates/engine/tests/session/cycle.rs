@@ -1,6 +1,6 @@
 //! The whole cycle on a store in memory, without any model: overflow, digest, pivot, prune, undo.
 
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur::session::{Event, Means};
 use secateur::{Limits, Usage};
 use secateur_engine::{Clock, Engine, NewMessage, Opening, Session, Settlement, Target};
@@ -48,7 +48,7 @@ async fn a_session_stays_inside_a_small_window_for_ever() {
             |event: &&Event| matches!(event, Event::CompactionCompleted { means: Means::Digest, .. });
         compactions += request.events.iter().filter(completed).count();
         let usage = Usage { input: request.body.len() as i64 / 4, output: 20, ..Usage::default() };
-        let told = session.settle(Settlement::Answered { usage, turn: Turn::Over }).await.unwrap();
+        let told = session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
         compactions += told.iter().filter(completed).count();
     }
     assert!(compactions > 3, "{compactions}");

@@ -169,6 +169,6 @@ async fn an_overflow_is_answered_with_less() {
     let fit = session.fit(&target, 100).await.unwrap();
     session.settle(Settlement::Overflow { tokens: Some(210_000) }).await.unwrap();
     let less = session.fit(&target, 100).await.unwrap();
-    let chars = |session: &Session| session.machine().window().chars();
+    let chars = |session: &Session| session.machine().context().chars();
     assert!(chars(&session) < 12 * 9_000, "{fit:?} {less:?}");
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use secateur::session::{Event, Turn};
+use secateur::session::{Event, TurnState};
 use secateur_engine::{Clock, Session, Target};
 use secateur_formats::Wire;
 
@@ -39,12 +39,12 @@ async fn play(profile: &str, wire: Wire) -> (Session, String) {
             let request = ask(&mut session, &wide).await;
             assert_eq!(request.repaired, [], "{profile} {wire}");
             told.extend(request.events);
-            told.extend(answered(&mut session, 20_000, Turn::Over).await);
+            told.extend(answered(&mut session, 20_000, TurnState::Over).await);
         }
         session.append([user(wire, &format!("Go ahead with round {round}."))]).await.unwrap();
         told.extend(ask(&mut session, &wide).await.events);
         session.append([assistant(wire, "I am at it.")]).await.unwrap();
-        told.extend(answered(&mut session, 199_900, Turn::Open).await);
+        told.extend(answered(&mut session, 199_900, TurnState::Open).await);
     }
     let request = ask(&mut session, &wide).await;
     assert_eq!(request.repaired, [], "{profile} {wire}: {}", shape(&request.body));
@@ -152,7 +152,7 @@ async fn read_much(profile: &str, wire: Wire, clock: Option<&Clock>) -> String {
     for number in 0..9 {
         session.append(turn(wire, number, 40_000)).await.unwrap();
         ask(&mut session, &target(200_000)).await;
-        answered(&mut session, 12_000 * (number as i64 + 1), Turn::Over).await;
+        answered(&mut session, 12_000 * (number as i64 + 1), TurnState::Over).await;
         if let Some(clock) = clock {
             clock.set(clock.now() + 400_000);
         }

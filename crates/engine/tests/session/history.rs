@@ -1,6 +1,6 @@
 //! What a summary is, what stays beside it, and what it is made of.
 
-use secateur::session::{Means, Turn};
+use secateur::session::{Means, TurnState};
 use secateur_engine::NewMessage;
 use secateur_formats::Wire;
 use serde_json::json;
@@ -142,6 +142,6 @@ async fn signed_thinking_stays_with_its_turn_to_the_byte() {
         }
         assert!(request.body.contains(&**thoughts.last().unwrap()), "the newest is needed to go on");
         session.append([assistant(wire, "Done.")]).await.unwrap();
-        answered(&mut session, request.tokens, Turn::Over).await;
+        answered(&mut session, request.tokens, TurnState::Over).await;
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use secateur::session::{Event, Failure, Means, Turn};
+use secateur::session::{CompactionFailure, Event, Means, TurnState};
 use secateur_engine::hooks::{
     CompactionEnding, Hook, HookCall, HookError, HookFacts, HookMoment, HookReason, HookResponse,
 };
@@ -66,7 +66,10 @@ async fn a_veto_leaves_everything_as_it_is() {
         let (_, mut session) = with(Author::new(&[]), Listener::new(&[moment], veto)).await;
         let before = ask(&mut session, &target(100_000)).await.body;
         let told = session.compact(None).await.unwrap();
-        assert!(told.contains(&Event::CompactionRefused { why: Failure::Vetoed }), "{moment}: {told:?}");
+        assert!(
+            told.contains(&Event::CompactionRefused { why: CompactionFailure::Vetoed }),
+            "{moment}: {told:?}"
+        );
         assert_eq!(ask(&mut session, &target(100_000)).await.body, before);
     }
 }
@@ -85,7 +88,7 @@ async fn a_hook_keeps_a_result_that_would_be_cut() {
         session.append(turn(WIRE, number, 40_000)).await.unwrap();
     }
     ask(&mut session, &target(200_000)).await;
-    answered(&mut session, 100_000, Turn::Over).await;
+    answered(&mut session, 100_000, TurnState::Over).await;
     let count = match &hook.heard.lock().unwrap()[0].facts {
         HookFacts::BeforePrune { parts, .. } => parts.len(),
         other => panic!("{other:?}"),

@@ -1,6 +1,6 @@
 //! Compactions get somewhere, or it is said that they do not.
 
-use secateur::session::{Event, Failure, Means, Turn};
+use secateur::session::{CompactionFailure, Event, Means, TurnState};
 use secateur_engine::{Clock, EngineError, NewMessage};
 use secateur_formats::Wire;
 
@@ -21,7 +21,7 @@ async fn what_cannot_fit_is_refused_with_the_reason_and_not_tried_for_ever() {
         let error = session.context(&target(4_000)).await.unwrap_err();
         let EngineError::NoRoom(no_room) = error else { panic!("{error}") };
         assert_eq!(no_room.largest, Some(2), "the pinned message");
-        assert!(matches!(no_room.why, Some(Failure::NoProgress { .. })), "{no_room:?}");
+        assert!(matches!(no_room.why, Some(CompactionFailure::NoProgress { .. })), "{no_room:?}");
     }
     assert_eq!(
         model.questions(),
@@ -88,7 +88,7 @@ async fn a_full_session_that_is_asked_again_and_again_is_compacted_once() {
     for _ in 0..5 {
         let request = ask(&mut session, &target(4_000)).await;
         told.extend(request.events);
-        told.extend(answered(&mut session, request.tokens, Turn::Over).await);
+        told.extend(answered(&mut session, request.tokens, TurnState::Over).await);
     }
     assert_eq!(made(&told), [Means::Model], "{told:?}");
     assert_eq!(model.questions().len(), 1);

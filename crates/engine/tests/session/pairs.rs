@@ -1,6 +1,6 @@
 //! A call and its result stay together, whatever goes.
 
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_formats::Wire;
 use serde_json::json;
 
@@ -55,7 +55,7 @@ async fn calls_that_wait_for_their_results_survive_a_compaction() {
         ask(&mut session, &target(4_000)).await;
         let waiting = [("w-1", "read", json!({})), ("w-2", "read", json!({}))];
         session.append(calls(wire, &waiting)).await.unwrap();
-        let told = answered(&mut session, 3_900, Turn::Open).await;
+        let told = answered(&mut session, 3_900, TurnState::Open).await;
         assert_eq!(made(&told).len(), 1, "{wire}: {told:?}");
         let found = [("w-1", "read", "one"), ("w-2", "read", "two")];
         session.append(results(wire, &found)).await.unwrap();

@@ -1,6 +1,6 @@
 //! The work goes on where it was interrupted, and only there.
 
-use secateur::session::{Event, Turn};
+use secateur::session::{Event, TurnState};
 use secateur_engine::hooks::{HookFacts, HookMoment, HookResponse};
 use secateur_engine::{Engine, Session};
 use secateur_formats::Wire;
@@ -27,7 +27,7 @@ async fn full(engine: &Engine, profile: &str) -> Session {
 async fn a_model_that_was_cut_off_is_told_to_go_on() {
     let engine = engine().await.with_model(Author::new(&[]));
     let mut session = full(&engine, "balanced").await;
-    let told = answered(&mut session, WINDOW - 100, Turn::Open).await;
+    let told = answered(&mut session, WINDOW - 100, TurnState::Open).await;
     assert_eq!(made(&told).len(), 1);
     insta::assert_snapshot!(shape(&ask(&mut session, &target(WINDOW)).await.body), @"
     00 system: Be brief.
@@ -48,7 +48,7 @@ async fn a_model_that_was_cut_off_is_told_to_go_on() {
 async fn a_model_that_is_done_is_left_in_peace() {
     let engine = engine().await.with_model(Author::new(&[]));
     let mut session = full(&engine, "balanced").await;
-    let told = answered(&mut session, WINDOW - 100, Turn::Over).await;
+    let told = answered(&mut session, WINDOW - 100, TurnState::Over).await;
     assert_eq!(made(&told).len(), 1);
     session.append([user(WIRE, "Thanks. And now?")]).await.unwrap();
     let shape = shape(&ask(&mut session, &target(WINDOW)).await.body);
@@ -73,7 +73,7 @@ async fn a_hook_may_want_to_ask_first() {
     let hook = Listener::new(&[HookMoment::Autocontinue], veto);
     let engine = engine().await.with_model(Author::new(&[])).with_hooks(hooks([hook.clone() as _]));
     let mut session = full(&engine, "balanced").await;
-    let told = answered(&mut session, WINDOW - 100, Turn::Open).await;
+    let told = answered(&mut session, WINDOW - 100, TurnState::Open).await;
     assert_eq!(made(&told).len(), 1, "the compaction itself is not the matter");
     let request = ask(&mut session, &target(WINDOW)).await;
     assert!(!request.body.contains("Please go on"), "{}", shape(&request.body));

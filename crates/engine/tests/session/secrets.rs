@@ -1,6 +1,6 @@
 //! A credential that was said once goes nowhere else.
 
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::hooks::{HookCall, HookFacts, HookMoment, HookResponse};
 use secateur_engine::{Live, NewMessage};
 use secateur_formats::Wire;
@@ -37,7 +37,7 @@ async fn a_planted_credential_reaches_neither_summariser_nor_summary_nor_hooks_n
         for number in 0..8 {
             session.append(turn(wire, number, 2_500)).await.unwrap();
             let request = ask(&mut session, &target(4_000)).await;
-            answered(&mut session, request.tokens, Turn::Over).await;
+            answered(&mut session, request.tokens, TurnState::Over).await;
         }
         session.compact(Some(&format!("everything about {KEY}"))).await.unwrap();
         assert!(model.questions().len() >= 2, "{wire}");

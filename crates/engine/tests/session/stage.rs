@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use secateur::session::{Event, Means, Turn};
+use secateur::session::{Event, Means, TurnState};
 use secateur::{Layer, Limits, Profiles, Usage};
 use secateur_engine::hooks::{Hook, HookCall, HookError, HookMoment, HookResponse, Hooks};
 use secateur_engine::provider::{Deltas, Finish, LanguageModel, ModelError, ModelRequest, ModelResponse};
@@ -151,7 +151,7 @@ pub(crate) async fn ask(session: &mut Session, target: &Target) -> Request {
 }
 
 /// Says that the model answered, and that the request had so many tokens.
-pub(crate) async fn answered(session: &mut Session, tokens: i64, turn: Turn) -> Vec<Event> {
+pub(crate) async fn answered(session: &mut Session, tokens: i64, turn: TurnState) -> Vec<Event> {
     let usage = Usage { input: tokens, output: 20, ..Usage::default() };
     session.settle(Settlement::Answered { usage, turn }).await.unwrap()
 }

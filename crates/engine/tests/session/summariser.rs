@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur::session::{Event, Failure, Means};
+use secateur::session::{CompactionFailure, Event, Means};
 use secateur_engine::provider::Endpoint;
 use secateur_engine::{Engine, Live, Session};
 use secateur_formats::Wire;
@@ -29,8 +29,8 @@ async fn full(scripts: Vec<Script>, change: impl Fn(&mut Endpoint)) -> (Engine, 
     (engine, session, server)
 }
 
-fn failures(told: &[Event]) -> Vec<&Failure> {
-    fn why(event: &Event) -> Option<&Failure> {
+fn failures(told: &[Event]) -> Vec<&CompactionFailure> {
+    fn why(event: &Event) -> Option<&CompactionFailure> {
         match event {
             Event::CompactionFailed { why, means: Means::Model, .. } => Some(why),
             _ => None,
@@ -99,7 +99,9 @@ async fn whatever_the_server_does_there_is_a_digest_and_nothing_half_done() {
         let failures = failures(&request.events);
         assert_eq!(failures.len(), 2, "{name}: asked twice, then no more");
         assert!(
-            failures.iter().all(|why| matches!(why, Failure::Model { .. } | Failure::Flawed { .. })),
+            failures
+                .iter()
+                .all(|why| matches!(why, CompactionFailure::Model { .. } | CompactionFailure::Flawed { .. })),
             "{name}: {failures:?}"
         );
         assert!(!server.requests().is_empty());
@@ -120,7 +122,7 @@ async fn a_provider_that_is_busy_for_a_moment_is_asked_again() {
     let (_, mut session, server) = full(scripts, |endpoint| endpoint.retries = 3).await;
     let request = ask(&mut session, &target(4_000)).await;
     assert_eq!(made(&request.events), [Means::Model]);
-    assert_eq!(failures(&request.events), [] as [&Failure; 0]);
+    assert_eq!(failures(&request.events), [] as [&CompactionFailure; 0]);
     assert_eq!(server.requests().len(), 3);
 }
 

@@ -1,7 +1,7 @@
 //! Everything that was done can be undone and done again, in any order.
 
 use proptest::prelude::*;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::{Engine, NewMessage, Session};
 use secateur_formats::Wire;
 
@@ -16,7 +16,7 @@ enum Step {
     Append { size: usize },
     Pin,
     Request { window: i64 },
-    Report { tokens: i64, turn: Turn },
+    Report { tokens: i64, turn: TurnState },
     Refuse,
     Compact,
     Undo(usize),
@@ -25,7 +25,7 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let turn = prop_oneof![Just(Turn::Open), Just(Turn::Over)];
+    let turn = prop_oneof![Just(TurnState::Open), Just(TurnState::Over)];
     prop_oneof![
         6 => (50usize..4_000).prop_map(|size| Step::Append { size }),
         1 => Just(Step::Pin),
@@ -81,7 +81,7 @@ async fn play(profile: &str, steps: Vec<Step>, order: Vec<u32>) {
         }
         said.extend(append.iter().map(|message| message.json.to_string()));
         session.append(std::mem::take(&mut append)).await.unwrap();
-        assert!(session.machine().window().is_sound());
+        assert!(session.machine().context().is_sound());
     }
     // A new process sees what this one sees.
     let mut other = engine.open(session.id()).await.unwrap();

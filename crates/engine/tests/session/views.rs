@@ -22,7 +22,7 @@ async fn a_view_foresees_what_opening_does_and_does_nothing() {
 
         let view = engine.view(&id).await.unwrap();
         let (plan, memory) = view.machine().plan(engine.now());
-        let window = view.machine().window();
+        let window = view.machine().context();
         let foreseen: Vec<_> = plan.cuts.iter().filter_map(|cut| window.locate(cut.part)).collect();
         assert!(!foreseen.is_empty(), "{wire}: {plan:?}");
         let verdict = view.profile().policy.verdict(window.outline(), &memory, &plan, plan.cuts[0].part);

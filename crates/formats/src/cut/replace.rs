@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Action, IMAGE_REMOVED, Pairs, TRIM_GAP, trim_note};
+use secateur::{Action, IMAGE_REMOVED, SurrogatePairs, TRIM_GAP, trim_note};
 
 use super::Rendering;
 use crate::content::{ContentBlock, ContentPiece, is_error, piece, pieces, text};
@@ -36,11 +36,11 @@ pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
 }
 
 /// The head and tail of a text, with a note on what is missing.
-pub(crate) fn trimmed(text: &str, head: u64, tail: u64, pairs: Pairs) -> String {
+pub(crate) fn trimmed(text: &str, head: u64, tail: u64, pairs: SurrogatePairs) -> String {
     let units = utf16_len(text);
     let halves = match pairs {
-        Pairs::Split => Halves::Replace,
-        Pairs::Whole => Halves::Omit,
+        SurrogatePairs::Split => Halves::Replace,
+        SurrogatePairs::Whole => Halves::Omit,
     };
     let first = slice_units(text, 0, head.min(units), halves);
     let last = slice_units(text, units.saturating_sub(tail), units, halves);

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use secateur::{Kind, MessageFacts, MessageIx, PartFacts, Role};
+use secateur::{MessageFacts, MessageIx, PartFacts, PartKind, Role};
 
 use crate::cut::Spot;
 use crate::draft::TranscriptDraft;
@@ -124,7 +124,7 @@ fn take(
     }
     let sizes = sizes::of_text(block, draft.measures);
     let injected = matches!(kind, AiderLine::Header | AiderLine::Printed);
-    let facts = PartFacts { kind: Kind::Text, injected, sizes, ..PartFacts::default() };
+    let facts = PartFacts { kind: PartKind::Text, injected, sizes, ..PartFacts::default() };
     draft.push(facts, Spot { content: Some(range), ..Spot::default() });
 }
 

@@ -14,7 +14,7 @@ mod tree;
 
 use std::borrow::Cow;
 
-use secateur::{Call, Kind, MessageFacts, MessageIx, Name, Role, Status};
+use secateur::{MessageFacts, MessageIx, ModelCall, Name, PartKind, Role, ToolStatus};
 
 use crate::content;
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
@@ -60,7 +60,7 @@ struct ClaudeReader {
     answers: SplitResponses,
     /// The id of the newest message, if it is a response.
     newest: Option<RecordId>,
-    calls: Vec<Call>,
+    calls: Vec<ModelCall>,
     /// The model call of each response, as an index into `calls`.
     costs: Map<RecordId, usize>,
     /// The calls whose results were cleared.
@@ -103,11 +103,11 @@ impl LineReader for ClaudeReader {
         let wholes = self.answers.join(draft);
         let renamed = |message: MessageIx| wholes.get(message.0 as usize).copied().unwrap_or(message);
         for call in self.calls.drain(..) {
-            draft.outline.push_call(Call { message: renamed(call.message), ..call });
+            draft.outline.push_model_call(ModelCall { message: renamed(call.message), ..call });
         }
         if !self.cleared.is_empty() {
             for part in draft.outline.parts() {
-                let is_result = draft.outline.kind(part) == Kind::Result;
+                let is_result = draft.outline.kind(part) == PartKind::Result;
                 if is_result && self.cleared.contains(&draft.outline.call(part)) {
                     draft.outline.set_cut(part);
                 }
@@ -169,7 +169,7 @@ impl ClaudeReader {
             if is_meta || text.is_some_and(|text| content::is_tagged(text.text(), &[])) {
                 draft.push_injected(text);
             } else {
-                draft.push_text(Kind::Text, text);
+                draft.push_text(PartKind::Text, text);
             }
         };
         if let Some(text) = message.text() {
@@ -201,7 +201,7 @@ impl ClaudeReader {
             self.answers.add(id, index);
         }
         if let Some(text) = message.text() {
-            draft.push_text(Kind::Text, Some(text));
+            draft.push_text(PartKind::Text, Some(text));
         }
         for block in message.blocks() {
             take_block(draft, block);
@@ -214,7 +214,7 @@ impl ClaudeReader {
             draft.origin.model = model.map(Cow::into_owned);
         }
         if let Some(usage) = message.usage.and_then(usage) {
-            let call = Call { message: index, time: record.time(), usage };
+            let call = ModelCall { message: index, time: record.time(), usage };
             let known = id.and_then(|id| self.costs.get(&id)).and_then(|&at| self.calls.get_mut(at));
             if let Some(known) = known {
                 known.usage = usage;
@@ -267,22 +267,22 @@ impl ClaudeReader {
 fn take_block(draft: &mut TranscriptDraft<'_>, block: &ClaudeBlock<'_>) {
     let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
     match block.kind.and_then(Raw::as_str).as_deref() {
-        Some("text") => draft.push_text(Kind::Text, block.text),
+        Some("text") => draft.push_text(PartKind::Text, block.text),
         Some("thinking") => {
-            draft.push_text(Kind::Reasoning, block.thinking);
+            draft.push_text(PartKind::Reasoning, block.thinking);
             if block.signature.is_some_and(Raw::is_truthy) {
-                draft.push_text(Kind::Signature, block.signature);
+                draft.push_text(PartKind::Signature, block.signature);
             }
         }
-        Some("redacted_thinking") => draft.push_text(Kind::Signature, block.data),
+        Some("redacted_thinking") => draft.push_text(PartKind::Signature, block.data),
         Some("tool_use") => {
             let (tool, id, input) = (tool.as_deref(), id.as_deref(), block.input);
-            draft.push_call(ToolCall { tool, id, input, ..ToolCall::default() });
+            draft.push_model_call(ToolCall { tool, id, input, ..ToolCall::default() });
         }
         Some("tool_result") => {
             let call = block.call.and_then(Raw::as_str);
             let is_error = block.is_error.is_some_and(Raw::is_truthy);
-            let status = if is_error { Status::Error } else { Status::Completed };
+            let status = if is_error { ToolStatus::Error } else { ToolStatus::Completed };
             let (id, content) = (call.as_deref(), block.content);
             draft.push_result(ToolResult { id, status, content, ..ToolResult::default() });
         }
@@ -292,7 +292,7 @@ fn take_block(draft: &mut TranscriptDraft<'_>, block: &ClaudeBlock<'_>) {
             }
         }
         // Tools that the provider runs itself, and block types that we do not know.
-        _ => draft.push_text(Kind::Other, block.content.or(block.input)),
+        _ => draft.push_text(PartKind::Other, block.content.or(block.input)),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Call, Kind, MessageFacts, Role, Status, Usage};
+use secateur::{MessageFacts, ModelCall, PartKind, Role, ToolStatus, Usage};
 
 use crate::document::read_document;
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
@@ -48,7 +48,7 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     draft.origin.version = head.version.map(|raw| raw.as_str().unwrap_or(raw.text().into()).into_owned());
     if let Some(prompt) = head.system.filter(|raw| raw.is_string()) {
         draft.push_message(MessageFacts { role: Role::System, ..MessageFacts::default() });
-        draft.push_text(Kind::Text, Some(prompt));
+        draft.push_text(PartKind::Text, Some(prompt));
     }
     for message in messages.into_iter().flatten() {
         take(draft, &message);
@@ -81,7 +81,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: &ClineMessage<'_>) {
         draft.origin.model = Some(model.into_owned());
     }
     if let Some(usage) = message.metrics.and_then(usage) {
-        draft.outline.push_call(Call { message: index, time, usage });
+        draft.outline.push_model_call(ModelCall { message: index, time, usage });
     }
 }
 
@@ -106,18 +106,18 @@ fn take_block(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, block: &ClineBlock<
             }
         }
         Some("file") => draft.push_injected(block.content),
-        Some("thinking") => draft.push_text(Kind::Reasoning, block.thinking),
-        Some("redacted_thinking") => draft.push_text(Kind::Signature, block.data),
+        Some("thinking") => draft.push_text(PartKind::Reasoning, block.thinking),
+        Some("redacted_thinking") => draft.push_text(PartKind::Signature, block.data),
         Some("image" | "document") => draft.push_media(raw),
         Some("tool_use") => {
             let (tool, id) = (text(block.name), text(block.id));
             let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.push_call(ToolCall { tool, id, status: Status::Completed, input: block.input });
+            draft.push_model_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.input });
         }
         Some("tool_result") => {
             let (tool, id) = (text(block.name), text(block.call));
             let is_error = block.error.is_some_and(Raw::is_truthy);
-            let status = if is_error { Status::Error } else { Status::Completed };
+            let status = if is_error { ToolStatus::Error } else { ToolStatus::Completed };
             let (tool, id, content) = (tool.as_deref(), id.as_deref(), block.content);
             draft.push_result(ToolResult { tool, id, status, content, ..ToolResult::default() });
         }
@@ -129,7 +129,7 @@ fn take_text(draft: &mut TranscriptDraft<'_>, text: Raw<'_>) {
     if text.text().starts_with("\"<environment_details>") {
         draft.push_injected(Some(text));
     } else {
-        draft.push_text(Kind::Text, Some(text));
+        draft.push_text(PartKind::Text, Some(text));
     }
 }
 

@@ -14,7 +14,7 @@ mod record;
 
 use std::borrow::Cow;
 
-use secateur::{Call, Kind, MessageFacts, MessageIx, Role, Status, Usage};
+use secateur::{MessageFacts, MessageIx, ModelCall, PartKind, Role, ToolStatus, Usage};
 
 use crate::content;
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
@@ -110,39 +110,39 @@ impl CodexReader {
             Some("message") => self.take_message(draft, item),
             Some("reasoning") => {
                 self.open_response(draft);
-                draft.push_text(Kind::Reasoning, item.summary);
+                draft.push_text(PartKind::Reasoning, item.summary);
                 take_opaque(draft, item);
             }
             Some("function_call" | "custom_tool_call") => {
                 self.open_response(draft);
-                draft.push_call(ToolCall { input: item.arguments.or(item.input), ..called });
+                draft.push_model_call(ToolCall { input: item.arguments.or(item.input), ..called });
             }
             Some("local_shell_call") => {
                 self.open_response(draft);
-                draft.push_call(ToolCall { tool: Some("local_shell"), input: item.action, ..called });
+                draft.push_model_call(ToolCall { tool: Some("local_shell"), input: item.action, ..called });
             }
             Some("function_call_output" | "custom_tool_call_output") => {
                 self.begin(draft, Role::Tool);
                 let output::CodexReading { sizes, failed } =
                     output::read(item.output.map_or("null", Raw::text), draft.measures);
-                let (id, status) = (id.as_deref(), Status::Completed);
+                let (id, status) = (id.as_deref(), ToolStatus::Completed);
                 let answered =
                     ToolResult { id, status, failed, content: item.output, ..ToolResult::default() };
                 draft.push_result_sized(answered, sizes);
             }
             Some("web_search_call" | "tool_search_call") => {
                 self.open_response(draft);
-                draft.push_text(Kind::Other, item.action.or(item.arguments));
+                draft.push_text(PartKind::Other, item.action.or(item.arguments));
             }
             Some("tool_search_output") => {
                 self.begin(draft, Role::Other);
-                draft.push_text(Kind::Other, item.tools);
+                draft.push_text(PartKind::Other, item.tools);
             }
             // Messages between agents, the opaque rest of a compaction, and types that we do not know.
             Some(kind) if kind != "ghost_snapshot" => {
                 self.begin(draft, Role::Other);
                 if item.content.is_some() {
-                    draft.push_text(Kind::Other, item.content);
+                    draft.push_text(PartKind::Other, item.content);
                 }
                 take_opaque(draft, item);
             }
@@ -154,11 +154,11 @@ impl CodexReader {
         match item.role.and_then(Raw::as_str).as_deref() {
             Some("assistant") => {
                 self.open_response(draft);
-                draft.push_text(Kind::Text, item.content);
+                draft.push_text(PartKind::Text, item.content);
             }
             Some("developer" | "system") => {
                 self.begin(draft, Role::System);
-                draft.push_text(Kind::Text, item.content);
+                draft.push_text(PartKind::Text, item.content);
             }
             _ => {
                 self.begin(draft, Role::User);
@@ -166,7 +166,7 @@ impl CodexReader {
                     draft.push_injected(item.content);
                 } else {
                     self.turns.push(self.alive.len() - 1);
-                    draft.push_text(Kind::Text, item.content);
+                    draft.push_text(PartKind::Text, item.content);
                 }
             }
         }
@@ -190,7 +190,7 @@ impl CodexReader {
             ..MessageFacts::default()
         };
         let message = draft.push_message(facts);
-        draft.push_text(Kind::Text, Some(instructions));
+        draft.push_text(PartKind::Text, Some(instructions));
         self.front = self.front.or(Some(message));
         if let Some(earlier) = self.instructions.replace(message) {
             draft.outline.retire(earlier, message);
@@ -223,7 +223,7 @@ impl CodexReader {
         self.is_open = false;
         let newest = draft.outline.messages().next_back();
         let message = self.response.or(newest).unwrap_or(MessageIx(0));
-        draft.outline.push_call(Call { message, time: self.time, usage: last });
+        draft.outline.push_model_call(ModelCall { message, time: self.time, usage: last });
     }
 
     /// Takes the last turns out of the context.
@@ -262,7 +262,7 @@ impl CodexReader {
         // Older versions wrote a summary instead of items.
         if let (0, Some(message)) = (items, item.message.filter(|message| message.text() != "\"\"")) {
             self.begin(draft, Role::User);
-            draft.push_text(Kind::Text, Some(message));
+            draft.push_text(PartKind::Text, Some(message));
         }
         self.in_history = false;
         self.is_open = false;
@@ -271,7 +271,7 @@ impl CodexReader {
 
 fn take_opaque(draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
     if let Some(opaque) = item.opaque.filter(|opaque| opaque.text() != "null") {
-        draft.push_text(Kind::Signature, Some(opaque));
+        draft.push_text(PartKind::Signature, Some(opaque));
     }
 }
 

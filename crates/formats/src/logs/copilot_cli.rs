@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, MessageFacts, MessageIx, PartFacts, Role, Sizes, Status};
+use secateur::{MessageFacts, MessageIx, PartFacts, PartKind, Role, Sizes, ToolStatus};
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::content;
@@ -50,7 +50,7 @@ impl LineReader for CopilotReader {
         match &*kind {
             "system.message" => {
                 let message = begin(draft, &event, Role::System);
-                draft.push_text(Kind::Text, data.content);
+                draft.push_text(PartKind::Text, data.content);
                 if let Some(earlier) = self.system.replace(message) {
                     draft.outline.retire(earlier, message);
                 }
@@ -92,7 +92,7 @@ impl CopilotReader {
         if summary.is_none() {
             return;
         }
-        draft.push_text(Kind::Text, summary);
+        draft.push_text(PartKind::Text, summary);
         for message in (self.summarised..at.0).map(MessageIx) {
             if draft.outline.role(message) != Role::System {
                 draft.outline.retire(message, at);
@@ -124,7 +124,7 @@ fn take_user(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     let size = |raw: Raw<'_>| content::sizes(raw.text(), draft.measures);
     let sent = data.sent.filter(|raw| raw.is_string());
     let (Some(written), Some(sent)) = (data.content, sent) else {
-        return draft.push_text(Kind::Text, sent.or(data.content));
+        return draft.push_text(PartKind::Text, sent.or(data.content));
     };
     let (own, all) = (size(written), size(sent));
     let added = Sizes {
@@ -134,21 +134,21 @@ fn take_user(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
         ..Sizes::default()
     };
     let spot = draft.spot_of(Some(sent));
-    draft.push(PartFacts { kind: Kind::Text, sizes: own, ..PartFacts::default() }, spot);
+    draft.push(PartFacts { kind: PartKind::Text, sizes: own, ..PartFacts::default() }, spot);
     if added.points > 0 {
-        let facts = PartFacts { kind: Kind::Other, injected: true, sizes: added, ..PartFacts::default() };
+        let facts = PartFacts { kind: PartKind::Other, injected: true, sizes: added, ..PartFacts::default() };
         draft.push(facts, Spot::default());
     }
 }
 
 fn take_response(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     describe(draft, data);
-    draft.push_text(Kind::Reasoning, data.reasoning.filter(|raw| raw.is_string()));
-    draft.push_text(Kind::Text, data.content);
+    draft.push_text(PartKind::Reasoning, data.reasoning.filter(|raw| raw.is_string()));
+    draft.push_text(PartKind::Text, data.content);
     for request in data.requests.iter().flatten() {
         let (tool, id) = (request.name.and_then(Raw::as_str), request.id.and_then(Raw::as_str));
         let (tool, id) = (tool.as_deref(), id.as_deref());
-        draft.push_call(ToolCall { tool, id, status: Status::Completed, input: request.arguments });
+        draft.push_model_call(ToolCall { tool, id, status: ToolStatus::Completed, input: request.arguments });
     }
 }
 
@@ -156,7 +156,8 @@ fn take_result(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     let (tool, id) = (data.tool.and_then(Raw::as_str), data.call.and_then(Raw::as_str));
     let result = data.result.and_then(|result| object::<CopilotOutcome<'_>>(result.text()).ok().flatten());
     let output = result.and_then(|result| result.content).filter(|raw| !is_null(raw.text()));
-    let status = if data.success.is_none_or(Raw::is_truthy) { Status::Completed } else { Status::Error };
+    let status =
+        if data.success.is_none_or(Raw::is_truthy) { ToolStatus::Completed } else { ToolStatus::Error };
     let content = output.or(data.error);
     let answered =
         ToolResult { tool: tool.as_deref(), id: id.as_deref(), status, content, ..ToolResult::default() };

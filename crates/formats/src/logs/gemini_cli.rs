@@ -9,7 +9,7 @@ mod lines;
 
 use std::borrow::Cow;
 
-use secateur::{Call, Kind, MessageFacts, MessageIx, PartFacts, Role, Status, Usage};
+use secateur::{MessageFacts, MessageIx, ModelCall, PartFacts, PartKind, Role, ToolStatus, Usage};
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::document::{element_ranges, read_document};
@@ -90,7 +90,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: &GeminiCliMessage<'_>) -> Opti
     }
     // A response of nothing but calls has an empty text.
     if role == Role::User || message.content.is_some_and(Raw::is_truthy) {
-        draft.push_text(Kind::Text, message.content);
+        draft.push_text(PartKind::Text, message.content);
     }
     if role == Role::User {
         return Some(index);
@@ -102,7 +102,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: &GeminiCliMessage<'_>) -> Opti
         draft.origin.model = Some(model.into_owned());
     }
     if let Some(usage) = message.tokens.and_then(usage) {
-        draft.outline.push_call(Call { message: index, time, usage });
+        draft.outline.push_model_call(ModelCall { message: index, time, usage });
     }
     Some(index)
 }
@@ -117,7 +117,7 @@ fn take_thought(draft: &mut TranscriptDraft<'_>, thought: Raw<'_>) {
     sizes.weighted += subject.weighted;
     sizes.tokens += subject.tokens;
     let spot = draft.spot_of(Some(thought));
-    draft.push(PartFacts { kind: Kind::Reasoning, sizes, ..PartFacts::default() }, spot);
+    draft.push(PartFacts { kind: PartKind::Reasoning, sizes, ..PartFacts::default() }, spot);
 }
 
 /// Adds a tool call and, if there is one, its result.
@@ -125,12 +125,12 @@ fn take_call(draft: &mut TranscriptDraft<'_>, call: &GeminiCliToolCall<'_>) {
     let (tool, id) = (call.name.and_then(Raw::as_str), call.id.and_then(Raw::as_str));
     let (tool, id) = (tool.as_deref(), id.as_deref());
     let status = match call.status.and_then(Raw::as_str).as_deref() {
-        Some("success") | None => Status::Completed,
-        Some(_) => Status::Error,
+        Some("success") | None => ToolStatus::Completed,
+        Some(_) => ToolStatus::Error,
     };
     let has_result = call.result.iter().flatten().next().is_some();
-    let called = if has_result { status } else { Status::Pending };
-    draft.push_call(ToolCall { tool, id, status: called, input: call.arguments });
+    let called = if has_result { status } else { ToolStatus::Pending };
+    draft.push_model_call(ToolCall { tool, id, status: called, input: call.arguments });
     if !has_result {
         return;
     }

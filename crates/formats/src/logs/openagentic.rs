@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use secateur::{Action, Kind, MessageFacts, PartFacts, Role, Status};
+use secateur::{Action, MessageFacts, PartFacts, PartKind, Role, ToolStatus};
 
 use crate::cut::{ApplyError, CutSite};
 use crate::document::{read_lines, read_list};
@@ -56,7 +56,7 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     }
     let call = site.outline.ids().text(site.outline.call(site.cut.part));
     let call = call
-        .filter(|_| site.kind() == Kind::Result)
+        .filter(|_| site.kind() == PartKind::Result)
         .ok_or_else(|| unsupported("it is not a tool result with an id"))?;
     // Seconds with a fraction, as Python's clock gives them.
     let event = format!(
@@ -129,39 +129,39 @@ impl<'a> OpenAgenticKnown<'a> {
 fn take<'a>(draft: &mut TranscriptDraft<'_>, event: &OpenAgenticEvent<'a>, known: &OpenAgenticKnown<'a>) {
     let name = event.kind();
     let (role, kind, content) = match &*name {
-        "user.message" => (Role::User, Kind::Text, event.text),
-        "assistant.message" => (Role::Assistant, Kind::Text, event.text),
-        "user.compaction" => (Role::User, Kind::Compaction, None),
-        "tool.use" => (Role::Assistant, Kind::Call, event.input),
-        "tool.result" => (Role::Tool, Kind::Result, event.output),
-        _ => (Role::Other, Kind::Other, None),
+        "user.message" => (Role::User, PartKind::Text, event.text),
+        "assistant.message" => (Role::Assistant, PartKind::Text, event.text),
+        "user.compaction" => (Role::User, PartKind::Compaction, None),
+        "tool.use" => (Role::Assistant, PartKind::Call, event.input),
+        "tool.result" => (Role::Tool, PartKind::Result, event.output),
+        _ => (Role::Other, PartKind::Other, None),
     };
-    let (summary, marker) = (event.is_summary(), kind == Kind::Compaction);
+    let (summary, marker) = (event.is_summary(), kind == PartKind::Compaction);
     draft.push_message(MessageFacts { role, summary, marker, finished: true, ..MessageFacts::default() });
     let call = event.call();
     let own = event.name.and_then(Raw::as_str);
     let tool = match kind {
-        Kind::Call => own.as_deref(),
-        Kind::Result => call.as_ref().and_then(|call| known.tools.get(call)).map(|name| &**name),
+        PartKind::Call => own.as_deref(),
+        PartKind::Result => call.as_ref().and_then(|call| known.tools.get(call)).map(|name| &**name),
         _ => None,
     };
     let status = match (kind, &call) {
-        (Kind::Call, _) => Status::Completed,
-        (Kind::Result, Some(_)) if event.error.is_some_and(Raw::is_truthy) => Status::Error,
-        (Kind::Result, Some(_)) => Status::Completed,
+        (PartKind::Call, _) => ToolStatus::Completed,
+        (PartKind::Result, Some(_)) if event.error.is_some_and(Raw::is_truthy) => ToolStatus::Error,
+        (PartKind::Result, Some(_)) => ToolStatus::Completed,
         // A result without a call id can be neither found again nor marked.
-        _ => Status::None,
+        _ => ToolStatus::None,
     };
     let facts = PartFacts {
         kind,
         status,
         tool,
         call: call.as_deref(),
-        cut: kind == Kind::Result && call.as_ref().is_some_and(|call| known.cut.contains(call)),
-        placeholder: kind == Kind::Result && draft.is_placeholder(content),
+        cut: kind == PartKind::Result && call.as_ref().is_some_and(|call| known.cut.contains(call)),
+        placeholder: kind == PartKind::Result && draft.is_placeholder(content),
         sizes: match (kind, content) {
             // A missing output is None in Python, which prints as `null`.
-            (Kind::Result, None) => sizes::of_json("null", draft.measures),
+            (PartKind::Result, None) => sizes::of_json("null", draft.measures),
             _ => draft.sizes_of(content),
         },
         ..PartFacts::default()

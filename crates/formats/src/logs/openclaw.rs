@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Action, IMAGE_REMOVED, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status};
+use secateur::{Action, IMAGE_REMOVED, Measures, MessageFacts, PartFacts, PartKind, Role, Sizes, ToolStatus};
 
 use crate::cut::{ApplyError, CutSite, Spot, trimmed};
 use crate::document::{element_ranges, read_list};
@@ -147,19 +147,20 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenClawMessage<'a>) {
 }
 
 fn take_block<'a>(draft: &mut TranscriptDraft<'_>, block: &OpenClawBlock<'a>, content: Raw<'a>) {
-    let text = |raw: Option<Raw<'a>>, kind: Kind| raw.filter(|raw| raw.is_string()).map(|raw| (raw, kind));
+    let text =
+        |raw: Option<Raw<'a>>, kind: PartKind| raw.filter(|raw| raw.is_string()).map(|raw| (raw, kind));
     let kind = block.kind();
     let texts = match &*kind {
-        _ if block.bare.is_some() => [text(Some(content), Kind::Text), None],
-        "text" => [text(block.text, Kind::Text), None],
-        "thinking" => [text(block.thinking, Kind::Reasoning), text(block.signature, Kind::Signature)],
-        "redacted_thinking" => [text(block.data, Kind::Signature), None],
+        _ if block.bare.is_some() => [text(Some(content), PartKind::Text), None],
+        "text" => [text(block.text, PartKind::Text), None],
+        "thinking" => [text(block.thinking, PartKind::Reasoning), text(block.signature, PartKind::Signature)],
+        "redacted_thinking" => [text(block.data, PartKind::Signature), None],
         "toolCall" => return take_call(draft, block),
         "image" => {
             let bytes = block.data.map_or(0, |data| data.text().len() as u64);
             let sizes = Sizes { bytes, images: 1, ..Sizes::default() };
             let spot = draft.spot_of(block.data);
-            draft.push(PartFacts { kind: Kind::Media, sizes, ..PartFacts::default() }, spot);
+            draft.push(PartFacts { kind: PartKind::Media, sizes, ..PartFacts::default() }, spot);
             return;
         }
         _ => {
@@ -178,8 +179,8 @@ fn take_call<'a>(draft: &mut TranscriptDraft<'_>, block: &OpenClawBlock<'a>) {
     let (tool, call) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
     let sizes = sizes::of_json(arguments.map_or("{}", Raw::text), draft.measures);
     let facts = PartFacts {
-        kind: Kind::Call,
-        status: Status::Completed,
+        kind: PartKind::Call,
+        status: ToolStatus::Completed,
         tool: tool.as_deref(),
         call: call.as_deref(),
         sizes,
@@ -199,11 +200,12 @@ fn take_result<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenClawMessage<'a
         _ => false,
     };
     let (tool, call) = (message.tool.and_then(Raw::as_str), message.call.and_then(Raw::as_str));
-    let status = if message.error.is_some_and(Raw::is_truthy) { Status::Error } else { Status::Completed };
+    let status =
+        if message.error.is_some_and(Raw::is_truthy) { ToolStatus::Error } else { ToolStatus::Completed };
     let (tool, call) = (tool.as_deref(), call.as_deref());
     let spot = draft.spot_of(content);
     draft.push(
-        PartFacts { kind: Kind::Result, status, tool, call, placeholder, sizes, ..PartFacts::default() },
+        PartFacts { kind: PartKind::Result, status, tool, call, placeholder, sizes, ..PartFacts::default() },
         spot,
     );
 }

@@ -9,7 +9,9 @@ mod record;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use secateur::{Action, Call, Kind, MessageFacts, MessageIx, Name, Outline, PartFacts, Role, Sizes, Status};
+use secateur::{
+    Action, MessageFacts, MessageIx, ModelCall, Name, Outline, PartFacts, PartKind, Role, Sizes, ToolStatus,
+};
 
 use crate::cut::{ApplyError, CutSite, Spot};
 use crate::document::{element_ranges, read_document};
@@ -148,30 +150,30 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenCodeMessage<'a>) {
     // A failed response reports zeros.
     let reported = info.tokens.and_then(usage).filter(|usage| usage.context() > 0);
     if let (Role::Assistant, Some(usage)) = (role, reported) {
-        draft.outline.push_call(Call { message: index, time, usage });
+        draft.outline.push_model_call(ModelCall { message: index, time, usage });
     }
 }
 
 fn take_part<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
     let kind = match part.kind.and_then(Raw::as_str).as_deref() {
         Some("tool") => return take_tool(draft, part),
-        Some("text") if !part.ignored.is_some_and(Raw::is_truthy) => Kind::Text,
-        Some("reasoning") => Kind::Reasoning,
-        Some("compaction") => Kind::Compaction,
-        Some("file") => Kind::Media,
-        _ => Kind::Other,
+        Some("text") if !part.ignored.is_some_and(Raw::is_truthy) => PartKind::Text,
+        Some("reasoning") => PartKind::Reasoning,
+        Some("compaction") => PartKind::Compaction,
+        Some("file") => PartKind::Media,
+        _ => PartKind::Other,
     };
-    let content = if kind == Kind::Media { part.url } else { part.text };
+    let content = if kind == PartKind::Media { part.url } else { part.text };
     let sizes = match kind {
-        Kind::Text | Kind::Reasoning => draft.sizes_of(content),
-        Kind::Media => Sizes {
+        PartKind::Text | PartKind::Reasoning => draft.sizes_of(content),
+        PartKind::Media => Sizes {
             bytes: content.map_or(0, |url| url.text().len() as u64),
             images: u32::from(part.holds_media()),
             ..Sizes::default()
         },
         _ => Sizes::default(),
     };
-    let injected = kind == Kind::Text && part.synthetic.is_some_and(Raw::is_truthy);
+    let injected = kind == PartKind::Text && part.synthetic.is_some_and(Raw::is_truthy);
     let spot = Spot { id: draft.range(part.id), ..draft.spot_of(content) };
     draft.push(PartFacts { kind, injected, sizes, ..PartFacts::default() }, spot);
 }
@@ -181,22 +183,22 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
     let (tool, call) = (part.tool.and_then(Raw::as_str), part.call.and_then(Raw::as_str));
     let (tool, call) = (tool.as_deref(), call.as_deref());
     let status = match state.status.and_then(Raw::as_str).as_deref() {
-        Some("completed") => Status::Completed,
-        Some("error") => Status::Error,
-        Some("running") => Status::Running,
-        Some("pending") => Status::Pending,
-        _ => Status::None,
+        Some("completed") => ToolStatus::Completed,
+        Some("error") => ToolStatus::Error,
+        Some("running") => ToolStatus::Running,
+        Some("pending") => ToolStatus::Pending,
+        _ => ToolStatus::None,
     };
     let id = draft.range(part.id);
     let spot = Spot { id: id.clone(), ..draft.spot_of(state.input) };
     draft.push_call_at(ToolCall { tool, id: call, status, input: state.input }, spot);
 
-    let output = if status == Status::Error { state.error } else { state.output };
+    let output = if status == ToolStatus::Error { state.error } else { state.output };
     let mut sizes = draft.sizes_of(output.filter(|raw| raw.is_string()));
     sizes.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
     let time = state.time.and_then(|time| object::<OpenCodeTime<'a>>(time.text()).ok().flatten());
     let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
-    let failed = status == Status::Completed && state.metadata.is_some_and(has_failed);
+    let failed = status == ToolStatus::Completed && state.metadata.is_some_and(has_failed);
     let spot = Spot { id, mark: draft.range(state.time), ..draft.spot_of(output) };
     let answered = ToolResult { tool, id: call, status, failed, cut, content: output };
     draft.push_result_at(answered, sizes, spot);

@@ -14,7 +14,7 @@ mod tree;
 
 use std::borrow::Cow;
 
-use secateur::{Call, Kind, MessageFacts, MessageIx, Role, Status};
+use secateur::{MessageFacts, MessageIx, ModelCall, PartKind, Role, ToolStatus};
 
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::{each, object};
@@ -69,12 +69,12 @@ impl LineReader for PiReader {
                 let place = kept.and_then(|kept| self.tree.message_from(kept));
                 let message = begin(draft, &record, Role::User, place);
                 draft.push_compaction();
-                draft.push_text(Kind::Text, record.summary);
+                draft.push_text(PartKind::Text, record.summary);
                 Some(message)
             }
             "branch_summary" => {
                 let message = begin(draft, &record, Role::User, None);
-                draft.push_text(Kind::Text, record.summary);
+                draft.push_text(PartKind::Text, record.summary);
                 Some(message)
             }
             "custom_message" => {
@@ -101,7 +101,8 @@ impl LineReader for PiReader {
             return;
         }
         let outline = &mut draft.outline;
-        for part in outline.parts().filter(|&part| outline.kind(part) == Kind::Result).collect::<Vec<_>>() {
+        for part in outline.parts().filter(|&part| outline.kind(part) == PartKind::Result).collect::<Vec<_>>()
+        {
             let id = outline.ids().text(outline.call(part)).map(plain);
             if id.is_some_and(|id| self.cleared.contains(&*id)) {
                 outline.set_cut(part);
@@ -177,7 +178,7 @@ fn take_message(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>) -> Optio
     Some(match &*role {
         "user" => {
             let index = begin(draft, record, Role::User, None);
-            draft.push_text(Kind::Text, content);
+            draft.push_text(PartKind::Text, content);
             index
         }
         "developer" | "custom" | "hookMessage" => {
@@ -189,7 +190,7 @@ fn take_message(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>) -> Optio
             let index = begin(draft, record, Role::Assistant, None);
             take_response(draft, message);
             if let Some(usage) = message.usage.and_then(usage) {
-                draft.outline.push_call(Call { message: index, time: time_of(record), usage });
+                draft.outline.push_model_call(ModelCall { message: index, time: time_of(record), usage });
             }
             index
         }
@@ -197,7 +198,7 @@ fn take_message(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>) -> Optio
             let index = begin(draft, record, Role::Tool, None);
             let (tool, id) = (message.tool.and_then(Raw::as_str), message.call.and_then(Raw::as_str));
             let is_error = message.error.is_some_and(Raw::is_truthy);
-            let status = if is_error { Status::Error } else { Status::Completed };
+            let status = if is_error { ToolStatus::Error } else { ToolStatus::Completed };
             let answered = ToolResult {
                 tool: tool.as_deref(),
                 id: id.as_deref(),
@@ -211,7 +212,7 @@ fn take_message(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>) -> Optio
         "bashExecution" => {
             let index = begin(draft, record, Role::User, None);
             let failed = message.exit.is_some_and(Raw::is_truthy);
-            let status = Status::Completed;
+            let status = ToolStatus::Completed;
             let answered = ToolResult { status, failed, content: message.output, ..ToolResult::default() };
             draft.push_result(answered);
             // The user ran it without showing it to the model.
@@ -231,7 +232,7 @@ fn take_response(draft: &mut TranscriptDraft<'_>, message: &PiMessage<'_>) {
     }
     let Some(content) = message.content else { return };
     if content.is_string() {
-        return draft.push_text(Kind::Text, Some(content));
+        return draft.push_text(PartKind::Text, Some(content));
     }
     // The record was read, so this is JSON. Blocks that are not objects are skipped.
     _ = each(content.text(), |Object(block): Object<PiBlock<'_>>| {
@@ -243,12 +244,17 @@ fn take_response(draft: &mut TranscriptDraft<'_>, message: &PiMessage<'_>) {
 
 fn take_block(draft: &mut TranscriptDraft<'_>, block: &PiBlock<'_>) {
     match block.kind.and_then(Raw::as_str).as_deref() {
-        Some("text") => draft.push_text(Kind::Text, block.text),
-        Some("thinking") => draft.push_text(Kind::Reasoning, block.thinking),
+        Some("text") => draft.push_text(PartKind::Text, block.text),
+        Some("thinking") => draft.push_text(PartKind::Reasoning, block.thinking),
         Some("toolCall") => {
             let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
             let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.push_call(ToolCall { tool, id, status: Status::Completed, input: block.arguments });
+            draft.push_model_call(ToolCall {
+                tool,
+                id,
+                status: ToolStatus::Completed,
+                input: block.arguments,
+            });
         }
         _ => {}
     }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Action, Call, Kind, Measures, MessageFacts, PartFacts, Role, Sizes, Status};
+use secateur::{Action, Measures, MessageFacts, ModelCall, PartFacts, PartKind, Role, Sizes, ToolStatus};
 use serde::de::{IgnoredAny, MapAccess};
 
 use super::opencode;
@@ -124,7 +124,7 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &QweryMessage<'a>) {
         take_part(draft, part);
     }
     if let (Role::Assistant, Some(usage)) = (role, metadata.tokens.and_then(opencode::usage)) {
-        draft.outline.push_call(Call { message: index, time: None, usage });
+        draft.outline.push_model_call(ModelCall { message: index, time: None, usage });
     }
 }
 
@@ -134,13 +134,13 @@ fn take_part<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>) {
         return take_tool(draft, part, &kind);
     }
     let kind = match &*kind {
-        "text" => Kind::Text,
-        "reasoning" => Kind::Reasoning,
-        "file" => Kind::Media,
-        "compaction" => Kind::Compaction,
-        _ => Kind::Other,
+        "text" => PartKind::Text,
+        "reasoning" => PartKind::Reasoning,
+        "file" => PartKind::Media,
+        "compaction" => PartKind::Compaction,
+        _ => PartKind::Other,
     };
-    let sizes = Sizes { images: u32::from(kind == Kind::Media), ..draft.sizes_of(part.text) };
+    let sizes = Sizes { images: u32::from(kind == PartKind::Media), ..draft.sizes_of(part.text) };
     let spot = draft.spot_of(part.text);
     draft.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
 }
@@ -152,11 +152,11 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &s
         None => part.state.and_then(Raw::as_str),
     };
     let status = match word.as_deref() {
-        Some("output-available" | "completed") => Status::Completed,
-        Some("output-error") => Status::Error,
-        Some("input-streaming" | "input-available" | "running") => Status::Running,
-        Some("pending") => Status::Pending,
-        _ => Status::None,
+        Some("output-available" | "completed") => ToolStatus::Completed,
+        Some("output-error") => ToolStatus::Error,
+        Some("input-streaming" | "input-available" | "running") => ToolStatus::Running,
+        Some("pending") => ToolStatus::Pending,
+        _ => ToolStatus::None,
     };
     // Protected tools are compared with the member `tool` only, so a name in the type keeps its prefix.
     let tool =
@@ -169,7 +169,7 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &s
     let inner = state.unwrap_or_default();
     let input = part.input.or(inner.input);
     let (sizes, spot) = (draft.sizes_of(input), draft.spot_of(input));
-    draft.push(PartFacts { kind: Kind::Call, sizes, ..facts }, spot);
+    draft.push(PartFacts { kind: PartKind::Call, sizes, ..facts }, spot);
 
     let output = part.output.or(inner.output);
     let mut sizes = output_sizes(output, draft.measures);
@@ -184,7 +184,7 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &s
         inside: kind == "tool",
         ..draft.spot_of(output)
     };
-    draft.push(PartFacts { kind: Kind::Result, cut, placeholder, sizes, ..facts }, spot);
+    draft.push(PartFacts { kind: PartKind::Result, cut, placeholder, sizes, ..facts }, spot);
 }
 
 raw_fields!(

@@ -7,7 +7,7 @@
 //!
 //! Of a trajectory without a history, the steps are read: responses and their results.
 
-use secateur::{MessageFacts, Role, Status};
+use secateur::{MessageFacts, Role, ToolStatus};
 
 use crate::chat;
 use crate::content::{self, ContentPiece};
@@ -92,7 +92,13 @@ fn take_results(draft: &mut TranscriptDraft<'_>, message: &SweAgentMessage<'_>) 
 
 fn push_result(draft: &mut TranscriptDraft<'_>, id: Option<&str>, content: Option<Raw<'_>>) {
     let failed = content.is_some_and(|content| is_traceback(content.text()));
-    draft.push_result(ToolResult { id, status: Status::Completed, failed, content, ..ToolResult::default() });
+    draft.push_result(ToolResult {
+        id,
+        status: ToolStatus::Completed,
+        failed,
+        content,
+        ..ToolResult::default()
+    });
 }
 
 /// Whether a command ended with an exception. There is no exit code, only the output.

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Measures, MessageFacts, Role, Status};
+use secateur::{Measures, MessageFacts, Role, ToolStatus};
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::chat;
@@ -62,7 +62,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: &TauBenchMessage<'_>) {
         return draft.push_result(ToolResult {
             tool: tool.as_deref(),
             id: id.as_deref(),
-            status: Status::Completed,
+            status: ToolStatus::Completed,
             content: message.content,
             ..ToolResult::default()
         });
@@ -100,7 +100,7 @@ impl<'a> Fields<'a> for BenchRun<'a> {
 
 #[cfg(test)]
 mod tests {
-    use secateur::{Action, Kind};
+    use secateur::{Action, PartKind};
 
     use super::*;
     use crate::{Census, Format, Rendering, read_all, read_all_as};
@@ -135,7 +135,7 @@ mod tests {
     fn a_cut_in_one_run_is_an_edit_of_the_file() {
         let runs = read_all(FILE.as_bytes(), &Measures::default()).unwrap();
         let part = runs[0].find_part("c1").unwrap();
-        assert_eq!(runs[0].outline.kind(part), Kind::Result);
+        assert_eq!(runs[0].outline.kind(part), PartKind::Result);
         assert_eq!(runs[0].outline.tool(part), Some("look"));
         let cut = Rendering { part, action: Action::Clear, placeholder: "[cleared]" };
         assert_eq!(runs[0].apply([], 0).unwrap().to_vec(), FILE.as_bytes());

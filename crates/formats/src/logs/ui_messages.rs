@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, MessageFacts, Role, Status};
+use secateur::{MessageFacts, PartKind, Role, ToolStatus};
 
 use crate::chat;
 use crate::document::{element_ranges, read_list};
@@ -85,8 +85,8 @@ fn take_part(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>) {
     let Ok(Some(part)) = object::<UiPart<'_>>(raw.text()) else { return };
     let kind = part.kind.and_then(Raw::as_str).unwrap_or_default();
     match &*kind {
-        "text" => draft.push_text(Kind::Text, part.text),
-        "reasoning" => draft.push_text(Kind::Reasoning, part.text.or(part.reasoning)),
+        "text" => draft.push_text(PartKind::Text, part.text),
+        "reasoning" => draft.push_text(PartKind::Reasoning, part.text.or(part.reasoning)),
         "file" => draft.push_media(raw),
         "tool-invocation" => {
             if let Some(tool) = part.invocation {
@@ -103,13 +103,13 @@ fn take_part(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>) {
 }
 
 /// The status of a tool.
-fn status(state: &str) -> Status {
+fn status(state: &str) -> ToolStatus {
     match state {
-        "output-available" | "result" => Status::Completed,
-        "output-error" | "output-denied" => Status::Error,
-        "input-streaming" | "partial-call" => Status::Pending,
-        "input-available" | "call" | "approval-requested" | "approval-responded" => Status::Running,
-        _ => Status::None,
+        "output-available" | "result" => ToolStatus::Completed,
+        "output-error" | "output-denied" => ToolStatus::Error,
+        "input-streaming" | "partial-call" => ToolStatus::Pending,
+        "input-available" | "call" | "approval-requested" | "approval-responded" => ToolStatus::Running,
+        _ => ToolStatus::None,
     }
 }
 
@@ -123,10 +123,10 @@ fn take_tool(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, name: Option<&str>) 
     let (name, id) = (name.as_deref(), id.as_deref());
     let is_there = |raw: &Raw<'_>| raw.text() != "null";
     let input = tool.input.filter(is_there).or(tool.args).or(tool.raw_input);
-    draft.push_call(ToolCall { tool: name, id, status, input });
+    draft.push_model_call(ToolCall { tool: name, id, status, input });
     let content = match status {
-        Status::Completed => tool.output.or(tool.result),
-        Status::Error => tool.error.or(tool.output),
+        ToolStatus::Completed => tool.output.or(tool.result),
+        ToolStatus::Error => tool.error.or(tool.output),
         _ => return,
     };
     draft.push_result(ToolResult { tool: name, id, status, content, ..ToolResult::default() });

@@ -5,7 +5,7 @@ mod thinking;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use secateur::{Action, Kind, MessageIx, Name, PLACEHOLDER, PartIx, Role, Status};
+use secateur::{Action, MessageIx, Name, PLACEHOLDER, PartIx, PartKind, Role, ToolStatus};
 use serde::de::IgnoredAny;
 
 use super::Loss;
@@ -67,19 +67,21 @@ impl<'a> Builder<'_, '_, 'a> {
         let role = outline.role(message);
         for part in outline.parts_of(message).map(PartIx) {
             match (outline.kind(part), role) {
-                (Kind::Call, _) => self.call(part),
-                (Kind::Result, _) => self.result(part),
-                (Kind::Compaction, _) => {}
-                (Kind::Other, _) => {
+                (PartKind::Call, _) => self.call(part),
+                (PartKind::Result, _) => self.result(part),
+                (PartKind::Compaction, _) => {}
+                (PartKind::Other, _) => {
                     // In a log it is the agent's own business; in a request the model is given it.
                     if matches!(self.transcript.format, Format::Request(_)) {
                         self.lose(part, "only the provider that it was made for can read it");
                     }
                 }
-                (Kind::Reasoning | Kind::Signature, Role::Assistant) => self.think(part),
-                (Kind::Reasoning | Kind::Signature, _) => self.lose(part, "only the model can think"),
-                (Kind::Text | Kind::Media, Role::Other) => self.lose(part, "it is not known who said it"),
-                (Kind::Text | Kind::Media, _) => {
+                (PartKind::Reasoning | PartKind::Signature, Role::Assistant) => self.think(part),
+                (PartKind::Reasoning | PartKind::Signature, _) => self.lose(part, "only the model can think"),
+                (PartKind::Text | PartKind::Media, Role::Other) => {
+                    self.lose(part, "it is not known who said it")
+                }
+                (PartKind::Text | PartKind::Media, _) => {
                     for item in self.items(part) {
                         self.say(role, item);
                     }
@@ -151,7 +153,7 @@ impl<'a> Builder<'_, '_, 'a> {
 
     fn result(&mut self, part: PartIx) {
         let outline = &self.transcript.outline;
-        let is_running = matches!(outline.status(part), Status::Pending | Status::Running);
+        let is_running = matches!(outline.status(part), ToolStatus::Pending | ToolStatus::Running);
         if is_running && self.transcript.content(part).is_none() {
             return;
         }
@@ -180,7 +182,7 @@ impl<'a> Builder<'_, '_, 'a> {
     }
 
     fn answer(&mut self, part: PartIx) -> Answer<'a> {
-        let is_error = self.transcript.outline.status(part) == Status::Error;
+        let is_error = self.transcript.outline.status(part) == ToolStatus::Error;
         let mut items = self.items(part);
         let is_whole = !self.cuts.contains_key(&part);
         let content = self.transcript.content(part).filter(|_| is_whole);
@@ -194,13 +196,13 @@ impl<'a> Builder<'_, '_, 'a> {
         let beside = beside.filter(|_| is_whole && is_google).and_then(|range| self.transcript.raw(range));
         for raw in beside.map(content::pieces).unwrap_or_default() {
             if let ContentPiece::Media(raw) = raw {
-                items.push(Item::Media(Medium { part, kind: Kind::Result, raw }));
+                items.push(Item::Media(Medium { part, kind: PartKind::Result, raw }));
             }
         }
         let media = items.iter().filter(|item| matches!(item, Item::Media(_))).count() as u64;
         if is_whole && self.transcript.outline.images(part) > media {
             let why = "media beside a tool's answer are not read from this format";
-            self.losses.push(Loss { part, kind: Kind::Result, bytes: 0, why });
+            self.losses.push(Loss { part, kind: PartKind::Result, bytes: 0, why });
         }
         Answer { items, object: object.map(|raw| with_whole_pairs(Cow::Borrowed(raw))), is_error }
     }
@@ -219,7 +221,7 @@ impl<'a> Builder<'_, '_, 'a> {
             let left = text_left(raw, cut);
             return if is_blank(&left) { Vec::new() } else { vec![Item::Text(Cow::Owned(left))] };
         }
-        if kind == Kind::Media {
+        if kind == PartKind::Media {
             return vec![Item::Media(Medium { part, kind, raw })];
         }
         if self.transcript.format == Format::Aider {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, PartIx};
+use secateur::{PartIx, PartKind};
 
 use super::Loss;
 use super::input::Input;
@@ -45,7 +45,7 @@ pub(super) enum Item<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Medium<'a> {
     pub part: PartIx,
-    pub kind: Kind,
+    pub kind: PartKind,
     pub raw: &'a str,
 }
 

@@ -1,6 +1,6 @@
 //! One conversation from each wire to each wire, and what gets lost on the way.
 
-use secateur::{Action, Kind, Measures, MessageFacts, PartFacts, Role};
+use secateur::{Action, Measures, MessageFacts, PartFacts, PartKind, Role};
 use serde_json::Value;
 
 use super::properties::faults;
@@ -24,7 +24,7 @@ fn rendered(from: Wire, to: Wire) -> Rendered {
     render(&read(from, body), to, &OPTIONS, &[])
 }
 
-fn turn(from: Wire, body: &str, to: Wire) -> (Value, Vec<(Kind, &'static str)>) {
+fn turn(from: Wire, body: &str, to: Wire) -> (Value, Vec<(PartKind, &'static str)>) {
     let Rendered { body, losses } = render(&read(from, body), to, &OPTIONS, &[]);
     assert_eq!(faults(to, &body), Vec::<String>::new(), "{body}");
     (serde_json::from_str(&body).unwrap(), losses.iter().map(|loss| (loss.kind, loss.why)).collect())
@@ -40,7 +40,7 @@ fn every_wire_goes_to_every_wire() {
                 assert!(body.contains(said), "{from} to {to}: {said} in {body}");
             }
             // Images are translated; only what one provider keeps to itself gets lost.
-            assert!(losses.iter().all(|loss| loss.kind != Kind::Media && loss.bytes > 0), "{losses:?}");
+            assert!(losses.iter().all(|loss| loss.kind != PartKind::Media && loss.bytes > 0), "{losses:?}");
         }
     }
 }
@@ -49,8 +49,10 @@ fn every_wire_goes_to_every_wire() {
 fn thinking_goes_home_and_nowhere_else() {
     let kept = |from: Wire, to: Wire| {
         let Rendered { body, losses } = rendered(from, to);
-        let lost =
-            losses.iter().filter(|loss| matches!(loss.kind, Kind::Reasoning | Kind::Signature)).count();
+        let lost = losses
+            .iter()
+            .filter(|loss| matches!(loss.kind, PartKind::Reasoning | PartKind::Signature))
+            .count();
         (["c2ln", "cmVk", "ZW5j"].iter().filter(|proof| body.contains(**proof)).count(), lost)
     };
     for to in Wire::ALL {
@@ -188,7 +190,7 @@ fn a_cut_part_is_rendered_as_its_cut() {
     for (from, body) in ALL {
         let transcript = read(from, body);
         let results =
-            transcript.outline.parts().filter(|&part| transcript.outline.kind(part) == Kind::Result);
+            transcript.outline.parts().filter(|&part| transcript.outline.kind(part) == PartKind::Result);
         let cuts: Vec<_> =
             results.map(|part| Rendering { part, action: Action::Clear, placeholder: "[cleared]" }).collect();
         for to in Wire::ALL {
@@ -204,7 +206,7 @@ fn a_cut_part_is_rendered_as_its_cut() {
 #[test]
 fn opaque_items_are_named_as_losses() {
     let (_, losses) = turn(Wire::OpenAiResponses, ALL[2].1, Wire::OpenAiResponses);
-    assert_eq!(losses, [(Kind::Other, "only the provider that it was made for can read it"); 3]);
+    assert_eq!(losses, [(PartKind::Other, "only the provider that it was made for can read it"); 3]);
 }
 
 #[test]
@@ -213,7 +215,7 @@ fn markdown_is_no_json() {
     let measures = Measures::default();
     let mut draft = TranscriptDraft::new(text, &measures);
     draft.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
-    let facts = PartFacts { kind: Kind::Text, ..PartFacts::default() };
+    let facts = PartFacts { kind: PartKind::Text, ..PartFacts::default() };
     draft.push(facts, Spot { content: Some(0..text.len()), ..Spot::default() });
     let spec = Format::Aider.spec();
     let transcript = Transcript::new(Format::Aider, spec, draft, text.as_bytes(), text);

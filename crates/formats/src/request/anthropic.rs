@@ -3,7 +3,7 @@
 //! Tools answer in the next user message, which may hold a person's words as well. One that holds nothing but
 //! answers is a tool's message here, so that a turn begins where a person spoke.
 
-use secateur::{Kind, MessageFacts, Role, Status};
+use secateur::{MessageFacts, PartKind, Role, ToolStatus};
 
 use super::{fields, instruct, list, push_opaque, read_body, role};
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
@@ -32,7 +32,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: Message<'_>) {
     let role = if answers_only { Role::Tool } else { role(message.role) };
     draft.push_message(MessageFacts { role, ..MessageFacts::default() });
     if let Some(text) = message.content.filter(|content| content.is_string()) {
-        draft.push_text(Kind::Text, Some(text));
+        draft.push_text(PartKind::Text, Some(text));
     }
     for (raw, block) in blocks {
         take_block(draft, raw, block);
@@ -41,25 +41,25 @@ fn take(draft: &mut TranscriptDraft<'_>, message: Message<'_>) {
 
 fn take_block(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, block: Block<'_>) {
     match block.kind.and_then(Raw::as_str).as_deref() {
-        Some("text") => draft.push_text(Kind::Text, block.text),
+        Some("text") => draft.push_text(PartKind::Text, block.text),
         Some("image" | "document") => draft.push_media(raw),
         Some("thinking") => {
-            draft.push_text(Kind::Reasoning, block.thinking);
+            draft.push_text(PartKind::Reasoning, block.thinking);
             if block.signature.is_some() {
-                draft.push_text(Kind::Signature, block.signature);
+                draft.push_text(PartKind::Signature, block.signature);
             }
         }
-        Some("redacted_thinking") => draft.push_text(Kind::Signature, block.data),
+        Some("redacted_thinking") => draft.push_text(PartKind::Signature, block.data),
         Some("tool_use") => {
             let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
             let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.push_call(ToolCall { tool, id, status: Status::Completed, input: block.input });
+            draft.push_model_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.input });
         }
         Some("tool_result") => {
             let id = block.answered.and_then(Raw::as_str);
             let status = match block.is_error {
-                Some(is_error) if is_error.is_truthy() => Status::Error,
-                _ => Status::Completed,
+                Some(is_error) if is_error.is_truthy() => ToolStatus::Error,
+                _ => ToolStatus::Completed,
             };
             let content = block.content;
             draft.push_result(ToolResult { id: id.as_deref(), status, content, ..ToolResult::default() });

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, MessageFacts, PartFacts, Role, Status};
+use secateur::{MessageFacts, PartFacts, PartKind, Role, ToolStatus};
 
 use super::{Ordinals, fields, instruct, list, push_opaque, read_body, role};
 use crate::content;
@@ -59,10 +59,10 @@ fn take_part(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, raw: Raw<
         let call = fields::<Call<'_>>(call);
         let tool = call.name.and_then(Raw::as_str).unwrap_or_default();
         let id = call.id.and_then(Raw::as_str).map_or_else(|| ordinals.call(&tool), Cow::into_owned);
-        draft.push_call(ToolCall {
+        draft.push_model_call(ToolCall {
             tool: Some(&tool),
             id: Some(&id),
-            status: Status::Completed,
+            status: ToolStatus::Completed,
             input: call.args,
         });
     } else if let Some(answer) = part.response() {
@@ -71,12 +71,12 @@ fn take_part(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, raw: Raw<
         draft.push_media(raw);
     } else if part.text.is_some() {
         let is_thought = part.thought.is_some_and(Raw::is_truthy);
-        draft.push_text(if is_thought { Kind::Reasoning } else { Kind::Text }, part.text);
+        draft.push_text(if is_thought { PartKind::Reasoning } else { PartKind::Text }, part.text);
     } else if part.signature.or(part.signature_snake).is_none() {
         push_opaque(draft, raw);
     }
     if let Some(signature) = part.signature.or(part.signature_snake) {
-        draft.push_text(Kind::Signature, Some(signature));
+        draft.push_text(PartKind::Signature, Some(signature));
     }
 }
 
@@ -84,7 +84,7 @@ fn take_answer(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, answer:
     let tool = answer.name.and_then(Raw::as_str).unwrap_or_default();
     let id = answer.id.and_then(Raw::as_str).map_or_else(|| ordinals.answer(&tool), Cow::into_owned);
     let failed = answer.response.is_some_and(|response| content::is_error(response.text()));
-    let status = if failed { Status::Error } else { Status::Completed };
+    let status = if failed { ToolStatus::Error } else { ToolStatus::Completed };
     let Some(media) = answer.parts.filter(|parts| !list(*parts).is_empty()) else {
         let (tool, id, content) = (Some(&*tool), Some(&*id), answer.response);
         return draft.push_result(ToolResult { tool, id, status, content, ..ToolResult::default() });
@@ -96,7 +96,7 @@ fn take_answer(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, answer:
     sizes.images += list(media).len() as u32;
     let spot = Spot { second: draft.range(Some(media)), ..draft.spot_of(answer.response) };
     let facts = PartFacts {
-        kind: Kind::Result,
+        kind: PartKind::Result,
         status,
         tool: Some(&tool),
         call: Some(&id),

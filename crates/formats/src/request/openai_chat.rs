@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, MessageFacts, Role, Status};
+use secateur::{MessageFacts, PartKind, Role, ToolStatus};
 
 use super::{Ordinals, fields, list, push_opaque, read_body, role};
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
@@ -35,17 +35,17 @@ fn take(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, message: &Mess
         let id = message.answered.and_then(Raw::as_str).map(Cow::into_owned);
         let id = id.or_else(|| tool.as_deref().map(|tool| ordinals.answer(tool)));
         let (tool, id, content) = (tool.as_deref(), id.as_deref(), message.content);
-        let status = Status::Completed;
+        let status = ToolStatus::Completed;
         return draft.push_result(ToolResult { tool, id, status, content, ..ToolResult::default() });
     }
     if let Some(thoughts) = message.thoughts.or(message.reasoning).filter(|raw| raw.is_string()) {
-        draft.push_text(Kind::Reasoning, Some(thoughts));
+        draft.push_text(PartKind::Reasoning, Some(thoughts));
     }
     if let Some(content) = message.content {
         take_content(draft, content);
     }
     if let Some(refusal) = message.refusal.filter(|raw| raw.is_string()) {
-        draft.push_text(Kind::Text, Some(refusal));
+        draft.push_text(PartKind::Text, Some(refusal));
     }
     for raw in [message.audio, message.details].into_iter().flatten().filter(|raw| raw.text() != "null") {
         push_opaque(draft, raw);
@@ -64,13 +64,13 @@ fn take(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, message: &Mess
 
 fn take_content(draft: &mut TranscriptDraft<'_>, content: Raw<'_>) {
     if content.is_string() {
-        return draft.push_text(Kind::Text, Some(content));
+        return draft.push_text(PartKind::Text, Some(content));
     }
     for raw in list(content) {
         let block = fields::<Block<'_>>(raw);
         match block.kind.and_then(Raw::as_str).as_deref() {
-            Some("text") => draft.push_text(Kind::Text, block.text),
-            Some("refusal") => draft.push_text(Kind::Text, block.refusal),
+            Some("text") => draft.push_text(PartKind::Text, block.text),
+            Some("refusal") => draft.push_text(PartKind::Text, block.refusal),
             Some("image_url" | "input_audio" | "file") => draft.push_media(raw),
             _ => push_opaque(draft, raw),
         }
@@ -81,7 +81,7 @@ fn take_call(draft: &mut TranscriptDraft<'_>, raw: Option<Raw<'_>>, id: Option<&
     let function = raw.map(fields::<Function<'_>>).unwrap_or_default();
     let tool = function.name.and_then(Raw::as_str);
     let input = function.arguments.or(function.input);
-    draft.push_call(ToolCall { tool: tool.as_deref(), id, status: Status::Completed, input });
+    draft.push_model_call(ToolCall { tool: tool.as_deref(), id, status: ToolStatus::Completed, input });
 }
 
 raw_fields!(

@@ -6,7 +6,7 @@
 //! Some items only name what the provider keeps, or hold what only the provider can read: references, encrypted
 //! compactions, searches. They are opaque.
 
-use secateur::{Kind, MessageFacts, PartFacts, Role, Status};
+use secateur::{MessageFacts, PartFacts, PartKind, Role, ToolStatus};
 
 use super::{fields, instruct, list, push_opaque, read_body, role};
 use crate::cut::Spot;
@@ -34,7 +34,7 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
 fn take(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, speaker: Option<Role>) -> Role {
     if raw.is_string() {
         draft.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
-        draft.push_text(Kind::Text, Some(raw));
+        draft.push_text(PartKind::Text, Some(raw));
         return Role::User;
     }
     let item = fields::<Item<'_>>(raw);
@@ -55,20 +55,24 @@ fn take(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, speaker: Option<Role>) ->
     }
     let (tool, id) = (item.name.and_then(Raw::as_str), item.call.and_then(Raw::as_str));
     let (tool, id) = (tool.as_deref(), id.as_deref());
-    let status = Status::Completed;
+    let status = ToolStatus::Completed;
     match (role, kind.as_deref()) {
         _ if is_said => take_content(draft, item.content),
         (Role::Tool, _) => {
             draft.push_result(ToolResult { id, status, content: item.output, ..ToolResult::default() });
         }
         (_, Some("reasoning")) => take_reasoning(draft, &item),
-        (_, Some("function_call")) => draft.push_call(ToolCall { tool, id, status, input: item.arguments }),
-        (_, Some("custom_tool_call")) => draft.push_call(ToolCall { tool, id, status, input: item.input }),
+        (_, Some("function_call")) => {
+            draft.push_model_call(ToolCall { tool, id, status, input: item.arguments })
+        }
+        (_, Some("custom_tool_call")) => {
+            draft.push_model_call(ToolCall { tool, id, status, input: item.input })
+        }
         (_, Some("local_shell_call")) => {
-            draft.push_call(ToolCall { tool: Some("local_shell"), id, status, input: item.action });
+            draft.push_model_call(ToolCall { tool: Some("local_shell"), id, status, input: item.action });
         }
         (_, Some("apply_patch_call")) => {
-            draft.push_call(ToolCall { tool: Some("apply_patch"), id, status, input: item.operation });
+            draft.push_model_call(ToolCall { tool: Some("apply_patch"), id, status, input: item.operation });
         }
         _ => push_opaque(draft, raw),
     }
@@ -78,13 +82,13 @@ fn take(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, speaker: Option<Role>) ->
 fn take_content(draft: &mut TranscriptDraft<'_>, content: Option<Raw<'_>>) {
     let Some(content) = content else { return };
     if content.is_string() {
-        return draft.push_text(Kind::Text, Some(content));
+        return draft.push_text(PartKind::Text, Some(content));
     }
     for raw in list(content) {
         let block = fields::<Block<'_>>(raw);
         match block.kind.and_then(Raw::as_str).as_deref() {
-            Some("input_text" | "output_text" | "text") => draft.push_text(Kind::Text, block.text),
-            Some("refusal") => draft.push_text(Kind::Text, block.refusal),
+            Some("input_text" | "output_text" | "text") => draft.push_text(PartKind::Text, block.text),
+            Some("refusal") => draft.push_text(PartKind::Text, block.refusal),
             Some("input_image" | "input_file" | "input_audio") => draft.push_media(raw),
             _ => push_opaque(draft, raw),
         }
@@ -94,12 +98,12 @@ fn take_content(draft: &mut TranscriptDraft<'_>, content: Option<Raw<'_>>) {
 /// Thoughts: what may be seen of them, and what the provider encrypted. The latter keeps the item's id.
 fn take_reasoning(draft: &mut TranscriptDraft<'_>, item: &Item<'_>) {
     for raw in [item.summary, item.content].into_iter().flatten().filter(|raw| !list(*raw).is_empty()) {
-        draft.push_text(Kind::Reasoning, Some(raw));
+        draft.push_text(PartKind::Reasoning, Some(raw));
     }
     if let Some(raw) = item.encrypted.filter(|raw| raw.is_string()) {
         let sizes = draft.sizes_of(Some(raw));
         let spot = Spot { id: draft.range(item.id.filter(|id| id.is_string())), ..draft.spot_of(Some(raw)) };
-        draft.push(PartFacts { kind: Kind::Signature, sizes, ..PartFacts::default() }, spot);
+        draft.push(PartFacts { kind: PartKind::Signature, sizes, ..PartFacts::default() }, spot);
     }
 }
 

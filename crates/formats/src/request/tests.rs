@@ -1,6 +1,6 @@
 //! One conversation on every wire, and what each wire has of its own.
 
-use secateur::{Action, Kind, Measures, PLACEHOLDER, Pairs, PartIx, Role, Status};
+use secateur::{Action, Measures, PLACEHOLDER, PartIx, PartKind, Role, SurrogatePairs, ToolStatus};
 
 use crate::cut::Rendering;
 use crate::format::Format;
@@ -84,7 +84,8 @@ fn shape(transcript: &Transcript<'_>) -> String {
 
 fn cut_all(transcript: &Transcript<'_>, action: Action, placeholder: &'static str) -> String {
     let outline = &transcript.outline;
-    let is_cut = |&part: &PartIx| outline.kind(part) == Kind::Result && transcript.content(part).is_some();
+    let is_cut =
+        |&part: &PartIx| outline.kind(part) == PartKind::Result && transcript.content(part).is_some();
     let cuts = outline.parts().filter(is_cut).map(|part| Rendering { part, action, placeholder });
     String::from_utf8(transcript.apply(cuts, 0).unwrap().to_vec()).unwrap()
 }
@@ -119,7 +120,7 @@ fn facts_are_taken_from_the_blocks() {
     let transcript = read(Wire::Anthropic, ANTHROPIC);
     let outline = &transcript.outline;
     let result = transcript.find_part("t1").unwrap();
-    assert_eq!((outline.status(result), outline.tool(result)), (Status::Error, Some("read")));
+    assert_eq!((outline.status(result), outline.tool(result)), (ToolStatus::Error, Some("read")));
     assert_eq!((outline.images(result), outline.units(result)), (1, 3));
     assert_eq!(transcript.origin.model.as_deref(), Some("claude-x"));
     assert_eq!(outline.users().len(), 2);
@@ -164,7 +165,7 @@ fn a_cleared_result_changes_nothing_else() {
 
 #[test]
 fn every_action_leaves_a_request() {
-    let trim = Action::Trim { head: 1, tail: 1, pairs: Pairs::Whole };
+    let trim = Action::Trim { head: 1, tail: 1, pairs: SurrogatePairs::Whole };
     for (wire, body) in ALL {
         let before = read(wire, body);
         for (action, placeholder) in
@@ -175,7 +176,7 @@ fn every_action_leaves_a_request() {
             assert!(serde_json::from_str::<serde_json::Value>(&cut).is_ok(), "{wire} {action:?}");
             assert!(!cut.contains(r#""text":"""#), "{wire} {action:?}");
             assert_eq!(shape(&after), shape(&before), "{wire} {action:?}");
-            let results = after.outline.parts().filter(|&part| after.outline.kind(part) == Kind::Result);
+            let results = after.outline.parts().filter(|&part| after.outline.kind(part) == PartKind::Result);
             assert_eq!(results.map(|part| after.outline.images(part)).sum::<u64>(), 0, "{wire} {action:?}");
         }
     }

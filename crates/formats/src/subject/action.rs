@@ -4,7 +4,7 @@
 //! lines below it) or else one for a shell. The viewer remembers which file is open; whoever looks at one line alone
 //! does not know it.
 
-use secateur::{Class, Lines};
+use secateur::{LineRange, ToolClass};
 
 use super::words::{Token, Words};
 use super::{About, Subject, path};
@@ -28,32 +28,32 @@ pub(super) fn judge(line: &str, cwd: Option<&str>) -> Option<Subject> {
         "open" => {
             let path = words.next();
             let line = words.next().and_then(|line| line.parse().ok()).unwrap_or(1);
-            Subject::new(Class::Read, file(path, window(line)))
+            Subject::new(ToolClass::Read, file(path, window(line)))
         }
-        "goto" | "scroll_up" | "scroll_down" | "set_cursors" => Subject::new(Class::Read, About::Nothing),
-        "create" => Subject::new(Class::Edit, file(words.next(), Lines::ALL)),
-        "edit" | "insert" | "append" => Subject::new(Class::Edit, About::Nothing),
-        "find_file" | "search_dir" | "search_file" => Subject::new(Class::Search, About::command(first)),
+        "goto" | "scroll_up" | "scroll_down" | "set_cursors" => Subject::new(ToolClass::Read, About::Nothing),
+        "create" => Subject::new(ToolClass::Edit, file(words.next(), LineRange::ALL)),
+        "edit" | "insert" | "append" => Subject::new(ToolClass::Edit, About::Nothing),
+        "find_file" | "search_dir" | "search_file" => Subject::new(ToolClass::Search, About::command(first)),
         "str_replace_editor" => {
             let (command, path) = (words.next(), words.next());
             if command.as_deref() != Some("view") {
-                return Some(Subject::new(Class::Edit, file(path, Lines::ALL)));
+                return Some(Subject::new(ToolClass::Edit, file(path, LineRange::ALL)));
             }
             let mut range =
                 words.skip_while(|word| word != "--view_range").skip(1).map(|word| word.parse().ok());
             let lines = match (range.next().flatten(), range.next().flatten()) {
-                (Some(first), Some(last)) if first <= last => Lines { first, last },
-                (Some(first), _) => Lines::starting(first, None),
-                (None, _) => Lines::ALL,
+                (Some(first), Some(last)) if first <= last => LineRange { first, last },
+                (Some(first), _) => LineRange::starting(first, None),
+                (None, _) => LineRange::ALL,
             };
-            Subject::new(Class::Read, file(path, lines))
+            Subject::new(ToolClass::Read, file(path, lines))
         }
-        "submit" | "exit_cost" | "exit_context" => Subject::new(Class::Other, About::Nothing),
+        "submit" | "exit_cost" | "exit_context" => Subject::new(ToolClass::Other, About::Nothing),
         _ => return None,
     })
 }
 
 /// The lines that the viewer shows around one.
-pub(super) fn window(line: u32) -> Lines {
-    Lines::starting(line.saturating_sub(WINDOW / 2).max(1), Some(WINDOW))
+pub(super) fn window(line: u32) -> LineRange {
+    LineRange::starting(line.saturating_sub(WINDOW / 2).max(1), Some(WINDOW))
 }

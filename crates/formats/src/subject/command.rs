@@ -4,7 +4,7 @@
 //! place, a patch. A step into a directory before it and a shell around it are looked through. Anything else is a
 //! command and its own subject.
 
-use secateur::{Class, Lines};
+use secateur::{LineRange, ToolClass};
 
 use super::words::{Spelling, Token, Word, Words, pipeline};
 use super::{About, Subject, input, patch, path, read};
@@ -14,7 +14,7 @@ pub(super) fn judge_raw(raw: &str, cwd: Option<&str>) -> Subject {
     let line = input::beginning(raw);
     let mut subject = judge(&line, cwd);
     // A long patch goes on behind the part that was decoded.
-    if subject.class == Class::Edit && patch::is_in(&line) {
+    if subject.class == ToolClass::Edit && patch::is_in(&line) {
         let (_, directory) = entered(&line, cwd);
         let about = patch::about(patch::escaped(raw), directory.as_deref().or(cwd));
         if about != About::Nothing {
@@ -35,7 +35,7 @@ pub(super) fn judge_words<T: AsRef<str>>(words: &[T], cwd: Option<&str>) -> Subj
         [line] => judge(line, cwd),
         [shell, .., flag, line] if is_shell(shell) && runs_text(flag) => judge(line, cwd),
         ["apply_patch" | "applypatch", patch] => {
-            Subject::new(Class::Edit, patch::about(patch::plain(patch), cwd))
+            Subject::new(ToolClass::Edit, patch::about(patch::plain(patch), cwd))
         }
         _ if words.iter().all(|word| word.trim().contains(' ')) => judge(&words.join("\n"), cwd),
         _ => judge(&words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "), cwd),
@@ -48,7 +48,7 @@ pub(super) fn judge(line: &str, cwd: Option<&str>) -> Subject {
     let line = unwrapped.as_deref().unwrap_or(line).trim();
     let (rest, directory) = entered(line, cwd);
     plain(rest, directory.as_deref().or(cwd), line)
-        .unwrap_or_else(|| Subject::new(Class::Shell, About::command(line)))
+        .unwrap_or_else(|| Subject::new(ToolClass::Shell, About::command(line)))
 }
 
 /// The command inside `bash -lc '…'`, if that is all there is.
@@ -98,7 +98,7 @@ fn plain(command: &str, cwd: Option<&str>, whole: &str) -> Option<Subject> {
     let program = command.split(|letter: char| letter.is_whitespace() || letter == '<').next()?;
     match program {
         "apply_patch" | "applypatch" if patch::is_in(command) => {
-            return Some(Subject::new(Class::Edit, patch::about(patch::plain(command), cwd)));
+            return Some(Subject::new(ToolClass::Edit, patch::about(patch::plain(command), cwd)));
         }
         "cat" | "nl" | "head" | "tail" | "sed" => {}
         _ if SEARCHES.contains(&program) || program == "git" => {}
@@ -107,16 +107,17 @@ fn plain(command: &str, cwd: Option<&str>, whole: &str) -> Option<Subject> {
     }
     let stages = pipeline(command)?;
     if let Some(about) = read::shown(&stages, cwd) {
-        return Some(Subject::new(Class::Read, about));
+        return Some(Subject::new(ToolClass::Read, about));
     }
     let [words] = &*stages else { return None };
     if let Some(files) = edited_in_place(words) {
         let literal: Option<Vec<String>> =
             files.iter().map(|file| file.literal().and_then(|file| path::normal(file, cwd))).collect();
-        let about = literal.map_or_else(|| About::command(whole), |paths| About::files(paths, Lines::ALL));
-        return Some(Subject::new(Class::Edit, about));
+        let about =
+            literal.map_or_else(|| About::command(whole), |paths| About::files(paths, LineRange::ALL));
+        return Some(Subject::new(ToolClass::Edit, about));
     }
-    searches(words).then(|| Subject::new(Class::Search, About::command(whole)))
+    searches(words).then(|| Subject::new(ToolClass::Search, About::command(whole)))
 }
 
 /// Programs that look for files or for text.

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use secateur::Lines;
+use secateur::LineRange;
 use serde::de::{IgnoredAny, MapAccess};
 
 use super::{About, Subject, command, patch, path};
@@ -72,13 +72,13 @@ impl Input<'_> {
             let lines = selected.unwrap_or_else(|| self.lines());
             return path::normal(spelled, cwd).map_or(About::Nothing, |path| About::File { path, lines });
         }
-        let mut lines = Lines::ALL;
+        let mut lines = LineRange::ALL;
         let mut paths = Vec::new();
         let list = self.paths.map_or("[]", Raw::text);
         each(list, |entry| {
             let file = fields::object::<Input<'_>>(entry.text()).ok().flatten();
             let spelled = file.map_or(Some(entry), |file| file.path).and_then(Raw::as_str);
-            lines = file.map_or(Lines::ALL, |file| file.lines());
+            lines = file.map_or(LineRange::ALL, |file| file.lines());
             paths.extend(spelled.and_then(|spelled| path::normal(&spelled, cwd)));
         });
         About::files(paths, lines)
@@ -87,7 +87,7 @@ impl Input<'_> {
     /// The file or files that are changed.
     pub(super) fn edited(&self, cwd: Option<&str>) -> About {
         if let Some(spelled) = self.path.and_then(Raw::as_str) {
-            return About::files(path::normal(&spelled, cwd), Lines::ALL);
+            return About::files(path::normal(&spelled, cwd), LineRange::ALL);
         }
         if let Some(patch) = self.patch.or(self.command).filter(|patch| patch.is_string()) {
             return patch::about(patch::escaped(patch.text()), cwd);
@@ -111,14 +111,14 @@ impl Input<'_> {
     }
 
     /// The lines that are asked for. Ends before the start and other nonsense mean all lines.
-    fn lines(&self) -> Lines {
+    fn lines(&self) -> LineRange {
         let number = |member: Option<Raw<'_>>| member.and_then(Raw::as_i64);
         if let Some(range) = self.range {
             let mut ends = Vec::new();
             each(range.text(), |end| ends.extend(end.as_i64()));
             return match *ends {
                 [first, last] => between(Some(first), Some(last)),
-                _ => Lines::ALL,
+                _ => LineRange::ALL,
             };
         }
         if let Some(line) = number(self.line) {
@@ -129,17 +129,17 @@ impl Input<'_> {
         }
         let limit = number(self.limit).filter(|&limit| limit > 0).map(narrow);
         match number(self.offset) {
-            Some(offset) if offset < 0 => Lines::ending(narrow(offset.saturating_neg())),
-            offset => Lines::starting(offset.map_or(1, narrow), limit),
+            Some(offset) if offset < 0 => LineRange::ending(narrow(offset.saturating_neg())),
+            offset => LineRange::starting(offset.map_or(1, narrow), limit),
         }
     }
 }
 
 /// From one line to another; without an end, or with one that lies before the beginning, to the last.
-fn between(first: Option<i64>, last: Option<i64>) -> Lines {
+fn between(first: Option<i64>, last: Option<i64>) -> LineRange {
     let first = first.map_or(1, narrow).max(1);
     let last = last.map(narrow).filter(|&last| last >= first);
-    Lines { first, last: last.unwrap_or(Lines::END) }
+    LineRange { first, last: last.unwrap_or(LineRange::END) }
 }
 
 /// A number of lines; none are fewer than none.
@@ -148,14 +148,14 @@ fn narrow(number: i64) -> u32 {
 }
 
 /// Some agents write the lines behind the path: `src/a.rs:10-20`, `src/a.rs:10`.
-fn selector(spelled: &str) -> (&str, Option<Lines>) {
+fn selector(spelled: &str) -> (&str, Option<LineRange>) {
     let select = || {
         let (path, lines) = spelled.trim_end().rsplit_once(':')?;
         let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
         let first: u32 = first.parse().ok()?;
-        let last = if last.is_empty() { Lines::END } else { last.parse().ok()? };
+        let last = if last.is_empty() { LineRange::END } else { last.parse().ok()? };
         (!path.is_empty() && last >= first)
-            .then_some((path, Lines { first: first.max(1), last: last.max(1) }))
+            .then_some((path, LineRange { first: first.max(1), last: last.max(1) }))
     };
     select().map_or((spelled, None), |(path, lines)| (path, Some(lines)))
 }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use secateur::Lines;
+use secateur::LineRange;
 
 use super::{About, path};
 use crate::json::string;
@@ -23,7 +23,7 @@ pub(super) fn is_in(text: &str) -> bool {
 
 /// The files, as the subject of a call.
 pub(super) fn about<'a>(files: impl Iterator<Item = Cow<'a, str>>, cwd: Option<&str>) -> About {
-    About::files(files.filter_map(|file| path::normal(&file, cwd)), Lines::ALL)
+    About::files(files.filter_map(|file| path::normal(&file, cwd)), LineRange::ALL)
 }
 
 /// The files of a patch that is spelled as a JSON string.

@@ -2,7 +2,7 @@
 //!
 //! The first command of such a pipeline names the file, each later one picks some of the lines that reach it.
 
-use secateur::Lines;
+use secateur::LineRange;
 
 use super::words::Word;
 use super::{About, path};
@@ -11,7 +11,7 @@ use super::{About, path};
 pub(super) fn shown(stages: &[Vec<Word>], cwd: Option<&str>) -> Option<About> {
     let (source, filters) = stages.split_first()?;
     let Stage { files, pick } = stage(source)?;
-    let mut lines = pick.of(Lines::ALL);
+    let mut lines = pick.of(LineRange::ALL);
     let paths: Option<Vec<_>> = files.into_iter().map(|file| path::normal(file, cwd)).collect();
     let paths = paths.filter(|paths| !paths.is_empty())?;
     for filter in filters {
@@ -35,22 +35,22 @@ struct Stage<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pick {
     /// A part, counted from the first line that comes in.
-    Part(Lines),
+    Part(LineRange),
     /// The last so many.
     Last(u32),
 }
 
 impl Pick {
-    fn of(self, lines: Lines) -> Lines {
+    fn of(self, lines: LineRange) -> LineRange {
         match self {
             Self::Part(part) => lines.within(part),
-            Self::Last(count) if lines.last == Lines::END => {
-                let end = Lines::ending(count);
-                Lines { first: end.first.max(lines.first), ..end }
+            Self::Last(count) if lines.last == LineRange::END => {
+                let end = LineRange::ending(count);
+                LineRange { first: end.first.max(lines.first), ..end }
             }
             Self::Last(count) => {
                 let first = (lines.last - count.min(lines.last)).saturating_add(1);
-                Lines { first: first.max(lines.first), ..lines }
+                LineRange { first: first.max(lines.first), ..lines }
             }
         }
     }
@@ -73,7 +73,7 @@ fn stage(words: &[Word]) -> Option<Stage<'_>> {
     (!files.contains(&"-")).then_some(Stage { files, pick })
 }
 
-const ALL: Pick = Pick::Part(Lines::ALL);
+const ALL: Pick = Pick::Part(LineRange::ALL);
 
 /// Whether options of `cat` change only how a line looks.
 fn is_for_show(letters: &str) -> bool {
@@ -121,9 +121,9 @@ fn counted<'a>(program: &str, arguments: &[&'a str]) -> Option<(Vec<&'a str>, Pi
     // `tail -n +5` begins with the fifth line.
     let from = count.strip_prefix('+').filter(|_| program == "tail");
     let pick = match (from, program) {
-        (Some(from), _) => Pick::Part(Lines::starting(from.parse().ok()?, None)),
+        (Some(from), _) => Pick::Part(LineRange::starting(from.parse().ok()?, None)),
         (None, "tail") => Pick::Last(count.parse().ok()?),
-        _ => Pick::Part(Lines::starting(1, Some(count.parse().ok()?))),
+        _ => Pick::Part(LineRange::starting(1, Some(count.parse().ok()?))),
     };
     Some((files?, pick))
 }
@@ -150,7 +150,7 @@ fn printed<'a>(arguments: &[&'a str]) -> Option<(Vec<&'a str>, Pick)> {
 }
 
 /// The lines that a script prints: `10,20p`, `10,$p`, `10,+5p`, `10p`; a command to quit afterwards changes nothing.
-fn range(script: &str) -> Option<Lines> {
+fn range(script: &str) -> Option<LineRange> {
     let mut commands = script.split(';').map(str::trim).filter(|command| !command.is_empty());
     let print = commands.next()?.strip_suffix('p')?.trim_end();
     let (first, last) =
@@ -158,7 +158,7 @@ fn range(script: &str) -> Option<Lines> {
     let first: u32 = first.parse().ok()?;
     let last = match last.strip_prefix('+') {
         Some(more) => first.saturating_add(more.parse().ok()?),
-        None if last == "$" => Lines::END,
+        None if last == "$" => LineRange::END,
         None => last.parse().ok()?,
     };
     let quits = |command: &str| {
@@ -166,5 +166,5 @@ fn range(script: &str) -> Option<Lines> {
         line.and_then(|line| line.parse::<u32>().ok()).is_some_and(|line| line >= last)
     };
     // Of a range that ends before it begins, its first line is printed.
-    commands.all(quits).then_some(Lines { first: first.max(1), last: last.max(first).max(1) })
+    commands.all(quits).then_some(LineRange { first: first.max(1), last: last.max(first).max(1) })
 }

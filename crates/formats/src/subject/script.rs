@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use secateur::Class;
+use secateur::ToolClass;
 
 use super::{About, Subject, command, input, patch, path};
 use crate::json::string;
@@ -21,14 +21,14 @@ pub(super) fn judge(raw: &str, cwd: Option<&str>) -> Subject {
     }
     if patch::is_in(&text) {
         let about = patch::about(patch::plain(&unescaped(&text)), cwd);
-        return Subject::new(Class::Edit, about);
+        return Subject::new(ToolClass::Edit, about);
     }
     if let Some(line) = only(&text, &["cmd", "command"]) {
         let directory = only(&text, &["workdir", "cwd"]).and_then(|spelled| path::directory(&spelled, cwd));
         return command::judge(&line, directory.as_deref().or(cwd));
     }
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
-    Subject::new(Class::Shell, About::command(first.unwrap_or_default()))
+    Subject::new(ToolClass::Shell, About::command(first.unwrap_or_default()))
 }
 
 /// A patch may stand in a literal of its own, with its line breaks escaped.

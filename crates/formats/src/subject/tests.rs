@@ -1,16 +1,16 @@
 use proptest::prelude::*;
-use secateur::Class::{Agent, Edit, Other, Plan, Read, Search, Shell, Web};
+use secateur::ToolClass::{Agent, Edit, Other, Plan, Read, Search, Shell, Web};
 
 use super::*;
 
 const CWD: Option<&str> = Some("/w");
 
 fn file(path: &str, first: u32, last: u32) -> About {
-    About::File { path: path.into(), lines: Lines { first, last } }
+    About::File { path: path.into(), lines: LineRange { first, last } }
 }
 
 fn whole(path: &str) -> About {
-    About::File { path: path.into(), lines: Lines::ALL }
+    About::File { path: path.into(), lines: LineRange::ALL }
 }
 
 fn files(paths: &[&str]) -> About {
@@ -23,7 +23,7 @@ fn command(text: &str) -> About {
 
 /// Each case is held as an object and as a string that holds the object.
 #[track_caller]
-fn check(cases: impl IntoIterator<Item = (&'static str, &'static str, Class, About)>) {
+fn check(cases: impl IntoIterator<Item = (&'static str, &'static str, ToolClass, About)>) {
     for (tool, input, class, about) in cases {
         let expected = Subject { class, about };
         assert_eq!(subject(tool, input, CWD), expected, "{tool} {input}");
@@ -36,7 +36,7 @@ fn check(cases: impl IntoIterator<Item = (&'static str, &'static str, Class, Abo
 
 /// The same for command lines.
 #[track_caller]
-fn check_lines(cases: impl IntoIterator<Item = (&'static str, Class, About)>) {
+fn check_lines(cases: impl IntoIterator<Item = (&'static str, ToolClass, About)>) {
     for (line, class, about) in cases {
         let expected = Subject { class, about };
         let input = format!("{{\"command\":{}}}", string::encode(line));
@@ -49,7 +49,7 @@ fn tools_of_claude_code() {
     check([
         ("Read", r#"{"file_path":"/w/a.rs"}"#, Read, whole("/w/a.rs")),
         ("Read", r#"{"file_path":"/w/a.rs","offset":10,"limit":5}"#, Read, file("/w/a.rs", 10, 14)),
-        ("Read", r#"{"file_path":"/w/a.rs","offset":10}"#, Read, file("/w/a.rs", 10, Lines::END)),
+        ("Read", r#"{"file_path":"/w/a.rs","offset":10}"#, Read, file("/w/a.rs", 10, LineRange::END)),
         ("Read", r#"{"limit":20,"file_path":"D:\\w\\a.rs"}"#, Read, file("D:/w/a.rs", 1, 20)),
         ("Edit", r#"{"file_path":"a.rs","old_string":"x","new_string":"y"}"#, Edit, whole("/w/a.rs")),
         ("MultiEdit", r#"{"file_path":"a.rs","edits":[{"old_string":"x"}]}"#, Edit, whole("/w/a.rs")),
@@ -129,7 +129,7 @@ fn tools_of_opencode_and_pi() {
         ("webfetch", r#"{"url":"x"}"#, Web, About::Nothing),
         ("read", r#"{"path":"src/a.rs:1-100"}"#, Read, file("/w/src/a.rs", 1, 100)),
         ("read", r#"{"path":"C:\\a.rs:7"}"#, Read, file("C:/a.rs", 7, 7)),
-        ("read", r#"{"path":"src/a.rs:40-"}"#, Read, file("/w/src/a.rs", 40, Lines::END)),
+        ("read", r#"{"path":"src/a.rs:40-"}"#, Read, file("/w/src/a.rs", 40, LineRange::END)),
         ("read", r#"{"path":"src/a.rs:raw"}"#, Read, whole("/w/src/a.rs:raw")),
         ("edit", r#"{"path":"a.rs","edits":[{"oldText":"x","newText":"y"}]}"#, Edit, whole("/w/a.rs")),
         (
@@ -158,7 +158,7 @@ fn tools_of_gemini_and_copilot() {
         ("list_directory", r#"{"path":"/w"}"#, Search, About::Nothing),
         ("google_web_search", r#"{"query":"x"}"#, Web, About::Nothing),
         ("view", r#"{"path":"/w/a.rs","view_range":[28,38]}"#, Read, file("/w/a.rs", 28, 38)),
-        ("view", r#"{"path":"/w/a.rs","view_range":[28,-1]}"#, Read, file("/w/a.rs", 28, Lines::END)),
+        ("view", r#"{"path":"/w/a.rs","view_range":[28,-1]}"#, Read, file("/w/a.rs", 28, LineRange::END)),
         ("create", r#"{"path":"/w/a.rs","file_text":"x"}"#, Edit, whole("/w/a.rs")),
         ("str_replace", r#"{"path":"/w/a.rs","old_str":"x"}"#, Edit, whole("/w/a.rs")),
         ("read_bash", r#"{"sessionId":"1"}"#, Shell, About::Nothing),
@@ -222,7 +222,7 @@ fn commands_that_only_show_a_file_are_reads_of_it() {
         ("cat a.rs b.rs", Read, files(&["/w/a.rs", "/w/b.rs"])),
         ("sed -n '10,20p' a.rs", Read, file("/w/a.rs", 10, 20)),
         ("sed -n 10,20p a.rs", Read, file("/w/a.rs", 10, 20)),
-        ("sed -n -e '10,$p' a.rs", Read, file("/w/a.rs", 10, Lines::END)),
+        ("sed -n -e '10,$p' a.rs", Read, file("/w/a.rs", 10, LineRange::END)),
         ("sed -n '10,+5p;15q' a.rs", Read, file("/w/a.rs", 10, 15)),
         ("sed -n '7p' a.rs", Read, file("/w/a.rs", 7, 7)),
         ("nl -ba a.rs", Read, whole("/w/a.rs")),

@@ -4,13 +4,13 @@
 //! `ReadFile` are one. A tool of a foreign server (`mcp__server__tool`) may be called `search` or `run` and do
 //! anything; of those only names that leave no doubt are believed.
 
-use secateur::Class;
+use secateur::ToolClass;
 
 /// How the input of a tool is to be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     /// The class is all there is to know.
-    Only(Class),
+    Only(ToolClass),
     /// Shows files.
     Read,
     /// Changes files; some show them, too, if told to.
@@ -34,26 +34,26 @@ impl Tool {
                 None => ("", name),
             };
         let mut space = [0; LONGEST];
-        let Some(folded) = fold(own, &mut space) else { return Self::Only(Class::Other) };
+        let Some(folded) = fold(own, &mut space) else { return Self::Only(ToolClass::Other) };
         if let Some(tool) = unmistakable(folded) {
             return tool;
         }
         if foreign {
-            return Self::Only(Class::Other);
+            return Self::Only(ToolClass::Other);
         }
         if room.eq_ignore_ascii_case("browser") || room.eq_ignore_ascii_case("web") {
-            return Self::Only(Class::Web);
+            return Self::Only(ToolClass::Web);
         }
         usual(folded)
     }
 
     /// The class, as far as the name tells.
-    pub(super) fn class(self) -> Class {
+    pub(super) fn class(self) -> ToolClass {
         match self {
             Self::Only(class) => class,
-            Self::Read => Class::Read,
-            Self::Edit => Class::Edit,
-            Self::Shell | Self::Script | Self::Action => Class::Shell,
+            Self::Read => ToolClass::Read,
+            Self::Edit => ToolClass::Edit,
+            Self::Shell | Self::Script | Self::Action => ToolClass::Shell,
         }
     }
 }
@@ -106,9 +106,11 @@ fn unmistakable(folded: &str) -> Option<Tool> {
         | "runinterminal"
         | "powershell" => Tool::Shell,
         "grepsearch" | "filesearch" | "searchfiles" | "searchfilecontent" | "listfiles" | "listdirectory"
-        | "listdir" | "directorytree" | "findfile" | "searchforpattern" => Tool::Only(Class::Search),
-        "webfetch" | "websearch" | "googlewebsearch" | "fetchurl" | "fetch" => Tool::Only(Class::Web),
-        "todowrite" | "todoread" | "updateplan" | "writetodos" | "updatetodolist" => Tool::Only(Class::Plan),
+        | "listdir" | "directorytree" | "findfile" | "searchforpattern" => Tool::Only(ToolClass::Search),
+        "webfetch" | "websearch" | "googlewebsearch" | "fetchurl" | "fetch" => Tool::Only(ToolClass::Web),
+        "todowrite" | "todoread" | "updateplan" | "writetodos" | "updatetodolist" => {
+            Tool::Only(ToolClass::Plan)
+        }
         _ => return None,
     })
 }
@@ -147,7 +149,7 @@ fn usual(folded: &str) -> Tool {
         "action" | "sweagent" | "" => Tool::Action,
         "writestdin" | "bashoutput" | "killshell" | "killbash" | "readbash" | "writebash" | "stopbash"
         | "listbash" | "readpowershell" | "writepowershell" | "stoppowershell" | "commandstatus"
-        | "process" | "wait" | "getterminaloutput" | "monitor" => Tool::Only(Class::Shell),
+        | "process" | "wait" | "getterminaloutput" | "monitor" => Tool::Only(ToolClass::Shell),
         "grep"
         | "glob"
         | "ls"
@@ -168,9 +170,11 @@ fn usual(folded: &str) -> Tool {
         | "searchcodebase"
         | "listcodeusages"
         | "lsp"
-        | "astgrep" => Tool::Only(Class::Search),
+        | "astgrep" => Tool::Only(ToolClass::Search),
         "browser" | "browse" | "browseraction" | "browseinteractive" | "browserusetool" | "fetchwebpage"
-        | "webrun" | "readurl" | "readurlcontent" | "searchweb" | "fetchcontent" => Tool::Only(Class::Web),
+        | "webrun" | "readurl" | "readurlcontent" | "searchweb" | "fetchcontent" => {
+            Tool::Only(ToolClass::Web)
+        }
         "task"
         | "agent"
         | "subagent"
@@ -197,15 +201,15 @@ fn usual(folded: &str) -> Tool {
         | "usesubagents"
         | "dispatchagent"
         | "sendmessage"
-        | "followuptask" => Tool::Only(Class::Agent),
+        | "followuptask" => Tool::Only(ToolClass::Agent),
         "todo" | "todos" | "plan" | "updatetodo" | "managetodolist" | "tasktracker" | "enterplanmode"
         | "exitplanmode" | "taskcreate" | "taskupdate" | "tasklist" | "taskget" | "planmoderespond"
-        | "focuschain" | "updatetodos" | "planexit" | "planenter" => Tool::Only(Class::Plan),
+        | "focuschain" | "updatetodos" | "planexit" | "planenter" => Tool::Only(ToolClass::Plan),
         _ => browsing(folded),
     }
 }
 
 /// A browser has a tool for every gesture.
 fn browsing(folded: &str) -> Tool {
-    Tool::Only(if folded.starts_with("browser") { Class::Web } else { Class::Other })
+    Tool::Only(if folded.starts_with("browser") { ToolClass::Web } else { ToolClass::Other })
 }

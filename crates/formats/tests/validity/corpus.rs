@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use secateur::{Action, Kind, Measures, PLACEHOLDER};
+use secateur::{Action, Measures, PLACEHOLDER, PartKind};
 use secateur_formats::lint::lint;
 use secateur_formats::{
     ApplyError, Census, Format, RenderOptions, Rendering, Transcript, Wire, read_all, read_all_as, render,
@@ -42,7 +42,7 @@ fn recorded_sessions_are_read_cut_and_rendered() {
 
 /// Clears all results and counts again: nothing but the length of results has changed.
 fn check_clearing(session: &Transcript<'_>, number: usize, name: &str) -> usize {
-    let results = session.outline.parts().filter(|&part| session.outline.kind(part) == Kind::Result);
+    let results = session.outline.parts().filter(|&part| session.outline.kind(part) == PartKind::Result);
     let cuts = results.map(|part| Rendering { part, action: Action::Clear, placeholder: PLACEHOLDER });
     let cuts: Vec<_> = cuts.filter(|&cut| is_supported(session, cut, name)).collect();
     let count = cuts.len();

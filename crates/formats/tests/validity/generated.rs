@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use secateur::{Action, Measures, Memory, PLACEHOLDER, Pairs, PartIx};
+use secateur::{Action, Measures, Memory, PLACEHOLDER, PartIx, SurrogatePairs};
 use secateur_formats::lint::lint;
 use secateur_formats::{RenderOptions, Rendering, Wire, render};
 use serde_json::json;
@@ -21,7 +21,7 @@ fn config(cases: u32) -> ProptestConfig {
 type Wish = (prop::sample::Index, Action, &'static str);
 
 fn wish() -> impl Strategy<Value = Wish> {
-    let pairs = select(vec![Pairs::Split, Pairs::Whole]);
+    let pairs = select(vec![SurrogatePairs::Split, SurrogatePairs::Whole]);
     let length = || prop_oneof![Just(0), 1..40u64, Just(u64::MAX)];
     let action = prop_oneof![
         3 => Just(Action::Clear),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use secateur::{Action, IMAGE_REMOVED, Kind, Measures, Memory, Outline, PLACEHOLDER, PartIx};
+use secateur::{Action, IMAGE_REMOVED, Measures, Memory, Outline, PLACEHOLDER, PartIx, PartKind};
 use secateur_formats::json::encode;
 use secateur_formats::lint::lint;
 use secateur_formats::{ApplyError, Format, Rendering, Transcript, Wire, read_as, renderings};
@@ -61,11 +61,11 @@ pub(crate) fn check_cuts(
 /// A cut is refused where there is no content of a result, and only there. An input is cut if that makes it shorter,
 /// and left alone otherwise.
 fn is_supported(transcript: &Transcript<'_>, cut: Rendering<'_>) -> bool {
-    if transcript.outline.kind(cut.part) == Kind::Call {
+    if transcript.outline.kind(cut.part) == PartKind::Call {
         let cut = transcript.apply([cut], NOW).unwrap().to_vec();
         return cut.len() < transcript.bytes().len();
     }
-    let is_result = transcript.outline.kind(cut.part) == Kind::Result;
+    let is_result = transcript.outline.kind(cut.part) == PartKind::Result;
     let expected = is_result && transcript.content(cut.part).is_some();
     match transcript.apply([cut], NOW) {
         Ok(_) => assert!(expected, "{cut:?} was made"),
@@ -83,7 +83,7 @@ fn check_cut(before: &Transcript<'_>, after: &Transcript<'_>, cut: &Rendering<'_
         lines.map(str::to_owned).collect()
     };
     match cut.action {
-        Action::Clear if before.outline.kind(cut.part) == Kind::Call => {
+        Action::Clear if before.outline.kind(cut.part) == PartKind::Call => {
             // As the text itself, inside an object, or inside an object inside a string.
             let plain = before.placeholder(cut.part, cut.placeholder);
             let once = encode(&plain);

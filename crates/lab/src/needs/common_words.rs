@@ -5,7 +5,7 @@
 //! who contains `timeout` can write `TIMEOUT`.
 
 use foldhash::{HashMap, HashSet};
-use secateur::Kind;
+use secateur::PartKind;
 
 use super::{input, words};
 use crate::trace::Trace;
@@ -36,7 +36,9 @@ impl CommonWords {
             for ((part, text), input) in trace.outline.parts().zip(&trace.texts).zip(&inputs) {
                 match (input, trace.outline.kind(part)) {
                     (Some(input), _) => seen.extend(input.names()),
-                    (None, Kind::Text | Kind::Reasoning | Kind::Result) => seen.extend(words::names(text)),
+                    (None, PartKind::Text | PartKind::Reasoning | PartKind::Result) => {
+                        seen.extend(words::names(text))
+                    }
                     _ => {}
                 }
             }

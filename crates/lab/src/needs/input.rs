@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Class, Kind};
+use secateur::{PartKind, ToolClass};
 use serde_json::Value;
 
 use super::words;
@@ -28,8 +28,8 @@ pub(super) struct ToolInput<'a> {
 /// The inputs of a trace's tool calls; nothing for its other parts.
 pub(super) fn all(trace: &Trace) -> Vec<Option<ToolInput<'_>>> {
     let read = |(part, text)| {
-        let is_edit = trace.outline.class(part) == Class::Edit;
-        (trace.outline.kind(part) == Kind::Call).then(|| ToolInput::of(text, is_edit))
+        let is_edit = trace.outline.class(part) == ToolClass::Edit;
+        (trace.outline.kind(part) == PartKind::Call).then(|| ToolInput::of(text, is_edit))
     };
     trace.outline.parts().zip(trace.texts.iter().map(String::as_str)).map(read).collect()
 }

@@ -1,6 +1,6 @@
 //! The context of a replay: what is left of each part, and what that weighs.
 
-use secateur::{Action, Family, PartIx, Policy, Reason, digest};
+use secateur::{Action, Family, PartIx, Policy, Reason, excerpt};
 
 use crate::trace::Trace;
 
@@ -86,7 +86,7 @@ impl<'a> ReplayContext<'a> {
         let whole = self.trace.tokens(part);
         let left = match (action, &self.policy.family) {
             (Action::Clear, Family::Rent(rent)) => {
-                rent.placeholder_tokens as f64 + self.trace.outline.digest(part) as f64 / per_token
+                rent.placeholder_tokens as f64 + self.trace.outline.excerpt(part) as f64 / per_token
             }
             (Action::Clear, _) => self.policy.placeholder.len() as f64 / per_token,
             // Of a text that was shortened stays the share that its characters are.
@@ -142,7 +142,7 @@ impl<'a> ReplayContext<'a> {
         let Some(left) = self.left(part) else { return true };
         let whole = &self.trace.texts[part.0 as usize];
         match (left.action, &self.policy.family) {
-            (Action::Clear, Family::Rent(_)) => digest(whole).contains(text),
+            (Action::Clear, Family::Rent(_)) => excerpt(whole).contains(text),
             (Action::Clear, _) => false,
             (Action::DropMedia, _) => true,
             (Action::Trim { head, tail, .. }, _) => {

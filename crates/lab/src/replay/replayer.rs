@@ -1,8 +1,8 @@
 //! The player of a replay: goes through the calls, lets the policy cut, pays the bill and sees what is missed.
 
 use secateur::{
-    Action, Call, Lasting, Memory, MessageIx, Occasion, Outline, PartIx, Profile, Reason, Role, Situation,
-    Tally,
+    Action, Lasting, Memory, MessageIx, ModelCall, Occasion, Outline, PartIx, PlanIndex, Profile, Reason,
+    Role, Situation,
 };
 
 use super::context::{CutPart, ReplayContext};
@@ -27,7 +27,7 @@ pub(super) struct Replayer<'a> {
     /// What the policy can know: everything up to this call, and nothing of what came later.
     outline: Outline,
     memory: Memory,
-    tally: Tally,
+    tally: PlanIndex,
     context: ReplayContext<'a>,
     /// Characters of everything so far, as if nothing were cut.
     chars: u64,
@@ -42,7 +42,7 @@ impl<'a> Replayer<'a> {
             terms,
             outline: trace.outline.seedling(),
             memory: Memory::default(),
-            tally: Tally::default(),
+            tally: PlanIndex::default(),
             context: ReplayContext::new(trace, &profile.policy),
             chars: 0,
             run: ReplayRun::default(),
@@ -91,7 +91,7 @@ impl<'a> Replayer<'a> {
         let before = number.checked_sub(1).map(|last| self.trace.calls[last]);
         if let Some((before, usage)) = before.and_then(|before| Some((before, before.usage?))) {
             let message = MessageIx(before.messages);
-            self.outline.push_call(Call { message, time: before.time, usage });
+            self.outline.push_model_call(ModelCall { message, time: before.time, usage });
         }
         is_new_turn
     }

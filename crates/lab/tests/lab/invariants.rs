@@ -72,7 +72,7 @@ proptest! {
                 prop_assert!(bound <= best + 1e-6 && best <= run.cost() + 1e-6);
                 prop_assert!(run.misses.is_empty() && run.breaks() == 0);
             }
-            // The bound is for cuts of whole results that a call has seen; a digest may hold what is needed.
+            // The bound is for cuts of whole results that a call has seen; an excerpt may hold what is needed.
             let is_plain = profile.policy.lasting != Lasting::OneRequest && run.unseen() == 0;
             if run.misses.is_empty() && is_plain && !trace.texts.iter().any(|text| text.contains("# ")) {
                 prop_assert!(bound <= run.cost() + 1e-6, "{}: {bound} > {}", profile.name, run.cost());
@@ -148,7 +148,7 @@ fn from_scratch(trace: &Trace, profile: &Profile, terms: &ReplayTerms<'_>) -> Ve
         (0..call.messages).for_each(|message| outline.grow(&trace.outline, MessageIx(message)));
         for before in &trace.calls[..number] {
             let message = MessageIx(before.messages);
-            outline.push_call(secateur::Call {
+            outline.push_model_call(secateur::ModelCall {
                 message,
                 time: before.time,
                 usage: before.usage.unwrap_or_default(),
@@ -160,7 +160,7 @@ fn from_scratch(trace: &Trace, profile: &Profile, terms: &ReplayTerms<'_>) -> Ve
                 let (whole, units) = (trace.tokens(part), outline.units(part).max(1) as f64);
                 let after = match (cut.action, &policy.family) {
                     (secateur::Action::Clear, secateur::Family::Rent(rent)) => {
-                        rent.placeholder_tokens as f64 + outline.digest(part) as f64 / trace.chars_per_token
+                        rent.placeholder_tokens as f64 + outline.excerpt(part) as f64 / trace.chars_per_token
                     }
                     (secateur::Action::Clear, _) => policy.placeholder.len() as f64 / trace.chars_per_token,
                     (secateur::Action::Trim { head, tail, .. }, _) => whole * (head + tail) as f64 / units,

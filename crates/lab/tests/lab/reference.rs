@@ -63,7 +63,7 @@ fn traces(folder: &Path) -> Vec<Trace> {
     let mut found = Vec::new();
     files(folder, &mut found);
     let measures =
-        Measures { source: true, digest: true, js_json: true, weighted: true, ..Measures::default() };
+        Measures { source: true, excerpt: true, js_json: true, weighted: true, ..Measures::default() };
     let mut traces = Vec::new();
     for path in found {
         let bytes = fs::read(&path).expect("a file that was listed");

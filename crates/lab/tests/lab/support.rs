@@ -86,7 +86,7 @@ impl Log {
 
     pub(crate) fn trace(&self) -> Trace {
         let measures =
-            Measures { source: true, digest: true, js_json: true, weighted: true, ..Measures::default() };
+            Measures { source: true, excerpt: true, js_json: true, weighted: true, ..Measures::default() };
         let label =
             TraceLabel { agent: "claude".to_owned(), project: self.project.clone(), name: "log".to_owned() };
         let text = self.text();

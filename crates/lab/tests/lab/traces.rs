@@ -1,6 +1,6 @@
 //! How a log becomes traces: what is in the context of each call, and what that weighs.
 
-use secateur::{Kind, Measures, PartIx};
+use secateur::{Measures, PartIx, PartKind};
 use secateur_formats::read;
 use secateur_lab::{Trace, TraceLabel};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Log, output};
 
 fn traces(log: &str) -> Vec<Trace> {
-    let measures = Measures { source: true, digest: true, ..Measures::default() };
+    let measures = Measures { source: true, excerpt: true, ..Measures::default() };
     Trace::of(&read(log.as_bytes(), &measures).expect("a valid log"), &TraceLabel::default())
 }
 
@@ -106,10 +106,10 @@ fn what_the_agent_cut_itself_is_there_again() {
 #[test]
 fn the_answer_is_no_part_of_its_own_context() {
     let trace = Log::of("p", "Go.").bash("a", "one").bash("b", "two").trace();
-    let kinds = |call: usize| -> Vec<Kind> {
+    let kinds = |call: usize| -> Vec<PartKind> {
         (0..trace.calls[call].parts).map(|part| trace.outline.kind(PartIx(part))).collect()
     };
-    assert_eq!(kinds(0), [Kind::Text]);
-    assert_eq!(kinds(1), [Kind::Text, Kind::Call, Kind::Result]);
+    assert_eq!(kinds(0), [PartKind::Text]);
+    assert_eq!(kinds(1), [PartKind::Text, PartKind::Call, PartKind::Result]);
     assert_eq!(trace.outline.part_count(), 4, "the last answer is there for its actions");
 }

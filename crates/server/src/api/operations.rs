@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use secateur::session::{MadeCut, Operation as Done, Seq};
+use secateur::session::{Operation as Done, Seq, SessionCut};
 use secateur_engine::EngineError;
 use secateur_store::OperationRow;
 use serde::Serialize;
@@ -85,7 +85,7 @@ impl Operation {
 }
 
 impl Cut {
-    fn of((seq, cut): &(Seq, MadeCut)) -> Self {
+    fn of((seq, cut): &(Seq, SessionCut)) -> Self {
         Self { name: name(*seq, cut.part), deed: cut.action.into() }
     }
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use secateur::Action;
-use secateur::session::{Entry, EntryPart, MadeCut};
+use secateur::session::{SessionCut, SessionMessage, SessionPart};
 use secateur_engine::EngineError;
 use secateur_store::{MessageRow, SessionRow};
 use serde::Serialize;
@@ -123,9 +123,9 @@ pub(super) fn name(message: u64, part: u32) -> String {
 
 impl Message {
     fn of(session: &SessionRow, row: MessageRow) -> Result<Self, EngineError> {
-        let entry: Entry = read(&row.facts, row.seq)?;
-        let cuts: Vec<MadeCut> = if row.cuts.is_empty() { Vec::new() } else { read(&row.cuts, row.seq)? };
-        let part = |(place, part): (u32, EntryPart)| Part {
+        let entry: SessionMessage = read(&row.facts, row.seq)?;
+        let cuts: Vec<SessionCut> = if row.cuts.is_empty() { Vec::new() } else { read(&row.cuts, row.seq)? };
+        let part = |(place, part): (u32, SessionPart)| Part {
             name: name(row.seq, place),
             kind: word(part.kind),
             tool: part.tool,
@@ -142,7 +142,7 @@ impl Message {
         Ok(Self {
             number: row.seq,
             role: word(entry.role),
-            nature: word(entry.nature),
+            nature: word(entry.kind),
             time: row.time,
             alive: !row.hidden && (row.pinned || row.seq >= session.live_from),
             pinned: row.pinned,
@@ -153,8 +153,8 @@ impl Message {
     }
 }
 
-impl From<&MadeCut> for Made {
-    fn from(cut: &MadeCut) -> Self {
+impl From<&SessionCut> for Made {
+    fn from(cut: &SessionCut) -> Self {
         Self { deed: cut.action.into(), operation: cut.operation, undone: cut.undone }
     }
 }

@@ -106,11 +106,11 @@ impl Look {
     }
 
     fn outline(&self) -> &Outline {
-        self.session.machine().window().outline()
+        self.session.machine().context().outline()
     }
 
     fn name(&self, part: PartIx) -> String {
-        let place = self.session.machine().window().locate(part);
+        let place = self.session.machine().context().locate(part);
         place.map(|(message, part)| name(message, part)).unwrap_or_default()
     }
 

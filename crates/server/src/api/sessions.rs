@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use secateur::session::State as Memory;
+use secateur::session::SessionState as Memory;
 use secateur_store::SessionRow;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::Bytes;
-use secateur::session::{MadeCut, Seq};
+use secateur::session::{Seq, SessionCut};
 use secateur_engine::{EngineError, Session, cut_message, cut_parts};
 
 use super::altered;
@@ -30,7 +30,7 @@ enum Slot {
     /// These messages, as they are.
     Run(Range<usize>),
     /// This message, with cuts.
-    Cut(usize, Vec<MadeCut>, Option<Shortened>),
+    Cut(usize, Vec<SessionCut>, Option<Shortened>),
     /// A message that the client does not know.
     Made(Bytes),
 }
@@ -82,7 +82,7 @@ impl Layout {
     }
 
     /// What a session has decided about the messages of a chain, with cuts for this request alone.
-    pub(crate) fn of(session: &Session, chain: &[Link], once: &[(Seq, MadeCut)]) -> Self {
+    pub(crate) fn of(session: &Session, chain: &[Link], once: &[(Seq, SessionCut)]) -> Self {
         let places: HashMap<Seq, usize> = chain
             .iter()
             .enumerate()
@@ -97,7 +97,7 @@ impl Layout {
             }
             let Some(&at) = places.get(&shown.seq) else { continue };
             let once = once.iter().filter(|(seq, _)| *seq == shown.seq).map(|(_, cut)| cut);
-            let cuts: Vec<MadeCut> = shown.cuts.iter().chain(once).cloned().collect();
+            let cuts: Vec<SessionCut> = shown.cuts.iter().chain(once).cloned().collect();
             if cuts.iter().any(|cut| !cut.undone) {
                 slots.push(Slot::Cut(at, cuts, None));
                 continue;
@@ -159,7 +159,7 @@ impl Layout {
 }
 
 /// Cuts a message; gives the stretch of it that is another one then.
-fn shorten(received: &Received, at: usize, cuts: &[MadeCut]) -> Result<Shortened, EngineError> {
+fn shorten(received: &Received, at: usize, cuts: &[SessionCut]) -> Result<Shortened, EngineError> {
     let Some(element) = received.elements.get(at) else {
         return Err(EngineError::NothingThere { session: String::new(), what: format!("message {at}") });
     };

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use secateur::session::{Nature, Seq};
+use secateur::session::{MessageKind, Seq};
 use secateur_engine::{Engine, EngineError, Session};
 use secateur_store::{FoundMessage, MOST_FOUND};
 
@@ -91,9 +91,9 @@ pub(crate) async fn number(
     chain: &mut Vec<Link>,
     session: &Session,
 ) -> Result<(), EngineError> {
-    let rows = session.machine().window().rows().iter().filter(|row| row.entry.nature == Nature::Plain);
+    let rows = session.machine().context().rows().iter().filter(|row| row.facts.kind == MessageKind::Plain);
     let mut seqs: HashMap<Id, Seq> =
-        rows.filter_map(|row| Some((Id::parse(&row.entry.id)?, row.seq))).collect();
+        rows.filter_map(|row| Some((Id::parse(&row.facts.id)?, row.seq))).collect();
     for link in chain.iter_mut() {
         link.seq = seqs.remove(&link.id).unwrap_or(0);
     }
@@ -115,7 +115,7 @@ pub(crate) async fn number(
 
 /// What clients said in a session behind this message and a summary has replaced since.
 async fn gone(engine: &Engine, session: &Session, last: Seq) -> Result<Vec<(Seq, Link)>, EngineError> {
-    let (head, rows) = (session.head(), session.machine().window().rows());
+    let (head, rows) = (session.head(), session.machine().context().rows());
     let alive: HashSet<Seq> =
         rows.iter().map(|row| row.seq).filter(|seq| (last + 1..=head).contains(seq)).collect();
     let (mut gone, mut after) = (Vec::new(), last);

@@ -44,7 +44,7 @@ impl Windows {
     pub(crate) fn target(&self, window: &Window, frame: &Frame) -> Target {
         let model = window.model.as_str();
         let known = self.catalogue.find(model);
-        let mut limits = known.map(secateur::Model::limits).unwrap_or_default();
+        let mut limits = known.map(secateur::ModelInfo::limits).unwrap_or_default();
         if window.is_wide && limits.context > 0 {
             limits.context = limits.context.max(MILLION);
         }

@@ -205,8 +205,8 @@ impl Work {
 
     /// What was said since the model spoke last may still be said otherwise.
     fn hold(&mut self) {
-        let rows = self.session.machine().window().rows();
-        let answered = rows.iter().rev().find(|row| row.entry.role == Role::Assistant);
+        let rows = self.session.machine().context().rows();
+        let answered = rows.iter().rev().find(|row| row.facts.role == Role::Assistant);
         let from = answered.map_or(1, |row| row.seq + 1);
         self.session.hold(from);
     }

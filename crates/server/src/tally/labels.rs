@@ -1,6 +1,6 @@
 //! The few values that labels of counters have, all known beforehand.
 
-use secateur::session::Failure;
+use secateur::session::CompactionFailure;
 use secateur::{Occasion, Reason};
 
 /// Why less was done to a request with a conversation than might have been. What is not in this list counts as `other`.
@@ -109,14 +109,14 @@ pub(super) fn reason(reason: Reason) -> &'static str {
 }
 
 /// What came of a compaction that failed for this reason.
-pub(super) fn outcome(why: &Failure) -> &'static str {
+pub(super) fn outcome(why: &CompactionFailure) -> &'static str {
     match why {
-        Failure::Vetoed => "vetoed",
-        Failure::NothingToSummarise => "nothing-to-summarise",
-        Failure::Model { .. } => "model-failed",
-        Failure::Flawed { .. } => "flawed",
-        Failure::NoProgress { .. } => "no-progress",
-        Failure::Cancelled => "cancelled",
+        CompactionFailure::Vetoed => "vetoed",
+        CompactionFailure::NothingToSummarise => "nothing-to-summarise",
+        CompactionFailure::Model { .. } => "model-failed",
+        CompactionFailure::Flawed { .. } => "flawed",
+        CompactionFailure::NoProgress { .. } => "no-progress",
+        CompactionFailure::Cancelled => "cancelled",
         _ => "other",
     }
 }

@@ -1,7 +1,7 @@
 //! What is counted as what.
 
 use secateur::Occasion;
-use secateur::session::Failure;
+use secateur::session::CompactionFailure;
 
 use super::*;
 
@@ -26,7 +26,12 @@ fn what_happened_is_told_by_occasion_and_outcome() {
     let reasons = BTreeMap::from([(Reason::Pressure, 4), (Reason::TooLong, 1)]);
     let happened = vec![
         Event::Pruned { occasion, cuts: 7, reasons, before: 9, after: 1 },
-        Event::CompactionFailed { task: 1, means: Means::Model, attempt: 1, why: Failure::Cancelled },
+        Event::CompactionFailed {
+            task: 1,
+            means: Means::Model,
+            attempt: 1,
+            why: CompactionFailure::Cancelled,
+        },
         Event::BreakerOpened { failures: 3 },
     ];
     tally.happened(&mut Note { happened, ..Note::default() });

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::provider::counted;
 use secateur_formats::Wire;
 use serde::Deserialize;
@@ -64,7 +64,7 @@ pub(super) fn read(piece: &[u8], found: &mut Found) -> Option<()> {
             count_up(event.usage.as_ref(), found);
             end(event.stop_reason.as_deref(), found);
             // It came whole.
-            found.end.get_or_insert(Turn::Over);
+            found.end.get_or_insert(TurnState::Over);
         }
         _ => {}
     }
@@ -75,9 +75,9 @@ fn end(reason: Option<&str>, found: &mut Found) {
     match reason {
         None | Some("") => {}
         Some("tool_use" | "pause_turn" | "max_tokens" | "model_context_window_exceeded") => {
-            found.end = Some(Turn::Open);
+            found.end = Some(TurnState::Open);
         }
-        Some(_) => found.end = Some(Turn::Over),
+        Some(_) => found.end = Some(TurnState::Over),
     }
 }
 

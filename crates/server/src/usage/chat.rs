@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::provider::counted;
 use secateur_formats::Wire;
 use serde::Deserialize;
@@ -50,13 +50,13 @@ pub(super) fn read(piece: &[u8], found: &mut Found) -> Option<()> {
         match choice.finish_reason.as_deref() {
             None | Some("") => {}
             Some("tool_calls" | "tool_use" | "function_call" | "length" | "max_tokens" | "model_length") => {
-                found.end = Some(Turn::Open);
+                found.end = Some(TurnState::Open);
             }
-            Some(_) => found.end = Some(Turn::Over),
+            Some(_) => found.end = Some(TurnState::Over),
         }
         if choice.message.is_some() {
             // It came whole.
-            found.end.get_or_insert(Turn::Over);
+            found.end.get_or_insert(TurnState::Over);
         }
     }
     Some(())

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::provider::counted;
 use secateur_formats::Wire;
 use serde::Deserialize;
@@ -54,8 +54,8 @@ pub(super) fn read(piece: &[u8], found: &mut Found) -> Option<()> {
         found.has_called |= parts.into_iter().any(|part| part.call.is_some());
         match candidate.finish.as_deref() {
             None | Some("" | "FINISH_REASON_UNSPECIFIED") => {}
-            Some("MAX_TOKENS") => found.end = Some(Turn::Open),
-            Some(_) => found.end = Some(Turn::Over),
+            Some("MAX_TOKENS") => found.end = Some(TurnState::Open),
+            Some(_) => found.end = Some(TurnState::Over),
         }
     }
     Some(())

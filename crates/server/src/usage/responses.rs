@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::provider::counted;
 use secateur_formats::Wire;
 use serde::Deserialize;
@@ -66,9 +66,9 @@ fn take(response: Response<'_>, found: &mut Found) {
     }
     response.output.iter().flatten().for_each(|item| check(item, found));
     match response.status.as_deref() {
-        Some("completed") => found.end = Some(Turn::Over),
+        Some("completed") => found.end = Some(TurnState::Over),
         // For whatever reason it was cut off, it was cut off.
-        Some("incomplete" | "failed" | "cancelled") => found.end = Some(Turn::Open),
+        Some("incomplete" | "failed" | "cancelled") => found.end = Some(TurnState::Open),
         _ => {}
     }
 }

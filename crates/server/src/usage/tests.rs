@@ -73,11 +73,11 @@ fn cases() -> Vec<(Wire, String, Report)> {
     let events = GEMINI.trim_matches(['[', ']']).replace("\n,\r\n", "@").replace('\n', " ");
     let events = events.split('@').map(|event| format!("data: {event}\n\n")).collect();
     vec![
-        (Wire::Anthropic, ANTHROPIC.into(), report(Turn::Over, anthropic)),
-        (Wire::OpenAiChat, CHAT.into(), report(Turn::Open, chat)),
-        (Wire::OpenAiResponses, RESPONSES.into(), report(Turn::Open, responses)),
-        (Wire::Gemini, GEMINI.into(), report(Turn::Over, gemini)),
-        (Wire::Gemini, events, report(Turn::Over, gemini)),
+        (Wire::Anthropic, ANTHROPIC.into(), report(TurnState::Over, anthropic)),
+        (Wire::OpenAiChat, CHAT.into(), report(TurnState::Open, chat)),
+        (Wire::OpenAiResponses, RESPONSES.into(), report(TurnState::Open, responses)),
+        (Wire::Gemini, GEMINI.into(), report(TurnState::Over, gemini)),
+        (Wire::Gemini, events, report(TurnState::Over, gemini)),
     ]
 }
 
@@ -100,22 +100,22 @@ fn plain_answers_are_read_too() {
         Wire::Anthropic,
         r#" {"type":"message","content":[{"type":"text","text":"x"}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}}"#,
     );
-    assert_eq!((anthropic.turn, anthropic.usage.unwrap().output), (Turn::Open, 4));
+    assert_eq!((anthropic.turn, anthropic.usage.unwrap().output), (TurnState::Open, 4));
     let chat = read(
         Wire::OpenAiChat,
         r#"{"choices":[{"message":{"content":"x","tool_calls":[]},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#,
     );
-    assert_eq!((chat.turn, chat.usage.unwrap().input), (Turn::Over, 3));
+    assert_eq!((chat.turn, chat.usage.unwrap().input), (TurnState::Over, 3));
     let responses = read(
         Wire::OpenAiResponses,
         r#"{"object":"response","status":"completed","output":[{"type":"function_call"}],"usage":{"input_tokens":3}}"#,
     );
-    assert_eq!((responses.turn, responses.usage.unwrap().input), (Turn::Open, 3));
+    assert_eq!((responses.turn, responses.usage.unwrap().input), (TurnState::Open, 3));
     let gemini = read(
         Wire::Gemini,
         r#"{"response":{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f"}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3}}}"#,
     );
-    assert_eq!((gemini.turn, gemini.usage.unwrap().input), (Turn::Open, 3));
+    assert_eq!((gemini.turn, gemini.usage.unwrap().input), (TurnState::Open, 3));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn all_is_known_when_the_stream_says_so() {
 fn an_answer_that_breaks_off_leaves_the_turn_open() {
     let half = ANTHROPIC.split("data: {\"type\":\"message_delta").next().unwrap();
     let report = read(Wire::Anthropic, None, [half.as_bytes()]);
-    assert_eq!((report.turn, report.usage.unwrap().input), (Turn::Open, 7));
+    assert_eq!((report.turn, report.usage.unwrap().input), (TurnState::Open, 7));
     assert_eq!(read(Wire::Anthropic, None, [b"<html>".as_slice()]), Report::default());
     assert_eq!(read(Wire::Anthropic, None, []), Report::default());
 }

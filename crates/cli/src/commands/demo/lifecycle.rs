@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use secateur::Usage;
-use secateur::session::{Seq, Turn};
+use secateur::session::{Seq, TurnState};
 use secateur_engine::{Engine, EngineError, NewMessage, Opening, Session, Settlement, Target};
 
 use super::sample_session::SampleSession;
@@ -66,7 +66,7 @@ pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<(
                 events.extend(request.events);
                 // The provider counts what we estimate, so that the story is the same everywhere.
                 let usage = Usage { input: request.tokens, ..Usage::default() };
-                let turn = if at + 1 < last { Turn::Open } else { Turn::Over };
+                let turn = if at + 1 < last { TurnState::Open } else { TurnState::Over };
                 events.extend(kept.settle(Settlement::Answered { usage, turn }).await.map_err(engine_error)?);
             }
         }

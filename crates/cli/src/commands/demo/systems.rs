@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use secateur::{
-    Action, Family, Keep, Kind, Memory, MessageIx, Mode, Outline, PartIx, Plan, Profile, Profiles, Role,
-    Situation, Verdict,
+    Action, Family, Keep, Memory, MessageIx, Outline, PartIx, PartKind, Plan, Profile, Profiles, RatioMode,
+    Role, Situation, Verdict,
 };
 use secateur_formats::{Format, Transcript, read_as};
 use serde_json::Value;
@@ -40,12 +40,12 @@ fn composition(out: &mut dyn Write, text: &str) -> Result<()> {
     let profile = Profiles::builtin().get("opencode")?;
     let transcript = read_as(text.as_bytes(), Format::OpenCode, &profile.policy.measures())?;
     let outline = &transcript.outline;
-    let units = |kind: Kind| -> u64 {
+    let units = |kind: PartKind| -> u64 {
         outline.parts().filter(|&part| outline.kind(part) == kind).map(|part| outline.units(part)).sum()
     };
-    let (results, texts, calls) = (units(Kind::Result), units(Kind::Text), units(Kind::Call));
+    let (results, texts, calls) = (units(PartKind::Result), units(PartKind::Text), units(PartKind::Call));
     let whole = results + texts + calls;
-    let count = outline.parts().filter(|&part| outline.kind(part) == Kind::Result).count() as u64;
+    let count = outline.parts().filter(|&part| outline.kind(part) == PartKind::Result).count() as u64;
     writeln!(out, "{BOLD}A long session{BOLD:#}\n")?;
     writeln!(
         out,
@@ -97,7 +97,7 @@ fn bar(
     parts: impl Iterator<Item = PartIx>,
 ) -> String {
     let mut bar = String::new();
-    for part in parts.filter(|&part| outline.kind(part) == Kind::Result) {
+    for part in parts.filter(|&part| outline.kind(part) == PartKind::Result) {
         let (style, block) = match profile.policy.verdict(outline, memory, plan, part) {
             Verdict::Cut(_) => (RED, "░"),
             Verdict::Kept(Keep::ProtectedTool) => (YELLOW, "S"),
@@ -145,13 +145,14 @@ fn profiles(out: &mut dyn Write, story: &SampleSession) -> Result<()> {
 fn row(profile: &Profile, transcript: &Transcript<'_>) -> [String; 6] {
     let outline = &transcript.outline;
     let ttl = match &profile.policy.family {
-        Family::Ratio(ratio) if ratio.mode == Mode::CacheTtl => ratio.ttl_ms,
+        Family::Ratio(ratio) if ratio.mode == RatioMode::CacheTtl => ratio.ttl_ms,
         _ => 1,
     };
     let situation =
         Situation { now: ttl + 1, last_request: Some(1), window: Some(200_000.0), ..Situation::default() };
     let plan = profile.policy.plan(outline, &situation, &Memory::default());
-    let results: Vec<PartIx> = outline.parts().filter(|&part| outline.kind(part) == Kind::Result).collect();
+    let results: Vec<PartIx> =
+        outline.parts().filter(|&part| outline.kind(part) == PartKind::Result).collect();
     let kept = results.len() - plan.cuts.len();
     let cleared = plan.cuts.iter().filter(|cut| cut.action == Action::Clear).count();
     // Shares of the same thing for all profiles: characters of tool output, whatever the profile counts in.
@@ -184,7 +185,7 @@ fn overflows(out: &mut dyn Write, text: &str) -> Result<()> {
     let model = find_model(MODEL)?;
     let names = Profiles::builtin();
     let transcript = read_as(text.as_bytes(), Format::OpenCode, &names.get("opencode")?.policy.measures())?;
-    let Some(call) = transcript.outline.calls().last() else { return Ok(()) };
+    let Some(call) = transcript.outline.model_calls().last() else { return Ok(()) };
     writeln!(
         out,
         "{BOLD}Overflow{BOLD:#}: the newest call reports {} tokens of context; {} takes {}.\n",

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use secateur::{Calibration, Category, Class, Kind, MessageIx, Moment, Name, Outline, PartIx, Stale};
+use secateur::{
+    Calibration, Category, MessageIx, Name, Outline, PartIx, PartKind, Stale, TimelinePoint, ToolClass,
+};
 use secateur_formats::{Census, Format, Origin, Skim, Warning};
 use serde::Serialize;
 
@@ -17,7 +19,7 @@ pub(super) struct InspectReport<'a> {
     pub(super) context: ContextSize,
     pub(super) categories: Vec<CategoryRow>,
     pub(super) tools: Vec<ToolRow<'a>>,
-    pub(super) timeline: Vec<Moment>,
+    pub(super) timeline: Vec<TimelinePoint>,
     pub(super) compacted: Vec<CompactionRow>,
     pub(super) biggest: Vec<ResultRow<'a>>,
     pub(super) stalest: Vec<ResultRow<'a>>,
@@ -45,7 +47,7 @@ pub(super) struct CategoryRow {
 #[derive(Serialize)]
 pub(super) struct ToolRow<'a> {
     pub(super) name: &'a str,
-    pub(super) class: Class,
+    pub(super) class: ToolClass,
     pub(super) calls: u64,
     pub(super) failed: u64,
     pub(super) call_chars: u64,
@@ -107,7 +109,7 @@ impl<'a> InspectReport<'a> {
 }
 
 /// What a request weighed: as recorded, or else as estimated.
-pub(super) fn tokens(moment: &Moment) -> u64 {
+pub(super) fn tokens(moment: &TimelinePoint) -> u64 {
     moment.recorded.unwrap_or(moment.estimated)
 }
 
@@ -142,7 +144,7 @@ fn tools(outline: &Outline) -> Vec<ToolRow<'_>> {
     for part in outline.parts() {
         let name = outline.tool(part).unwrap_or("(not named)");
         let kind = outline.kind(part);
-        if !matches!(kind, Kind::Call | Kind::Result) {
+        if !matches!(kind, PartKind::Call | PartKind::Result) {
             continue;
         }
         let row = rows.entry(outline.tool_name(part)).or_insert(ToolRow {
@@ -153,7 +155,7 @@ fn tools(outline: &Outline) -> Vec<ToolRow<'_>> {
             call_chars: 0,
             result_chars: 0,
         });
-        if kind == Kind::Call {
+        if kind == PartKind::Call {
             row.calls += 1;
             row.call_chars += outline.units(part);
         } else {
@@ -167,8 +169,8 @@ fn tools(outline: &Outline) -> Vec<ToolRow<'_>> {
 }
 
 /// The compactions of a session, with the requests around each.
-pub(crate) fn compactions(outline: &Outline, timeline: &[Moment]) -> Vec<CompactionRow> {
-    let marks = outline.parts().filter(|&part| outline.kind(part) == Kind::Compaction);
+pub(crate) fn compactions(outline: &Outline, timeline: &[TimelinePoint]) -> Vec<CompactionRow> {
+    let marks = outline.parts().filter(|&part| outline.kind(part) == PartKind::Compaction);
     marks
         .map(|mark| {
             let message = outline.owner(mark);
@@ -180,10 +182,10 @@ pub(crate) fn compactions(outline: &Outline, timeline: &[Moment]) -> Vec<Compact
         .collect()
 }
 
-fn items<'a>(outline: &'a Outline, live: &[MessageIx], timeline: &[Moment]) -> Vec<ResultRow<'a>> {
+fn items<'a>(outline: &'a Outline, live: &[MessageIx], timeline: &[TimelinePoint]) -> Vec<ResultRow<'a>> {
     let staleness = outline.staleness();
     let results = live.iter().flat_map(|&message| outline.parts_of(message)).map(PartIx);
-    let results = results.filter(|&part| outline.kind(part) == Kind::Result && !outline.is_cut(part));
+    let results = results.filter(|&part| outline.kind(part) == PartKind::Result && !outline.is_cut(part));
     let item = |part: PartIx| ResultRow {
         part: part.0,
         tool: outline.tool(part),
@@ -205,8 +207,8 @@ pub(crate) fn about(outline: &Outline, part: PartIx) -> Option<String> {
     let subject = outline.subject(part)?;
     let lines = outline.lines(part);
     Some(match lines {
-        secateur::Lines::ALL => subject.to_owned(),
-        secateur::Lines { first, last: u32::MAX } => format!("{subject}:{first}-"),
-        secateur::Lines { first, last } => format!("{subject}:{first}-{last}"),
+        secateur::LineRange::ALL => subject.to_owned(),
+        secateur::LineRange { first, last: u32::MAX } => format!("{subject}:{first}-"),
+        secateur::LineRange { first, last } => format!("{subject}:{first}-{last}"),
     })
 }

@@ -3,7 +3,7 @@
 use std::time::UNIX_EPOCH;
 
 use anyhow::Result;
-use secateur::{Calibration, Category, Measures, Memory, Pick, Profile};
+use secateur::{Calibration, Category, Measures, Memory, MessagePick, Profile};
 use secateur_formats::{Census, Format, Skim};
 use secateur_sources::Source;
 use serde::Serialize;
@@ -46,7 +46,7 @@ impl ScanRow {
     pub(super) fn all(source: &Source, profile: &Profile, next: &NextRequestArgs) -> Result<Vec<Self>> {
         // What could be saved is told well enough without digests and hashes, for which every result would have to be
         // decoded and gone through once more.
-        let measures = Measures { digest: false, source: false, ..profile.policy.measures() };
+        let measures = Measures { excerpt: false, source: false, ..profile.policy.measures() };
         let skims = logs::skim_source(source, None, &measures)?;
         skims.iter().map(|skim| Self::of(source, skim, profile, next)).collect()
     }
@@ -56,7 +56,7 @@ impl ScanRow {
         let census = Census::of(outline, skim.format);
         let timeline = outline.timeline();
         let calibration = Calibration::of(&timeline);
-        let (context, _) = outline.select(outline.context(None).into_iter().map(Pick::Message));
+        let (context, _) = outline.select(outline.context(None).into_iter().map(MessagePick::Message));
         let live: u64 = context.parts().map(|part| context.sent(part)).sum();
         let situation = next.situation(profile, &context, skim.origin.model.as_deref(), &mut Vec::new())?;
         let memory = Memory::new(calibration);

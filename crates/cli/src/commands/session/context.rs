@@ -76,7 +76,7 @@ impl SessionContextArgs {
             }
             Err(error) => return Err(engine_error(error)),
         };
-        let messages = session.machine().window().rows().len();
+        let messages = session.machine().context().rows().len();
         let Request { body, wire, tokens, usable, repaired, remaining, events } = &request;
         let code = if remaining.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
         if self.json {

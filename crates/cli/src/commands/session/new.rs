@@ -79,7 +79,7 @@ impl NewArgs {
             None => engine.create(opening).await,
         };
         let session = session.map_err(engine_error)?;
-        let messages = session.machine().window().rows().len();
+        let messages = session.machine().context().rows().len();
         if self.json {
             let report = json!({ "session": session.id(), "wire": wire, "profile": session.profile().name,
                 "messages": messages, "tokens": session.machine().tokens(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::Settlement;
 use serde_json::json;
 
@@ -84,7 +84,7 @@ impl SettleArgs {
         };
         let (cache_read, cache_write) = (self.cache_read, self.cache_write);
         let usage = Usage { input, output, cache_read, cache_write, ..Usage::default() };
-        let turn = if self.open { Turn::Open } else { Turn::Over };
+        let turn = if self.open { TurnState::Open } else { TurnState::Over };
         Ok(Settlement::Answered { usage, turn })
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions made up for the page: of any length, the same every time, and one that is out to break it.
 
-use secateur::{Kind, Role};
+use secateur::{PartKind, Role};
 
 use super::{
     PartVerdict, ReportCall, ReportCategory, ReportCompaction, ReportData, ReportMessage, ReportPart,
@@ -82,19 +82,24 @@ fn turn(data: &mut ReportData, dice: &mut Dice) {
     let clock = data.messages.len() as i64 * 45_000 + 1_767_600_000_000;
     let noun = NOUNS[dice.below(8) as usize];
     speak(data, Role::User, clock);
-    part(data, Kind::Text, 40 + dice.below(300), &format!("Please look at the {noun} and make it smaller."));
+    part(
+        data,
+        PartKind::Text,
+        40 + dice.below(300),
+        &format!("Please look at the {noun} and make it smaller."),
+    );
     if dice.below(9) == 0 {
-        part(data, Kind::Media, 1_500, "image/png, 1280 × 800");
+        part(data, PartKind::Media, 1_500, "image/png, 1280 × 800");
     }
     for step in 0..2 + dice.below(6) {
         speak(data, Role::Assistant, clock + 5_000 * step as i64);
         part(
             data,
-            Kind::Reasoning,
+            PartKind::Reasoning,
             60 + dice.below(500),
             &format!("The {noun} is read twice. I want to see where."),
         );
-        part(data, Kind::Text, 30 + dice.below(120), &format!("Let me look at the {noun}."));
+        part(data, PartKind::Text, 30 + dice.below(120), &format!("Let me look at the {noun}."));
         for _ in 0..1 + dice.below(3) {
             let (tool, _, typical) = TOOLS[(dice.below(12) * dice.below(12) / 11) as usize];
             let subject = match tool {
@@ -105,10 +110,10 @@ fn turn(data: &mut ReportData, dice: &mut Dice) {
                     format!("{}/{noun}.rs:{line}-{}", FOLDERS[dice.below(6) as usize], line + 80)
                 }
             };
-            part(data, Kind::Call, 20 + dice.below(90), &format!("{{\"path\": \"{subject}\"}}"));
+            part(data, PartKind::Call, 20 + dice.below(90), &format!("{{\"path\": \"{subject}\"}}"));
             tag(data, tool, &subject);
             let text = format!("pub fn {noun}(&self) -> usize {{\n    self.spans.len()\n}}\n").repeat(6);
-            part(data, Kind::Result, typical / 3 + dice.below(typical * 2), &text);
+            part(data, PartKind::Result, typical / 3 + dice.below(typical * 2), &text);
             tag(data, tool, &subject);
         }
         data.calls.push(ReportCall {
@@ -127,7 +132,7 @@ fn speak(data: &mut ReportData, role: Role, time: i64) {
     data.messages.push(ReportMessage { role, time: Some(time), summary: false, gone: false });
 }
 
-fn part(data: &mut ReportData, kind: Kind, size: u64, preview: &str) {
+fn part(data: &mut ReportData, kind: PartKind, size: u64, preview: &str) {
     data.parts.push(ReportPart {
         message: data.messages.len() as u64 - 1,
         kind,
@@ -139,7 +144,7 @@ fn part(data: &mut ReportData, kind: Kind, size: u64, preview: &str) {
         verdict: PartVerdict::Kept,
         reason: String::new(),
         preview: preview.chars().take(400).collect(),
-        clipped: preview.chars().count() > 400 || kind == Kind::Result,
+        clipped: preview.chars().count() > 400 || kind == PartKind::Result,
     });
 }
 
@@ -174,7 +179,7 @@ fn judge(data: &mut ReportData, wanted: usize) {
     zone("protected window", open, kept, "The newest 40,000 tokens of tool output.");
     zone("active turn", kept, end, "What the agent works on now.");
     for (index, part) in data.parts.iter_mut().enumerate() {
-        let result = part.kind == Kind::Result;
+        let result = part.kind == PartKind::Result;
         (part.verdict, part.after, part.reason) = match index {
             _ if index < floor => (PartVerdict::Gone, 0, "it lies behind a summary".to_owned()),
             _ if index >= kept => (PartVerdict::Kept, part.size, "it belongs to the active turn".to_owned()),
@@ -212,7 +217,8 @@ fn count(data: &mut ReportData) {
                 running = (12_000, 12_000);
             }
             running.0 += part.size;
-            running.1 += if part.kind == Kind::Result && next % 9 != 0 { part.size / 5 } else { part.size };
+            running.1 +=
+                if part.kind == PartKind::Result && next % 9 != 0 { part.size / 5 } else { part.size };
             next += 1;
         }
         call.estimated = running.0;
@@ -225,23 +231,23 @@ fn count(data: &mut ReportData) {
         parts.fold((0, 0), |sum, part| (sum.0 + part.size, sum.1 + part.after))
     };
     let (before, after) = total(&mut data.parts.iter().filter(here));
-    let of = |kind: Kind| data.parts.iter().filter(move |part| part.kind == kind);
+    let of = |kind: PartKind| data.parts.iter().filter(move |part| part.kind == kind);
     data.totals = ReportTotals {
         messages: data.messages.len() as u64,
         parts: data.parts.len() as u64,
-        tool_calls: of(Kind::Call).count() as u64,
-        tool_results: of(Kind::Result).count() as u64,
+        tool_calls: of(PartKind::Call).count() as u64,
+        tool_results: of(PartKind::Result).count() as u64,
         before,
         after,
         window: (!data.parts.is_empty()).then(|| before.div_ceil(5) * 7),
         recorded_peak: data.calls.iter().filter_map(|call| call.recorded).max(),
     };
     let kinds = [
-        ("user", Kind::Text),
-        ("reasoning", Kind::Reasoning),
-        ("tool_call", Kind::Call),
-        ("tool_result", Kind::Result),
-        ("media", Kind::Media),
+        ("user", PartKind::Text),
+        ("reasoning", PartKind::Reasoning),
+        ("tool_call", PartKind::Call),
+        ("tool_result", PartKind::Result),
+        ("media", PartKind::Media),
     ];
     for (name, kind) in kinds {
         let (before, after) = total(&mut of(kind).filter(here));
@@ -250,7 +256,7 @@ fn count(data: &mut ReportData) {
     for (name, class, _) in TOOLS {
         let mine = |part: &&ReportPart| part.tool.as_deref() == Some(name);
         let (before, after) = total(&mut data.parts.iter().filter(mine).filter(here));
-        let calls = of(Kind::Call).filter(mine).count() as u64;
+        let calls = of(PartKind::Call).filter(mine).count() as u64;
         if calls > 0 {
             data.tools.push(ReportTool {
                 name: name.to_owned(),

@@ -18,7 +18,7 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ("prune.lasting", "Where a cut is kept: in the session, beside it, or for one request only."),
     (
         "prune.placeholder",
-        "What stands where a result was. `{tool}`, `{subject}`, `{size}`, `{handle}` and `{digest}` are filled in. Not in a project's file.",
+        "What stands where a result was. `{tool}`, `{subject}`, `{size}`, `{handle}` and `{excerpt}` are filled in. Not in a project's file.",
     ),
     ("watermark.protect", "Tokens of the newest tool output that stay."),
     ("watermark.minimum", "What the candidates must exceed together, in tokens."),

@@ -1,6 +1,6 @@
 //! What results tell: files that were read and changed, commands and how they ended, errors and what made them good.
 
-use secateur::{Class, Kind, PartIx};
+use secateur::{PartIx, PartKind, ToolClass};
 use secateur_formats::{About, subject};
 use serde_json::Value;
 
@@ -56,29 +56,29 @@ impl<'a> LedgerBuilder<'a, '_> {
         }
         let outcome = CallStatus::of(outline, part, &ends);
         match (class, outline.subject(part)) {
-            (Class::Read, Some(path)) => self.take_file(part, path, Action::Read, outcome, &ends),
-            (Class::Edit, Some(subject)) => {
+            (ToolClass::Read, Some(path)) => self.take_file(part, path, Action::Read, outcome, &ends),
+            (ToolClass::Edit, Some(subject)) => {
                 for path in self.edited(part, subject) {
                     self.take_file(part, path, Action::Change, outcome, &ends);
                 }
             }
-            (Class::Shell, Some(command)) => {
+            (ToolClass::Shell, Some(command)) => {
                 let name = call_status::running(&ends);
                 let outcome = if name.is_some() { CallStatus::Unknown } else { outcome };
                 name.into_iter().for_each(|name| _ = self.running.insert(name, part));
                 self.take_command(command, 1, outcome, &ends);
             }
             // How a command ended is often told by a later call that asks after it.
-            (Class::Shell, None) => {
+            (ToolClass::Shell, None) => {
                 if let (Some(command), None) = (self.asked_after(part), call_status::running(&ends)) {
                     self.take_command(command, 0, outcome, &ends);
                 }
             }
-            (Class::Other, _) if asks_user(outline.tool(part)) => self.take_answer(part, &ends),
+            (ToolClass::Other, _) if asks_user(outline.tool(part)) => self.take_answer(part, &ends),
             // That a search found nothing is no error that anybody has to mend.
-            (Class::Search, _) => {}
+            (ToolClass::Search, _) => {}
             _ => {
-                if class == Class::Plan && !outcome.is_failure() {
+                if class == ToolClass::Plan && !outcome.is_failure() {
                     let todos = TodoList::of_answer(&ends.head, self.redact);
                     self.ledger.todos.follow(todos.unwrap_or_default());
                 }
@@ -105,10 +105,9 @@ impl<'a> LedgerBuilder<'a, '_> {
     fn edited<'s>(&self, part: PartIx, about: &'s str) -> Vec<&'s str> {
         let outline = &self.transcript.outline;
         if about.contains(' ') && !about.contains('\n') {
-            let call =
-                outline.parts().take(part.0 as usize).rev().take(64).find(|&call| {
-                    outline.kind(call) == Kind::Call && outline.call(call) == outline.call(part)
-                });
+            let call = outline.parts().take(part.0 as usize).rev().take(64).find(|&call| {
+                outline.kind(call) == PartKind::Call && outline.call(call) == outline.call(part)
+            });
             let raw = call.and_then(|call| self.transcript.content(call));
             let tool = outline.tool(part).unwrap_or_default();
             let project = self.transcript.origin.project.as_deref();

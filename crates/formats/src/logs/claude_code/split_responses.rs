@@ -4,7 +4,7 @@
 //! tool may finish before the response does, and its result then lies between the lines. Such a response is in fragments
 //! until the whole log has been read.
 
-use secateur::{MessageIx, Pick};
+use secateur::{MessageIx, MessagePick};
 
 use super::tree::RecordId;
 use crate::draft::TranscriptDraft;
@@ -43,8 +43,8 @@ impl SplitResponses {
         let starts = draft.outline.messages().filter(|message| !fragments.contains(message));
         for (index, message) in (0..).map(MessageIx).zip(starts) {
             let rest = rests.get(&message).into_iter().flatten().copied();
-            picks.push(Pick::Message(message));
-            picks.extend(rest.clone().map(Pick::Join));
+            picks.push(MessagePick::Message(message));
+            picks.extend(rest.clone().map(MessagePick::Join));
             for message in rest.chain([message]) {
                 if let Some(whole) = wholes.get_mut(message.0 as usize) {
                     *whole = index;

@@ -1,4 +1,4 @@
-use secateur::{Action, Category, Kind, Measures, MessageIx, Outline, PartIx, Role, Status};
+use secateur::{Action, Category, Measures, MessageIx, Outline, PartIx, PartKind, Role, ToolStatus};
 
 use crate::{Census, Format, Rendering, Transcript, read};
 
@@ -18,7 +18,7 @@ fn census(transcript: &Transcript<'_>) -> Census {
 }
 
 /// Who speaks, and what each message consists of.
-fn shape(outline: &Outline) -> Vec<(Role, Vec<Kind>)> {
+fn shape(outline: &Outline) -> Vec<(Role, Vec<PartKind>)> {
     let kinds = |message| outline.parts_of(message).map(|part| outline.kind(PartIx(part))).collect();
     outline.messages().map(|message| (outline.role(message), kinds(message))).collect()
 }
@@ -52,11 +52,11 @@ fn the_lines_of_one_answer_are_one_message_even_if_results_stand_between_them() 
     let log = log(&[ASK, CALL_A, RESULT_A, CALL_B, RESULT_B, END]);
     let transcript = parse(&log);
     let expected = [
-        (Role::User, vec![Kind::Text]),
-        (Role::Assistant, vec![Kind::Call, Kind::Call]),
-        (Role::Tool, vec![Kind::Result]),
-        (Role::Tool, vec![Kind::Result]),
-        (Role::Assistant, vec![Kind::Reasoning, Kind::Signature, Kind::Text]),
+        (Role::User, vec![PartKind::Text]),
+        (Role::Assistant, vec![PartKind::Call, PartKind::Call]),
+        (Role::Tool, vec![PartKind::Result]),
+        (Role::Tool, vec![PartKind::Result]),
+        (Role::Assistant, vec![PartKind::Reasoning, PartKind::Signature, PartKind::Text]),
     ];
     assert_eq!(shape(&transcript.outline), expected);
     assert_eq!(transcript.outline.time(MessageIx(0)), Some(1_769_903_999_500));
@@ -79,8 +79,8 @@ fn what_a_call_cost_counts_once_and_the_last_line_is_right() {
     assert_eq!((census.api_calls_with_usage, census.peak_context_tokens), (2, 16));
     assert_eq!((census.sum_input_tokens, census.sum_output_tokens), (19, 44));
     assert_eq!((census.sum_cache_read, census.sum_cache_write), (10, 5));
-    assert_eq!(transcript.outline.calls()[0].message, MessageIx(1));
-    assert_eq!(transcript.outline.calls()[1].message, MessageIx(4));
+    assert_eq!(transcript.outline.model_calls()[0].message, MessageIx(1));
+    assert_eq!(transcript.outline.model_calls()[1].message, MessageIx(4));
     assert_eq!(census.chars["assistant"], "doneerror".len() as u64);
     let origin = &transcript.origin;
     assert_eq!((origin.model.as_deref(), origin.project.as_deref()), (Some("x-1"), Some("/p")));
@@ -99,7 +99,7 @@ fn results_are_measured_as_the_model_sees_them() {
         (r#"{"file_path":"/p/f"}"#.len() + r#"{"command":"ls"}"#.len()) as u64
     );
     assert_eq!((census.messages, census.images, census.errors, census.unanswered_calls), (4, 1, 1, 0));
-    assert_eq!(transcript.outline.status(transcript.find_part("t2").unwrap()), Status::Error);
+    assert_eq!(transcript.outline.status(transcript.find_part("t2").unwrap()), ToolStatus::Error);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use std::num::NonZeroU32;
 
-use secateur::{Kind, MessageIx, Name, Outline, PartIx};
+use secateur::{MessageIx, Name, Outline, PartIx, PartKind};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::tables::{Map, Set};
@@ -256,11 +256,11 @@ fn keep_results(outline: &Outline, kept: &mut Set<MessageIx>, candidates: impl I
     if kept.is_empty() {
         return;
     }
-    let named = |message: MessageIx, kind: Kind| {
+    let named = |message: MessageIx, kind: PartKind| {
         let parts = outline.parts_of(message).map(PartIx).filter(move |&part| outline.kind(part) == kind);
         parts.map(|part| outline.call(part)).filter(|call| call.is_some())
     };
-    let calls: Set<Name> = kept.iter().flat_map(|&message| named(message, Kind::Call)).collect();
-    let is_answer = |message: &MessageIx| named(*message, Kind::Result).any(|call| calls.contains(&call));
+    let calls: Set<Name> = kept.iter().flat_map(|&message| named(message, PartKind::Call)).collect();
+    let is_answer = |message: &MessageIx| named(*message, PartKind::Result).any(|call| calls.contains(&call));
     kept.extend(candidates.filter(is_answer));
 }

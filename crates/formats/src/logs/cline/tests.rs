@@ -38,7 +38,7 @@ fn a_session_is_counted() {
     assert_eq!(census.chars["tool_result"], list.len() as u64 + 3);
     assert_eq!((census.sum_input_tokens, census.sum_cache_read, census.sum_output_tokens), (100, 60, 7));
     let transcript = transcript(SESSION);
-    assert_eq!(transcript.outline.calls()[0].usage.input, 40);
+    assert_eq!(transcript.outline.model_calls()[0].usage.input, 40);
     assert_eq!(transcript.outline.time(MessageIx(1)), Some(5));
     let origin = &transcript.origin;
     assert_eq!((origin.session.as_deref(), origin.model.as_deref()), (Some("s1"), Some("maker/m-1")));

@@ -1,4 +1,4 @@
-use secateur::{Action, Category, Kind, Measures, MessageIx, Outline, PartIx, Role};
+use secateur::{Action, Category, Measures, MessageIx, Outline, PartIx, PartKind, Role};
 
 use crate::{Census, Format, Rendering, Transcript, read};
 
@@ -21,7 +21,7 @@ fn census(transcript: &Transcript<'_>) -> Census {
     Census::of(&transcript.outline, transcript.format)
 }
 
-fn shape(outline: &Outline) -> Vec<(Role, Vec<Kind>)> {
+fn shape(outline: &Outline) -> Vec<(Role, Vec<PartKind>)> {
     let kinds = |message| outline.parts_of(message).map(|part| outline.kind(PartIx(part))).collect();
     outline.messages().map(|message| (outline.role(message), kinds(message))).collect()
 }
@@ -75,15 +75,18 @@ fn the_items_of_one_answer_are_one_message() {
     let log = log(&[META, USER, THOUGHT, SAID, CALL, PATCH, TOKENS, OUTPUT, PATCHED, SAID, MORE_TOKENS]);
     let transcript = parse(&log);
     let expected = [
-        (Role::System, vec![Kind::Text]),
-        (Role::User, vec![Kind::Text]),
-        (Role::Assistant, vec![Kind::Reasoning, Kind::Signature, Kind::Text, Kind::Call, Kind::Call]),
-        (Role::Tool, vec![Kind::Result]),
-        (Role::Tool, vec![Kind::Result]),
-        (Role::Assistant, vec![Kind::Text]),
+        (Role::System, vec![PartKind::Text]),
+        (Role::User, vec![PartKind::Text]),
+        (
+            Role::Assistant,
+            vec![PartKind::Reasoning, PartKind::Signature, PartKind::Text, PartKind::Call, PartKind::Call],
+        ),
+        (Role::Tool, vec![PartKind::Result]),
+        (Role::Tool, vec![PartKind::Result]),
+        (Role::Assistant, vec![PartKind::Text]),
     ];
     assert_eq!(shape(&transcript.outline), expected);
-    let calls = transcript.outline.calls();
+    let calls = transcript.outline.model_calls();
     assert_eq!(calls.iter().map(|call| call.message.0).collect::<Vec<_>>(), [2, 5]);
     assert_eq!(calls[0].time, Some(1_769_903_999_500));
     let result = transcript.find_part("c1").unwrap();
@@ -156,8 +159,8 @@ fn a_compaction_replaces_the_history_but_not_the_instructions() {
     let transcript = parse(&log);
     let outline = &transcript.outline;
     assert_eq!(context(&transcript), [0, 3, 4, 5, 6, 7]);
-    let kinds: Vec<Kind> = outline.parts().map(|part| outline.kind(part)).collect();
-    assert_eq!(kinds[3..7], [Kind::Compaction, Kind::Text, Kind::Text, Kind::Signature]);
+    let kinds: Vec<PartKind> = outline.parts().map(|part| outline.kind(part)).collect();
+    assert_eq!(kinds[3..7], [PartKind::Compaction, PartKind::Text, PartKind::Text, PartKind::Signature]);
     assert_eq!(outline.summaries(), [4, 5, 6].map(MessageIx));
     let census = census(&transcript);
     assert_eq!((census.compactions, census.chars["summary"], census.chars["assistant"]), (1, 10, 16));
@@ -213,9 +216,9 @@ fn searches_of_the_provider_are_in_the_context_but_not_counted() {
     let log = log(&records);
     let transcript = parse(&log);
     let expected = [
-        (Role::User, vec![Kind::Text]),
-        (Role::Assistant, vec![Kind::Other, Kind::Other]),
-        (Role::Other, vec![Kind::Other]),
+        (Role::User, vec![PartKind::Text]),
+        (Role::Assistant, vec![PartKind::Other, PartKind::Other]),
+        (Role::Other, vec![PartKind::Other]),
     ];
     assert_eq!(shape(&transcript.outline), expected);
     let census = census(&transcript);

@@ -1,4 +1,4 @@
-use secateur::{Action, Measures, MessageIx, Status};
+use secateur::{Action, Measures, MessageIx, ToolStatus};
 
 use crate::{Census, Format, Rendering, Transcript, read};
 
@@ -49,12 +49,12 @@ fn a_chat_is_counted() {
     assert_eq!(census.chars["assistant"], 5);
     assert_eq!((census.api_calls_with_usage, census.sum_input_tokens, census.sum_cache_read), (1, 100, 60));
     let transcript = transcript(CHAT);
-    assert_eq!(transcript.outline.calls()[0].usage.input, 40);
+    assert_eq!(transcript.outline.model_calls()[0].usage.input, 40);
     assert_eq!(transcript.outline.time(MessageIx(0)), Some(1_768_510_308_582));
     assert_eq!(transcript.origin.session.as_deref(), Some("s1"));
     assert_eq!(transcript.origin.model.as_deref(), Some("m-1"));
     let cancelled = transcript.find_part("c2").unwrap();
-    assert_eq!(transcript.outline.status(cancelled), Status::Error);
+    assert_eq!(transcript.outline.status(cancelled), ToolStatus::Error);
 }
 
 #[test]

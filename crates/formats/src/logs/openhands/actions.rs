@@ -4,7 +4,7 @@
 //! caused is the result. The model's text before the call is in the args as `thought`, and stays there. Messages are
 //! actions as well, and so are changes of the agent's state, which no model sees.
 
-use secateur::{Kind, MessageFacts, Role, Status};
+use secateur::{MessageFacts, PartKind, Role, ToolStatus};
 
 use super::condensation::{OpenHandsCondensed, ids};
 use super::{OpenHandsContext, OpenHandsEvent, open};
@@ -64,7 +64,7 @@ fn speak<'a>(
 ) {
     if content.is_some_and(|raw| raw.text() != "null") {
         begin(draft, reader, event, role);
-        draft.push_text(Kind::Text, content);
+        draft.push_text(PartKind::Text, content);
     }
 }
 
@@ -83,7 +83,7 @@ fn begin<'a>(
 fn say<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, event: &OpenHandsEvent<'a>) {
     let args: OpenHandsArgs<'a> = open(event.args);
     begin(draft, reader, event, if event.is_from("agent") { Role::Assistant } else { Role::User });
-    draft.push_text(Kind::Text, args.content);
+    draft.push_text(PartKind::Text, args.content);
     if let Some(list) = args.images.filter(|raw| raw.text().starts_with('[')) {
         let images = element_ranges(list.text()).into_iter().filter_map(|range| list.text().get(range));
         for image in images.filter_map(|image| read(image).ok()) {
@@ -105,7 +105,12 @@ fn call<'a>(
     }
     begin(draft, reader, event, Role::Assistant);
     reader.calls.insert(id);
-    draft.push_call(ToolCall { tool: Some(action), id: Some(id), input: event.args, ..ToolCall::default() });
+    draft.push_model_call(ToolCall {
+        tool: Some(action),
+        id: Some(id),
+        input: event.args,
+        ..ToolCall::default()
+    });
 }
 
 fn answer<'a>(
@@ -121,7 +126,7 @@ fn answer<'a>(
     begin(draft, reader, event, Role::Tool);
     draft.push_result(ToolResult {
         id: Some(cause),
-        status: if is_error { Status::Error } else { Status::Completed },
+        status: if is_error { ToolStatus::Error } else { ToolStatus::Completed },
         // A command that timed out has the exit code -1.
         failed: code.is_some_and(|code| code > 0),
         content: event.content,

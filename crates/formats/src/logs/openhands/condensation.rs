@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use secateur::{Kind, MessageFacts, MessageIx, Role};
+use secateur::{MessageFacts, MessageIx, PartKind, Role};
 
 use crate::document::element_ranges;
 use crate::draft::TranscriptDraft;
@@ -71,7 +71,7 @@ impl<'a> OpenHandsAlive<'a> {
             draft.outline.retire(gone, message);
         }
         if summary.is_some() {
-            draft.push_text(Kind::Text, summary);
+            draft.push_text(PartKind::Text, summary);
             if let Some(earlier) = self.summary.replace(message) {
                 draft.outline.retire(earlier, message);
             }

@@ -4,7 +4,7 @@
 //! rejection is the result of the call with its id. Events of other kinds are about the program's state, and no model
 //! sees them.
 
-use secateur::{Kind, MessageFacts, Role, Status};
+use secateur::{MessageFacts, PartKind, Role, ToolStatus};
 
 use super::condensation::{OpenHandsCondensed, ids};
 use super::{OpenHandsContext, OpenHandsEvent, open};
@@ -26,7 +26,7 @@ pub(super) fn take<'a>(
     match &*kind {
         "SystemPromptEvent" => {
             begin(draft, reader, event, Role::System);
-            draft.push_text(Kind::Text, event.prompt);
+            draft.push_text(PartKind::Text, event.prompt);
         }
         "MessageEvent" => say(draft, reader, event),
         "ObservationEvent" => observe(draft, reader, event),
@@ -72,7 +72,7 @@ fn say<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, e
     };
     begin(draft, reader, event, role);
     think(draft, message.reasoning, message.thinking);
-    draft.push_text(Kind::Text, message.content);
+    draft.push_text(PartKind::Text, message.content);
     if event.extended.is_some_and(is_filled) {
         draft.push_injected(event.extended);
     }
@@ -89,13 +89,18 @@ fn act<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, e
     reader.response = response;
     think(draft, event.reasoning, event.thinking);
     if event.thought.is_some_and(is_filled) {
-        draft.push_text(Kind::Text, event.thought);
+        draft.push_text(PartKind::Text, event.thought);
     }
     let call: OpenHandsCall<'a> = open(event.call);
     let id = event.call_id.or(call.id).and_then(Raw::as_str);
     let tool = event.tool.or(call.name).and_then(Raw::as_str);
     let input = call.arguments.or(event.action);
-    draft.push_call(ToolCall { tool: tool.as_deref(), id: id.as_deref(), input, ..ToolCall::default() });
+    draft.push_model_call(ToolCall {
+        tool: tool.as_deref(),
+        id: id.as_deref(),
+        input,
+        ..ToolCall::default()
+    });
 }
 
 /// Thinking is given as signed blocks or as text; if both are there, they are the same.
@@ -103,7 +108,7 @@ fn think(draft: &mut TranscriptDraft<'_>, reasoning: Option<Raw<'_>>, blocks: Op
     if blocks.is_some_and(is_filled) {
         chat::take_thinking(draft, blocks);
     } else if reasoning.is_some_and(is_filled) {
-        draft.push_text(Kind::Reasoning, reasoning);
+        draft.push_text(PartKind::Reasoning, reasoning);
     }
 }
 
@@ -118,7 +123,7 @@ fn observe<'a>(
         own.or_else(|| open::<OpenHandsObservation<'a>>(seen.metadata).exit_code.and_then(Raw::as_i64));
     let is_error = seen.is_error.is_some_and(Raw::is_truthy);
     let answered = ToolResult {
-        status: if is_error { Status::Error } else { Status::Completed },
+        status: if is_error { ToolStatus::Error } else { ToolStatus::Completed },
         // A command that timed out has the exit code -1.
         failed: code.is_some_and(|code| code > 0),
         content: seen.content.or(seen.output),
@@ -134,7 +139,7 @@ fn refuse<'a>(
     event: &OpenHandsEvent<'a>,
     reason: Option<Raw<'a>>,
 ) {
-    let answered = ToolResult { status: Status::Error, content: reason, ..ToolResult::default() };
+    let answered = ToolResult { status: ToolStatus::Error, content: reason, ..ToolResult::default() };
     answer(draft, reader, event, answered);
 }
 

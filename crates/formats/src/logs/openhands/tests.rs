@@ -1,4 +1,4 @@
-use secateur::{Action, Kind, Measures, MessageIx, PartIx, Role, Status};
+use secateur::{Action, Measures, MessageIx, PartIx, PartKind, Role, ToolStatus};
 
 use super::LISTS;
 use crate::{Census, Format, Rendering, Transcript, read, read_all_as};
@@ -49,7 +49,7 @@ fn census(text: &str) -> Census {
 fn context(text: &str) -> Vec<(Role, String)> {
     let context = take(text).context(None);
     let outline = &context.outline;
-    let parts = outline.parts().filter(|&part| outline.kind(part) != Kind::Compaction);
+    let parts = outline.parts().filter(|&part| outline.kind(part) != PartKind::Compaction);
     parts.map(|part| (outline.role(outline.owner(part)), context.text_of(part).into_owned())).collect()
 }
 
@@ -74,8 +74,9 @@ fn the_calls_of_one_response_are_one_message() {
     let transcript = take(NEW);
     let outline = &transcript.outline;
     assert!(transcript.warnings.is_empty());
-    let kinds: Vec<Kind> = outline.parts_of(MessageIx(2)).map(|part| outline.kind(PartIx(part))).collect();
-    assert_eq!(kinds, [Kind::Reasoning, Kind::Text, Kind::Call, Kind::Call]);
+    let kinds: Vec<PartKind> =
+        outline.parts_of(MessageIx(2)).map(|part| outline.kind(PartIx(part))).collect();
+    assert_eq!(kinds, [PartKind::Reasoning, PartKind::Text, PartKind::Call, PartKind::Call]);
     let census = census(NEW);
     assert_eq!((census.tool_calls, census.tool_results, census.errors), (2, 2, 2));
     assert_eq!((census.unpaired_results, census.unanswered_calls), (0, 0));
@@ -83,7 +84,7 @@ fn the_calls_of_one_response_are_one_message() {
     assert_eq!(census.chars["tool_call"], r#"{"command":"ls"}{}"#.len() as u64);
     assert_eq!((census.chars["user"], census.chars["user_meta"], census.chars["summary"]), (2, 6, 11));
     let error = transcript.find_part("t:1").unwrap();
-    assert_eq!((outline.status(error), outline.kind(error)), (Status::Error, Kind::Result));
+    assert_eq!((outline.status(error), outline.kind(error)), (ToolStatus::Error, PartKind::Result));
     assert_eq!(outline.time(MessageIx(0)), Some(1_893_456_000_000));
 }
 

@@ -1,4 +1,4 @@
-use secateur::{Action, Category, Kind, Measures, MessageIx, PartIx};
+use secateur::{Action, Category, Measures, MessageIx, PartIx, PartKind};
 
 use crate::{Census, Format, Rendering, Transcript, read};
 
@@ -20,7 +20,7 @@ fn census(text: &str) -> Census {
 /// The texts that the next request holds.
 fn context(text: &str) -> Vec<String> {
     let context = transcript(text).context(None);
-    let parts = context.outline.parts().filter(|&part| context.outline.kind(part) != Kind::Compaction);
+    let parts = context.outline.parts().filter(|&part| context.outline.kind(part) != PartKind::Compaction);
     parts.map(|part| crate::content::text(context.content(part).unwrap_or_default()).into_owned()).collect()
 }
 
@@ -47,7 +47,7 @@ fn calls_results_and_usage_are_counted() {
     assert_eq!(census.chars["tool_result"], 7);
     assert_eq!(census.chars["tool_call"], r#"{"path":"a.rs"}{}"#.len() as u64);
     let outline = &transcript.outline;
-    assert_eq!(outline.calls()[0].time, Some(1_767_323_046_500));
+    assert_eq!(outline.model_calls()[0].time, Some(1_767_323_046_500));
     assert!(outline.is_finished(MessageIx(0)) && !outline.is_failed(MessageIx(0)));
     let origin = &transcript.origin;
     assert_eq!(origin.session.as_deref(), Some("s1"));

@@ -1,4 +1,4 @@
-use secateur::{Action, Kind, Measures, PartIx};
+use secateur::{Action, Measures, PartIx, PartKind};
 
 use crate::{Census, Format, Rendering, read, read_all_as, read_as};
 
@@ -81,7 +81,8 @@ fn a_cut_changes_nothing_but_the_observation() {
     ] {
         let transcript = read(text.as_bytes(), &Measures::default()).unwrap();
         let content = transcript.outline.parts().find(|&part| {
-            transcript.outline.kind(part) == Kind::Result && old.ends_with(transcript.content(part).unwrap())
+            transcript.outline.kind(part) == PartKind::Result
+                && old.ends_with(transcript.content(part).unwrap())
         });
         let cut = Rendering { part: content.unwrap(), action: Action::Clear, placeholder: "[cleared]" };
         assert_eq!(transcript.apply([], 0).unwrap().to_vec(), text.as_bytes());

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Kind, PartIx};
+use secateur::{PartIx, PartKind};
 
 use super::super::conversation::{Block, Thought, Turn};
 use super::{Builder, is_blank};
@@ -48,7 +48,7 @@ impl<'a> Builder<'_, '_, 'a> {
         let Some(maker) = Maker::of(self.transcript.format).filter(|maker| maker.wire() == self.wire) else {
             return self.lose(part, "another provider does not take back this thinking");
         };
-        let is_signature = self.transcript.outline.kind(part) == Kind::Signature;
+        let is_signature = self.transcript.outline.kind(part) == PartKind::Signature;
         match (maker, is_signature) {
             (Maker::Google, true) => self.sign(part),
             (Maker::Google, false) => match self.thought(vec![part], None) {
@@ -71,7 +71,7 @@ impl<'a> Builder<'_, '_, 'a> {
     /// Puts a signature onto the call that it stands behind.
     fn sign(&mut self, part: PartIx) {
         let before = PartIx(part.0.saturating_sub(1));
-        let is_behind = self.transcript.outline.kind(before) == Kind::Call && before != part;
+        let is_behind = self.transcript.outline.kind(before) == PartKind::Call && before != part;
         let literal = self.transcript.content(part).filter(|raw| raw.starts_with('"') && is_behind);
         match (literal, self.turns.last_mut()) {
             (Some(literal), Some(Turn::Step(blocks))) => {
@@ -89,7 +89,8 @@ impl<'a> Builder<'_, '_, 'a> {
         let first = outline.parts_of(outline.owner(part)).start;
         let most = if maker == Maker::OpenAi { 2 } else { 1 };
         let before = (first..part.0).rev().map(PartIx).take(most);
-        let mut parts: Vec<_> = before.take_while(|&part| outline.kind(part) == Kind::Reasoning).collect();
+        let mut parts: Vec<_> =
+            before.take_while(|&part| outline.kind(part) == PartKind::Reasoning).collect();
         parts.reverse();
         parts
     }
@@ -98,9 +99,9 @@ impl<'a> Builder<'_, '_, 'a> {
         let outline = &self.transcript.outline;
         let end = outline.parts_of(outline.owner(part)).end;
         let mut behind = (part.0 + 1..end).map(PartIx).take(if maker == Maker::OpenAi { 2 } else { 1 });
-        let signature = behind.find(|&behind| outline.kind(behind) != Kind::Reasoning);
+        let signature = behind.find(|&behind| outline.kind(behind) != PartKind::Reasoning);
         signature.is_some_and(|signature| {
-            outline.kind(signature) == Kind::Signature
+            outline.kind(signature) == PartKind::Signature
                 && self.reasoning_before(signature, maker).contains(&part)
         })
     }

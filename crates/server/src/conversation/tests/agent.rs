@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur::{Catalogue, Usage};
 use secateur_engine::Engine;
 use secateur_engine::provider::Connector;
@@ -50,7 +50,7 @@ impl Sent {
         let usage = Usage { input: self.body.len() as i64 / 4, output: 50, ..Usage::default() };
         let Some(talk) = self.talk else { return self.body };
         let branch = talk.branch.clone();
-        talk.answered(Report { usage: Some(usage), turn: Turn::Open });
+        talk.answered(Report { usage: Some(usage), turn: TurnState::Open });
         // It is stored apart; here the next request waits for that.
         branch.work().await.keep().await.unwrap();
         self.body

@@ -6,7 +6,7 @@ use super::agent::{Agent, Sent, process, send};
 use crate::conversation::{Conversations, Report};
 use crate::route::Kind;
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_formats::Wire;
 use secateur_store::Fork;
 
@@ -99,7 +99,7 @@ async fn processes_that_hear_the_same_at_once_say_the_same_afterwards() {
     let told = Usage { input: 2 * WINDOW, output: 50, ..Usage::default() };
     let talk = first.talk.unwrap();
     let branch = talk.branch.clone();
-    talk.answered(Report { usage: Some(told), turn: Turn::Open });
+    talk.answered(Report { usage: Some(told), turn: TurnState::Open });
     branch.work().await.keep().await.unwrap();
     second.answer().await;
     let (first, second) = (agent.ask(&one).await, agent.ask(&two).await);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use secateur::Usage;
-use secateur::session::Turn;
+use secateur::session::TurnState;
 use secateur_engine::provider::{Connector, ReportedOverflow};
 use secateur_formats::Wire;
 
@@ -35,7 +35,7 @@ async fn no_request_is_held_by_what_was_taken_in_of_it() {
     };
     let (body, mut talk) = ask("Answered.").await;
     talk.accepted();
-    talk.answered(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: Turn::Open });
+    talk.answered(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: TurnState::Open });
     is_let_go(&body, "answered").await;
 
     let (body, mut talk) = ask("Accepted.").await;
@@ -82,7 +82,7 @@ async fn what_was_said_last_is_stored_before_the_end() {
     agent.step(900);
     let mut talk = agent.ask(&conversations).await.talk.unwrap();
     talk.accepted();
-    talk.answered(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: Turn::Open });
+    talk.answered(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: TurnState::Open });
     conversations.rest().await;
     let sessions = conversations.inside.engine.sessions(9).await.unwrap();
     assert_eq!(sessions.iter().map(|session| session.head).collect::<Vec<_>>(), [2]);

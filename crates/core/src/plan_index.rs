@@ -11,11 +11,11 @@
 //! touches every part that it cuts anyway.
 //!
 //! ```
-//! use secateur::{Memory, Outline, Profiles, Situation, Tally};
+//! use secateur::{Memory, Outline, Profiles, Situation, PlanIndex};
 //!
 //! let policy = Profiles::builtin().get("opencode")?.policy;
 //! let (outline, memory, situation) = (Outline::default(), Memory::default(), Situation::default());
-//! let mut tally = Tally::default();
+//! let mut tally = PlanIndex::default();
 //! tally.advance(&outline, &policy, &memory);
 //! assert_eq!(tally.plan(&outline, &policy, &situation, &memory), policy.plan(&outline, &situation, &memory));
 //! # Ok::<(), secateur::ProfileError>(())
@@ -24,7 +24,7 @@
 use crate::budget::Spent;
 use crate::keep_last::{self, Count, KeepLast};
 use crate::memory::Memory;
-use crate::outline::{Kind, MessageIx, Outline, PartIx};
+use crate::outline::{MessageIx, Outline, PartIx, PartKind};
 use crate::plan::{Bounds, Floor, Idle, Plan};
 use crate::policy::{Family, Policy};
 use crate::ratio::{self, Ratio, Scope};
@@ -44,7 +44,7 @@ struct Counted {
 /// A tally belongs to the policy and the outline that it was advanced with. With others it would
 /// answer for the wrong history, so make a new one when either is exchanged.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct PlanIndex {
     messages: u32,
     parts: u32,
     revision: u64,
@@ -59,7 +59,7 @@ pub struct Tally {
     books: Books,
 }
 
-impl Tally {
+impl PlanIndex {
     /// Takes in what the outline has gained. If the remembered cuts have changed, starts over.
     pub fn advance(&mut self, outline: &Outline, policy: &Policy, memory: &Memory) {
         let rewound =
@@ -134,7 +134,7 @@ impl Tally {
     }
 
     fn take_tokens(&mut self, outline: &Outline, keep: &KeepLast, part: PartIx) {
-        if outline.kind(part) == Kind::Result {
+        if outline.kind(part) == PartKind::Result {
             self.results.push(part);
         }
         self.total = self.total.saturating_add(keep.meter.sent(outline, part));

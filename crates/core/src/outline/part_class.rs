@@ -1,37 +1,37 @@
-//! What is known about a part beyond its nature, in one byte: the class of its tool and two flags.
+//! What is known about a part beyond its flags, in one byte: the class of its tool and two flags.
 
 use super::PartFacts;
-use crate::class::Class;
+use crate::tool_class::ToolClass;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Manner(u8);
+pub(super) struct PartClass(u8);
 
-impl Manner {
+impl PartClass {
     const INJECTED: u8 = 1 << 6;
     const FAILED: u8 = 1 << 7;
     /// Nothing is known of a part that does not exist.
-    pub(super) const UNKNOWN: Manner = Manner(Class::Other as u8);
+    pub(super) const UNKNOWN: PartClass = PartClass(ToolClass::Other as u8);
 
     pub(super) fn new(facts: &PartFacts<'_>) -> Self {
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
         Self(facts.class as u8 | flag(facts.injected, Self::INJECTED) | flag(facts.failed, Self::FAILED))
     }
 
-    pub(super) fn class(self) -> Class {
-        const CLASSES: [Class; 8] = [
-            Class::Read,
-            Class::Edit,
-            Class::Search,
-            Class::Shell,
-            Class::Web,
-            Class::Agent,
-            Class::Plan,
-            Class::Other,
+    pub(super) fn class(self) -> ToolClass {
+        const CLASSES: [ToolClass; 8] = [
+            ToolClass::Read,
+            ToolClass::Edit,
+            ToolClass::Search,
+            ToolClass::Shell,
+            ToolClass::Web,
+            ToolClass::Agent,
+            ToolClass::Plan,
+            ToolClass::Other,
         ];
         CLASSES[usize::from(self.0 & 7)]
     }
 
-    pub(super) fn with_class(self, class: Class) -> Self {
+    pub(super) fn with_class(self, class: ToolClass) -> Self {
         Self(self.0 & !7 | class as u8)
     }
 

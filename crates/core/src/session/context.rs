@@ -6,41 +6,41 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::entry::{Entry, MadeCut, Seq};
+use super::message::{Seq, SessionCut, SessionMessage};
 use crate::calibration::Calibration;
 use crate::measure::Measures;
 use crate::memory::Memory;
-use crate::outline::{Kind, MessageIx, Outline, PartIx, Role};
+use crate::outline::{MessageIx, Outline, PartIx, PartKind, Role};
 use crate::placeholder::{placeholder_units, recall_note};
 use crate::plan::{Action, Plan};
+use crate::plan_index::PlanIndex;
 use crate::policy::Policy;
 use crate::ratio::trim_note;
 use crate::situation::Situation;
-use crate::tally::Tally;
 
 /// Characters that an image is taken to cost. Providers bill images by their area, not by their bytes.
 const IMAGE_CHARS: u64 = 4_800;
 
 /// A living message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Living {
+pub struct LiveMessage {
     /// Its number in the session.
     pub seq: Seq,
     /// Its facts.
-    pub entry: Entry,
+    pub facts: SessionMessage,
     /// What was cut in it.
-    pub cuts: Vec<MadeCut>,
+    pub cuts: Vec<SessionCut>,
     /// The characters with which it counts.
     pub chars: u64,
 }
 
 /// The living messages of a session.
 #[derive(Clone, Debug, Default)]
-pub struct Window {
-    rows: Vec<Living>,
+pub struct Context {
+    rows: Vec<LiveMessage>,
     outline: Outline,
     memory: Memory,
-    tally: Tally,
+    tally: PlanIndex,
     /// Where each call is, so that its result knows what it is about.
     calls: HashMap<Box<str>, PartIx>,
     /// Calls that have no result yet.
@@ -48,24 +48,24 @@ pub struct Window {
     chars: u64,
 }
 
-impl Window {
+impl Context {
     /// An empty window whose outline keeps these measures.
     pub fn new(measures: Measures) -> Self {
         Self { outline: Outline::new(measures), ..Self::default() }
     }
 
     /// Adds a message at the end.
-    pub fn push(&mut self, seq: Seq, entry: Entry, cuts: Vec<MadeCut>) {
+    pub fn push(&mut self, seq: Seq, entry: SessionMessage, cuts: Vec<SessionCut>) {
         let message = entry.push_to(&mut self.outline);
         let parts = self.outline.parts_of(message);
         for (part, facts) in parts.map(PartIx).zip(&entry.parts) {
             let Some(call) = facts.call.as_deref() else { continue };
             match facts.kind {
-                Kind::Call => {
+                PartKind::Call => {
                     self.calls.insert(call.into(), part);
                     self.open.insert(call.into(), message);
                 }
-                Kind::Result => {
+                PartKind::Result => {
                     self.open.remove(call);
                     if let Some(&call) = self.calls.get(call) {
                         self.outline.follow(part, call);
@@ -75,7 +75,7 @@ impl Window {
             }
         }
         let first = self.outline.parts_of(message).start;
-        let part = |cut: &MadeCut| PartIx(first.saturating_add(cut.part));
+        let part = |cut: &SessionCut| PartIx(first.saturating_add(cut.part));
         for cut in cuts.iter().filter(|cut| cut.undone) {
             self.memory.undo(part(cut));
         }
@@ -84,14 +84,14 @@ impl Window {
             let (action, source) = ((cut.action, cut.after), self.outline.source(part(cut)));
             self.memory.remember(part(cut), action, source, "");
         }
-        let mut living = Living { seq, entry, cuts, chars: 0 };
+        let mut living = LiveMessage { seq, facts: entry, cuts, chars: 0 };
         living.chars = self.weigh(message, &living);
         self.chars = self.chars.saturating_add(living.chars);
         self.rows.push(living);
     }
 
     /// Takes in the cuts of an operation.
-    pub fn cut(&mut self, cuts: &[(Seq, MadeCut)]) {
+    pub fn cut(&mut self, cuts: &[(Seq, SessionCut)]) {
         for (seq, made) in cuts {
             let Some(at) = self.position(*seq) else { continue };
             let message = MessageIx(at as u32);
@@ -110,20 +110,20 @@ impl Window {
     }
 
     /// The characters with which a message counts, its cuts made.
-    fn weigh(&self, message: MessageIx, row: &Living) -> u64 {
+    fn weigh(&self, message: MessageIx, row: &LiveMessage) -> u64 {
         let first = self.outline.parts_of(message).start;
         let parts = self.outline.parts_of(message).map(PartIx);
         parts.map(|part| self.sent(part, cut_of(row, part.0 - first))).fold(0, u64::saturating_add)
     }
 
-    fn sent(&self, part: PartIx, cut: Option<&MadeCut>) -> u64 {
+    fn sent(&self, part: PartIx, cut: Option<&SessionCut>) -> u64 {
         let (units, images) = (self.outline.units(part), self.outline.images(part));
         let whole = match self.outline.kind(part) {
-            Kind::Text | Kind::Reasoning | Kind::Call | Kind::Result => units,
-            Kind::Signature | Kind::Compaction | Kind::Other => self.outline.bytes(part),
-            Kind::Media => 0,
+            PartKind::Text | PartKind::Reasoning | PartKind::Call | PartKind::Result => units,
+            PartKind::Signature | PartKind::Compaction | PartKind::Other => self.outline.bytes(part),
+            PartKind::Media => 0,
         };
-        let images = images.max(u64::from(self.outline.kind(part) == Kind::Media)) * IMAGE_CHARS;
+        let images = images.max(u64::from(self.outline.kind(part) == PartKind::Media)) * IMAGE_CHARS;
         match cut {
             None => whole.saturating_add(images),
             Some(cut) => rendered(cut, &self.outline, part),
@@ -131,7 +131,7 @@ impl Window {
     }
 
     /// The living messages, in order.
-    pub fn rows(&self) -> &[Living] {
+    pub fn rows(&self) -> &[LiveMessage] {
         &self.rows
     }
 
@@ -159,11 +159,11 @@ impl Window {
     /// Where the model's calls that wait for their results begin; none if it waits for none. Calls that were left
     /// without a result before the model or the user went on are not waited for.
     pub fn waiting_from(&self) -> Option<usize> {
-        let last = self.rows.iter().rposition(|row| row.entry.role == Role::Assistant)?;
-        let spoke = self.rows.iter().skip(last + 1).any(|row| row.entry.is_said_by_user());
+        let last = self.rows.iter().rposition(|row| row.facts.role == Role::Assistant)?;
+        let spoke = self.rows.iter().skip(last + 1).any(|row| row.facts.is_said_by_user());
         let open = self.open.values().map(|message| message.0 as usize);
         // A step may be told in several messages, one a call; all of them lie behind the last answer.
-        let step = self.rows.iter().take(last).rposition(|row| row.entry.role != Role::Assistant);
+        let step = self.rows.iter().take(last).rposition(|row| row.facts.role != Role::Assistant);
         let step = step.map_or(0, |before| before + 1);
         if spoke { None } else { open.filter(|&at| at >= step).min() }
     }
@@ -200,10 +200,10 @@ impl Window {
     }
 
     /// A window of these living messages.
-    pub fn of(measures: Measures, rows: impl IntoIterator<Item = Living>) -> Self {
+    pub fn of(measures: Measures, rows: impl IntoIterator<Item = LiveMessage>) -> Self {
         let mut window = Self::new(measures);
         for row in rows {
-            window.push(row.seq, row.entry, row.cuts);
+            window.push(row.seq, row.facts, row.cuts);
         }
         window
     }
@@ -211,13 +211,13 @@ impl Window {
     /// Whether every answer follows its call. A window that was made from such messages stays so.
     pub fn is_sound(&self) -> bool {
         let mut called = HashSet::new();
-        self.rows.iter().flat_map(|row| &row.entry.parts).all(|part| {
+        self.rows.iter().flat_map(|row| &row.facts.parts).all(|part| {
             match (part.kind, part.call.as_deref()) {
-                (Kind::Call, Some(call)) => {
+                (PartKind::Call, Some(call)) => {
                     called.insert(call);
                     true
                 }
-                (Kind::Result, Some(call)) => called.contains(call),
+                (PartKind::Result, Some(call)) => called.contains(call),
                 _ => true,
             }
         })
@@ -225,15 +225,15 @@ impl Window {
 }
 
 /// The cut of a part of a message that holds, if it is cut: the newest that is not undone.
-fn cut_of(row: &Living, part: u32) -> Option<&MadeCut> {
+fn cut_of(row: &LiveMessage, part: u32) -> Option<&SessionCut> {
     row.cuts.iter().rfind(|cut| cut.part == part && !cut.undone)
 }
 
 /// The characters that a cut leaves of a part.
-pub(super) fn rendered(cut: &MadeCut, outline: &Outline, part: PartIx) -> u64 {
+pub(super) fn rendered(cut: &SessionCut, outline: &Outline, part: PartIx) -> u64 {
     let whole = outline.units(part);
     match cut.action {
-        Action::Clear => placeholder_units(&cut.placeholder, outline.digest(part)),
+        Action::Clear => placeholder_units(&cut.placeholder, outline.excerpt(part)),
         Action::Trim { head, tail, .. } => {
             let kept = head.saturating_add(tail);
             if kept >= whole {

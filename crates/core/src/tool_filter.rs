@@ -26,7 +26,7 @@ pub enum Fold {
 /// Allow and deny lists over tool names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Tools {
+pub struct ToolFilter {
     /// Only these tools; all if empty.
     pub allow: Vec<String>,
     /// Never these tools.
@@ -35,11 +35,11 @@ pub struct Tools {
     pub fold: Fold,
 }
 
-impl Tools {
+impl ToolFilter {
     /// Whether the policy may touch results of the tool `name`.
     ///
     /// ```
-    /// let tools = secateur::Tools { deny: vec!["mcp.*".into()], ..Default::default() };
+    /// let tools = secateur::ToolFilter { deny: vec!["mcp.*".into()], ..Default::default() };
     /// assert!(tools.allows("bash"));
     /// assert!(!tools.allows("mcp.search"));
     /// ```
@@ -79,9 +79,9 @@ impl Tools {
 /// Enough for every agent seen; further names are matched each time they are met.
 const MASK_WORDS: usize = 4;
 
-/// The verdict of [`Tools::allows`] by name number, without allocation.
+/// The verdict of [`ToolFilter::allows`] by name number, without allocation.
 pub(crate) struct Mask<'a> {
-    tools: &'a Tools,
+    tools: &'a ToolFilter,
     names: &'a Names,
     bits: [u64; MASK_WORDS],
     nameless: bool,
@@ -145,9 +145,9 @@ fn trim(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn tools(allow: &[&str], deny: &[&str], fold: Fold) -> Tools {
+    fn tools(allow: &[&str], deny: &[&str], fold: Fold) -> ToolFilter {
         let own = |list: &[&str]| list.iter().map(ToString::to_string).collect();
-        Tools { allow: own(allow), deny: own(deny), fold }
+        ToolFilter { allow: own(allow), deny: own(deny), fold }
     }
 
     #[test]

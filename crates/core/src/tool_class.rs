@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
-pub enum Class {
+pub enum ToolClass {
     /// Shows a file or a range of its lines, also by way of a shell.
     Read,
     /// Writes, changes or deletes files.
@@ -36,9 +36,9 @@ mod tests {
 
     #[test]
     fn a_class_takes_one_byte_and_is_spelled_in_small_letters() {
-        assert_eq!(size_of::<Class>(), 1);
-        let spelled = |class: Class| toml::Value::try_from(class).unwrap();
-        assert_eq!(spelled(Class::Read).as_str(), Some("read"));
-        assert_eq!(spelled(Class::default()).as_str(), Some("other"));
+        assert_eq!(size_of::<ToolClass>(), 1);
+        let spelled = |class: ToolClass| toml::Value::try_from(class).unwrap();
+        assert_eq!(spelled(ToolClass::Read).as_str(), Some("read"));
+        assert_eq!(spelled(ToolClass::default()).as_str(), Some("other"));
     }
 }

@@ -1,17 +1,17 @@
 //! What a scan asks of every part first, in one byte.
 
-use super::{Kind, PartFacts, Status};
+use super::{PartFacts, PartKind, ToolStatus};
 
 /// The facts that every scan looks at first, packed into one byte: kind in bits 0 to 2, status in bits 3 to 5,
 /// then the two flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Nature(u8);
+pub(crate) struct PartFlags(u8);
 
-impl Nature {
+impl PartFlags {
     const CUT: u8 = 1 << 6;
     const PLACEHOLDER: u8 = 1 << 7;
     /// Nothing is known of a part that does not exist.
-    pub(super) const NOTHING: Nature = Nature(Kind::Other as u8);
+    pub(super) const NOTHING: PartFlags = PartFlags(PartKind::Other as u8);
 
     pub(super) fn new(facts: &PartFacts<'_>) -> Self {
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
@@ -19,27 +19,27 @@ impl Nature {
         Self(facts.kind as u8 | (facts.status as u8) << 3 | flags)
     }
 
-    pub(super) fn kind(self) -> Kind {
-        const KINDS: [Kind; 8] = [
-            Kind::Text,
-            Kind::Reasoning,
-            Kind::Signature,
-            Kind::Call,
-            Kind::Result,
-            Kind::Media,
-            Kind::Compaction,
-            Kind::Other,
+    pub(super) fn kind(self) -> PartKind {
+        const KINDS: [PartKind; 8] = [
+            PartKind::Text,
+            PartKind::Reasoning,
+            PartKind::Signature,
+            PartKind::Call,
+            PartKind::Result,
+            PartKind::Media,
+            PartKind::Compaction,
+            PartKind::Other,
         ];
         KINDS[usize::from(self.0 & 7)]
     }
 
-    pub(super) fn status(self) -> Status {
+    pub(super) fn status(self) -> ToolStatus {
         match self.0 >> 3 & 7 {
-            1 => Status::Pending,
-            2 => Status::Running,
-            3 => Status::Completed,
-            4 => Status::Error,
-            _ => Status::None,
+            1 => ToolStatus::Pending,
+            2 => ToolStatus::Running,
+            3 => ToolStatus::Completed,
+            4 => ToolStatus::Error,
+            _ => ToolStatus::None,
         }
     }
 
@@ -51,7 +51,7 @@ impl Nature {
         self.0
     }
 
-    /// The nature with this byte; kinds and states that do not exist read as nothing known.
+    /// The flags with this byte; kinds and states that do not exist read as nothing known.
     pub(crate) fn from_byte(byte: u8) -> Self {
         Self(byte)
     }
@@ -71,6 +71,6 @@ impl Nature {
     /// Whether it is a result in one of these states, given as one bit each.
     #[inline]
     pub(crate) fn is_result_in(self, statuses: u32) -> bool {
-        (self.0 & 7 == Kind::Result as u8) & (statuses >> (self.0 >> 3 & 7) & 1 == 1)
+        (self.0 & 7 == PartKind::Result as u8) & (statuses >> (self.0 >> 3 & 7) & 1 == 1)
     }
 }

@@ -4,14 +4,14 @@
 //! answers are counted. An answer is a message of the model, or several in a row: some systems keep each tool call of an
 //! answer in a message of its own. A result ends an answer also where it lies in the model's own message.
 
-use super::{Kind, MessageIx, Outline, PartIx, Role};
+use super::{MessageIx, Outline, PartIx, PartKind, Role};
 
 impl Outline {
     /// Whether a message of the model that came now would begin an answer.
     pub(super) fn is_answered(&self) -> bool {
         let Some(last) = self.messages.last() else { return true };
         let own = MessageIx(self.messages.len() as u32 - 1);
-        let is_result = |part: u32| self.kind(PartIx(part)) == Kind::Result;
+        let is_result = |part: u32| self.kind(PartIx(part)) == PartKind::Result;
         last.role != Role::Assistant || self.parts_of(own).any(is_result)
     }
 
@@ -44,9 +44,9 @@ impl Outline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Call, MessageFacts, PartFacts, Usage};
+    use crate::{MessageFacts, ModelCall, PartFacts, Usage};
 
-    fn say(outline: &mut Outline, role: Role, kinds: &[Kind]) -> MessageIx {
+    fn say(outline: &mut Outline, role: Role, kinds: &[PartKind]) -> MessageIx {
         let message = outline.push_message(MessageFacts { role, ..MessageFacts::default() });
         for &kind in kinds {
             outline.push_part(PartFacts { kind, ..PartFacts::default() });
@@ -57,21 +57,21 @@ mod tests {
     #[test]
     fn messages_of_the_model_in_a_row_are_one_answer() {
         let mut outline = Outline::default();
-        let user = say(&mut outline, Role::User, &[Kind::Text]);
-        say(&mut outline, Role::Assistant, &[Kind::Reasoning]);
-        let call = say(&mut outline, Role::Assistant, &[Kind::Call]);
-        let result = say(&mut outline, Role::Tool, &[Kind::Result]);
+        let user = say(&mut outline, Role::User, &[PartKind::Text]);
+        say(&mut outline, Role::Assistant, &[PartKind::Reasoning]);
+        let call = say(&mut outline, Role::Assistant, &[PartKind::Call]);
+        let result = say(&mut outline, Role::Tool, &[PartKind::Result]);
         assert_eq!((outline.first_call(user), outline.first_call(call)), (0, 1));
         assert_eq!((outline.first_call(result), outline.next_call(), outline.unseen()), (1, 1, 1));
-        say(&mut outline, Role::Assistant, &[Kind::Text]);
+        say(&mut outline, Role::Assistant, &[PartKind::Text]);
         assert_eq!((outline.first_call(result), outline.next_call(), outline.unseen()), (1, 2, 4));
     }
 
     #[test]
     fn a_result_in_the_models_own_message_ends_an_answer() {
         let mut outline = Outline::default();
-        let first = say(&mut outline, Role::Assistant, &[Kind::Call, Kind::Result]);
-        say(&mut outline, Role::Assistant, &[Kind::Call, Kind::Result]);
+        let first = say(&mut outline, Role::Assistant, &[PartKind::Call, PartKind::Result]);
+        say(&mut outline, Role::Assistant, &[PartKind::Call, PartKind::Result]);
         assert_eq!((outline.first_call(first), outline.next_call()), (1, 2));
     }
 
@@ -79,11 +79,11 @@ mod tests {
     fn recorded_calls_go_before_answers() {
         let mut outline = Outline::default();
         for _ in 0..5 {
-            say(&mut outline, Role::User, &[Kind::Text]);
-            say(&mut outline, Role::Assistant, &[Kind::Text]);
+            say(&mut outline, Role::User, &[PartKind::Text]);
+            say(&mut outline, Role::Assistant, &[PartKind::Text]);
         }
         assert_eq!(outline.next_call(), 5);
-        outline.push_call(Call { message: MessageIx(3), time: None, usage: Usage::default() });
+        outline.push_model_call(ModelCall { message: MessageIx(3), time: None, usage: Usage::default() });
         assert_eq!((outline.next_call(), outline.unseen()), (1, 3));
         assert_eq!((outline.first_call(MessageIx(2)), outline.first_call(MessageIx(3))), (0, 1));
     }

@@ -5,11 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::class::Class;
-use crate::lines::Lines;
+use crate::line_range::LineRange;
 use crate::measure::Sizes;
-use crate::outline::{Kind, MessageFacts, MessageIx, Outline, PartFacts, PartIx, Role, Status};
+use crate::outline::{MessageFacts, MessageIx, Outline, PartFacts, PartIx, PartKind, Role, ToolStatus};
 use crate::plan::{Action, Reason};
+use crate::tool_class::ToolClass;
 
 /// The number of a message in its session: 1 is the oldest.
 pub type Seq = u64;
@@ -17,7 +17,7 @@ pub type Seq = u64;
 /// The facts about one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Entry {
+pub struct SessionMessage {
     /// Its id, unique in the session.
     pub id: String,
     /// Who speaks.
@@ -29,20 +29,20 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<i64>,
     /// What the message is beyond what it says.
-    #[serde(skip_serializing_if = "Nature::is_plain")]
-    pub nature: Nature,
+    #[serde(rename = "nature", skip_serializing_if = "MessageKind::is_plain")]
+    pub kind: MessageKind,
     /// It stays verbatim whatever happens.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
     /// Its parts, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<EntryPart>,
+    pub parts: Vec<SessionPart>,
 }
 
 /// What a message is beyond what it says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Nature {
+pub enum MessageKind {
     /// Something that was said.
     #[default]
     Plain,
@@ -54,21 +54,21 @@ pub enum Nature {
     Resume,
 }
 
-impl Nature {
+impl MessageKind {
     fn is_plain(&self) -> bool {
-        *self == Nature::Plain
+        *self == MessageKind::Plain
     }
 }
 
 /// The facts about one part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct EntryPart {
+pub struct SessionPart {
     /// What it is.
-    pub kind: Kind,
+    pub kind: PartKind,
     /// How far the tool has come.
     #[serde(skip_serializing_if = "is_default")]
-    pub status: Status,
+    pub status: ToolStatus,
     /// The tool's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -77,13 +77,13 @@ pub struct EntryPart {
     pub call: Option<String>,
     /// The class of the tool.
     #[serde(skip_serializing_if = "is_default")]
-    pub class: Class,
+    pub class: ToolClass,
     /// What the call is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Which lines of that.
     #[serde(skip_serializing_if = "is_default")]
-    pub lines: Lines,
+    pub lines: LineRange,
     /// The program put it in; nobody said it.
     #[serde(skip_serializing_if = "is_default")]
     pub injected: bool,
@@ -100,7 +100,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// A cut that was made in a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MadeCut {
+pub struct SessionCut {
     /// Which part of the message, counted from zero.
     pub part: u32,
     /// What was done.
@@ -120,13 +120,13 @@ pub struct MadeCut {
     pub undone: bool,
 }
 
-impl Entry {
+impl SessionMessage {
     /// The facts about a message of an outline.
     pub fn of(outline: &Outline, message: MessageIx, id: &str) -> Self {
         let name = |name| outline.ids().text(name).map(str::to_owned);
         let part = |part: u32| {
             let part = PartIx(part);
-            EntryPart {
+            SessionPart {
                 kind: outline.kind(part),
                 status: outline.status(part),
                 tool: outline.tool(part).map(str::to_owned),
@@ -135,7 +135,7 @@ impl Entry {
                 subject: outline.subject(part).map(str::to_owned),
                 lines: outline.lines(part),
                 injected: outline.is_injected(part),
-                failed: outline.is_failure(part) && outline.status(part) != Status::Error,
+                failed: outline.is_failure(part) && outline.status(part) != ToolStatus::Error,
                 sizes: outline.sizes(part),
             }
         };
@@ -151,7 +151,7 @@ impl Entry {
 
     /// Whether a person said it: what a turn begins with.
     pub fn is_said_by_user(&self) -> bool {
-        self.role == Role::User && self.nature == Nature::Plain
+        self.role == Role::User && self.kind == MessageKind::Plain
     }
 
     /// Whether it stays verbatim through every compaction: instructions, and what was pinned. Half of an exchange
@@ -162,7 +162,7 @@ impl Entry {
 
     /// Whether it holds a tool call or an answer to one: such a message cannot stand alone.
     pub fn is_exchange(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part.kind, Kind::Call | Kind::Result))
+        self.parts.iter().any(|part| matches!(part.kind, PartKind::Call | PartKind::Result))
     }
 
     /// The characters of all its parts.
@@ -176,9 +176,9 @@ impl Entry {
             role: self.role,
             id: Some(&self.id),
             parent: self.parent.as_deref(),
-            summary: self.nature == Nature::Summary,
-            finished: self.nature == Nature::Summary,
-            marker: self.nature == Nature::Marker,
+            summary: self.kind == MessageKind::Summary,
+            finished: self.kind == MessageKind::Summary,
+            marker: self.kind == MessageKind::Marker,
             time: self.time,
             ..MessageFacts::default()
         });

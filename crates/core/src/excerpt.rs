@@ -1,14 +1,14 @@
-//! The digest of a result: the lines that name things, so that a model knows what it could ask for again.
+//! The excerpt of a result: the lines that name things, so that a model knows what it could ask for again.
 //!
 //! Of a file that was cut what is missed most is the names in it. Definitions and headings stand at the beginning of
 //! lines and can be told without knowing the language; a few hundred characters of them cost little to keep.
 
 use std::fmt::Write as _;
 
-/// Results of fewer characters have no digest: they are cut for little and say little.
+/// Results of fewer characters have no excerpt: they are cut for little and say little.
 const LEAST: u64 = 1_000;
 
-/// The longest digest, in UTF-16 units.
+/// The longest excerpt, in UTF-16 units.
 const MOST: usize = 400;
 
 /// The most that is taken of one line, in UTF-16 units.
@@ -48,13 +48,13 @@ const STARTS: [&str; 26] = [
 ///
 /// ```
 /// let text = format!("     1\tuse std::fmt;\n     2\tpub fn main() {{\n{}", "     3\t    work();\n".repeat(60));
-/// assert_eq!(secateur::digest(&text), "pub fn main() {");
-/// assert_eq!(secateur::digest("pub fn main() {}"), "");
+/// assert_eq!(secateur::excerpt(&text), "pub fn main() {");
+/// assert_eq!(secateur::excerpt("pub fn main() {}"), "");
 /// ```
-pub fn digest(text: &str) -> String {
-    let mut digest = String::new();
+pub fn excerpt(text: &str) -> String {
+    let mut excerpt = String::new();
     if (text.len() as u64) < LEAST || (units(text) as u64) < LEAST {
-        return digest;
+        return excerpt;
     }
     let mut length = 0;
     for line in text.lines() {
@@ -70,10 +70,10 @@ pub fn digest(text: &str) -> String {
             break;
         }
         // Writing to a string does not fail.
-        _ = write!(digest, "{}{line}", if joint == 1 { "\n" } else { "" });
+        _ = write!(excerpt, "{}{line}", if joint == 1 { "\n" } else { "" });
         length += joint + units(line);
     }
-    digest
+    excerpt
 }
 
 fn units(text: &str) -> usize {
@@ -113,17 +113,17 @@ mod tests {
     fn line_numbers_of_all_tools_are_passed_over() {
         for numbered in ["12\tdef a():", " 12→def a():", "12: def a():", "00012| def a():", "  12  def a():"]
         {
-            assert_eq!(digest(&long(numbered)), "def a():", "{numbered}");
+            assert_eq!(excerpt(&long(numbered)), "def a():", "{numbered}");
         }
-        assert_eq!(digest(&long("12 def a():")), "");
+        assert_eq!(excerpt(&long("12 def a():")), "");
     }
 
     #[test]
     fn lines_and_the_whole_are_bounded() {
         let text = long(&format!("class {}\n", "x".repeat(500)).repeat(20));
-        let digest = digest(&text);
-        assert!(digest.lines().all(|line| line.len() <= LINE), "{digest}");
-        assert!((300..=MOST).contains(&units(&digest)));
-        assert_eq!(super::digest(&long(&format!("# {}", "𝄞".repeat(100)))), format!("# {}", "𝄞".repeat(39)));
+        let excerpt = excerpt(&text);
+        assert!(excerpt.lines().all(|line| line.len() <= LINE), "{excerpt}");
+        assert!((300..=MOST).contains(&units(&excerpt)));
+        assert_eq!(super::excerpt(&long(&format!("# {}", "𝄞".repeat(100)))), format!("# {}", "𝄞".repeat(39)));
     }
 }
