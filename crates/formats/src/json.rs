@@ -1,20 +1,19 @@
 //! JSON as spans: lengths, printing, lenient reading and editing without decoding.
 //!
-//! Session files and request bodies are other people's JSON. Their authors chose key orders, number
-//! spellings and escapes, and a tool that only wants to shorten one old result has no business changing
-//! any of them. So nothing in here parses a document into a tree to write it back. The unit of work is the
-//! raw text of a value, borrowed:
+//! Session files and request bodies are written by other programs, which chose key orders, number spellings and
+//! escapes. A cut must not change any of them, so nothing here parses a document into a tree to write it back. The unit
+//! of work is the raw text of a value, borrowed:
 //!
 //! * [`string`] measures, decodes and slices string literals;
-//! * [`walk`] cuts a text into tokens that know where they stand;
-//! * [`print`](mod@print) says what JavaScript or Python would print for a value, or just how long it
-//!   would be, because the systems reproduced here count *their* printed text, not the bytes on disk;
-//! * [`read`](mod@read) gets through a text in one pass and looks only at what is asked for;
-//! * [`fields`] reads objects in one pass, shrugging at wrong types and repeated keys;
-//! * [`splice`] changes a few byte ranges and leaves every other byte alone.
+//! * [`walk`] splits a text into tokens with their offsets;
+//! * [`print`](mod@print) prints a value as JavaScript or Python would, or only measures that text, because the systems
+//!   reproduced here count *their* printed text, not the bytes on disk;
+//! * [`read`](mod@read) reads a text in one pass and decodes only what is requested;
+//! * [`fields`] reads objects in one pass, tolerating wrong types and repeated keys;
+//! * [`splice`] changes a few byte ranges and keeps every other byte.
 //!
-//! All of it is safe against hostile input: no function panics, none recurses into the document, and a
-//! text that is not what it was said to be yields something harmless that the function's page names.
+//! All of it is safe against hostile input: no function panics or recurses into the document, and each documents what it
+//! returns for text that is not the expected JSON.
 //!
 //! ```
 //! use secateur_formats::json::{self, Printer};

@@ -14,7 +14,7 @@ const RECORDS: usize = 40;
 
 /// The shape of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum TextShape {
     /// One JSON array.
     Array,
     /// One JSON object, over one line or many.
@@ -29,7 +29,7 @@ pub(crate) enum Shape {
 /// Facts about the beginning of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Probe<'a> {
-    pub shape: Shape,
+    pub shape: TextShape,
     /// The beginning itself.
     pub text: &'a str,
     /// The members of the document, if it is an object.
@@ -56,7 +56,7 @@ impl<'a> Probe<'a> {
         let text = text.trim_start_matches('\u{FEFF}').trim_start();
         let first = text.chars().next()?;
         Some(match first {
-            '[' => Self { shape: Shape::Array, text, records: elements(text), ..Self::default() },
+            '[' => Self { shape: TextShape::Array, text, records: elements(text), ..Self::default() },
             '{' => Self::of_objects(text),
             _ => Self { text, ..Self::default() },
         })
@@ -73,15 +73,15 @@ impl<'a> Probe<'a> {
         {
             let lines = text.lines().filter(|line| !line.trim().is_empty()).take(RECORDS);
             let records = lines.map(|line| ProbedRecord::of(line).0).collect();
-            return Self { shape: Shape::Lines, text, top, records };
+            return Self { shape: TextShape::Lines, text, top, records };
         }
         let records = if top.has("messages") { elements(text) } else { Vec::new() };
-        Self { shape: Shape::Object, text, top, records }
+        Self { shape: TextShape::Object, text, top, records }
     }
 
     /// Whether the text is a list of records: an array, or an object with a list of messages.
     pub(crate) fn is_list(&self) -> bool {
-        matches!(self.shape, Shape::Array | Shape::Object)
+        matches!(self.shape, TextShape::Array | TextShape::Object)
     }
 
     /// Whether `test` holds for any of the first records.
@@ -97,7 +97,7 @@ impl<'a> Probe<'a> {
     /// What was found, for an error message.
     pub(crate) fn describe(&self) -> String {
         let record = self.records.first().unwrap_or(&self.top);
-        if self.shape == Shape::Array && self.records.is_empty() {
+        if self.shape == TextShape::Array && self.records.is_empty() {
             return "an empty list; name the format".to_owned();
         }
         if record.keys.is_empty() {

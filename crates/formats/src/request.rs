@@ -23,7 +23,7 @@ use crate::document::{element_ranges, element_ranges_under};
 use crate::draft::TranscriptDraft;
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Edit, Fields, Raw, encode, read as read_json};
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::spec::{Cutting, FormatReader, FormatSpec};
 use crate::warning::Warning;
 use crate::wire::Wire;
@@ -41,7 +41,7 @@ pub(crate) fn spec(wire: Wire) -> &'static FormatSpec {
 /// The wire of a request, given its beginning.
 pub(crate) fn detect(probe: &Probe<'_>) -> Option<Wire> {
     let is_own = |wire: &Wire| (spec(*wire).matches)(probe);
-    Wire::ALL.into_iter().find(is_own).filter(|_| probe.shape == Shape::Object)
+    Wire::ALL.into_iter().find(is_own).filter(|_| probe.shape == TextShape::Object)
 }
 
 const fn spec_of(matches: fn(&Probe<'_>) -> bool, read: fn(&mut TranscriptDraft<'_>, &str)) -> FormatSpec {

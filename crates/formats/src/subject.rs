@@ -1,13 +1,12 @@
-//! What a tool call is about, told from the tool's name and the call's raw input.
+//! The subject of a tool call: what it works on, found from the tool's name and the call's raw input.
 //!
-//! A policy wants to know two things about a tool result without seeing it: what sort of work made it, and what it
-//! shows, so that a later read of the same lines or a later edit of the same file can be told from unrelated work.
-//! Every agent has its own names and spellings for both. They are all known here, in one place and for all formats,
-//! because the same names travel: an agent changes, a log is converted, a proxy sees whatever comes.
+//! A policy needs two facts about a tool result without its text: the class of work, and the files or the command, so
+//! that a later read of the same lines or a later edit of the same file can be recognised. Agents differ in names and
+//! spellings of both. All are known here, for all formats, because the same names appear in several of them.
 //!
-//! Names alone do not tell. One agent has no tool for reading and runs `sed -n '1,200p' src/main.rs` instead, so a
-//! command that does nothing but show a file counts as a read of it, one that only searches as a search.
-//! Whatever is more involved stays a command: a wrong subject is worse than none.
+//! Names alone are not enough. An agent without a tool for reading runs `sed -n '1,200p' src/main.rs` instead, so a
+//! command that only shows a file counts as a read, and one that only searches as a search. Anything more complex stays a
+//! command: a wrong subject is worse than none.
 //!
 //! ```
 //! use secateur::{ToolClass, LineRange};
@@ -21,9 +20,8 @@
 //! assert_eq!(same, read);
 //! ```
 //!
-//! The input is passed over once and leniently; only the few members that matter are decoded, and of a long command
-//! only its beginning. Tools whose class says it all are not looked into. What cannot be made out is
-//! [`About::Nothing`].
+//! The input is scanned once and leniently; only the few members that matter are decoded, and of a long command only its
+//! beginning. The input of tools whose class is all that matters is not read. An unknown subject is [`About::Nothing`].
 
 mod action;
 mod command;
@@ -38,19 +36,19 @@ mod words;
 use secateur::{LineRange, ToolClass};
 
 use crate::json::{fields, string};
-use input::Input;
-use tool::Tool;
+use input::CallInput;
+use tool::ToolKind;
 
 /// What a tool call is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
-    /// The sort of work.
+    /// The class of work.
     pub class: ToolClass,
-    /// What the work is done on.
+    /// What it works on.
     pub about: About,
 }
 
-/// What a tool call works on, as far as it can be told.
+/// What a tool call works on, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum About {
     /// Nothing that is known.
@@ -74,8 +72,7 @@ impl About {
     /// How many characters of a command are kept.
     pub const LONGEST_COMMAND: usize = 2_000;
 
-    /// How many files of one call are kept. A call that names more is about none of them in particular, and what
-    /// is kept of it should not grow with it.
+    /// How many files of one call are kept. A call with more is about none of them in particular.
     const MOST_FILES: usize = 100;
 
     /// These files, if there are any; the lines belong to a file that is alone.
@@ -93,7 +90,7 @@ impl About {
         }
     }
 
-    /// This command, as much of it as is kept; nothing if it is blank.
+    /// This command, shortened if it is long; nothing if it is blank.
     fn command(text: &str) -> Self {
         let text = text.trim();
         let end = text.char_indices().nth(Self::LONGEST_COMMAND).map_or(text.len(), |(at, _)| at);
@@ -110,14 +107,14 @@ impl Subject {
     }
 }
 
-/// Tells what a tool call is about.
+/// Finds what a tool call is about.
 ///
 /// `input` is the raw JSON of the call's input: an object; a string that holds an object, as in OpenAI's `arguments`;
 /// or a string of free text such as a patch, a script or a command line. `cwd` is the directory that relative paths
 /// start from, unless the call itself names another.
 pub fn subject(tool: &str, input: &str, cwd: Option<&str>) -> Subject {
-    let tool = Tool::named(tool);
-    if let Tool::Only(class) = tool {
+    let tool = ToolKind::named(tool);
+    if let ToolKind::Only(class) = tool {
         return Subject::new(class, About::Nothing);
     }
     let input = input.trim();
@@ -132,26 +129,26 @@ pub fn subject(tool: &str, input: &str, cwd: Option<&str>) -> Subject {
     text(tool, input, cwd)
 }
 
-/// What a call with an object for its input is about; nothing if that is no object.
-fn structured(tool: Tool, input: &str, cwd: Option<&str>) -> Option<Subject> {
-    let input: Input<'_> = fields::object(input).ok()??;
+/// The subject of a call whose input is an object; `None` if it is not an object.
+fn structured(tool: ToolKind, input: &str, cwd: Option<&str>) -> Option<Subject> {
+    let input: CallInput<'_> = fields::object(input).ok()??;
     Some(match tool {
-        Tool::Only(class) => Subject::new(class, About::Nothing),
-        Tool::Read => Subject::new(ToolClass::Read, input.read(cwd)),
-        // An editor may be asked to show a file, too.
-        Tool::Edit if input.is_view() => Subject::new(ToolClass::Read, input.read(cwd)),
-        Tool::Edit => Subject::new(ToolClass::Edit, input.edited(cwd)),
-        Tool::Shell | Tool::Script | Tool::Action => input.ran(cwd),
+        ToolKind::Only(class) => Subject::new(class, About::Nothing),
+        ToolKind::Read => Subject::new(ToolClass::Read, input.read(cwd)),
+        // Some editors can also show a file.
+        ToolKind::Edit if input.is_view() => Subject::new(ToolClass::Read, input.read(cwd)),
+        ToolKind::Edit => Subject::new(ToolClass::Edit, input.edited(cwd)),
+        ToolKind::Shell | ToolKind::Script | ToolKind::Action => input.ran(cwd),
     })
 }
 
-/// What a call with a text for its input is about.
-fn text(tool: Tool, raw: &str, cwd: Option<&str>) -> Subject {
+/// The subject of a call whose input is text.
+fn text(tool: ToolKind, raw: &str, cwd: Option<&str>) -> Subject {
     match tool {
-        Tool::Only(_) | Tool::Read => Subject::new(tool.class(), About::Nothing),
-        Tool::Edit => Subject::new(ToolClass::Edit, patch::about(patch::escaped(raw), cwd)),
-        Tool::Script => script::judge(raw, cwd),
-        Tool::Shell | Tool::Action => {
+        ToolKind::Only(_) | ToolKind::Read => Subject::new(tool.class(), About::Nothing),
+        ToolKind::Edit => Subject::new(ToolClass::Edit, patch::about(patch::escaped(raw), cwd)),
+        ToolKind::Script => script::judge(raw, cwd),
+        ToolKind::Shell | ToolKind::Action => {
             let line = input::beginning(raw);
             action::judge(&line, cwd).unwrap_or_else(|| command::judge_raw(raw, cwd))
         }

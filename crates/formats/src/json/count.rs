@@ -1,15 +1,14 @@
 //! Counting in raw text at the speed of memory.
 //!
-//! A session is mostly tool output: megabytes of string literals whose decoded length is wanted and whose
-//! text is not. Nearly all of it is ASCII, and nearly every escape in it is a line end or a quote. So a block
-//! is [glanced](Glance) at first: how many backslashes are there, does one of them stand before anything but
-//! a plain letter, and is there anything beyond ASCII? Mostly that is the answer already.
+//! A session is mostly tool output: megabytes of string literals whose decoded length is needed and whose text is not.
+//! Nearly all of it is ASCII, and nearly every escape in it is a line end or a quote. So each block is
+//! [summarised](BlockSummary) first: how many backslashes it has, whether one of them precedes anything but a plain
+//! letter, and whether anything is not ASCII. Mostly that is enough.
 //!
-//! A glance does nothing but compare and combine, in sums of one byte that a block cannot overflow: that form
-//! is what the compiler turns into vector instructions, one or two for each byte in all. Only blocks that
-//! show something else are looked at again: [`Size`] counts their code points, and [`Parity`] makes a 64-bit
+//! A summary only compares and adds, in sums of one byte that a block cannot overflow, so that the compiler uses vector
+//! instructions: one or two for each byte. Only other blocks are examined again: [`TextSize`] counts their code points, and [`Parity`] makes a 64-bit
 //! mask of the backslashes in each window of 64 bytes and works out from the mask which of them begin an
-//! escape. That is several times slower than a glance and several times faster than a loop over the bytes.
+//! escape. That is several times slower than a summary and several times faster than a loop over the bytes.
 
 /// Bytes per mask.
 const WINDOW: usize = 64;
@@ -19,14 +18,14 @@ const BLOCK: usize = 3 * WINDOW;
 
 /// How long a text is, whatever its escapes mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Size {
+pub(super) struct TextSize {
     /// Code points; of a piece cut anywhere, those that begin in it.
     pub(super) points: u64,
     /// Code points of two UTF-16 units.
     pub(super) wide: u64,
 }
 
-impl Size {
+impl TextSize {
     /// Measures UTF-8 text, or any piece of it.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut size = Self::default();
@@ -70,19 +69,19 @@ const fn leads_wide(byte: u8) -> bool {
 /// Measures the body of a literal (the text between the quotes, or with them: they do not matter) and counts
 /// its escapes. Those that may be longer than what they mean, `\u` and `\/`, are shown to `special` by the
 /// position of their backslash, in order.
-pub(super) fn tally(body: &[u8], mut special: impl FnMut(usize)) -> (Size, u64) {
-    let (mut size, mut escapes) = (Size::default(), 0);
+pub(super) fn tally(body: &[u8], mut special: impl FnMut(usize)) -> (TextSize, u64) {
+    let (mut size, mut escapes) = (TextSize::default(), 0);
     let mut parity = Parity::default();
     for (block, start) in body.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
-        let glance = Glance::at(block, body.get(start + 1..).unwrap_or_default());
-        if glance.is_ascii {
+        let summary = BlockSummary::at(block, body.get(start + 1..).unwrap_or_default());
+        if summary.is_ascii {
             size.points += block.len() as u64;
         } else {
             size.add(block);
         }
         // A block that begins with the letter of an escape is plain only if the one before was.
-        if glance.is_plain && !parity.is_pending() {
-            escapes += glance.backslashes;
+        if summary.is_plain && !parity.is_pending() {
+            escapes += summary.backslashes;
         } else {
             escapes += parity.count(block, |letter| special((start + letter).saturating_sub(1)));
         }
@@ -90,15 +89,15 @@ pub(super) fn tally(body: &[u8], mut special: impl FnMut(usize)) -> (Size, u64) 
     (size, escapes)
 }
 
-/// What can be said about a block at once.
-struct Glance {
+/// What a first look at a block shows.
+struct BlockSummary {
     backslashes: u64,
-    /// Every backslash stands before a letter that makes a short escape, so each begins one.
+    /// Every backslash precedes a letter of a short escape, so each begins one.
     is_plain: bool,
     is_ascii: bool,
 }
 
-impl Glance {
+impl BlockSummary {
     /// Looks at a block of at most [`BLOCK`] bytes, of which `next` are the bytes from the second on and further.
     fn at(block: &[u8], next: &[u8]) -> Self {
         let (mut backslashes, mut letters, mut bytes) = (0u8, 0, 0);
@@ -129,7 +128,7 @@ impl Glance {
 const NOT_PLAIN: u8 = LOWER | 1;
 const LOWER: u8 = 0x20;
 
-/// Which backslashes begin an escape, also where they stand in rows.
+/// Finds the backslashes that begin an escape, also in runs of several.
 #[derive(Default)]
 struct Parity {
     /// One if what came before ended in a backslash that begins an escape: the first byte is its letter.

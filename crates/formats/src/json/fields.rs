@@ -1,10 +1,9 @@
 //! Lenient reading of objects and arrays, in one pass and over borrowed text.
 //!
-//! A derived `Deserialize` is strict in the wrong places for other people's files: one field of a wrong type
-//! or one key given twice, and the whole line is lost. It is also lax in the wrong place, for it copies. The
-//! reader here hands each member to a [`Fields`] implementation as it goes by; that implementation takes
-//! what it knows, in the laxest type it can live with (mostly [`Raw`], judged afterwards by the functions
-//! below), and lets the rest pass. Of a repeated key the last one wins, as in JavaScript.
+//! A derived `Deserialize` is too strict for files of other programs: one field of a wrong type or one repeated key, and
+//! the whole line is lost. It also copies. The reader here passes each member to a [`Fields`] implementation, which keeps
+//! the members it knows, mostly as [`Raw`] to be examined later by the functions below, and skips the rest. Of a repeated
+//! key the last value counts, as in JavaScript.
 //!
 //! ```
 //! use secateur_formats::json::fields::{Fields, Object, Raw, as_str};
@@ -73,7 +72,7 @@ pub fn object<'a, T: Fields<'a>>(raw: &'a str) -> Result<Option<T>, SyntaxError>
     read(raw).map(|Object(fields)| fields)
 }
 
-/// Answers for every kind of value but the one its user is interested in: read it, and report `$other`.
+/// Visitor methods for all kinds of values but the one of interest: they read the value and return `$other`.
 macro_rules! anything_else {
     ($other:expr; $($kind:ident: $type:ty),*) => {
         $(fn $kind<E: Error>(self, _: $type) -> Result<Self::Value, E> {
@@ -118,8 +117,8 @@ impl<'de, T: Fields<'de>> Visitor<'de> for ObjectVisitor<T> {
 
 /// A member's name, borrowed from the text if it contains no escape.
 ///
-/// Names are read as bytes: that way the parser does not insist on whole surrogate pairs. A name with half a
-/// one is nobody's known field, so it does not matter what it turns into.
+/// Names are read as bytes, so that the parser accepts lone halves of surrogate pairs. No known field has such a name, so
+/// it does not matter what it becomes.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {

@@ -1,8 +1,8 @@
 //! Where a word of JSON ends: the part of the grammar that [`walk`](super::walk) and [`read`](mod@super::read) share.
 //!
-//! A log is mostly the inside of strings, so their ends are what reading it costs. A quote is looked for many bytes
-//! at a time, and only what stands right before one says whether it is escaped: the escapes in between, of which
-//! source code is full, cost nothing.
+//! A log is mostly the inside of strings, so finding their ends is the cost of reading it. A quote is searched many bytes
+//! at a time, and only the bytes right before it decide whether it is escaped. Escapes in between, of which source code
+//! has many, cost nothing.
 
 /// The offset behind the literal that begins at `start`: behind the first quote with an even number of backslashes
 /// before it.
@@ -14,7 +14,7 @@ pub(super) fn literal_end(bytes: &[u8], start: usize) -> Option<usize> {
         let quote = find(b'"', rest)?;
         let before = rest.get(..quote)?;
         from += quote + 1;
-        // Nearly every quote is an end, and one byte tells; only behind a backslash do their rows matter.
+        // Nearly every quote is an end, which one byte shows; only behind a backslash must a run of them be counted.
         if before.last() != Some(&b'\\') {
             return Some(from);
         }
@@ -41,8 +41,8 @@ pub(super) fn plain_end(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// The first place of a byte. Names, ids and escaped quotes are not far apart, and there asking the processor for its
-/// widest registers takes longer than looking: the call costs as much as several rows.
+/// The first offset of a byte. Names, ids and escaped quotes are close to each other, and over such distances a call of a
+/// vectorised search takes longer than the search.
 #[inline]
 pub(super) fn find(byte: u8, text: &[u8]) -> Option<usize> {
     const NEAR: usize = 6;
@@ -92,7 +92,7 @@ pub(super) fn number_end(bytes: &[u8], start: usize) -> Option<usize> {
     Some(end)
 }
 
-/// Whether a byte may stand between words.
+/// Whether a byte is JSON white space.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }

@@ -29,14 +29,14 @@ use super::{number, string};
 
 mod sink;
 
-/// Whose printer. Those of languages are meant with the arguments their users give them.
+/// A way to print. Those of languages are meant with their usual arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Printer {
     /// `JSON.stringify(JSON.parse(raw))`. Lengths are UTF-16 units.
     JavaScript,
     /// `json.dumps(json.loads(raw), ensure_ascii=False)`. Lengths are code points.
     Python,
-    /// Nobody's in particular: no whitespace, no needless escapes, numbers as they were. Lengths are code points.
+    /// The shortest: no whitespace, no needless escapes, numbers unchanged. Lengths are code points.
     Compact,
 }
 
@@ -70,14 +70,14 @@ fn print_into(out: &mut impl Sink, raw: &str, printer: Printer) {
 struct Tape<'a>(Vec<(Token<'a>, usize)>);
 
 /// A container whose members are being printed.
-struct Frame<'a> {
-    members: Members<'a>,
+struct OpenContainer<'a> {
+    members: MembersLeft<'a>,
     close: &'static str,
     separator: &'static str,
 }
 
 /// What is left to print of a container: positions on the tape.
-enum Members<'a> {
+enum MembersLeft<'a> {
     Array(Range<usize>),
     Object(std::vec::IntoIter<Member<'a>>),
 }
@@ -137,13 +137,13 @@ impl<'a> Tape<'a> {
     }
 
     /// Prints a simple value, or begins a container and returns what is left of it.
-    fn print_value(&self, at: usize, out: &mut impl Sink, printer: Printer) -> Option<Frame<'a>> {
+    fn print_value(&self, at: usize, out: &mut impl Sink, printer: Printer) -> Option<OpenContainer<'a>> {
         let &(token, end) = self.0.get(at)?;
         let (members, close) = match (token, printer) {
             (Token::ObjectStart, _) => {
-                (Members::Object(self.members(at, printer).into_iter()), Token::ObjectEnd)
+                (MembersLeft::Object(self.members(at, printer).into_iter()), Token::ObjectEnd)
             }
-            (Token::ArrayStart, _) => (Members::Array(at + 1..end.saturating_sub(1)), Token::ArrayEnd),
+            (Token::ArrayStart, _) => (MembersLeft::Array(at + 1..end.saturating_sub(1)), Token::ArrayEnd),
             (Token::String(raw), _) => {
                 out.literal(raw, printer);
                 return None;
@@ -166,7 +166,7 @@ impl<'a> Tape<'a> {
             }
         };
         out.ascii(token.raw());
-        Some(Frame { members, close: close.raw(), separator: "" })
+        Some(OpenContainer { members, close: close.raw(), separator: "" })
     }
 
     /// The members of the object that begins at `start`, in the printer's order and each key once. Keys are
@@ -188,8 +188,7 @@ impl<'a> Tape<'a> {
             members.push(Member { name, key, value, order });
             at = self.0.get(value).map_or(value, |&(_, end)| end);
         }
-        // Sorting is stable: of one name, the first stands first and the last last. Both languages keep the
-        // place of the one and the value of the other.
+        // Sorting is stable. Of a repeated name, both languages keep the place of the first and the value of the last.
         members.sort_by(|one, other| one.name.cmp(&other.name));
         members.dedup_by(|later, first| {
             let same = later.name == first.name;
@@ -203,7 +202,7 @@ impl<'a> Tape<'a> {
     }
 }
 
-impl<'a> Members<'a> {
+impl<'a> MembersLeft<'a> {
     fn next(&mut self, tape: &Tape<'a>) -> Option<(Option<&'a str>, usize)> {
         match self {
             Self::Array(left) => {

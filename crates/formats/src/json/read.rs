@@ -1,10 +1,9 @@
 //! Reading a JSON text in one pass, as fast as its strings can be skipped.
 //!
-//! A reader of logs wants a few short members of each record and the place of a few long ones; everything else only
-//! has to be got past. This deserializer is made for that. What nobody asked for is passed over without recursion
-//! and without looking into strings; what is kept [`Raw`](super::Raw) is passed over the same way and handed out as
-//! its text. Strings are decoded where a type wants a string and nowhere else, and even then half a surrogate pair or
-//! a number beyond the floats is no reason to give up a record.
+//! A reader of logs needs a few short members of each record and the place of a few long ones; everything else only has to
+//! be skipped. This deserializer is made for that. What is not requested is skipped without recursion and without decoding
+//! strings; a [`Raw`](super::Raw) value is skipped in the same way and returned as its text. Strings are decoded only where
+//! a type needs a string, and half a surrogate pair or a number beyond the range of floats is not an error.
 //!
 //! ```
 //! use secateur_formats::json::{Raw, read};
@@ -18,8 +17,8 @@
 //! ```
 //!
 //! The grammar is that of [`tokens`](super::tokens): brackets, commas, words and numbers must be in their places, the
-//! inside of strings is not checked. Types may nest as deep as [`DEPTH`]; what is passed over, as deep as it likes, unless
-//! the reader is told [otherwise](Reader::passing_at_most).
+//! inside of strings is not checked. Types may nest as deep as [`DEPTH`]. What is skipped may nest to any depth, unless
+//! [`Reader::passing_at_most`] limits it.
 
 use serde::Deserialize;
 
@@ -41,23 +40,23 @@ pub enum SyntaxError {
         /// The length of the text.
         at: usize,
     },
-    /// Something stands where the grammar wants something else.
+    /// The grammar expects something else.
     #[error("expected {expected} at byte {at}")]
     Expected {
-        /// What the grammar wants.
+        /// What the grammar expects.
         expected: &'static str,
         /// Where, counted from zero.
         at: usize,
     },
-    /// Values lie too deep in each other.
+    /// Values are nested too deep.
     #[error("nested too deeply: more than {most} levels at byte {at}")]
     TooDeep {
-        /// How deep they may lie.
+        /// How deep they may be nested.
         most: usize,
-        /// Where the first bracket too many stands.
+        /// The offset of the first bracket too many.
         at: usize,
     },
-    /// The text is JSON, but not what its type wants.
+    /// The text is JSON, but not what its type expects.
     #[error("{reason}")]
     Refused {
         /// Why not.
@@ -66,7 +65,7 @@ pub enum SyntaxError {
 }
 
 impl SyntaxError {
-    /// Where in the text the mistake was noticed, in bytes, if that can be said.
+    /// The offset of the error in the text, in bytes, if it is known.
     pub fn offset(&self) -> Option<usize> {
         match self {
             Self::BreaksOff { at } | Self::Expected { at, .. } | Self::TooDeep { at, .. } => Some(*at),
@@ -74,7 +73,7 @@ impl SyntaxError {
         }
     }
 
-    /// The same mistake, noticed in a text that begins this many bytes behind another one.
+    /// The same error in a text that begins this many bytes behind another one.
     #[must_use]
     pub fn behind(mut self, bytes: usize) -> Self {
         match &mut self {
@@ -98,9 +97,9 @@ pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, SyntaxError> {
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// How deep the value at hand lies in those that are being read.
+    /// The depth of the current value.
     depth: usize,
-    /// How deep a value may nest that is passed over.
+    /// How deep a skipped value may nest.
     most: usize,
 }
 
@@ -142,7 +141,7 @@ impl<'a> Reader<'a> {
         self.at = at;
     }
 
-    /// Passes over the value at hand and gives its text.
+    /// Skips the current value and returns its text.
     ///
     /// ```
     /// use secateur_formats::json::Reader;
@@ -190,7 +189,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text between an offset behind which something was read and the place at hand.
+    /// The text between an offset that was read and the current place.
     #[inline]
     fn since(&self, start: usize) -> &'a str {
         self.text.get(start..self.at).unwrap_or_default()

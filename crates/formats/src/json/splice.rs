@@ -139,7 +139,7 @@ impl<'a> Splice<'a> {
 /// range, the edit changes nothing.
 pub fn set_member(text: &str, object: Range<usize>, key: &str, value_json: &str) -> Edit {
     let inside = text.get(object.clone()).unwrap_or_default();
-    let Some(members) = Members::of(inside, key) else {
+    let Some(members) = ObjectMembers::of(inside, key) else {
         return Edit { range: object.start..object.start, text: String::new() };
     };
     let at = |offset: usize| object.start + offset;
@@ -151,13 +151,13 @@ pub fn set_member(text: &str, object: Range<usize>, key: &str, value_json: &str)
         let start = at(members.start);
         return Edit { range: start..start, text: format!("{name}:{value_json}") };
     };
-    let Members { before_key, before_value, .. } = members;
+    let ObjectMembers { before_key, before_value, .. } = members;
     Edit { range: at(end)..at(end), text: format!(",{before_key}{name}:{before_value}{value_json}") }
 }
 
 /// What must be known of an object's members to set one. Offsets are those of the object's own text.
 #[derive(Default)]
-struct Members<'a> {
+struct ObjectMembers<'a> {
     /// Behind the opening brace.
     start: usize,
     /// The whitespace before the first name.
@@ -170,7 +170,7 @@ struct Members<'a> {
     end: Option<usize>,
 }
 
-impl<'a> Members<'a> {
+impl<'a> ObjectMembers<'a> {
     /// Looks through the object; nothing if the text is not exactly one whole object.
     fn of(object: &'a str, wanted: &str) -> Option<Self> {
         let mut walk = tokens(object);

@@ -20,7 +20,7 @@
 
 use std::borrow::Cow;
 
-use super::count::{self, Size};
+use super::count::{self, TextSize};
 use super::lexeme;
 
 /// The length of a string in the two units that matter besides bytes.
@@ -38,20 +38,20 @@ pub struct Lengths {
 /// meaningless, nothing worse.
 pub fn lengths(raw: &str) -> Lengths {
     let Some(body) = body(raw) else {
-        let size = Size::of(raw.as_bytes());
+        let size = TextSize::of(raw.as_bytes());
         return Lengths { units: size.units(), points: size.points };
     };
     let bytes = body.as_bytes();
     let (mut numeric, mut pairs, mut past) = (0, 0, 0);
     let (size, escapes) = count::tally(bytes, |at| match Escape::at(bytes, at) {
         _ if at < past => {}
-        Escape { meaning: Meaning::Unit(_), .. } => numeric += 1,
-        Escape { meaning: Meaning::Pair(_), len } => {
+        Escape { meaning: EscapeMeaning::Unit(_), .. } => numeric += 1,
+        Escape { meaning: EscapeMeaning::Pair(_), len } => {
             numeric += 2;
             pairs += 1;
             past = at + len;
         }
-        Escape { meaning: Meaning::Same | Meaning::Slash, .. } => {}
+        Escape { meaning: EscapeMeaning::Same | EscapeMeaning::Slash, .. } => {}
     });
     let units = size.units().saturating_sub(escapes + 4 * numeric);
     Lengths { units, points: units.saturating_sub(size.wide + pairs) }
@@ -59,12 +59,12 @@ pub fn lengths(raw: &str) -> Lengths {
 
 /// UTF-16 units of decoded text: what JavaScript calls its `length`.
 pub fn utf16_len(text: &str) -> u64 {
-    Size::of(text.as_bytes()).units()
+    TextSize::of(text.as_bytes()).units()
 }
 
 /// Code points of decoded text: what Python calls its `len`.
 pub fn points_len(text: &str) -> u64 {
-    Size::of(text.as_bytes()).points
+    TextSize::of(text.as_bytes()).points
 }
 
 /// The string a literal stands for, borrowed if it contains no escape; every half of a surrogate pair that
@@ -81,15 +81,15 @@ pub fn decode(raw: &str) -> Cow<'_, str> {
         text.push_str(before);
         let spelled = rest.get(before.len()..).unwrap_or_default();
         match escape.meaning {
-            Meaning::Same => match spelled.as_bytes().get(1).and_then(|&letter| short_escape(letter)) {
+            EscapeMeaning::Same => match spelled.as_bytes().get(1).and_then(|&letter| short_escape(letter)) {
                 Some(letter) => text.push(letter),
                 None => return Cow::Borrowed(raw),
             },
-            Meaning::Slash => text.push('/'),
-            Meaning::Unit(unit) => {
+            EscapeMeaning::Slash => text.push('/'),
+            EscapeMeaning::Unit(unit) => {
                 text.push(char::from_u32(unit.into()).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
-            Meaning::Pair(letter) => text.push(letter),
+            EscapeMeaning::Pair(letter) => text.push(letter),
         }
         rest = spelled.get(escape.len..).unwrap_or_default();
     }
@@ -118,9 +118,9 @@ pub fn slice_units(text: &str, start: u64, end: u64, halves: Halves) -> Cow<'_, 
     if start >= end {
         return Cow::Borrowed("");
     }
-    let from = Place::of(text, start);
+    let from = UnitOffset::of(text, start);
     let tail = text.get(from.byte..).unwrap_or_default();
-    let to = Place::of(tail, end - start + u64::from(from.half));
+    let to = UnitOffset::of(tail, end - start + u64::from(from.half));
     // Only a code point of four bytes can be cut in two.
     let whole = tail.get(if from.half { 4 } else { 0 }..to.byte).unwrap_or_default();
     if halves == Halves::Omit || !(from.half || to.half) {
@@ -131,19 +131,19 @@ pub fn slice_units(text: &str, start: u64, end: u64, halves: Halves) -> Cow<'_, 
 }
 
 /// Where an offset in UTF-16 units lies.
-struct Place {
+struct UnitOffset {
     /// The start of the code point the offset points at or into.
     byte: usize,
     /// Whether it points into it: one of its two units lies before.
     half: bool,
 }
 
-impl Place {
+impl UnitOffset {
     fn of(text: &str, units: u64) -> Self {
         const BLOCK: usize = 1024;
         let (mut byte, mut left) = (0, units);
         for block in text.as_bytes().chunks(BLOCK) {
-            let held = Size::of(block).units();
+            let held = TextSize::of(block).units();
             if held > left {
                 break;
             }
@@ -181,15 +181,15 @@ pub(super) struct Escape {
     /// How many bytes it is spelled in, backslash included; both halves of a pair together.
     pub(super) len: usize,
     /// What it stands for.
-    pub(super) meaning: Meaning,
+    pub(super) meaning: EscapeMeaning,
 }
 
 /// What an escape stands for, as far as its printed form depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum EscapeMeaning {
     /// A short escape that every printer writes just so; also a broken one, which is left alone.
     Same,
-    /// `\/`, which nobody prints.
+    /// `\/`, which no printer writes.
     Slash,
     /// `\uXXXX`: one unit, half of a surrogate pair only if the other half is missing.
     Unit(u16),
@@ -204,15 +204,15 @@ impl Escape {
         let (len, meaning) = match spelled.get(1) {
             Some(b'u') => match unit(spelled) {
                 Some(high) => match pair(high, spelled.get(6..).unwrap_or_default()) {
-                    Some(letter) => (12, Meaning::Pair(letter)),
-                    None => (6, Meaning::Unit(high)),
+                    Some(letter) => (12, EscapeMeaning::Pair(letter)),
+                    None => (6, EscapeMeaning::Unit(high)),
                 },
-                None => (2, Meaning::Same),
+                None => (2, EscapeMeaning::Same),
             },
-            Some(b'/') => (2, Meaning::Slash),
+            Some(b'/') => (2, EscapeMeaning::Slash),
             // The first byte of a longer letter is left to the text that follows.
-            Some(letter) => (1 + usize::from(letter.is_ascii()), Meaning::Same),
-            None => (1, Meaning::Same),
+            Some(letter) => (1 + usize::from(letter.is_ascii()), EscapeMeaning::Same),
+            None => (1, EscapeMeaning::Same),
         };
         Self { len, meaning }
     }

@@ -60,7 +60,7 @@ impl<'a> Token<'a> {
 
 /// Walks over the tokens of a JSON text.
 pub fn tokens(text: &str) -> Tokens<'_> {
-    Tokens { text, at: 0, open: Vec::new(), next: Next::Value }
+    Tokens { text, at: 0, open: Vec::new(), next: Expected::Value }
 }
 
 /// The tokens of a text with their byte offsets. See [`tokens`].
@@ -68,19 +68,19 @@ pub fn tokens(text: &str) -> Tokens<'_> {
 pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
-    open: Vec<Bracket>,
-    next: Next,
+    open: Vec<OpenBracket>,
+    next: Expected,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bracket {
+enum OpenBracket {
     Object,
     Array,
 }
 
 /// What the grammar allows at the current place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum Expected {
     Value,
     ValueOrEnd,
     Key,
@@ -98,8 +98,8 @@ impl<'a> Iterator for Tokens<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let token = self.advance();
-        if token.is_none() && self.next != Next::Nothing {
-            self.next = Next::Broken;
+        if token.is_none() && self.next != Expected::Nothing {
+            self.next = Expected::Broken;
         }
         token
     }
@@ -109,30 +109,30 @@ impl<'a> Tokens<'a> {
     /// Whether the walk has come to the end of one whole value with nothing but whitespace behind it.
     pub fn is_complete(&self) -> bool {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        self.next == Next::Nothing && rest.iter().copied().all(is_space)
+        self.next == Expected::Nothing && rest.iter().copied().all(is_space)
     }
 
     fn advance(&mut self) -> Option<(usize, Token<'a>)> {
         loop {
             let first = self.peek()?;
             match (self.next, first) {
-                (Next::Nothing | Next::Broken, _) => return None,
-                (Next::Colon, b':') => self.pass(Next::Value),
-                (Next::CommaOrEnd, b',') => {
+                (Expected::Nothing | Expected::Broken, _) => return None,
+                (Expected::Colon, b':') => self.pass(Expected::Value),
+                (Expected::CommaOrEnd, b',') => {
                     let inside = self.open.last()?;
-                    self.pass(if *inside == Bracket::Object { Next::Key } else { Next::Value });
+                    self.pass(if *inside == OpenBracket::Object { Expected::Key } else { Expected::Value });
                 }
-                (Next::CommaOrEnd | Next::KeyOrEnd, b'}') => {
-                    return self.close(Bracket::Object, Token::ObjectEnd);
+                (Expected::CommaOrEnd | Expected::KeyOrEnd, b'}') => {
+                    return self.close(OpenBracket::Object, Token::ObjectEnd);
                 }
-                (Next::CommaOrEnd | Next::ValueOrEnd, b']') => {
-                    return self.close(Bracket::Array, Token::ArrayEnd);
+                (Expected::CommaOrEnd | Expected::ValueOrEnd, b']') => {
+                    return self.close(OpenBracket::Array, Token::ArrayEnd);
                 }
-                (Next::Key | Next::KeyOrEnd, b'"') => {
+                (Expected::Key | Expected::KeyOrEnd, b'"') => {
                     let literal = self.literal()?;
-                    return Some(self.take(Token::Key(literal), Next::Colon));
+                    return Some(self.take(Token::Key(literal), Expected::Colon));
                 }
-                (Next::Value | Next::ValueOrEnd, _) => return self.value(first),
+                (Expected::Value | Expected::ValueOrEnd, _) => return self.value(first),
                 _ => return None,
             }
         }
@@ -147,12 +147,12 @@ impl<'a> Tokens<'a> {
     }
 
     /// Passes over a comma or a colon.
-    fn pass(&mut self, next: Next) {
+    fn pass(&mut self, next: Expected) {
         self.at += 1;
         self.next = next;
     }
 
-    fn take(&mut self, token: Token<'a>, next: Next) -> (usize, Token<'a>) {
+    fn take(&mut self, token: Token<'a>, next: Expected) -> (usize, Token<'a>) {
         let at = self.at;
         self.at += token.raw().len();
         self.next = next;
@@ -162,12 +162,12 @@ impl<'a> Tokens<'a> {
     fn value(&mut self, first: u8) -> Option<(usize, Token<'a>)> {
         let token = match first {
             b'{' => {
-                self.open.push(Bracket::Object);
-                return Some(self.take(Token::ObjectStart, Next::KeyOrEnd));
+                self.open.push(OpenBracket::Object);
+                return Some(self.take(Token::ObjectStart, Expected::KeyOrEnd));
             }
             b'[' => {
-                self.open.push(Bracket::Array);
-                return Some(self.take(Token::ArrayStart, Next::ValueOrEnd));
+                self.open.push(OpenBracket::Array);
+                return Some(self.take(Token::ArrayStart, Expected::ValueOrEnd));
             }
             b'"' => Token::String(self.literal()?),
             b't' => self.word(Token::True)?,
@@ -179,7 +179,7 @@ impl<'a> Tokens<'a> {
         Some(self.take(token, next))
     }
 
-    fn close(&mut self, bracket: Bracket, token: Token<'a>) -> Option<(usize, Token<'a>)> {
+    fn close(&mut self, bracket: OpenBracket, token: Token<'a>) -> Option<(usize, Token<'a>)> {
         if self.open.last() != Some(&bracket) {
             return None;
         }
@@ -188,8 +188,8 @@ impl<'a> Tokens<'a> {
         Some(self.take(token, next))
     }
 
-    fn after_value(&self) -> Next {
-        if self.open.is_empty() { Next::Nothing } else { Next::CommaOrEnd }
+    fn after_value(&self) -> Expected {
+        if self.open.is_empty() { Expected::Nothing } else { Expected::CommaOrEnd }
     }
 
     fn rest(&self) -> &'a str {

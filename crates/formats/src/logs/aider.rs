@@ -15,7 +15,7 @@ use secateur::{MessageFacts, MessageIx, PartFacts, PartKind, Role};
 
 use crate::cut::Spot;
 use crate::draft::TranscriptDraft;
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::sizes;
 use crate::spec::{Cutting, FormatReader, FormatSpec};
 
@@ -65,7 +65,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
 fn matches(probe: &Probe<'_>) -> bool {
     // An excerpt of a history may lack the header; then the line with the cost of a response identifies it.
     let begins = |with: &str| probe.text.lines().any(|line| line.starts_with(with));
-    probe.shape == Shape::Text && (begins(HEADER) || (begins("> Tokens: ") && begins(USER)))
+    probe.shape == TextShape::Text && (begins(HEADER) || (begins("> Tokens: ") && begins(USER)))
 }
 
 /// Reads a history.

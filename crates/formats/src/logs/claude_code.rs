@@ -21,7 +21,7 @@ use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::{each, object};
 use crate::json::{Object, Raw, SyntaxError, read};
 use crate::lines::LineReader;
-use crate::probe::{Probe, ProbedRecord, Shape};
+use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::tables::{Map, Set};
 use record::{ClaudeBlock, ClaudeCleared, ClaudeCompaction, ClaudePreserved, ClaudeRecord, usage};
@@ -33,7 +33,8 @@ pub(super) const SPEC: FormatSpec =
 
 /// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
-    (probe.shape == Shape::Lines && probe.any(is_own)) || (probe.shape == Shape::Object && is_own(&probe.top))
+    (probe.shape == TextShape::Lines && probe.any(is_own))
+        || (probe.shape == TextShape::Object && is_own(&probe.top))
 }
 
 fn is_own(record: &ProbedRecord) -> bool {

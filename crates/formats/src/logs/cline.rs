@@ -12,7 +12,7 @@ use crate::document::read_document;
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::Raw;
 use crate::json::fields::{each, object, raw_fields};
-use crate::probe::{Probe, ProbedRecord, Shape};
+use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 
 pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
@@ -24,7 +24,7 @@ fn matches(probe: &Probe<'_>) -> bool {
             && matches!(message.starts("content"), Some('[' | '"'))
     };
     match probe.shape {
-        Shape::Object => {
+        TextShape::Object => {
             let top = &probe.top;
             top.has("messages")
                 && (top.has("sessionId") || top.has("system_prompt"))
@@ -32,7 +32,7 @@ fn matches(probe: &Probe<'_>) -> bool {
                 && probe.first(is_message)
         }
         // OpenClaw has the same roles, but other types of blocks for calls and results.
-        Shape::Array => {
+        TextShape::Array => {
             let has_blocks =
                 |message: &ProbedRecord| message.has_type("tool_use") || message.has_type("tool_result");
             probe.first(is_message) && probe.any(has_blocks) && probe.records.iter().all(is_message)

@@ -21,7 +21,7 @@ use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::{each, object};
 use crate::json::{Object, Raw, SyntaxError, read};
 use crate::lines::LineReader;
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
 use record::{CodexInfo, CodexItem, CodexRecord, instructions, usage};
@@ -34,7 +34,7 @@ fn matches(probe: &Probe<'_>) -> bool {
     let kinds = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"];
     let is_own = |kind: Option<&str>| kind.is_some_and(|kind| kinds.contains(&kind));
     let any = probe.any(|record| record.starts("payload") == Some('{') && is_own(record.text("type")));
-    any || (probe.shape == Shape::Object && probe.top.has("payload") && is_own(probe.top.text("type")))
+    any || (probe.shape == TextShape::Object && probe.top.has("payload") && is_own(probe.top.text("type")))
 }
 
 /// Reads the log record by record.

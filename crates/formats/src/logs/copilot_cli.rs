@@ -16,7 +16,7 @@ use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::{is_null, object, raw_fields};
 use crate::json::{Each, Fields, Object, Raw, SyntaxError};
 use crate::lines::LineReader;
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
 
@@ -25,7 +25,7 @@ pub(super) const SPEC: FormatSpec =
 
 /// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
-    probe.shape == Shape::Lines
+    probe.shape == TextShape::Lines
         && probe.any(|record| {
             record.text("type").is_some_and(|kind| kind.contains('.'))
                 && record.starts("data") == Some('{')

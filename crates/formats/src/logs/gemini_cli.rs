@@ -16,7 +16,7 @@ use crate::document::{element_ranges, read_document};
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Each, Fields, Object, Raw};
-use crate::probe::{Probe, ProbedRecord, Shape};
+use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
 
@@ -26,12 +26,12 @@ pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Who
 fn matches(probe: &Probe<'_>) -> bool {
     let is_session = |record: &ProbedRecord| record.has("sessionId") && record.has("projectHash");
     match probe.shape {
-        Shape::Object => {
+        TextShape::Object => {
             let is_gemini = |message: &ProbedRecord| message.text("type") == Some("gemini");
             probe.top.has("messages")
                 && (is_session(&probe.top) || (probe.top.has("sessionId") && probe.any(is_gemini)))
         }
-        Shape::Lines => probe.first(is_session),
+        TextShape::Lines => probe.first(is_session),
         _ => false,
     }
 }

@@ -13,7 +13,7 @@ use crate::document::{read_lines, read_list};
 use crate::draft::TranscriptDraft;
 use crate::json::fields::raw_fields;
 use crate::json::{Edit, Raw, encode};
-use crate::probe::{Probe, ProbedRecord, Shape};
+use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::sizes;
 use crate::spec::{Cutting, FormatReader, FormatSpec};
 use crate::warning::Warning;
@@ -27,7 +27,7 @@ fn matches(probe: &Probe<'_>) -> bool {
         event.text("type").is_some_and(|kind| kind.contains('.')) && !event.has("role")
     };
     // A single event is a log of one line.
-    probe.first(is_event) || (probe.shape == Shape::Object && is_event(&probe.top))
+    probe.first(is_event) || (probe.shape == TextShape::Object && is_event(&probe.top))
 }
 
 /// Reads the events of a session; what cannot be read is skipped with a warning.

@@ -12,7 +12,7 @@ use crate::document::{element_ranges, read_list};
 use crate::draft::TranscriptDraft;
 use crate::json::fields::{object, raw_fields};
 use crate::json::{Edit, Raw, encode, utf16_len};
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::sizes;
 use crate::spec::{Cutting, FormatReader, FormatSpec};
 
@@ -24,7 +24,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
 /// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     // An object with messages is a request instead.
-    probe.shape == Shape::Array && probe.first(|message| message.has("role"))
+    probe.shape == TextShape::Array && probe.first(|message| message.has("role"))
 }
 
 /// Reads the messages of a session; what cannot be read is skipped with a warning.

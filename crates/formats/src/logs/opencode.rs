@@ -19,7 +19,7 @@ use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::object;
 use crate::json::{Edit, Raw, encode, set_member};
 use crate::origin::Origin;
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::spec::{Cutting, FormatReader, FormatSpec};
 pub(super) use record::usage;
 use record::{
@@ -32,7 +32,7 @@ pub(super) const SPEC: FormatSpec =
 
 /// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
-    (probe.shape == Shape::Object && probe.top.has("info") && probe.top.has("messages"))
+    (probe.shape == TextShape::Object && probe.top.has("info") && probe.top.has("messages"))
         || (probe.is_list() && probe.first(|message| message.has("info") && message.has("parts")))
 }
 

@@ -15,7 +15,7 @@ use crate::document::{read_lines, read_list, read_list_under};
 use crate::draft::TranscriptDraft;
 use crate::json::Raw;
 use crate::json::fields::{object, raw_fields};
-use crate::probe::{Probe, ProbedRecord, Shape};
+use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
 use crate::warning::Warning;
@@ -38,13 +38,13 @@ fn matches(probe: &Probe<'_>) -> bool {
         let is_new = event.text("kind").is_some_and(is_kind) && event.has("timestamp");
         event.text("source").is_some() && (is_old || is_new)
     };
-    probe.shape != Shape::Text && (probe.any(is_event) || is_event(&probe.top))
+    probe.shape != TextShape::Text && (probe.any(is_event) || is_event(&probe.top))
 }
 
 /// Whether the text is one document with a list; lines of many such documents are another format.
 fn is_document(probe: &Probe<'_>) -> bool {
     let has_list = LISTS.iter().any(|list| probe.top.starts(list) == Some('['));
-    matches!(probe.shape, Shape::Object | Shape::Lines) && probe.records.len() <= 1 && has_list
+    matches!(probe.shape, TextShape::Object | TextShape::Lines) && probe.records.len() <= 1 && has_list
 }
 
 /// Whether this is how the SDK names its events.

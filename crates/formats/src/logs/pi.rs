@@ -20,7 +20,7 @@ use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::{each, object};
 use crate::json::{Object, Raw, SyntaxError};
 use crate::lines::LineReader;
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
 use record::{PiBlock, PiMessage, PiPruning, PiRecord, usage};
@@ -31,7 +31,7 @@ pub(super) const SPEC: FormatSpec =
 
 /// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
-    probe.shape == Shape::Lines
+    probe.shape == TextShape::Lines
         && probe.any(|record| match record.text("type") {
             Some("session") => record.has("timestamp") && record.has("id"),
             Some("message") => record.starts("message") == Some('{'),

@@ -15,7 +15,7 @@ use crate::document::{element_ranges, read_list_under};
 use crate::draft::{ToolResult, TranscriptDraft};
 use crate::json::Raw;
 use crate::json::fields::{object, raw_fields};
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 
 pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
@@ -26,7 +26,7 @@ fn matches(probe: &Probe<'_>) -> bool {
     let (history, steps) = (top.starts("history") == Some('['), top.starts("trajectory") == Some('['));
     // In other formats, a trajectory is a list of events with a source each.
     let is_steps = || probe.text.contains("\"response\"") && !probe.text.contains("\"source\"");
-    matches!(probe.shape, Shape::Object | Shape::Lines)
+    matches!(probe.shape, TextShape::Object | TextShape::Lines)
         && probe.records.len() <= 1
         && ((history && (steps || top.has("info") || top.has("environment"))) || (steps && is_steps()))
 }

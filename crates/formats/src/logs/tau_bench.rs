@@ -14,14 +14,14 @@ use crate::document::read_list;
 use crate::draft::{ToolResult, TranscriptDraft};
 use crate::json::fields::raw_fields;
 use crate::json::{Each, Fields, Object, Raw};
-use crate::probe::{Probe, Shape};
+use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 
 pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Many(read));
 
 /// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
-    let is_array = probe.shape == Shape::Array;
+    let is_array = probe.shape == TextShape::Array;
     is_array
         && probe.first(|run| run.starts("traj") == Some('[') && (run.has("task_id") || run.has("reward")))
 }

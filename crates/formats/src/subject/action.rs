@@ -1,22 +1,21 @@
-//! Commands of an agent that speaks in lines of text, as SWE-agent does.
+//! Commands of an agent that acts by lines of text, as SWE-agent does.
 //!
 //! Such a line is a command for the agent's own file viewer (`open "src/a.rs" 10`, `edit 3:7` with the new text on the
-//! lines below it) or else one for a shell. The viewer remembers which file is open; whoever looks at one line alone
-//! does not know it.
+//! lines below it) or one for a shell. The viewer knows which file is open; a single line does not show that.
 
 use secateur::{LineRange, ToolClass};
 
-use super::words::{Token, Words};
+use super::words::{ShellToken, Words};
 use super::{About, Subject, path};
 
 /// How many lines the viewer shows.
 const WINDOW: u32 = 100;
 
-/// What a line is about, if it is a command of the viewer.
+/// The subject of a line, if it is a command of the viewer.
 pub(super) fn judge(line: &str, cwd: Option<&str>) -> Option<Subject> {
     let first = line.trim().lines().next()?;
     let mut words = Words { rest: first }.map_while(|token| match token {
-        Token::Word(word) => Some(word.text),
+        ShellToken::Word(word) => Some(word.text),
         _ => None,
     });
     let file = |path: Option<String>, lines| {

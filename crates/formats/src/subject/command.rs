@@ -1,19 +1,18 @@
-//! What a command line is about.
+//! The subject of a command line.
 //!
-//! Only what is plain on its face is told apart: one pipeline that shows a file, one command that searches, an edit in
-//! place, a patch. A step into a directory before it and a shell around it are looked through. Anything else is a
-//! command and its own subject.
+//! Only simple commands are recognised: a pipeline that shows a file, a command that searches, an edit in place, a patch.
+//! A preceding change of directory and an enclosing shell are removed first. Any other command is its own subject.
 
 use secateur::{LineRange, ToolClass};
 
-use super::words::{Spelling, Token, Word, Words, pipeline};
+use super::words::{ShellToken, Word, WordSpelling, Words, pipeline};
 use super::{About, Subject, input, patch, path, read};
 
-/// What a command line is about that is spelled as a JSON string. Only its beginning is decoded.
+/// The subject of a command line in a JSON string. Only its beginning is decoded.
 pub(super) fn judge_raw(raw: &str, cwd: Option<&str>) -> Subject {
     let line = input::beginning(raw);
     let mut subject = judge(&line, cwd);
-    // A long patch goes on behind the part that was decoded.
+    // A long patch continues behind the part that was decoded.
     if subject.class == ToolClass::Edit && patch::is_in(&line) {
         let (_, directory) = entered(&line, cwd);
         let about = patch::about(patch::escaped(raw), directory.as_deref().or(cwd));
@@ -24,10 +23,9 @@ pub(super) fn judge_raw(raw: &str, cwd: Option<&str>) -> Subject {
     subject
 }
 
-/// What a command is about whose words are given one by one.
+/// The subject of a command given as a list of words.
 ///
-/// Some agents list commands where others list words. A list whose every element has a blank in it is one of
-/// commands.
+/// Some agents list commands instead of words. A list whose elements all contain a blank is a list of commands.
 pub(super) fn judge_words<T: AsRef<str>>(words: &[T], cwd: Option<&str>) -> Subject {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match *words {
@@ -42,7 +40,7 @@ pub(super) fn judge_words<T: AsRef<str>>(words: &[T], cwd: Option<&str>) -> Subj
     }
 }
 
-/// What a command line is about.
+/// The subject of a command line.
 pub(super) fn judge(line: &str, cwd: Option<&str>) -> Subject {
     let unwrapped = unwrapped(line.trim());
     let line = unwrapped.as_deref().unwrap_or(line).trim();
@@ -54,7 +52,7 @@ pub(super) fn judge(line: &str, cwd: Option<&str>) -> Subject {
 /// The command inside `bash -lc '…'`, if that is all there is.
 fn unwrapped(line: &str) -> Option<String> {
     let mut inner: Option<String> = None;
-    // Nobody wraps for fun more often than this.
+    // More levels of shells do not occur.
     for _ in 0..3 {
         let line = inner.as_deref().unwrap_or(line);
         if !is_shell(line.split([' ', '\t']).next()?) {
@@ -86,14 +84,14 @@ fn runs_text(flag: &str) -> bool {
 fn entered<'a>(line: &'a str, cwd: Option<&str>) -> (&'a str, Option<String>) {
     let step = || {
         let mut words = Words { rest: line.strip_prefix("cd").filter(|rest| rest.starts_with([' ', '\t']))? };
-        let Some(Token::Word(to)) = words.next() else { return None };
+        let Some(ShellToken::Word(to)) = words.next() else { return None };
         let directory = path::directory(to.literal()?, cwd);
-        (words.next()? == Token::Then).then_some((words.rest.trim_start(), directory))
+        (words.next()? == ShellToken::Then).then_some((words.rest.trim_start(), directory))
     };
     step().unwrap_or((line, None))
 }
 
-/// What a command is about that is one of the plain ones; `whole` is the line it was found in.
+/// The subject of a simple command; `whole` is the line that it was found in.
 fn plain(command: &str, cwd: Option<&str>, whole: &str) -> Option<Subject> {
     let program = command.split(|letter: char| letter.is_whitespace() || letter == '<').next()?;
     match program {
@@ -102,7 +100,7 @@ fn plain(command: &str, cwd: Option<&str>, whole: &str) -> Option<Subject> {
         }
         "cat" | "nl" | "head" | "tail" | "sed" => {}
         _ if SEARCHES.contains(&program) || program == "git" => {}
-        // Most commands end here, before anybody takes them apart.
+        // Most commands end here, before they are split into words.
         _ => return None,
     }
     let stages = pipeline(command)?;
@@ -126,7 +124,7 @@ const SEARCHES: [&str; 11] =
 
 /// Whether a command does nothing but search.
 fn searches(words: &[Word]) -> bool {
-    if words.iter().any(|word| word.spelling == Spelling::Substitution) {
+    if words.iter().any(|word| word.spelling == WordSpelling::Substitution) {
         return false;
     }
     let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
@@ -161,7 +159,7 @@ fn edited_in_place(words: &[Word]) -> Option<&[Word]> {
             }
             "-i" => {
                 in_place = true;
-                // Elsewhere than on Linux the suffix of the copy is a word of its own, and mostly empty.
+                // Except on Linux, the suffix of the copy is a word of its own, and mostly empty.
                 if rest.first().is_some_and(|suffix| suffix.text.is_empty()) {
                     rest = rest.get(1..)?;
                 }
@@ -175,7 +173,7 @@ fn edited_in_place(words: &[Word]) -> Option<&[Word]> {
     (in_place && !files.is_empty()).then_some(files)
 }
 
-/// A word as one would type it.
+/// A word with the quotes that a shell needs.
 fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,+@%~".contains(&byte);
     if !word.is_empty() && word.bytes().all(plain) {

@@ -1,8 +1,8 @@
-//! The members of an input that tell what a call is about.
+//! The members of an input that hold the subject of a call.
 //!
-//! The same thing has many names: `file_path`, `filePath`, `path`. One set of members is enough for all tools, for no
-//! tool uses one of the names for something else. Values stay raw until they are wanted; what an edit puts in place of
-//! what never is.
+//! The same member has many names: `file_path`, `filePath`, `path`. One set of members is enough for all tools, because
+//! no tool uses one of the names for something else. Values stay raw until they are needed; the texts of an edit never
+//! are.
 
 use std::borrow::Cow;
 
@@ -16,9 +16,9 @@ use crate::json::string;
 /// How much of a text is decoded: two thousand characters take at most twelve bytes each.
 const BEGINNING: usize = 32 * 1024;
 
-/// What is known of an input.
+/// The members of an input that matter.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Input<'a> {
+pub(super) struct CallInput<'a> {
     path: Option<Raw<'a>>,
     paths: Option<Raw<'a>>,
     offset: Option<Raw<'a>>,
@@ -32,7 +32,7 @@ pub(super) struct Input<'a> {
     directory: Option<Raw<'a>>,
 }
 
-impl<'a> Fields<'a> for Input<'a> {
+impl<'a> Fields<'a> for CallInput<'a> {
     fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let member = match key {
             "file_path" | "filePath" | "path" | "absolute_path" | "absolutePath" | "notebook_path"
@@ -59,8 +59,8 @@ impl<'a> Fields<'a> for Input<'a> {
     }
 }
 
-impl Input<'_> {
-    /// Whether an editor is only asked to show a file.
+impl CallInput<'_> {
+    /// Whether an editor only shows a file.
     pub(super) fn is_view(&self) -> bool {
         self.command.is_some_and(|command| command.text() == "\"view\"")
     }
@@ -76,7 +76,7 @@ impl Input<'_> {
         let mut paths = Vec::new();
         let list = self.paths.map_or("[]", Raw::text);
         each(list, |entry| {
-            let file = fields::object::<Input<'_>>(entry.text()).ok().flatten();
+            let file = fields::object::<CallInput<'_>>(entry.text()).ok().flatten();
             let spelled = file.map_or(Some(entry), |file| file.path).and_then(Raw::as_str);
             lines = file.map_or(LineRange::ALL, |file| file.lines());
             paths.extend(spelled.and_then(|spelled| path::normal(&spelled, cwd)));
@@ -93,7 +93,7 @@ impl Input<'_> {
             return patch::about(patch::escaped(patch.text()), cwd);
         }
         let Self { paths, .. } = *self;
-        Input { paths, ..Input::default() }.read(cwd)
+        CallInput { paths, ..CallInput::default() }.read(cwd)
     }
 
     /// The command that is run.
@@ -110,7 +110,7 @@ impl Input<'_> {
         command::judge_words(&words, cwd)
     }
 
-    /// The lines that are asked for. Ends before the start and other nonsense mean all lines.
+    /// The requested lines. Invalid ranges mean all lines.
     fn lines(&self) -> LineRange {
         let number = |member: Option<Raw<'_>>| member.and_then(Raw::as_i64);
         if let Some(range) = self.range {
@@ -142,7 +142,7 @@ fn between(first: Option<i64>, last: Option<i64>) -> LineRange {
     LineRange { first, last: last.unwrap_or(LineRange::END) }
 }
 
-/// A number of lines; none are fewer than none.
+/// A number of lines, at least zero.
 fn narrow(number: i64) -> u32 {
     u32::try_from(number.max(0)).unwrap_or(u32::MAX)
 }
@@ -160,10 +160,10 @@ fn selector(spelled: &str) -> (&str, Option<LineRange>) {
     select().map_or((spelled, None), |(path, lines)| (path, Some(lines)))
 }
 
-/// Hands over the elements of a raw array; nothing of anything else.
+/// Passes the elements of a raw array to `sink`; none if it is something else.
 fn each<'a>(raw: &'a str, sink: impl FnMut(Raw<'a>)) {
     if raw.starts_with('[') {
-        // What came before a mistake was handed over; more cannot be had.
+        // Elements before a syntax error were passed on.
         _ = fields::each(raw, sink);
     }
 }
@@ -177,13 +177,13 @@ pub(super) fn holds_object(raw: &str) -> bool {
     rest.starts_with('{')
 }
 
-/// The decoded beginning of a raw string: all of it, unless it is longer than anybody looks at.
+/// The decoded beginning of a raw string; all of it unless it is very long.
 pub(super) fn beginning(raw: &str) -> Cow<'_, str> {
     if raw.len() <= BEGINNING {
         return string::decode(raw);
     }
     let mut head = raw.get(..raw.floor_char_boundary(BEGINNING)).unwrap_or_default();
-    // No escape may be cut in two. The last backslash begins one unless another backslash escapes it.
+    // Escapes must not be split. The last backslash begins one unless another backslash escapes it.
     if let Some(at) = head.rfind('\\').filter(|at| at + 12 > head.len()) {
         let before = head.get(..at).unwrap_or_default();
         if before.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0 {

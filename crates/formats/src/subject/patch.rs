@@ -10,10 +10,10 @@ use secateur::LineRange;
 use super::{About, path};
 use crate::json::string;
 
-/// What the lines begin with that name a file.
+/// The beginnings of lines that name a file.
 const HEADERS: [&str; 4] = ["Update File: ", "Add File: ", "Delete File: ", "Move to: "];
 
-/// What all those lines begin with.
+/// The common beginning of those lines.
 const MARK: &str = "*** ";
 
 /// Whether there is a patch of this kind in the text, escaped or not.
@@ -58,7 +58,7 @@ pub(super) fn plain(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     )
 }
 
-/// Wherever the mark is: what stands before it, and what behind it.
+/// The text before and after each occurrence of the mark.
 fn marked(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices(MARK).filter_map(|(at, mark)| Some((text.get(..at)?, text.get(at + mark.len()..)?)))
 }

@@ -1,16 +1,16 @@
 //! One spelling for each path.
 //!
-//! Two calls are about the same file only if somebody can tell, and agents write `./src/a.rs`, `src//a.rs`,
-//! `/home/me/src/a.rs` and `file:///home/me/src/a.rs` within one session. Paths are made alike by their text alone.
-//! The files are on another machine, or gone; links cannot be followed.
+//! Agents write `./src/a.rs`, `src//a.rs`, `/home/me/src/a.rs` and `file:///home/me/src/a.rs` within one session. Paths
+//! are normalised by their text alone, so that calls about one file have one subject. The files may be on another machine,
+//! or gone, so links cannot be followed.
 
-/// Paths longer than this are no paths.
+/// Longer texts are not paths.
 const LONGEST: usize = 4096;
 
-/// The path in its one spelling, joined to the directory if it is relative and the directory is not; nothing if it is
-/// blank or no path.
+/// The normalised path, joined to the directory if it is relative and the directory is not; `None` if it is blank or not
+/// a path.
 ///
-/// Spelling a path that was spelled here changes nothing.
+/// Normalising a path twice changes nothing.
 pub(super) fn normal(path: &str, cwd: Option<&str>) -> Option<String> {
     if path.len() > LONGEST {
         return None;
@@ -20,7 +20,7 @@ pub(super) fn normal(path: &str, cwd: Option<&str>) -> Option<String> {
     }
     let cwd = cwd.map(bare).filter(|cwd| cwd.len() <= LONGEST && is_rooted(cwd));
     let mut spelled = once(path, cwd)?;
-    // A step can uncover something that the one before it is for: `./"a"`. From the second round on no path grows.
+    // A step can uncover work for an earlier one: `./"a"`. From the second round on, no path grows.
     for _ in 0..LONGEST {
         if is_normal(&spelled) {
             break;
@@ -34,7 +34,7 @@ pub(super) fn normal(path: &str, cwd: Option<&str>) -> Option<String> {
     Some(spelled)
 }
 
-/// Whether nothing would change about an absolute path. Most paths are such ones, and there are very many.
+/// Whether an absolute path is normalised already, as most are.
 fn is_normal(path: &str) -> bool {
     let Some(rest) = path.strip_prefix('/') else { return false };
     !has_drive(rest)
@@ -90,12 +90,12 @@ fn is_windows(path: &str) -> bool {
     has_drive(path) || path.starts_with("\\\\")
 }
 
-/// Whether a path stands for itself wherever one is.
+/// Whether a path does not depend on the working directory.
 fn is_rooted(path: &str) -> bool {
     path.starts_with(['/', '~']) || is_windows(path)
 }
 
-/// Without `.`, empty names and those that `..` takes back. What lies above the home of somebody is not known.
+/// The path without `.`, empty names and `..`. What lies above a home folder is not known.
 fn resolved(path: &str) -> String {
     let absolute = path.starts_with('/') || has_drive(path);
     let mut names: Vec<&str> = Vec::new();

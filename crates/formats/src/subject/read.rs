@@ -1,4 +1,4 @@
-//! Commands that do nothing but show a file: `cat`, `nl`, `head`, `tail`, `sed -n`, alone or one behind the other.
+//! Commands that only show a file: `cat`, `nl`, `head`, `tail`, `sed -n`, alone or in a pipeline.
 //!
 //! The first command of such a pipeline names the file, each later one picks some of the lines that reach it.
 
@@ -7,16 +7,16 @@ use secateur::LineRange;
 use super::words::Word;
 use super::{About, path};
 
-/// What a pipeline shows, if showing is all that it does.
+/// What a pipeline shows, if it does nothing else.
 pub(super) fn shown(stages: &[Vec<Word>], cwd: Option<&str>) -> Option<About> {
     let (source, filters) = stages.split_first()?;
-    let Stage { files, pick } = stage(source)?;
+    let PipelineStage { files, pick } = stage(source)?;
     let mut lines = pick.of(LineRange::ALL);
     let paths: Option<Vec<_>> = files.into_iter().map(|file| path::normal(file, cwd)).collect();
     let paths = paths.filter(|paths| !paths.is_empty())?;
     for filter in filters {
-        let Stage { files, pick } = stage(filter)?;
-        // A filter that names a file does not listen to what comes before it.
+        let PipelineStage { files, pick } = stage(filter)?;
+        // A filter that names a file ignores its input.
         if !files.is_empty() {
             return None;
         }
@@ -25,22 +25,22 @@ pub(super) fn shown(stages: &[Vec<Word>], cwd: Option<&str>) -> Option<About> {
     Some(About::files(paths, lines))
 }
 
-/// One command: the files it names, and which lines it lets through.
-struct Stage<'a> {
+/// One command: the files that it names, and the lines that it selects.
+struct PipelineStage<'a> {
     files: Vec<&'a str>,
-    pick: Pick,
+    pick: LineSelection,
 }
 
-/// Which lines get through.
+/// The lines that a command selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pick {
-    /// A part, counted from the first line that comes in.
+enum LineSelection {
+    /// A range, counted from the first line of the input.
     Part(LineRange),
-    /// The last so many.
+    /// This many lines at the end.
     Last(u32),
 }
 
-impl Pick {
+impl LineSelection {
     fn of(self, lines: LineRange) -> LineRange {
         match self {
             Self::Part(part) => lines.within(part),
@@ -56,7 +56,7 @@ impl Pick {
     }
 }
 
-fn stage(words: &[Word]) -> Option<Stage<'_>> {
+fn stage(words: &[Word]) -> Option<PipelineStage<'_>> {
     let words: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
     let words = words?;
     let (&program, arguments) = words.split_first()?;
@@ -70,18 +70,18 @@ fn stage(words: &[Word]) -> Option<Stage<'_>> {
         _ => return None,
     };
     let files: Vec<&str> = files;
-    (!files.contains(&"-")).then_some(Stage { files, pick })
+    (!files.contains(&"-")).then_some(PipelineStage { files, pick })
 }
 
-const ALL: Pick = Pick::Part(LineRange::ALL);
+const ALL: LineSelection = LineSelection::Part(LineRange::ALL);
 
 /// Whether options of `cat` change only how a line looks.
 fn is_for_show(letters: &str) -> bool {
     letters.bytes().all(|letter| b"AbeEnstTuv".contains(&letter)) || letters == "-number"
 }
 
-/// The words that are no options. `valued` are the letters of those options that take the next word if they stand at
-/// the end of theirs; `accept` is given each option and its value and says whether it is known.
+/// The words that are not options. `valued` are the letters of options that take the next word as value if they end
+/// theirs; `accept` gets each option with its value and returns whether it is known.
 fn options<'a>(
     arguments: &[&'a str],
     valued: &str,
@@ -108,7 +108,7 @@ fn options<'a>(
 }
 
 /// `head` and `tail`, with a number of lines in any of its spellings.
-fn counted<'a>(program: &str, arguments: &[&'a str]) -> Option<(Vec<&'a str>, Pick)> {
+fn counted<'a>(program: &str, arguments: &[&'a str]) -> Option<(Vec<&'a str>, LineSelection)> {
     let mut count = "10";
     let files = options(arguments, "n", |option, value| {
         let given = value
@@ -121,15 +121,15 @@ fn counted<'a>(program: &str, arguments: &[&'a str]) -> Option<(Vec<&'a str>, Pi
     // `tail -n +5` begins with the fifth line.
     let from = count.strip_prefix('+').filter(|_| program == "tail");
     let pick = match (from, program) {
-        (Some(from), _) => Pick::Part(LineRange::starting(from.parse().ok()?, None)),
-        (None, "tail") => Pick::Last(count.parse().ok()?),
-        _ => Pick::Part(LineRange::starting(1, Some(count.parse().ok()?))),
+        (Some(from), _) => LineSelection::Part(LineRange::starting(from.parse().ok()?, None)),
+        (None, "tail") => LineSelection::Last(count.parse().ok()?),
+        _ => LineSelection::Part(LineRange::starting(1, Some(count.parse().ok()?))),
     };
     Some((files?, pick))
 }
 
 /// `sed` that prints one range of lines and nothing else.
-fn printed<'a>(arguments: &[&'a str]) -> Option<(Vec<&'a str>, Pick)> {
+fn printed<'a>(arguments: &[&'a str]) -> Option<(Vec<&'a str>, LineSelection)> {
     let mut script = None;
     let mut quiet = false;
     let mut files = options(arguments, "e", |option, value| {
@@ -146,7 +146,7 @@ fn printed<'a>(arguments: &[&'a str]) -> Option<(Vec<&'a str>, Pick)> {
     if !quiet {
         return None;
     }
-    Some((files, Pick::Part(range(script?)?)))
+    Some((files, LineSelection::Part(range(script?)?)))
 }
 
 /// The lines that a script prints: `10,20p`, `10,$p`, `10,+5p`, `10p`; a command to quit afterwards changes nothing.

@@ -12,11 +12,11 @@ use secateur::ToolClass;
 use super::{About, Subject, command, input, patch, path};
 use crate::json::string;
 
-/// What a script is about that is spelled as a JSON string.
+/// The subject of a script in a JSON string.
 pub(super) fn judge(raw: &str, cwd: Option<&str>) -> Subject {
     let text = input::beginning(raw);
     if !["tools.", "await ", "=>", "exec_command("].iter().any(|sign| text.contains(sign)) {
-        // No script at all, but a command line.
+        // Not a script, but a command line.
         return command::judge_raw(raw, cwd);
     }
     if patch::is_in(&text) {
@@ -31,7 +31,7 @@ pub(super) fn judge(raw: &str, cwd: Option<&str>) -> Subject {
     Subject::new(ToolClass::Shell, About::command(first.unwrap_or_default()))
 }
 
-/// A patch may stand in a literal of its own, with its line breaks escaped.
+/// A patch may be in a literal of its own, with escaped line breaks.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if text.contains("Patch\\n") { Cow::Owned(text.replace("\\n", "\n")) } else { Cow::Borrowed(text) }
 }
@@ -72,7 +72,7 @@ fn literal(text: &str) -> Option<Cow<'_, str>> {
     Some(match (body.contains('\\'), quote) {
         (false, _) => Cow::Borrowed(body),
         (true, '"') => Cow::Owned(string::decode(text.get(..end + 2)?).into_owned()),
-        // In the other quotes the double one stands bare, and their own is escaped as JSON does not know it.
+        // In other quotes, the double quote is not escaped, and theirs is escaped in a way that JSON does not have.
         (true, _) => {
             let bare = body.replace("\\'", "'").replace("\\`", "`").replace('"', "\\\"");
             Cow::Owned(string::decode(&format!("\"{bare}\"")).into_owned())

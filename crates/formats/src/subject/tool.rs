@@ -1,19 +1,19 @@
-//! What the name of a tool says.
+//! What the name of a tool reveals.
 //!
-//! Names are compared without case and without what stands between their words, so that `readFile`, `read_file` and
-//! `ReadFile` are one. A tool of a foreign server (`mcp__server__tool`) may be called `search` or `run` and do
-//! anything; of those only names that leave no doubt are believed.
+//! Names are compared without case and without separators, so that `readFile`, `read_file` and `ReadFile` are the same. A
+//! tool of a foreign server (`mcp__server__tool`) may be called `search` or `run` and do anything; of those only
+//! unambiguous names count.
 
 use secateur::ToolClass;
 
-/// How the input of a tool is to be understood.
+/// How the input of a tool is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tool {
-    /// The class is all there is to know.
+pub(super) enum ToolKind {
+    /// Only the class is known.
     Only(ToolClass),
     /// Shows files.
     Read,
-    /// Changes files; some show them, too, if told to.
+    /// Changes files; some can also show them.
     Edit,
     /// Runs a command line.
     Shell,
@@ -23,7 +23,7 @@ pub(super) enum Tool {
     Action,
 }
 
-impl Tool {
+impl ToolKind {
     /// The tool of this name.
     pub(super) fn named(name: &str) -> Self {
         let name = name.trim();
@@ -47,7 +47,7 @@ impl Tool {
         usual(folded)
     }
 
-    /// The class, as far as the name tells.
+    /// The class, as far as the name reveals it.
     pub(super) fn class(self) -> ToolClass {
         match self {
             Self::Only(class) => class,
@@ -61,7 +61,7 @@ impl Tool {
 /// No known name is longer than this.
 const LONGEST: usize = 32;
 
-/// The letters and digits of a name in small letters; nothing if they are too many for a known name.
+/// The letters and digits of a name in lower case; `None` if they are too many for a known name.
 fn fold<'a>(name: &str, space: &'a mut [u8; LONGEST]) -> Option<&'a str> {
     let mut length = 0;
     for byte in name.bytes().filter(u8::is_ascii_alphanumeric) {
@@ -71,11 +71,11 @@ fn fold<'a>(name: &str, space: &'a mut [u8; LONGEST]) -> Option<&'a str> {
     std::str::from_utf8(space.get(..length)?).ok()
 }
 
-/// Names that mean the same wherever they come from.
-fn unmistakable(folded: &str) -> Option<Tool> {
+/// Names that mean the same for every server.
+fn unmistakable(folded: &str) -> Option<ToolKind> {
     Some(match folded {
         "readfile" | "readfiles" | "readmanyfiles" | "readmultiplefiles" | "readtextfile" | "viewfile" => {
-            Tool::Read
+            ToolKind::Read
         }
         "writefile"
         | "editfile"
@@ -91,7 +91,7 @@ fn unmistakable(folded: &str) -> Option<Tool> {
         | "fileeditor"
         | "multiedit"
         | "notebookedit"
-        | "createtextfile" => Tool::Edit,
+        | "createtextfile" => ToolKind::Edit,
         "bash"
         | "shellcommand"
         | "execcommand"
@@ -104,22 +104,22 @@ fn unmistakable(folded: &str) -> Option<Tool> {
         | "runterminalcmd"
         | "runterminalcommand"
         | "runinterminal"
-        | "powershell" => Tool::Shell,
+        | "powershell" => ToolKind::Shell,
         "grepsearch" | "filesearch" | "searchfiles" | "searchfilecontent" | "listfiles" | "listdirectory"
-        | "listdir" | "directorytree" | "findfile" | "searchforpattern" => Tool::Only(ToolClass::Search),
-        "webfetch" | "websearch" | "googlewebsearch" | "fetchurl" | "fetch" => Tool::Only(ToolClass::Web),
+        | "listdir" | "directorytree" | "findfile" | "searchforpattern" => ToolKind::Only(ToolClass::Search),
+        "webfetch" | "websearch" | "googlewebsearch" | "fetchurl" | "fetch" => ToolKind::Only(ToolClass::Web),
         "todowrite" | "todoread" | "updateplan" | "writetodos" | "updatetodolist" => {
-            Tool::Only(ToolClass::Plan)
+            ToolKind::Only(ToolClass::Plan)
         }
         _ => return None,
     })
 }
 
-/// Names that are clear among the tools an agent brings along.
-fn usual(folded: &str) -> Tool {
+/// Names that are clear among an agent's own tools.
+fn usual(folded: &str) -> ToolKind {
     match folded {
         "read" | "view" | "open" | "openfile" | "cat" | "fsread" | "notebookread" | "viewimage"
-        | "viewcodeitem" => Tool::Read,
+        | "viewcodeitem" => ToolKind::Read,
         "edit"
         | "write"
         | "create"
@@ -141,15 +141,15 @@ fn usual(folded: &str) -> Tool {
         | "multireplacestringinfile"
         | "editnotebookfile"
         | "multieditfile"
-        | "update" => Tool::Edit,
+        | "update" => ToolKind::Edit,
         "shell" | "sh" | "zsh" | "terminal" | "run" | "cmd" | "pwsh" | "localshell" | "localshellcall"
         | "executeipythoncell" | "runipython" | "python" | "executebashcommand" | "executepwsh"
-        | "commandline" => Tool::Shell,
-        "exec" => Tool::Script,
-        "action" | "sweagent" | "" => Tool::Action,
+        | "commandline" => ToolKind::Shell,
+        "exec" => ToolKind::Script,
+        "action" | "sweagent" | "" => ToolKind::Action,
         "writestdin" | "bashoutput" | "killshell" | "killbash" | "readbash" | "writebash" | "stopbash"
         | "listbash" | "readpowershell" | "writepowershell" | "stoppowershell" | "commandstatus"
-        | "process" | "wait" | "getterminaloutput" | "monitor" => Tool::Only(ToolClass::Shell),
+        | "process" | "wait" | "getterminaloutput" | "monitor" => ToolKind::Only(ToolClass::Shell),
         "grep"
         | "glob"
         | "ls"
@@ -170,10 +170,10 @@ fn usual(folded: &str) -> Tool {
         | "searchcodebase"
         | "listcodeusages"
         | "lsp"
-        | "astgrep" => Tool::Only(ToolClass::Search),
+        | "astgrep" => ToolKind::Only(ToolClass::Search),
         "browser" | "browse" | "browseraction" | "browseinteractive" | "browserusetool" | "fetchwebpage"
         | "webrun" | "readurl" | "readurlcontent" | "searchweb" | "fetchcontent" => {
-            Tool::Only(ToolClass::Web)
+            ToolKind::Only(ToolClass::Web)
         }
         "task"
         | "agent"
@@ -201,15 +201,15 @@ fn usual(folded: &str) -> Tool {
         | "usesubagents"
         | "dispatchagent"
         | "sendmessage"
-        | "followuptask" => Tool::Only(ToolClass::Agent),
+        | "followuptask" => ToolKind::Only(ToolClass::Agent),
         "todo" | "todos" | "plan" | "updatetodo" | "managetodolist" | "tasktracker" | "enterplanmode"
         | "exitplanmode" | "taskcreate" | "taskupdate" | "tasklist" | "taskget" | "planmoderespond"
-        | "focuschain" | "updatetodos" | "planexit" | "planenter" => Tool::Only(ToolClass::Plan),
+        | "focuschain" | "updatetodos" | "planexit" | "planenter" => ToolKind::Only(ToolClass::Plan),
         _ => browsing(folded),
     }
 }
 
-/// A browser has a tool for every gesture.
-fn browsing(folded: &str) -> Tool {
-    Tool::Only(if folded.starts_with("browser") { ToolClass::Web } else { ToolClass::Other })
+/// Tools of a browser.
+fn browsing(folded: &str) -> ToolKind {
+    ToolKind::Only(if folded.starts_with("browser") { ToolClass::Web } else { ToolClass::Other })
 }

@@ -1,46 +1,46 @@
 //! A command line as words, as far as a shell would take them literally.
 //!
-//! This is no shell. It splits `sed -n '1,20p' "a b.rs" | head` as one would and gives up at the first thing whose
-//! meaning depends on more than its spelling: lists of commands, redirections into files, subshells, open quotes.
-//! Redirections that only hush a command are passed over.
+//! This splits `sed -n '1,20p' "a b.rs" | head` as a shell would, and stops at anything whose meaning depends on more than
+//! its spelling: lists of commands, redirections into files, subshells, open quotes. Redirections that only silence a
+//! command are skipped.
 
 /// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     /// The word without its quotes.
     pub(super) text: String,
-    /// Whether a shell would leave it so.
-    pub(super) spelling: Spelling,
+    /// Whether a shell would take it literally.
+    pub(super) spelling: WordSpelling,
 }
 
-/// What a shell would make of a word.
+/// How a shell reads a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Spelling {
-    /// Just what it says.
+pub(super) enum WordSpelling {
+    /// Literally.
     Literal,
-    /// Something else, for it holds a pattern or a variable.
+    /// It holds a pattern or a variable.
     Pattern,
-    /// The output of another command.
+    /// It holds the output of another command.
     Substitution,
 }
 
-/// What comes next in a command line.
+/// A token of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum ShellToken {
     /// A word.
     Word(Word),
     /// `|`
     Pipe,
     /// `&&`, `;` or the end of a line.
     Then,
-    /// Anything that is not understood.
+    /// Anything else.
     Unknown,
 }
 
 /// Redirections that do not change what a command is about.
 const HUSHED: [&str; 5] = ["2>/dev/null", "2> /dev/null", "2>&1", "</dev/null", "< /dev/null"];
 
-/// What remains of a command line.
+/// The tokens of a command line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words<'a> {
     /// The text behind the tokens that were taken.
@@ -48,9 +48,9 @@ pub(super) struct Words<'a> {
 }
 
 impl Iterator for Words<'_> {
-    type Item = Token;
+    type Item = ShellToken;
 
-    fn next(&mut self) -> Option<Token> {
+    fn next(&mut self) -> Option<ShellToken> {
         loop {
             let blank = |letter| letter == ' ' || letter == '\t';
             self.rest = self.rest.trim_start_matches(blank);
@@ -63,24 +63,24 @@ impl Iterator for Words<'_> {
         let (token, rest) = if self.rest.is_empty() {
             return None;
         } else if let Some(rest) = ["&&", ";", "\n"].iter().find_map(|mark| self.rest.strip_prefix(mark)) {
-            (Token::Then, rest)
+            (ShellToken::Then, rest)
         } else if self.rest.starts_with("||") {
-            (Token::Unknown, "")
+            (ShellToken::Unknown, "")
         } else if let Some(rest) = self.rest.strip_prefix('|') {
-            (Token::Pipe, rest)
+            (ShellToken::Pipe, rest)
         } else if self.rest.starts_with(['&', '<', '>', '(', ')', '#', '{', '}', '!']) {
-            (Token::Unknown, "")
+            (ShellToken::Unknown, "")
         } else {
-            word(self.rest).map_or((Token::Unknown, ""), |(word, rest)| (Token::Word(word), rest))
+            word(self.rest).map_or((ShellToken::Unknown, ""), |(word, rest)| (ShellToken::Word(word), rest))
         };
         self.rest = rest;
         Some(token)
     }
 }
 
-/// The word at the beginning of the text, and what follows it; nothing if it does not end properly.
+/// The word at the beginning of the text, and what follows it; `None` if a quote is open.
 fn word(text: &str) -> Option<(Word, &str)> {
-    let mut word = Word { text: String::new(), spelling: Spelling::Literal };
+    let mut word = Word { text: String::new(), spelling: WordSpelling::Literal };
     let mut letters = text.char_indices().peekable();
     let mut quote = None;
     let end = loop {
@@ -96,7 +96,7 @@ fn word(text: &str) -> Option<(Word, &str)> {
             (Some('\''), letter) => word.text.push(letter),
             (None, '\'' | '"') => quote = Some(letter),
             (None, '\\') | (Some(_), '\\') => {
-                // Between quotes a backslash is one, unless it guards something.
+                // Between quotes, a backslash is literal unless it escapes something.
                 let guards = quote.is_none() || next.is_some_and(|next| "$`\"\\\n".contains(next));
                 match next.filter(|_| guards) {
                     Some('\n') => {}
@@ -107,17 +107,17 @@ fn word(text: &str) -> Option<(Word, &str)> {
                     letters.next();
                 }
             }
-            (_, '`') => word.be(letter, Spelling::Substitution),
+            (_, '`') => word.be(letter, WordSpelling::Substitution),
             (_, '$') if next == Some('(') => {
-                // What is inside may hold anything; the whole line is of no use.
-                word.be(letter, Spelling::Substitution);
+                // A command inside may do anything, so the whole line is not understood.
+                word.be(letter, WordSpelling::Substitution);
             }
             (_, '$')
                 if next.is_some_and(|next| next == '{' || next == '_' || next.is_ascii_alphanumeric()) =>
             {
-                word.be(letter, Spelling::Pattern);
+                word.be(letter, WordSpelling::Pattern);
             }
-            (None, '*' | '?' | '[' | '{') => word.be(letter, Spelling::Pattern),
+            (None, '*' | '?' | '[' | '{') => word.be(letter, WordSpelling::Pattern),
             (None, ' ' | '\t' | '\n' | '|' | '&' | ';') => break at,
             // A number before it would belong to the redirection.
             (None, '<' | '>' | '(' | ')') => return None,
@@ -128,28 +128,27 @@ fn word(text: &str) -> Option<(Word, &str)> {
 }
 
 impl Word {
-    fn be(&mut self, letter: char, spelling: Spelling) {
+    fn be(&mut self, letter: char, spelling: WordSpelling) {
         self.text.push(letter);
         self.spelling = self.spelling.max(spelling);
     }
 
-    /// The text, if a shell would leave it so.
+    /// The text, if a shell would take it literally.
     pub(super) fn literal(&self) -> Option<&str> {
-        (self.spelling == Spelling::Literal).then_some(&*self.text)
+        (self.spelling == WordSpelling::Literal).then_some(&*self.text)
     }
 }
 
-/// The commands of a pipeline, each as its words; nothing if the text is more than one pipeline, or longer than what
-/// is worth a look.
+/// The commands of a pipeline as words; `None` if the text is more than one pipeline, or very long.
 pub(super) fn pipeline(text: &str) -> Option<Vec<Vec<Word>>> {
     const MOST_WORDS: usize = 200;
     let mut stages = vec![Vec::new()];
     for (count, token) in (Words { rest: text }).enumerate() {
         match token {
             _ if count > MOST_WORDS => return None,
-            Token::Word(word) => stages.last_mut()?.push(word),
-            Token::Pipe => stages.push(Vec::new()),
-            Token::Then | Token::Unknown => return None,
+            ShellToken::Word(word) => stages.last_mut()?.push(word),
+            ShellToken::Pipe => stages.push(Vec::new()),
+            ShellToken::Then | ShellToken::Unknown => return None,
         }
     }
     stages.iter().all(|stage| !stage.is_empty()).then_some(stages)

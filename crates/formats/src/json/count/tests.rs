@@ -35,19 +35,19 @@ fn escapes_one_by_one(body: &[u8]) -> (u64, Vec<usize>) {
 #[test]
 fn no_block_is_more_than_a_byte_can_count() {
     let many = (16 * BLOCK + 7) as u64;
-    let of = |text: &str| Size::of(text.repeat(16 * BLOCK + 7).as_bytes());
-    assert_eq!(of("a"), Size { points: many, wide: 0 });
-    assert_eq!(of("aé"), Size { points: 2 * many, wide: 0 });
-    assert_eq!(of("😀"), Size { points: many, wide: many });
+    let of = |text: &str| TextSize::of(text.repeat(16 * BLOCK + 7).as_bytes());
+    assert_eq!(of("a"), TextSize { points: many, wide: 0 });
+    assert_eq!(of("aé"), TextSize { points: 2 * many, wide: 0 });
+    assert_eq!(of("😀"), TextSize { points: many, wide: many });
     let newlines = "\\n".repeat(16 * BLOCK + 7);
-    assert_eq!(tally(newlines.as_bytes(), |_| ()), (Size { points: 2 * many, wide: 0 }, many));
+    assert_eq!(tally(newlines.as_bytes(), |_| ()), (TextSize { points: 2 * many, wide: 0 }, many));
     let backslashes = "\\".repeat(32 * BLOCK + 14);
-    assert_eq!(tally(backslashes.as_bytes(), |_| ()), (Size { points: 2 * many, wide: 0 }, many));
+    assert_eq!(tally(backslashes.as_bytes(), |_| ()), (TextSize { points: 2 * many, wide: 0 }, many));
 }
 
 #[test]
 fn a_short_escape_is_plain_and_every_other_is_not() {
-    let is_plain = |text: &[u8]| Glance::at(text, &text[1..]).is_plain;
+    let is_plain = |text: &[u8]| BlockSummary::at(text, &text[1..]).is_plain;
     assert!(is_plain(br#" \" \b \f \n \r \t u / "#));
     for text in [r"\u0041", r"<\/p>", r"\\", r"C:\\users", r"\1", r"\é"] {
         assert!(!is_plain(text.as_bytes()), "{text}");
@@ -73,7 +73,7 @@ proptest! {
         let mut special = Vec::new();
         let (size, count) = tally(body.as_bytes(), |at| special.push(at));
         prop_assert_eq!((count, special), escapes_one_by_one(body.as_bytes()));
-        prop_assert_eq!(size, Size::of(body.as_bytes()));
+        prop_assert_eq!(size, TextSize::of(body.as_bytes()));
     }
 
     /// The masks are right for any bytes, not only for ASCII ones.
@@ -88,7 +88,7 @@ proptest! {
     #[test]
     fn the_size_is_that_of_the_text(text in hard_text(), more in "\\PC{0,300}") {
         let text = text + &more;
-        let size = Size::of(text.as_bytes());
+        let size = TextSize::of(text.as_bytes());
         prop_assert_eq!(size.units(), text.encode_utf16().count() as u64);
         prop_assert_eq!(size.points, text.chars().count() as u64);
     }

@@ -10,8 +10,8 @@ use serde::de::{
 use super::{Key, Raw, anything_else, want};
 use crate::json::read::{Reader, SyntaxError, read};
 
-/// Reads an array and hands over each element as soon as it is read, so that what came before the place
-/// where a text breaks off is not lost with it.
+/// Reads an array and passes on each element as soon as it is read, so that the elements before a syntax error are not
+/// lost.
 ///
 /// To be used as a seed: on a deserializer, or with `map.next_value_seed` inside [`Fields::field`](super::Fields::field).
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl<T, S: FnMut(T)> Each<T, S> {
     }
 }
 
-/// Hands each element of a raw array to `sink`, those before a mistake included.
+/// Passes each element of a raw array to `sink`, also those before a syntax error.
 pub fn each<'a, T: Deserialize<'a>>(raw: &'a str, sink: impl FnMut(T)) -> Result<Listed, SyntaxError> {
     let mut reader = Reader::new(raw);
     let listed = Each::new(sink).deserialize(&mut reader)?;
@@ -78,7 +78,7 @@ impl<'de, T: Deserialize<'de>, S: FnMut(T)> Visitor<'de> for Each<T, S> {
     );
 }
 
-/// The elements of an array, or the text of whatever else stands in its place.
+/// The elements of an array, or the text of any other value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum List<'a, T> {
     /// An array.
@@ -115,7 +115,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Self::Value, D::Error> {
-        // Another deserializer cannot tell beforehand what it will find.
+        // Other deserializers cannot look ahead.
         read(Raw::deserialize(other)?.text()).map_err(Error::custom)
     }
 }

@@ -1,8 +1,7 @@
-//! A value that is kept as its own text, and what can be told from that text.
+//! A value that is kept as its raw text, and functions on such texts.
 //!
-//! Most fields of a foreign file are not worth a type: they are there or not, true or not, a string perhaps.
-//! Kept raw, a field costs two words and no decision; the functions here decide later, and only about the
-//! fields that turn out to matter. They take the text of one value without surrounding whitespace.
+//! Most fields of a foreign file do not need a type. Kept raw, a field costs two words; the functions here examine it
+//! later, if it matters. They take the text of one value without surrounding whitespace.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,7 +1,7 @@
-//! What a type can ask of [`read`](super::super::read()) beyond the words of serde, as names of newtypes.
+//! What a type can request from [`read`](super::super::read()) beyond serde's data model, as names of newtypes.
 //!
-//! What is not wanted comes as a borrowed string: the raw text of the value. A deserializer that does not know the
-//! names visits a newtype and hands over itself.
+//! Any other value is given as a borrowed string: its raw text. A deserializer that does not know the names visits a
+//! plain newtype.
 
 /// The text of any value.
 pub(in crate::json) const RAW: &str = "secateur::Raw";

@@ -5,8 +5,8 @@
 //! save. A property test holds the two together.
 
 use super::Printer;
-use crate::json::count::{self, Size};
-use crate::json::string::{self, Escape, Meaning};
+use crate::json::count::{self, TextSize};
+use crate::json::string::{self, Escape, EscapeMeaning};
 
 /// Where printed pieces go.
 pub(super) trait Sink {
@@ -39,10 +39,10 @@ impl Sink for Text {
             let (escape_text, after) = spelled.split_at_checked(escape.len).unwrap_or((spelled, ""));
             self.0.push_str(before);
             match escape.meaning {
-                Meaning::Same => self.0.push_str(escape_text),
-                Meaning::Slash => self.0.push('/'),
-                Meaning::Pair(letter) => self.0.push(letter),
-                Meaning::Unit(unit) => push_unit(&mut self.0, unit, printer),
+                EscapeMeaning::Same => self.0.push_str(escape_text),
+                EscapeMeaning::Slash => self.0.push('/'),
+                EscapeMeaning::Pair(letter) => self.0.push(letter),
+                EscapeMeaning::Unit(unit) => push_unit(&mut self.0, unit, printer),
             }
             rest = after;
         }
@@ -59,7 +59,7 @@ impl Sink for Length {
     }
 
     fn foreign(&mut self, text: &str, printer: Printer) {
-        self.0 += measure(&Size::of(text.as_bytes()), printer);
+        self.0 += measure(&TextSize::of(text.as_bytes()), printer);
     }
 
     fn literal(&mut self, raw: &str, printer: Printer) {
@@ -72,11 +72,11 @@ impl Sink for Length {
             }
             past = at + escape.len;
             saved += match (escape.meaning, printer) {
-                (Meaning::Same, _) => 0,
-                (Meaning::Slash, _) => 1,
-                (Meaning::Pair(_), Printer::JavaScript) => 10,
-                (Meaning::Pair(_), Printer::Python | Printer::Compact) => 11,
-                (Meaning::Unit(unit), _) => 6 - unit_len(unit, printer),
+                (EscapeMeaning::Same, _) => 0,
+                (EscapeMeaning::Slash, _) => 1,
+                (EscapeMeaning::Pair(_), Printer::JavaScript) => 10,
+                (EscapeMeaning::Pair(_), Printer::Python | Printer::Compact) => 11,
+                (EscapeMeaning::Unit(unit), _) => 6 - unit_len(unit, printer),
             };
         });
         self.0 += measure(&size, printer).saturating_sub(saved);
@@ -84,7 +84,7 @@ impl Sink for Length {
 }
 
 /// A length in the printer's own measure.
-fn measure(size: &Size, printer: Printer) -> u64 {
+fn measure(size: &TextSize, printer: Printer) -> u64 {
     match printer {
         Printer::JavaScript => size.units(),
         Printer::Python | Printer::Compact => size.points,

@@ -1,7 +1,7 @@
 //! The reader in the terms of serde.
 //!
-//! Serde has no word for "a list, and anything else as it stands". The types in [`fields`](super::super::fields) ask
-//! for that by the name of a newtype, which other deserializers take for what it says: a wrapper.
+//! Serde cannot express "a list, and anything else as raw text". The types in [`fields`](super::super::fields) request that
+//! by the name of a newtype, which other deserializers treat as a plain wrapper.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ impl de::Error for SyntaxError {
 }
 
 impl<'a> Reader<'a> {
-    /// Passes over the value at hand and returns its text.
+    /// Skips the current value and returns its text.
     #[inline]
     fn raw(&mut self) -> Result<&'a str, SyntaxError> {
         self.peek()?;
@@ -49,20 +49,20 @@ impl<'a> Reader<'a> {
         self.inside(b']', "',' or ']'", |inside| visitor.visit_seq(inside))
     }
 
-    /// Visits what is inside the bracket at hand, up to the one that closes it.
+    /// Visits the content of the current bracket, up to the one that closes it.
     #[inline]
     fn inside<T>(
         &mut self,
         end: u8,
         expected: &'static str,
-        visit: impl FnOnce(Inside<'_, 'a>) -> Result<T, SyntaxError>,
+        visit: impl FnOnce(BracketContent<'_, 'a>) -> Result<T, SyntaxError>,
     ) -> Result<T, SyntaxError> {
         if self.depth == DEPTH {
             return Err(SyntaxError::TooDeep { most: DEPTH, at: self.at });
         }
         self.depth += 1;
         self.at += 1;
-        let value = visit(Inside { reader: self, end, expected, is_first: true })?;
+        let value = visit(BracketContent { reader: self, end, expected, is_first: true })?;
         self.depth -= 1;
         if self.peek()? != end {
             return Err(self.expected(expected));
@@ -143,15 +143,15 @@ impl<'a> Deserializer<'a> for &mut Reader<'a> {
 }
 
 /// The inside of a bracket: members or elements, one after the other.
-struct Inside<'r, 'a> {
+struct BracketContent<'r, 'a> {
     reader: &'r mut Reader<'a>,
     end: u8,
     expected: &'static str,
     is_first: bool,
 }
 
-impl Inside<'_, '_> {
-    /// Passes over the comma, if there is one to be; says whether something follows.
+impl BracketContent<'_, '_> {
+    /// Skips the comma, if one is due; returns whether something follows.
     #[inline]
     fn goes_on(&mut self) -> Result<bool, SyntaxError> {
         let next = self.reader.peek()?;
@@ -169,7 +169,7 @@ impl Inside<'_, '_> {
     }
 }
 
-impl<'a> MapAccess<'a> for Inside<'_, 'a> {
+impl<'a> MapAccess<'a> for BracketContent<'_, 'a> {
     type Error = SyntaxError;
 
     #[inline]
@@ -182,7 +182,7 @@ impl<'a> MapAccess<'a> for Inside<'_, 'a> {
         }
         let name = self.reader.name()?;
         self.reader.pass_colon()?;
-        seed.deserialize(Name(name)).map(Some)
+        seed.deserialize(MemberName(name)).map(Some)
     }
 
     #[inline]
@@ -191,7 +191,7 @@ impl<'a> MapAccess<'a> for Inside<'_, 'a> {
     }
 }
 
-impl<'a> SeqAccess<'a> for Inside<'_, 'a> {
+impl<'a> SeqAccess<'a> for BracketContent<'_, 'a> {
     type Error = SyntaxError;
 
     #[inline]
@@ -204,9 +204,9 @@ impl<'a> SeqAccess<'a> for Inside<'_, 'a> {
 }
 
 /// The name of a member.
-struct Name<'a>(Cow<'a, str>);
+struct MemberName<'a>(Cow<'a, str>);
 
-impl<'a> Deserializer<'a> for Name<'a> {
+impl<'a> Deserializer<'a> for MemberName<'a> {
     type Error = SyntaxError;
 
     #[inline]

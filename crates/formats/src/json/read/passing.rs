@@ -1,9 +1,9 @@
-//! Getting past values: everything that is not wanted, and what is wanted as it stands.
+//! Skipping values: those that are not requested, and those that are kept raw.
 
 use super::{Reader, SyntaxError, literal_end, number_end};
 
 impl Reader<'_> {
-    /// Passes over the value at hand.
+    /// Skips the current value.
     #[inline]
     pub(super) fn pass(&mut self) -> Result<(), SyntaxError> {
         match self.peek()? {
@@ -13,7 +13,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes over the literal that begins here.
+    /// Skips the literal that begins here.
     #[inline]
     pub(super) fn pass_literal(&mut self) -> Result<(), SyntaxError> {
         match literal_end(self.text.as_bytes(), self.at) {
@@ -25,7 +25,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes over a number, `true`, `false` or `null`.
+    /// Skips a number, `true`, `false` or `null`.
     #[inline]
     pub(super) fn pass_word(&mut self, first: u8) -> Result<(), SyntaxError> {
         let bytes = self.text.as_bytes();
@@ -58,7 +58,7 @@ impl Reader<'_> {
         if rest.iter().all(is_number) { self.breaks_off() } else { self.expected("a number") }
     }
 
-    /// Passes over a member's name and its colon.
+    /// Skips a member's name and its colon.
     #[inline]
     pub(super) fn pass_name(&mut self) -> Result<(), SyntaxError> {
         if self.peek()? != b'"' {
@@ -77,7 +77,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Passes over an object or an array. What is open is kept in bits and not on the stack.
+    /// Skips an object or an array. Open brackets are kept in bits and not on the stack.
     fn pass_container(&mut self) -> Result<(), SyntaxError> {
         let mut open = Brackets::default();
         loop {
@@ -89,7 +89,7 @@ impl Reader<'_> {
             match byte {
                 b'"' => self.pass_literal()?,
                 b'{' => {
-                    open.push(Bracket::Object);
+                    open.push(SkippedBracket::Object);
                     self.at += 1;
                     if self.peek()? != b'}' {
                         self.pass_name()?;
@@ -97,7 +97,7 @@ impl Reader<'_> {
                     }
                 }
                 b'[' => {
-                    open.push(Bracket::Array);
+                    open.push(SkippedBracket::Array);
                     self.at += 1;
                     if self.peek()? != b']' {
                         continue;
@@ -108,24 +108,24 @@ impl Reader<'_> {
             // A value ended here, or a bracket was found empty.
             loop {
                 match (open.newest(), self.peek()?) {
-                    (Bracket::Object, b',') => {
+                    (SkippedBracket::Object, b',') => {
                         self.at += 1;
                         self.pass_name()?;
                         break;
                     }
-                    (Bracket::Array, b',') => {
+                    (SkippedBracket::Array, b',') => {
                         self.at += 1;
                         break;
                     }
-                    (Bracket::Object, b'}') | (Bracket::Array, b']') => {
+                    (SkippedBracket::Object, b'}') | (SkippedBracket::Array, b']') => {
                         self.at += 1;
                         open.pop();
                         if open.is_empty() {
                             return Ok(());
                         }
                     }
-                    (Bracket::Object, _) => return Err(self.expected("',' or '}'")),
-                    (Bracket::Array, _) => return Err(self.expected("',' or ']'")),
+                    (SkippedBracket::Object, _) => return Err(self.expected("',' or '}'")),
+                    (SkippedBracket::Array, _) => return Err(self.expected("',' or ']'")),
                 }
             }
         }
@@ -133,12 +133,12 @@ impl Reader<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bracket {
+enum SkippedBracket {
     Array,
     Object,
 }
 
-/// The brackets that are open, a bit for each: the 64 newest at hand, the others on the heap.
+/// The open brackets, one bit each: the 64 newest in a word, the others on the heap.
 #[derive(Default)]
 struct Brackets {
     newest: u64,
@@ -148,11 +148,11 @@ struct Brackets {
 
 impl Brackets {
     #[inline]
-    fn push(&mut self, bracket: Bracket) {
+    fn push(&mut self, bracket: SkippedBracket) {
         if self.depth != 0 && self.depth.is_multiple_of(64) {
             self.older.push(self.newest);
         }
-        self.newest = self.newest << 1 | u64::from(bracket == Bracket::Object);
+        self.newest = self.newest << 1 | u64::from(bracket == SkippedBracket::Object);
         self.depth += 1;
     }
 
@@ -166,8 +166,8 @@ impl Brackets {
     }
 
     #[inline]
-    fn newest(&self) -> Bracket {
-        if self.newest & 1 == 1 { Bracket::Object } else { Bracket::Array }
+    fn newest(&self) -> SkippedBracket {
+        if self.newest & 1 == 1 { SkippedBracket::Object } else { SkippedBracket::Array }
     }
 
     #[inline]
