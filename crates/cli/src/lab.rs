@@ -8,7 +8,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use secateur::{Measures, Profile};
-use secateur_lab::{DEFAULT_POLICIES, PriceSheet, PriceSheets, Study, StudyOptions, StudyRow, profiles};
+use secateur_lab::{
+    DEFAULT_POLICIES, PriceSheet, PriceSheets, Study, StudyData, StudyOptions, StudyRow, profiles,
+};
+use secateur_pages::PageHead;
 
 use crate::batch::in_pool;
 use crate::humanize::{counted, grouped};
@@ -152,8 +155,7 @@ impl LabArgs {
             );
         }
         if let Some(page) = &self.html {
-            let text = secateur_lab::page(&study, "What pruning would have cost");
-            fs::write(page, text).with_context(|| format!("cannot write {}", page.display()))?;
+            fs::write(page, html(&study)).with_context(|| format!("cannot write {}", page.display()))?;
         }
         if self.json {
             serde_json::to_writer(&mut *out, &study.rows())?;
@@ -211,6 +213,17 @@ impl LabArgs {
         }
         Ok(())
     }
+}
+
+/// The page that shows a study.
+fn html(study: &Study) -> String {
+    let data = StudyData::of(study, "What pruning would have cost");
+    let summary = format!(
+        "{} replayed under {} policies.",
+        counted(data.sessions.len() as u64, "recorded session"),
+        data.policies.len(),
+    );
+    secateur_pages::STUDY.render(&PageHead { title: &data.title, summary: &summary }, &data)
 }
 
 fn table(rows: &[&StudyRow], compacts: bool) -> Table {

@@ -13,8 +13,8 @@ use crate::humanize::{grouped, percent};
 use crate::logs;
 use crate::session_file::SessionFileArgs;
 
+mod data;
 mod fill;
-pub(crate) mod page;
 mod replay;
 
 /// Write a page that shows a session: its context over time, and every part with its verdict and reason.
@@ -37,7 +37,7 @@ pub(crate) struct ReportArgs {
 struct WrittenReport<'a> {
     page: String,
     bytes: usize,
-    totals: &'a page::ReportTotals,
+    totals: &'a data::ReportTotals,
 }
 
 impl ReportArgs {
@@ -47,13 +47,13 @@ impl ReportArgs {
         logs::refuse_same_file(&self.out, &session.path)?;
         let measures = session.profile.policy.measures();
         let whole = self.session.read(&session, &measures)?;
-        let data = fill::data(
+        let data = fill::report_data(
             &whole,
             &session.profile,
             &self.session.next,
             &self.session.file.display().to_string(),
         )?;
-        let page = page::page(&data);
+        let page = data.page();
         fs::write(&self.out, &page).with_context(|| format!("cannot write {}", self.out.display()))?;
         if self.json {
             let (page, bytes) = (self.out.display().to_string(), page.len());

@@ -1,12 +1,12 @@
 //! Replays recorded sessions of LLM agents under pruning policies and says what each would have cost and missed.
 //!
 //! ```text
-//! log ──formats──▶ Trace ──replay under a profile──▶ ReplayRun ──many of both──▶ Study ──▶ table, page, tuned profile
+//! log ──formats──▶ Trace ──replay under a profile──▶ ReplayRun ──many of both──▶ Study ──▶ table, page data, tuned profile
 //!                    └──needs of later actions──▶ misses
 //! ```
 //!
 //! Thresholds chosen by feel can make a bill higher: each cut breaks the provider's cached prefix, and what is cut may
-//! be needed again. Both can be told afterwards, because logs keep everything. A [`Trace`] is a session as the sequence
+//! be needed again. Both can be computed afterwards, because logs keep everything. A [`Trace`] is a session as the sequence
 //! of its model calls; [`replay`] plays a policy from the first call on, by the same kernel that runs in production;
 //! [`find_needs`] finds what later actions took from tool results, so that a cut which would have hurt is counted as a miss;
 //! [`optimum`] says what hindsight could have saved; a [`Study`] pools sessions and says how sure the result is.
@@ -35,7 +35,6 @@
 pub mod bootstrap;
 mod needs;
 pub mod optimum;
-mod page;
 mod policies;
 mod price_sheet;
 mod pricing;
@@ -46,12 +45,14 @@ mod trace;
 mod tune;
 
 pub use needs::{CommonWords, TextNeed, find_needs};
-pub use page::page;
 pub use policies::{DEFAULT_POLICIES, profiles};
 pub use price_sheet::{PriceSheet, PriceSheetError, PriceSheets};
 pub use pricing::{Charge, Pricing};
 pub use replay::{Miss, ReplayRun, ReplayStep, ReplayTerms, replay};
 pub use replayed_session::{PolicyResult, ReplayedSession};
+pub use study::data::{
+    ContextLine, ContextLines, ContextSession, SheetUse, StudyData, StudyPolicy, StudySession, StudyView,
+};
 pub use study::{ALL, LEAST_CALLS, ReplayAccuracy, Study, StudyError, StudyOptions, StudyRow};
 pub use trace::{Trace, TraceCall, TraceLabel};
 pub use tune::{

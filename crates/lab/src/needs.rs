@@ -1,11 +1,11 @@
-//! Harm: what later actions needed of results that were cut.
+//! Needs: what later actions took from tool results.
 //!
 //! A log shows what the model did with everything in view. If an action quotes a text that stood in tool results and
 //! nowhere else, one of them had to be there: had all been cut before, the model would have had to read again. So every
-//! verbatim use of what only results showed is a need, and a policy does harm where it leaves a need without a source.
+//! verbatim use of what only results showed is a need, and a policy misses it if it has cut all of its sources.
 //!
 //! What the model could have had from elsewhere is no need: what a user said, what the model itself had written
-//! before, and what any programmer contains. Only verbatim use is seen; what an action owes to having understood a result
+//! before, and common words. Only verbatim use is seen; what an action owes to having understood a result
 //! is not.
 
 mod common_words;
@@ -100,21 +100,21 @@ impl<'a> NeedFinder<'a> {
         }
     }
 
-    /// Tells what an action needs of what was seen so far. What the same answer says before it acts was not in the
-    /// context: it has it from there, too.
+    /// Adds what an action needs of what was seen so far. What the same response says before it acts is not in the
+    /// context yet, so it does not count as said.
     fn act(&self, call: u32, action: PartIx, needs: &mut Vec<TextNeed>) {
         let Some(Some(input)) = self.inputs.get(action.0 as usize) else { return };
         let mut need = |text: &str, is_edit, sources: &[PartIx]| {
             needs.push(TextNeed { call, action, text: text.to_owned(), is_edit, sources: sources.to_vec() });
         };
-        let mut told = HashSet::default();
-        for line in input.old_lines().filter(|&line| told.insert(line)) {
+        let mut seen_texts = HashSet::default();
+        for line in input.old_lines().filter(|&line| seen_texts.insert(line)) {
             if let Some(sources) = self.lines.sole(line) {
                 need(line, true, sources);
             }
         }
-        told.clear();
-        for name in input.used_names().filter(|&name| told.insert(name)) {
+        seen_texts.clear();
+        for name in input.used_names().filter(|&name| seen_texts.insert(name)) {
             if let Some(sources) = self.names.sole(name) {
                 need(name, false, sources);
             }

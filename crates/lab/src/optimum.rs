@@ -1,14 +1,14 @@
 //! The hindsight optimum: what a policy that knew the future would have paid.
 //!
 //! A policy that saves 30 % may be good or poor, depending on what there was to save. Two numbers frame it. No run can
-//! cost less than the *lower bound*: there every result is in the context just as long as somebody still needs it, and
+//! cost less than the *lower bound*: there every result is in the context exactly as long as it is still needed, and
 //! taking it out is free. It cannot be had, for a cut makes everything behind it new to the cache. The best *schedule*
 //! of flushes can be had, by a policy that knows which results will be needed again.
 //!
 //! Both speak of runs that miss nothing, that let every result be seen whole once, that cut results whole and for
 //! good, and that leave everything else alone. A policy that trims results when they arrive, or leaves an excerpt that
-//! holds what is needed later, plays another game and may win it. Nobody compacts here either: the windows of the
-//! terms are not looked at.
+//! holds what is needed later, follows other rules and may cost less. Nothing is compacted here: the window of
+//! the terms is ignored.
 
 use secateur::PartIx;
 
@@ -84,7 +84,7 @@ fn last_uses(trace: &Trace, needs: &[TextNeed], source: impl Fn(&TextNeed) -> Op
     uses
 }
 
-/// Whether a flush cuts a result once nobody needs it.
+/// Whether a flush cuts a result once it is no longer needed.
 fn is_worth_it(trace: &Trace, part: PartIx) -> bool {
     trace.tokens(part) >= LEAST_TOKENS
 }

@@ -1,7 +1,7 @@
 //! Price sheets: what a provider charges for a token, and how long its cache lives.
 //!
-//! All prices are relative to plain input, so that sessions of dear and cheap models can be added up. Which sheet a
-//! recorded session was billed by is told from its own usage.
+//! All prices are relative to plain input, so that sessions of expensive and cheap models can be added up. Which sheet a
+//! recorded session was billed by follows from its usage.
 
 use secateur::Cache;
 use serde::{Deserialize, Serialize};
@@ -117,7 +117,7 @@ mod tests {
         for sheet in sheets.iter() {
             assert!(sheet.cache.read <= sheet.cache.write && sheet.cache.read > 0.0, "{}", sheet.name);
         }
-        let error = sheets.get("nobody").unwrap_err().to_string();
-        assert!(error.contains("nobody") && error.contains("deepseek"), "{error}");
+        let error = sheets.get("unknown").unwrap_err().to_string();
+        assert!(error.contains("unknown") && error.contains("deepseek"), "{error}");
     }
 }

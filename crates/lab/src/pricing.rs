@@ -1,7 +1,7 @@
-//! The bill: what a request of a session costs.
+//! Pricing: what a request of a session costs.
 //!
-//! Policies are compared with each other and with what hindsight could have saved. Such a comparison is worth nothing
-//! unless all of them are charged by one rule, so the rule stands here, apart from whoever decides what is cut.
+//! Policies are compared with each other and with what hindsight could have saved. That is only fair if all are charged
+//! by one rule, so the rule is separate from everything that decides about cuts.
 
 use crate::price_sheet::PriceSheet;
 use crate::replay::ReplayTerms;
@@ -21,7 +21,7 @@ pub struct Pricing<'a> {
 pub struct Charge {
     /// Tokens of the request that the cache held.
     pub cached: f64,
-    /// The cache had forgotten.
+    /// The cache had expired.
     pub cold: bool,
     /// Cost of the input, in tokens of plain input.
     pub cost: f64,
@@ -51,12 +51,12 @@ impl<'a> Pricing<'a> {
         Charge { cached, cold, cost: cache.read * cached + cache.write * (context - cached) }
     }
 
-    /// Charges the answer of a call.
+    /// Charges the response of a call.
     pub fn output(&self, trace: &Trace, number: usize) -> f64 {
         self.sheet.output * trace.calls[number].output
     }
 
-    /// Whether the cache had forgotten the session when a call was made.
+    /// Whether the cache had expired when a call was made.
     pub fn is_cold(&self, trace: &Trace, number: usize) -> bool {
         let Some(before) = number.checked_sub(1).map(|last| trace.calls[last]) else { return true };
         let call = trace.calls[number];

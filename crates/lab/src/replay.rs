@@ -5,7 +5,7 @@
 //! cached read up to the first part that differs from that, and a write from there on.
 //!
 //! The tokens of a request are those that the provider reported, less what was cut. So without a policy the replay
-//! gives what was recorded, and whatever a log does not show, such as instructions, is counted as it was.
+//! gives what was recorded, and what a log does not show, such as instructions, is counted as it was.
 //!
 //! What an action needs and does not find is read again: one more call, and the result is in the context once more, at
 //! its end and to stay.
@@ -44,7 +44,7 @@ pub struct ReplayStep {
     pub context: f64,
     /// Tokens of it that the cache held.
     pub cached: f64,
-    /// The cache had forgotten.
+    /// The cache had expired.
     pub cold: bool,
     /// What was cut changed the prefix while the cache was warm.
     pub broke: bool,
@@ -59,7 +59,7 @@ pub struct ReplayStep {
 /// Something that was needed when it was gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Miss {
-    /// The call whose answer needed it.
+    /// The call whose response needed it.
     pub call: u32,
     /// Which of the needs.
     pub need: usize,
@@ -101,7 +101,7 @@ impl ReplayRun {
         self.steps.iter().map(|step| step.context).sum()
     }
 
-    /// How often a cut made a warm cache useless.
+    /// How often a cut invalidated a warm cache.
     pub fn breaks(&self) -> usize {
         self.steps.iter().filter(|step| step.broke).count()
     }

@@ -21,7 +21,7 @@ pub struct PolicyResult {
     pub misses: usize,
     /// Those of them that were edits.
     pub edit_misses: usize,
-    /// How often a cut made a warm cache useless.
+    /// How often a cut invalidated a warm cache.
     pub breaks: usize,
     /// Results that were cut, or shortened, before any call had seen them.
     pub unseen: u32,
@@ -35,7 +35,7 @@ pub struct PolicyResult {
     pub causes: BTreeMap<String, usize>,
     /// Tokens of each request.
     pub contexts: Vec<f32>,
-    /// The calls at which a cut made a warm cache useless.
+    /// The calls at which a cut invalidated a warm cache.
     pub broke: Vec<u32>,
 }
 
@@ -122,7 +122,7 @@ fn calls(run: &ReplayRun, is_such: fn(&ReplayStep) -> bool) -> Vec<u32> {
     (0..).zip(&run.steps).filter(|(_, step)| is_such(step)).map(|(call, _)| call).collect()
 }
 
-/// What a break is put down to if no cut stands where the prefix changed: one was taken back.
+/// The cause of a break if there is no cut where the prefix changed: one was taken back.
 const TAKEN_BACK: &str = "taken-back";
 
 fn causes(run: &ReplayRun) -> BTreeMap<String, usize> {

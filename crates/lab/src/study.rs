@@ -3,6 +3,8 @@
 //! Sessions are replayed one by one and pooled: costs are added up before they are compared, so that long sessions
 //! count for what they cost. How much a result depends on the sessions at hand is said by an interval.
 
+pub(crate) mod data;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -81,7 +83,7 @@ pub struct StudyRow {
     pub miss100: f64,
     /// Misses of edits per 100 calls.
     pub editmiss100: f64,
-    /// Warm caches that a cut made useless, per 100 calls.
+    /// Warm caches that a cut invalidated, per 100 calls.
     pub breaks100: f64,
     /// Results that were cut before any call had seen them, per 100 calls.
     pub unseen100: f64,
@@ -93,9 +95,9 @@ pub struct StudyRow {
     pub peak_tokens: f64,
     /// How often sessions were compacted.
     pub compactions: u32,
-    /// How much dearer than the best schedule in hindsight, in percent.
+    /// How much more it costs than the best schedule in hindsight, in percent.
     pub pct_over_optimum: f64,
-    /// How much dearer than the lower bound, in percent.
+    /// How much more it costs than the lower bound, in percent.
     pub pct_over_bound: f64,
 }
 
@@ -118,7 +120,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Replays every trace of enough calls under every profile. `done` is told after each session how many are done
+    /// Replays every trace of enough calls under every profile. `done` gets after each session how many are done
     /// of how many.
     pub fn of(
         traces: Vec<Trace>,

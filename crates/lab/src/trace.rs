@@ -1,6 +1,6 @@
 //! A trace: a recorded session as the sequence of its model calls.
 //!
-//! What a policy would have done to a session can be told because logs keep everything: which parts were in the
+//! What a policy would have done to a session can be computed because logs keep everything: which parts were in the
 //! context at each call, when the call was made and what the provider charged. A compaction starts a new trace, and so
 //! does a history that was rewound: from there on the provider is sent another conversation.
 //!
@@ -24,7 +24,7 @@ pub struct TraceCall {
     pub time: Option<i64>,
     /// Tokens of the context: as reported, or by estimate.
     pub context: f64,
-    /// Tokens of the answer.
+    /// Tokens of the response.
     pub output: f64,
     /// What the provider reported.
     pub usage: Option<Usage>,
@@ -188,8 +188,8 @@ impl Trace {
 
     /// Takes in the calls and learns what a token is worth.
     ///
-    /// Between two calls a context grows by the answer, whose tokens the provider counted, and by what came after it:
-    /// mostly results of tools. So those are known by the difference, also where the answer was thinking that no log
+    /// Between two calls a context grows by the response, whose tokens the provider counted, and by what came after it:
+    /// mostly results of tools. So those are known by the difference, also where the response was thinking that no log
     /// shows. What the agent itself had cut by then, at most `cut` tokens, is taken to be the reason where a context
     /// shrank, and added again.
     fn learn(&mut self, asked: &[(RecordedCall, u32)], mut cut: f64) {
@@ -304,6 +304,6 @@ fn asked(outline: &Outline) -> Vec<RecordedCall> {
             .map(|&message| of(message, outline.time(message), None))
             .collect();
     }
-    let told = outline.model_calls().iter().filter(|call| call.usage.context() > 0);
-    told.map(|call| of(call.message, call.time, Some(call.usage))).collect()
+    let reported = outline.model_calls().iter().filter(|call| call.usage.context() > 0);
+    reported.map(|call| of(call.message, call.time, Some(call.usage))).collect()
 }

@@ -1,13 +1,12 @@
-//! Tuning: the settings of the family `rent` that suit somebody's own sessions.
+//! Tuning: the parameters of the family `rent` that suit a user's own sessions.
 //!
-//! The presets were chosen on sessions of others. Who works differently may do better with other settings, and their
-//! own logs can say so. But whoever tries hundreds of settings on a few dozen sessions always finds one that looks
-//! better there. So the sessions are split: some are searched, and the one setting that comes out is judged by the
-//! others. Unless those show a gain that is more than chance, what is written is `balanced` as it is, and the page says
-//! why.
+//! The presets were chosen on other users' sessions. Other ways to work may do better with other parameters, and logs
+//! can show it. But of hundreds of values that are tried on a few dozen sessions, one always looks better there. So the
+//! sessions are split: some are searched, and the values that come out are judged by the others. Unless those show a
+//! gain that is more than chance, the profile is `balanced` as it is, and the file says why.
 //!
-//! Cost alone would be a poor aim, for it can be bought with harm. The bill contains what it costs to read again what
-//! was missed, and on top of that a setting may not miss more than `balanced` does, but for a little.
+//! Cost alone would be a poor aim, because misses can buy it. The cost includes reading again what was missed, and
+//! beyond that a profile may not miss much more than `balanced`.
 
 mod compare;
 mod parameter;
@@ -70,14 +69,14 @@ pub enum TuneError {
     /// A price sheet is missing.
     #[error(transparent)]
     PriceSheet(#[from] PriceSheetError),
-    /// A preset is missing, or the page that was made is not valid.
+    /// A preset is missing, or the profile file that was made is not valid.
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// A preset is not of the family that is tuned.
     #[error("profile {0:?} is not of the family rent")]
     Family(String),
-    /// The page that was made says something else than what was measured.
-    #[error("the page made for profile {0:?} does not say what was measured; please report this")]
+    /// The profile file says something else than what was measured.
+    #[error("the file made for profile {0:?} does not say what was measured; please report this")]
     Differs(String),
 }
 
@@ -98,7 +97,7 @@ pub struct TuneOptions {
     pub trials: usize,
     /// Whether the settings are written even if no gain is shown.
     pub keep: bool,
-    /// The date, as the page should say it.
+    /// The date, as the file should say it.
     pub date: Option<String>,
 }
 
@@ -133,11 +132,11 @@ pub struct ParameterChange {
 pub struct Tuned {
     /// The name of the profile.
     pub name: String,
-    /// The page: a profile that extends `balanced`.
+    /// The text of the profile file, which extends `balanced`.
     pub profile: String,
     /// What may be said about it.
     pub claim: Claim,
-    /// Whether the page has the settings that were found; otherwise it is `balanced` as it is.
+    /// Whether the file has the values that were found; otherwise it is `balanced` as it is.
     pub is_written: bool,
     /// The settings that were found, as far as they differ from those of `balanced`.
     pub changes: Vec<ParameterChange>,
@@ -159,7 +158,7 @@ pub struct Tuned {
 ///
 /// Sessions of fewer than [`LEAST_CALLS`] calls are left out; traces of one agent, project and name, but for the number
 /// of a stretch, are one session. The same sessions and options give the same result, in
-/// whichever order the sessions come. `progress` is told how many settings were tried of how many at most; the search
+/// any order of sessions. `progress` gets how many settings were tried of how many at most; the search
 /// may end before.
 pub fn tune(
     traces: &[Trace],
@@ -244,7 +243,7 @@ fn rent_of(profile: &Profile) -> Result<Rent, TuneError> {
 }
 
 impl Tuned {
-    /// Reads the page as a user would, and sees that it is what was measured.
+    /// Reads the file as a user would and checks that it is what was measured.
     fn check(&self, measured: &Profile) -> Result<(), TuneError> {
         let mut profiles = Profiles::builtin();
         let name = profiles.add("(tuned)", &self.profile)?;
@@ -258,7 +257,7 @@ impl Tuned {
 }
 
 impl TuneOptions {
-    /// How many misses per 100 calls more are allowed where `balanced` has so many.
+    /// How many misses per 100 calls more are allowed if `balanced` has `usual`.
     fn allowed(&self, usual: f64) -> f64 {
         self.misses.map_or(self.slack, |most| (most - usual).max(0.0))
     }

@@ -94,6 +94,36 @@ fn modules_come_after_what_they_import_and_only_once() {
     }
 }
 
+/// Fails where a tag outside of styles and scripts is not closed.
+fn check_tags(html: &str) {
+    const VOID: [&str; 3] = ["!doctype", "meta", "input"];
+    let (mut open, mut rest): (Vec<&str>, &str) = (Vec::new(), html);
+    while let Some((_, after)) = rest.split_once('<') {
+        let (tag, after) = after.split_once('>').unwrap();
+        rest = after;
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+            continue;
+        }
+        let name = tag.split_whitespace().next().unwrap();
+        assert!(tag.matches('"').count() % 2 == 0, "<{tag}>");
+        if !VOID.contains(&name) {
+            open.push(name);
+        }
+        if matches!(name, "script" | "style") {
+            rest = &rest[rest.find(&format!("</{name}>")).unwrap()..];
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn every_tag_is_closed() {
+    for page in PAGES {
+        check_tags(&render(&page, HOSTILE));
+    }
+}
+
 #[test]
 fn no_text_becomes_markup() {
     for page in PAGES {
@@ -113,7 +143,9 @@ fn only_the_template_is_filled_in() {
     assert_eq!(between(&html, "<title>", "</title>"), "{{data}} {{script}} · Secateur");
     for page in PAGES {
         let empty = render(&page, "");
-        assert!(!empty.contains("{{") && !empty.contains("}}\n"), "a place was left unfilled");
+        for place in ["policy", "title", "style", "summary", "body", "data", "script"] {
+            assert!(!empty.contains(&format!("{{{{{place}}}}}")), "{place} was left unfilled");
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct WhyArgs {
     json: bool,
 }
 
-/// One miss, as it is told.
+/// One miss with its action, its need and the cut.
 #[derive(Serialize)]
 struct ExplainedMiss {
     session: String,
@@ -60,27 +60,27 @@ impl WhyArgs {
         let own = self.sheet.as_deref().map(sheet).transpose()?;
         let options = StudyOptions { sheet: own, ..StudyOptions::default() };
         let needs = find_needs(&traces, &CommonWords::of(&traces));
-        let mut told = Vec::new();
+        let mut misses_found = Vec::new();
         let mut calls = 0;
         for (trace, needs) in traces.iter().zip(&needs) {
             calls += trace.calls.len();
             let run = replay(trace, profile, needs, &options.terms(&sheets, trace)?);
             let of = |miss: &secateur_lab::Miss| Some(tell(trace, needs.get(miss.need)?, miss));
-            told.extend(run.misses.iter().filter_map(of));
+            misses_found.extend(run.misses.iter().filter_map(of));
         }
         if self.json {
-            serde_json::to_writer(&mut *out, &told)?;
+            serde_json::to_writer(&mut *out, &misses_found)?;
             writeln!(out)?;
             return Ok(ExitCode::SUCCESS);
         }
-        for miss in &told {
+        for miss in &misses_found {
             print(out, miss)?;
         }
-        let misses = if told.len() == 1 { "miss" } else { "misses" };
+        let misses = if misses_found.len() == 1 { "miss" } else { "misses" };
         writeln!(
             out,
             "{} {misses} in {} under {}.",
-            told.len(),
+            misses_found.len(),
             counted(calls as u64, "call"),
             profile.name
         )?;

@@ -1,4 +1,4 @@
-//! The page's data, made from a session and a profile.
+//! The data of a report, made from a session and a profile.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use secateur::{
 };
 use secateur_formats::Transcript;
 
-use super::page::{self, PartVerdict, ReportData};
+use super::data::{self, PartVerdict, ReportData};
 use super::replay::{RequestSize, contexts};
 use crate::commands::explain::zone;
 use crate::commands::inspect::report::{self, about};
@@ -28,8 +28,8 @@ struct JudgedParts {
     left: HashMap<PartIx, u64>,
 }
 
-/// Everything that the page shows.
-pub(super) fn data(
+/// The data of a report.
+pub(super) fn report_data(
     whole: &Transcript<'_>,
     profile: &Profile,
     next: &NextRequestArgs,
@@ -66,8 +66,8 @@ pub(super) fn data(
         agent_version: whole.origin.version.clone(),
         model: model.map(str::to_owned),
         generator: concat!("secateur ", env!("CARGO_PKG_VERSION")).to_owned(),
-        profile: page::ReportProfile { name: profile.name.clone(), about: profile.about.clone() },
-        totals: page::ReportTotals {
+        profile: data::ReportProfile { name: profile.name.clone(), about: profile.about.clone() },
+        totals: data::ReportTotals {
             messages: outline.message_count() as u64,
             parts: outline.part_count() as u64,
             tool_calls: count(PartKind::Call),
@@ -118,7 +118,7 @@ fn describe(
     judged: &JudgedParts,
     meter: &Calibration,
     part: PartIx,
-) -> page::ReportPart {
+) -> data::ReportPart {
     let outline = &whole.outline;
     let text = whole.text_of(part);
     let preview: String = text.chars().take(PREVIEW).collect();
@@ -139,7 +139,7 @@ fn describe(
         }
         _ => (PartVerdict::Gone, "it is no longer in the context".to_owned()),
     };
-    page::ReportPart {
+    data::ReportPart {
         message: outline.owner(part).0.into(),
         kind: outline.kind(part),
         tool: outline.tool(part).map(str::to_owned),
@@ -164,14 +164,14 @@ fn categories(
     context: &Outline,
     judged: &JudgedParts,
     meter: &Calibration,
-) -> Vec<page::ReportCategory> {
+) -> Vec<data::ReportCategory> {
     let mut rows: BTreeMap<secateur::Category, (u64, u64)> = BTreeMap::new();
     for part in live_parts(outline) {
         let row = rows.entry(outline.category(part)).or_default();
         row.0 += outline.sent(part);
         row.1 += judged.after(context, outline, part);
     }
-    let row = |(category, (before, after)): (secateur::Category, (u64, u64))| page::ReportCategory {
+    let row = |(category, (before, after)): (secateur::Category, (u64, u64))| data::ReportCategory {
         name: category.name().to_owned(),
         before: meter.scale(before),
         after: meter.scale(after),
@@ -184,7 +184,7 @@ fn tools(
     context: &Outline,
     judged: &JudgedParts,
     meter: &Calibration,
-) -> Vec<page::ReportTool> {
+) -> Vec<data::ReportTool> {
     let mut rows: HashMap<&str, (PartIx, u64, u64, u64)> = HashMap::new();
     for part in live_parts(outline) {
         let Some(tool) = outline.tool(part) else { continue };
@@ -195,7 +195,7 @@ fn tools(
     }
     let mut rows: Vec<_> = rows
         .into_iter()
-        .map(|(name, (part, calls, before, after))| page::ReportTool {
+        .map(|(name, (part, calls, before, after))| data::ReportTool {
             name: name.to_owned(),
             class: plan_text::class(outline.class(part)).to_owned(),
             calls,
@@ -208,13 +208,13 @@ fn tools(
 }
 
 /// The requests. What is estimated is scaled to what the provider reported, so that the curves can be compared.
-fn calls(moments: &[secateur::TimelinePoint], weighed: &[RequestSize]) -> Vec<page::ReportCall> {
+fn calls(moments: &[secateur::TimelinePoint], weighed: &[RequestSize]) -> Vec<data::ReportCall> {
     let mut meter = Calibration::default();
     let rows = moments.iter().zip(weighed).map(|(moment, weighed)| {
         if let Some(recorded) = moment.recorded {
             meter.observe(weighed.whole, recorded);
         }
-        page::ReportCall {
+        data::ReportCall {
             message: moment.message.0.into(),
             time: moment.time,
             recorded: moment.recorded,
@@ -227,8 +227,8 @@ fn calls(moments: &[secateur::TimelinePoint], weighed: &[RequestSize]) -> Vec<pa
     rows.collect()
 }
 
-fn compactions(outline: &Outline, moments: &[secateur::TimelinePoint]) -> Vec<page::ReportCompaction> {
-    let row = |own: report::CompactionRow| page::ReportCompaction {
+fn compactions(outline: &Outline, moments: &[secateur::TimelinePoint]) -> Vec<data::ReportCompaction> {
+    let row = |own: report::CompactionRow| data::ReportCompaction {
         message: own.message.0.into(),
         before: own.before,
     };
@@ -236,8 +236,8 @@ fn compactions(outline: &Outline, moments: &[secateur::TimelinePoint]) -> Vec<pa
 }
 
 /// The bands of the plan, as runs of parts.
-fn zones(outline: &Outline, judged: &JudgedParts) -> Vec<page::ReportZone> {
-    let mut zones: Vec<page::ReportZone> = Vec::new();
+fn zones(outline: &Outline, judged: &JudgedParts) -> Vec<data::ReportZone> {
+    let mut zones: Vec<data::ReportZone> = Vec::new();
     for part in outline.parts() {
         let is_gone = outline.gone(outline.owner(part)).is_some();
         let name = match judged.place.get(&part) {
@@ -246,7 +246,7 @@ fn zones(outline: &Outline, judged: &JudgedParts) -> Vec<page::ReportZone> {
         };
         match zones.last_mut() {
             Some(last) if last.name == name => last.last_part = part.0.into(),
-            _ => zones.push(page::ReportZone {
+            _ => zones.push(data::ReportZone {
                 name: name.to_owned(),
                 first_part: part.0.into(),
                 last_part: part.0.into(),
@@ -270,8 +270,8 @@ fn meaning(zone: &str) -> &'static str {
     }
 }
 
-fn messages(outline: &Outline) -> Vec<page::ReportMessage> {
-    let row = |message| page::ReportMessage {
+fn messages(outline: &Outline) -> Vec<data::ReportMessage> {
+    let row = |message| data::ReportMessage {
         role: outline.role(message),
         time: outline.time(message),
         summary: outline.is_summary(message),

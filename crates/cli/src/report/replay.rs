@@ -16,10 +16,10 @@ pub(super) struct RequestSize {
     pub(super) pruned: u64,
 }
 
-/// So many parts are looked at before only some of the requests are weighed.
+/// Beyond this many looks at parts, only some of the requests are measured.
 const EFFORT: usize = 40_000_000;
 
-/// The contexts of these requests; those in between that were not weighed anew are as the ones before them.
+/// The contexts of these requests; those in between that were not measured are as the ones before them.
 pub(super) fn contexts(
     outline: &Outline,
     profile: &Profile,

@@ -1,8 +1,8 @@
-//! CommonWords knowledge: words that a model contains without having read them in this session.
+//! Common words: those that a model knows without having read them in this session.
 //!
-//! A word that turns up in unrelated projects is nobody's own. What the replayed sessions are too few to show, which is
-//! most of the language and of the names that programmers give to everything, comes from a list. ReplayedSession does not matter:
-//! who contains `timeout` can write `TIMEOUT`.
+//! A word that occurs in unrelated projects belongs to none of them. Most of the language, and of the names that
+//! programmers use everywhere, comes from a list, because the replayed sessions are too few to show it. Case does not
+//! matter: a model that knows `timeout` can write `TIMEOUT`.
 
 use foldhash::{HashMap, HashSet};
 use secateur::PartKind;
@@ -10,10 +10,10 @@ use secateur::PartKind;
 use super::{input, words};
 use crate::trace::Trace;
 
-/// In how many projects a word is seen if it is general.
+/// A word that occurs in this many projects is common.
 const PROJECTS: usize = 3;
 
-/// Words of general knowledge, in small letters.
+/// Words that any model knows, in lower case.
 #[derive(Clone, Debug)]
 pub struct CommonWords {
     listed: HashSet<&'static str>,
@@ -21,13 +21,13 @@ pub struct CommonWords {
 }
 
 impl CommonWords {
-    /// The words that come with the crate.
+    /// The list that comes with the crate.
     pub fn builtin() -> Self {
         let lines = include_str!("../../data/common_words.txt").lines().filter(|line| !line.starts_with('#'));
         Self { listed: lines.flat_map(str::split_ascii_whitespace).collect(), shared: HashSet::default() }
     }
 
-    /// Those, and the words that are seen in three projects of these traces or more.
+    /// The list, and the words that occur in three or more projects of these traces.
     pub fn of(traces: &[Trace]) -> Self {
         let mut projects: HashMap<&str, HashSet<String>> = HashMap::default();
         for trace in traces {
@@ -52,12 +52,12 @@ impl CommonWords {
         Self { shared: shared.collect(), ..Self::builtin() }
     }
 
-    /// Whether a word is one of them, in whatever case.
+    /// Whether a word is common, in any case.
     ///
     /// ```
-    /// let general = secateur_lab::CommonWords::builtin();
-    /// assert!(general.contains("Unsubscribe") && general.contains("unwrap_or_else"));
-    /// assert!(!general.contains("morphVariants"));
+    /// let common = secateur_lab::CommonWords::builtin();
+    /// assert!(common.contains("Unsubscribe") && common.contains("unwrap_or_else"));
+    /// assert!(!common.contains("morphVariants"));
     /// ```
     pub fn contains(&self, word: &str) -> bool {
         let word = word.to_ascii_lowercase();

@@ -1,21 +1,21 @@
-//! An index: where the texts that actions use were shown, and whether anybody said them.
+//! An index: which results showed the texts that actions use, and whether they were also said elsewhere.
 //!
-//! Only texts that some action uses are asked about; the index is built from those, which are few, and everything else
-//! in a session is looked up and passed by.
+//! Only texts that some action uses are in the index. Those are few; everything else in a session is looked up and
+//! skipped.
 
 use foldhash::HashMap;
 use secateur::PartIx;
 
-/// What is known of one text up to some call.
+/// What is known of one text up to a call.
 #[derive(Clone, Debug)]
 struct IndexedText {
     /// The results that showed it, oldest first.
     shown: Vec<PartIx>,
-    /// A user or the model said it, or it is general knowledge.
+    /// A user or the model said it, or it is a common word.
     is_said: bool,
 }
 
-/// The texts that were asked about.
+/// The texts that actions use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TextIndex<'a> {
     ids: HashMap<&'a str, u32>,
@@ -23,7 +23,7 @@ pub(super) struct TextIndex<'a> {
 }
 
 impl<'a> TextIndex<'a> {
-    /// Asks about a text from now on, unless everybody contains it.
+    /// Adds a text. A common word needs no result.
     pub(super) fn ask(&mut self, text: &'a str, is_known: impl FnOnce(&str) -> bool) {
         let next = self.entries.len() as u32;
         if *self.ids.entry(text).or_insert(next) == next {
@@ -40,7 +40,7 @@ impl<'a> TextIndex<'a> {
         }
     }
 
-    /// A user or the model said it: from now on nobody needs a result for it.
+    /// A user or the model said it: from now on no action needs a result for it.
     pub(super) fn say(&mut self, text: &str) {
         if let Some(entry) = self.entry(text) {
             entry.is_said = true;

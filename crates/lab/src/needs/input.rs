@@ -1,7 +1,7 @@
 //! An input: what a tool call says.
 //!
 //! Agents write inputs as JSON, as JSON within a string of JSON, or as plain text such as a patch, and logs keep them
-//! as they came. Whatever the shape, the strings in it are what the model wrote; the keys are the tool's.
+//! as they came. In all of them, the strings are what the model wrote; the keys are the tool's.
 
 use std::borrow::Cow;
 
@@ -104,7 +104,7 @@ fn parse(text: &str, starts: &[char]) -> Option<Value> {
 
 /// The lines of a patch that have one of these signs.
 fn signed<'t>(text: &'t str, signs: &'t [char]) -> impl Iterator<Item = &'t str> {
-    text.lines().filter_map(move |line| words::telling(line.strip_prefix(signs)?))
+    text.lines().filter_map(move |line| words::specific(line.strip_prefix(signs)?))
 }
 
 #[cfg(test)]

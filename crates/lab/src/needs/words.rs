@@ -1,12 +1,12 @@
 //! Names and lines: the two sizes in which texts are compared.
 //!
-//! A name is told by its whole, so names are compared as whole words, and only if they are long enough to be telling.
+//! Names are compared as whole words, and only if they are long enough to mean something specific.
 //! Lines are compared without their indentation, which tools change, and without what tools write before them.
 
-/// The shortest name that tells something.
+/// The shortest name that is specific.
 const NAME: usize = 6;
 
-/// The shortest line that tells something.
+/// The shortest line that is specific.
 const LINE: usize = 12;
 
 /// All names in a text: its words, and those that are made of several words with hyphens.
@@ -66,13 +66,13 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The lines of a text that tell something, trimmed.
+/// The lines of a text that are specific, trimmed.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(telling)
+    text.lines().filter_map(specific)
 }
 
-/// A line without its indentation, if it tells something.
-pub(super) fn telling(line: &str) -> Option<&str> {
+/// A line without its indentation, if it is specific.
+pub(super) fn specific(line: &str) -> Option<&str> {
     let line = line.trim();
     (line.len() >= LINE && line.bytes().any(|byte| byte.is_ascii_alphanumeric())).then_some(line)
 }
@@ -81,7 +81,7 @@ pub(super) fn telling(line: &str) -> Option<&str> {
 /// the sign of a diff.
 pub(super) fn shown_lines(text: &str) -> impl Iterator<Item = &str> {
     lines(text).flat_map(|line| {
-        let bare = numbered(line).or_else(|| line.strip_prefix(['+', '-'])).and_then(telling);
+        let bare = numbered(line).or_else(|| line.strip_prefix(['+', '-'])).and_then(specific);
         std::iter::once(line).chain(bare)
     })
 }

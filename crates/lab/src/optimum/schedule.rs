@@ -1,4 +1,4 @@
-//! A schedule: the calls before which everything that nobody needs any more is cut.
+//! A schedule: the calls before which everything that is no longer needed is cut.
 //!
 //! Which results are cut between two flushes depends on the first of the two alone: those that were dead by then. So
 //! the last flush is all that the future has to know of the past, and the best schedule is found by trying, for every

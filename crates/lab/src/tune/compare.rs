@@ -96,8 +96,8 @@ impl TuningComparison {
         }
     }
 
-    /// What this allows to say, if so many misses per 100 calls more were allowed. Fewer misses are only a reason for
-    /// who set a limit to them.
+    /// What this shows if `allowed` more misses per 100 calls were allowed. Fewer misses are a gain only if the caller
+    /// set a limit to them.
     pub(super) fn claim(&self, allowed: f64, has_limit: bool) -> Claim {
         let is_cheaper = self.sessions >= LEAST_PART && self.cost.interval.1 < 0.0;
         let is_safer = self.sessions >= LEAST_PART && self.misses.interval.1 < 0.0;

@@ -1,4 +1,4 @@
-//! The parameters: what a search may turn of the family `rent`, and how far.
+//! The parameters of the family `rent` that a search may change, and the values that it tries.
 //!
 //! Every setting is a whole number here, so that a point of the search can be compared, remembered and written down
 //! without rounding. Steps are coarse: a few dozen sessions cannot tell an age of 24 calls from one of 25.
@@ -10,7 +10,7 @@ use secateur::{Cap, Profile, Rent};
 /// An age that is never reached, or a text that is never too long.
 const NEVER: u32 = u32::MAX;
 
-/// Something that can be turned.
+/// A parameter that a search may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parameter {
     Other,
@@ -42,7 +42,7 @@ pub(super) const PARAMETERS: [Parameter; 9] = [
 const USUAL_CAP: Cap = Cap { chars: 8_000, head: 0.6, reads: false };
 
 impl Parameter {
-    /// Where it can be put.
+    /// The values that are tried.
     pub(super) fn grid(self) -> &'static [u32] {
         match self {
             Self::Other => &[1, 2, 3, 4, 6, 10, 20],
@@ -57,7 +57,7 @@ impl Parameter {
         }
     }
 
-    /// Where it stands in a rule.
+    /// Its value in a rule.
     fn read(self, rent: &Rent) -> u32 {
         let ages = &rent.ages;
         let age = |age: Option<u32>| age.unwrap_or(NEVER);
@@ -75,7 +75,7 @@ impl Parameter {
         }
     }
 
-    /// Turns it.
+    /// Sets it.
     fn write(self, rent: &mut Rent, value: u32) {
         let ages = &mut rent.ages;
         let age = (value != NEVER).then_some(value);
@@ -83,7 +83,7 @@ impl Parameter {
             Self::Other => ages.other = age,
             Self::Margin => rent.margin = f64::from(value) / 100.0,
             Self::Read => ages.read = age,
-            // A page can set a cap and cannot take one away, so none is one that nothing exceeds.
+            // A profile can set a cap but not remove one, so no cap is one that nothing exceeds.
             Self::Cap => {
                 let below = rent.cap.unwrap_or(USUAL_CAP);
                 rent.cap = Some(Cap { chars: value.into(), ..below });
@@ -122,17 +122,17 @@ impl Parameter {
     }
 }
 
-/// Where all parameters stand.
+/// The values of all parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ParameterPoint([u32; PARAMETERS.len()]);
 
 impl ParameterPoint {
-    /// Where they stand in a rule.
+    /// Their values in a rule.
     pub(super) fn of(rent: &Rent) -> Self {
         Self(PARAMETERS.map(|parameter| parameter.read(rent)))
     }
 
-    /// The same with the parameter of this number put elsewhere.
+    /// The same with another value of the parameter of this number.
     pub(super) fn with(mut self, parameter: usize, value: u32) -> Self {
         if let Some(slot) = self.0.get_mut(parameter) {
             *slot = value;
@@ -140,12 +140,12 @@ impl ParameterPoint {
         self
     }
 
-    /// Where the parameter of this number stands.
+    /// The value of the parameter of this number.
     pub(super) fn at(&self, parameter: usize) -> u32 {
         self.0.get(parameter).copied().unwrap_or(NEVER)
     }
 
-    /// A rule with its parameters put here. What no parameter turns stays as it is.
+    /// A rule with these values. What no parameter sets stays as it is.
     pub(super) fn rent(&self, base: &Rent) -> Rent {
         let mut rent = base.clone();
         for (parameter, value) in PARAMETERS.into_iter().zip(self.0) {
@@ -156,14 +156,14 @@ impl ParameterPoint {
         rent
     }
 
-    /// A profile with its parameters put here.
+    /// A profile with these values.
     pub(super) fn profile(&self, base: &Profile, rent: &Rent) -> Profile {
         let mut profile = base.clone();
         profile.policy.family = secateur::Family::Rent(self.rent(rent));
         profile
     }
 
-    /// What has to be written to come here from a rule: key, value there, value here.
+    /// What a file has to change of a rule: key, value there, value here.
     pub(super) fn changes(&self, base: &Rent) -> Vec<(&'static str, String, String)> {
         let rent = self.rent(base);
         let turned = PARAMETERS.into_iter().filter(|parameter| parameter.read(base) != parameter.read(&rent));

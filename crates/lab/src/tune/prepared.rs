@@ -1,8 +1,7 @@
-//! The bench: sessions laid out so that one policy after another can be played on them.
+//! Sessions that are prepared to be replayed under one policy after another.
 //!
-//! What does not depend on the policy is done once: what the actions of a session need, by which sheet it is charged
-//! and what it costs if nothing is cut. What is left is a replay for each session and policy, and those know nothing
-//! of each other, so all cores work on them. Results are put back in order: how many cores there are changes nothing.
+//! What does not depend on the policy is done once: what the actions of a session need, its price sheet, and its cost
+//! if nothing is cut. The replays are independent and run in parallel; the number of threads does not change results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,14 +45,14 @@ pub(super) struct PreparedTrace<'a> {
     pub(super) uncut: f64,
 }
 
-/// Sessions, ready to be played.
+/// Sessions, ready to be replayed.
 pub(super) struct PreparedSessions<'a> {
     pub(super) samples: Vec<PreparedTrace<'a>>,
     pub(super) split: SessionSplit,
 }
 
 impl<'a> PreparedSessions<'a> {
-    /// Lays out sessions.
+    /// Prepares sessions.
     pub(super) fn of(
         traces: Vec<&'a Trace>,
         common: &CommonWords,

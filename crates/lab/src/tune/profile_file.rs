@@ -1,6 +1,6 @@
 //! The file: a tuned profile as it is written, with what was measured above it.
 //!
-//! Whoever finds the file in a year should know what it rests on. So the comment says what was compared, on which
+//! A reader of the file should know in a year what it rests on. So the comment says what was compared, on which
 //! sessions, at which prices and how sure the result is; also, and above all, if there is none.
 
 use std::collections::BTreeMap;

@@ -26,7 +26,7 @@ struct Score {
 }
 
 impl Score {
-    /// Whether this is better than another by more than so many points of cost.
+    /// Whether this is better than another by more than `worth` points of cost.
     fn beats(self, other: Self, worth: f64) -> bool {
         if (self.excess - other.excess).abs() > 1e-9 {
             return self.excess < other.excess;

@@ -2,8 +2,8 @@
 //!
 //! Sessions of one project resemble each other: the same files are read, the same commands are run. If some of them
 //! were searched and others judged, the judge would have seen the answer. So projects stay together wherever there are
-//! enough of them. Who goes where is decided by a hash of the name, so that nobody picks, and a second run splits
-//! alike.
+//! enough of them. A hash of the name decides, so that the split is not a choice, and a
+//! second run splits alike.
 
 use std::collections::BTreeMap;
 

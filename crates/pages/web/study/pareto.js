@@ -61,7 +61,8 @@ export function drawPareto(view, own) {
     ['lower bound', view.bound_pct],
   ];
   const lowest = Math.min(...costs, ...hindsight.flatMap(([, cost]) => cost ?? []));
-  const [low, high] = [Math.max(0, lowest - 3), Math.max(...costs) + 5];
+  const highest = Math.max(...costs);
+  const [low, high] = [Math.max(0, lowest - Math.max(3, (highest - lowest) * 0.06)), highest + 5];
   const mostMisses = Math.max(1, ...rows.map((row) => row.miss100)) * 1.04;
   const y = linear([low, high], [floor, EDGE.top]);
   const x = (/** @type {number} */ misses) =>

@@ -1,21 +1,13 @@
 // A visit to a report: everything that can be pressed is pressed, once by mouse and once by keyboard.
 
-import assert from 'node:assert/strict';
-import { faint } from './contrast.mjs';
+import { createChecks } from './checks.mjs';
 
 const grouped = (number) => new Intl.NumberFormat('en-US').format(number);
 
-export async function visit(page, data, width) {
+export async function visitReport(page, data, width) {
   const { parts } = data;
-  let checks = 0;
-  const equal = (got, wanted, what) => {
-    assert.deepEqual(got, wanted, what);
-    checks += 1;
-  };
-  const holds = (value, what) => {
-    assert.ok(value, what);
-    checks += 1;
-  };
+  const checks = createChecks(page, width);
+  const { equal, holds, focused } = checks;
 
   const rowCount = async () => Number(await page.getAttribute('#grid', 'aria-rowcount')) - 1;
   const topRows = (many) =>
@@ -36,7 +28,6 @@ export async function visit(page, data, width) {
   };
   const indices = (keep) => parts.flatMap((part, index) => (keep(part, index) ? [index] : []));
   const all = indices(() => true);
-  const focused = (selector) => page.evaluate((wanted) => document.activeElement?.matches(wanted), selector);
   const selected = () =>
     page.$$eval('#rows [aria-selected="true"]', (rows) => rows.map((row) => Number(row.dataset.index)));
   const uncovered = () =>
@@ -51,10 +42,11 @@ export async function visit(page, data, width) {
     equal(await page.textContent('#detail .badge'), parts[index].verdict, 'the verdict in the detail');
   };
 
-  await layout();
+  await checks.layout();
+  equal(await page.textContent('#promise .figure strong'), grouped(data.totals.before), 'the promise');
   await expectParts(all, 'at the beginning');
   equal(await page.$$eval('#rows [data-index]', (rows) => rows.length <= 80), true, 'only rows in sight exist');
-  await skipLink();
+  await checks.skipLink('#parts');
   if (parts.length) {
     await searching();
     await filtering();
@@ -64,35 +56,10 @@ export async function visit(page, data, width) {
   }
   if (data.calls.length) await charting();
   await tabling();
-  await theming();
+  await checks.theming();
   await printing();
-  await layout();
-  return checks;
-
-  // Nothing sticks out, hostile texts stayed texts, and controls have names.
-  async function layout() {
-    equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `fits ${width} px`);
-    equal(await page.title().then((title) => title.endsWith('Secateur')), true, 'the title is ours');
-    equal(await page.$$eval('script, style', (found) => found.length), 3, 'no element was smuggled in');
-    equal(await page.$$eval('img, iframe, object, embed, link, a[href^="java"]', (found) => found.length), 0);
-    const nameless = await page.$$eval('button, select, input', (found) =>
-      found
-        .filter((one) => !one.closest('[hidden]'))
-        .filter((one) => !(one.ariaLabel || one.textContent.trim() || one.labels?.[0]?.textContent.trim()))
-        .map((one) => one.outerHTML.slice(0, 80)),
-    );
-    equal(nameless, [], 'every control has a name');
-    const before = await page.textContent('#promise .figure strong');
-    equal(before, grouped(data.totals.before), 'the promise');
-  }
-
-  async function skipLink() {
-    await page.evaluate(() => document.activeElement?.blur());
-    await page.keyboard.press('Tab');
-    holds(await focused('.skip'), 'the first stop is the skip link');
-    await page.keyboard.press('Enter');
-    holds(await focused('#parts'), 'the skip link leads to the list');
-  }
+  await checks.layout();
+  return checks.count();
 
   async function searching() {
     const text = ({ tool, subject, reason, preview }) =>
@@ -228,20 +195,6 @@ export async function visit(page, data, width) {
     if (wanted.length) await expectParts(wanted, `the tool ${named.slice(0, 40)}`);
     await page.click('#clear:not(:disabled)', { timeout: 1000 }).catch(() => {});
     await expectParts(all, 'all tools again');
-  }
-
-  async function theming() {
-    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    const light = await paper();
-    equal(await page.evaluate(faint), [], 'no light text is faint');
-    await page.click('#theme');
-    const dark = await paper();
-    equal(await page.evaluate(faint), [], 'no dark text is faint');
-    holds(light !== dark, 'the theme turns');
-    equal(await page.getAttribute('#theme', 'aria-label'), 'Light theme');
-    await page.focus('#theme');
-    await page.keyboard.press('Enter');
-    equal(await paper(), light, 'and back');
   }
 
   async function printing() {

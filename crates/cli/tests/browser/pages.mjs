@@ -1,12 +1,13 @@
-// Opens each report named on the command line in Chromium, at two widths, and clicks through all of it. What must
-// come out is worked out from the report's own data, so any report will do, from a sample or from a real session.
+// Opens each page named on the command line in Chromium, at two widths, and clicks through all of it. What must come
+// out is computed from the page's own data, so any report or study will do, from a sample or from real sessions.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { visit } from './visit.mjs';
+import { visitReport } from './report.mjs';
+import { visitStudy } from './study.mjs';
 
 const { chromium } = createRequire(import.meta.url)(process.env.SECATEUR_PLAYWRIGHT ?? 'playwright-core');
 
@@ -33,7 +34,7 @@ const DATA = /(<script type="application\/json" id="data">)([^<]*)(<\/script>)/;
 const folder = mkdtempSync(join(tmpdir(), 'secateur-browser-'));
 let failed = 0;
 
-// The same page with nothing in it; the data are not part of what the page's policy vouches for.
+// The same report with nothing in it; the hashes of the page's policy do not cover the data.
 function emptied(html) {
   const data = JSON.parse(html.match(DATA)[2]);
   const lists = ['categories', 'tools', 'calls', 'compactions', 'zones', 'messages', 'parts', 'warnings'];
@@ -74,11 +75,11 @@ async function open(context, url) {
   page.on('request', (request) => {
     if (request.url() !== url) complaints.push(`request: ${request.url()}`);
   });
-  // The clock stops when the first row, or the word that there is none, has been painted.
+  // The clock stops when the first row, or the headline, has been painted.
   await page.addInitScript(() => {
     const look = () => {
-      const empty = document.querySelector('#nothing:not([hidden])');
-      if (!empty && !document.querySelector('#rows [data-index]')) return requestAnimationFrame(look);
+      const shown = document.querySelector('#nothing:not([hidden]), #rows [data-index], .lead');
+      if (!shown) return requestAnimationFrame(look);
       requestAnimationFrame(() => setTimeout(() => (window.firstRow = performance.now())));
     };
     requestAnimationFrame(look);
@@ -104,17 +105,18 @@ async function check(file) {
   const html = readFileSync(file, 'utf8');
   const data = JSON.parse(html.match(DATA)[2]);
   const url = pathToFileURL(resolve(file)).href;
-  const bare = join(folder, 'emptied.html');
-  writeFileSync(bare, emptied(html));
   for (const width of WIDTHS) {
     await inBrowser(width, async (context) => {
       const { page, complaints } = await open(context, url);
-      const checks = await visit(page, data, width);
+      const checks = await (data.views ? visitStudy : visitReport)(page, data, width);
       if (complaints.length) throw new Error(complaints.slice(0, 5).join('\n'));
       await page.close();
       console.log(`${file} at ${width} px: ${checks} checks passed`);
     });
   }
+  if (data.views) return;
+  const bare = join(folder, 'emptied.html');
+  writeFileSync(bare, emptied(html));
   await inBrowser(WIDTHS[0], async (context) => {
     const base = await timed(context, pathToFileURL(bare).href);
     const time = await timed(context, url);
@@ -127,7 +129,7 @@ async function check(file) {
 
 const files = process.argv.slice(2);
 if (files.length === 0) {
-  console.error('usage: reports.mjs REPORT.html…');
+  console.error('usage: pages.mjs PAGE.html…');
   process.exit(2);
 }
 for (const file of files) {

@@ -48,9 +48,9 @@ const TOOLS: [(&str, &str, u64); 12] = [
 
 const FOLDERS: [&str; 6] =
     ["src", "src/reader", "tests", "docs/pages", "crates/engine/src", "web/components"];
-const NOUNS: [&str; 8] = ["outline", "session", "window", "branch", "ledger", "cursor", "parser", "index"];
+const NOUNS: [&str; 8] = ["outline", "session", "store", "branch", "ledger", "cursor", "parser", "index"];
 
-/// A session with at least so many parts; none at all if it is zero.
+/// A session with at least this many parts; an empty one if it is zero.
 pub(super) fn session(wanted: usize) -> ReportData {
     let mut data = ReportData {
         title: "Move the reader to spans".to_owned(),
@@ -175,22 +175,20 @@ fn judge(data: &mut ReportData, wanted: usize) {
         }
     };
     zone("behind a summary", 0, floor, "A summary stands for it.");
-    zone("may be cut", floor, open, "ReportTool output that is older than the protected window.");
-    zone("protected window", open, kept, "The newest 40,000 tokens of tool output.");
-    zone("active turn", kept, end, "What the agent works on now.");
+    zone("prunable", floor, open, "Tool output that is older than what is protected.");
+    zone("protected", open, kept, "The newest 40,000 tokens of tool output.");
+    zone("active", kept, end, "What the agent works on now.");
     for (index, part) in data.parts.iter_mut().enumerate() {
         let result = part.kind == PartKind::Result;
         (part.verdict, part.after, part.reason) = match index {
             _ if index < floor => (PartVerdict::Gone, 0, "it lies behind a summary".to_owned()),
             _ if index >= kept => (PartVerdict::Kept, part.size, "it belongs to the active turn".to_owned()),
-            _ if index >= open => {
-                (PartVerdict::Kept, part.size, "it lies in the protected window".to_owned())
-            }
+            _ if index >= open => (PartVerdict::Kept, part.size, "it is protected".to_owned()),
             _ if result && part.size > 4_000 => {
-                (PartVerdict::Trimmed, 1_200, "it is large and older than the protected window".to_owned())
+                (PartVerdict::Trimmed, 1_200, "it is large and older than what is protected".to_owned())
             }
             _ if result && part.tool.as_deref() != Some("todo") => {
-                (PartVerdict::Cut, 12.min(part.size), "it is older than the protected window".to_owned())
+                (PartVerdict::Cut, 12.min(part.size), "it is older than what is protected".to_owned())
             }
             _ if result => (PartVerdict::Kept, part.size, "its tool is protected".to_owned()),
             _ => (PartVerdict::Kept, part.size, "only tool results are cut".to_owned()),

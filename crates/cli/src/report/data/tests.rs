@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::sample::{HOSTILE, hostile, session};
-use super::*;
 
 /// What lies between two marks that each occur once.
 fn between<'a>(html: &'a str, start: &str, end: &str) -> &'a str {
@@ -18,7 +17,7 @@ fn data_of(html: &str) -> &str {
 #[test]
 fn the_data_come_back_as_they_went_in() {
     for data in [session(0), session(300), hostile()] {
-        let html = page(&data);
+        let html = data.page();
         let read: Value = serde_json::from_str(data_of(&html)).unwrap();
         assert_eq!(read, serde_json::to_value(&data).unwrap());
     }
@@ -42,9 +41,9 @@ fn the_names_of_the_contract_are_kept() {
 
 #[test]
 fn no_text_of_a_session_becomes_markup() {
-    let html = page(&hostile());
+    let html = hostile().page();
     assert!(!data_of(&html).contains(['<', '\u{2028}', '\u{2029}']));
-    let quiet = page(&session(120));
+    let quiet = session(120).page();
     for tag in ["<script", "</script", "<style", "</style", "<img", "<!--", "<title", "</title"] {
         assert_eq!(html.matches(tag).count(), quiet.matches(tag).count(), "{tag}");
     }
@@ -52,38 +51,17 @@ fn no_text_of_a_session_becomes_markup() {
 }
 
 #[test]
-fn only_the_template_is_filled_in() {
-    let data = ReportData { title: "{{data}} {{script}}".to_owned(), ..ReportData::default() };
-    let html = page(&data);
-    assert_eq!(between(&html, "<title>", "</title>"), "{{data}} {{script}} · Secateur");
-    let empty = page(&ReportData { title: String::new(), ..ReportData::default() });
-    assert!(!empty.contains("{{") && !empty.contains("}}\n"), "a place was left unfilled");
-}
-
-#[test]
-fn the_policy_names_the_style_and_the_script_of_the_page() {
-    let html = page(&session(3));
-    let policy = between(&html, "Content-Security-Policy\" content=\"", "\"");
-    assert!(policy.starts_with("default-src 'none';"), "{policy}");
-    assert!(!policy.contains("unsafe"), "{policy}");
-    for element in [between(&html, "<style>", "</style>"), between(&html, "\n<script>", "</script>")] {
-        assert!(element.len() > 1_000);
-        assert!(policy.contains(&format!("'{}'", digest(element))), "{policy}");
+fn the_data_are_what_the_page_expects() {
+    for data in [session(0), session(500), hostile()] {
+        let data = serde_json::to_value(&data).unwrap();
+        secateur_pages::contract::check("report/data.js", "ReportData", &data).unwrap();
     }
 }
 
-#[test]
-fn base64_is_that_of_its_specification() {
-    for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
-        assert_eq!(base64(bytes.as_bytes()), text);
-    }
-    assert_eq!(base64(&[0xfb, 0xff]), "+/8=");
-}
-
-/// `crates/cli/tests/browser/run` opens these pages. They are written where `SECATEUR_REPORT_OUT` says.
+/// `crates/cli/tests/browser/run` opens these pages. They are written where `SECATEUR_PAGES_OUT` says.
 #[test]
 fn samples_are_written_for_the_browser() {
-    let Some(folder) = std::env::var_os("SECATEUR_REPORT_OUT").map(PathBuf::from) else { return };
+    let Some(folder) = std::env::var_os("SECATEUR_PAGES_OUT").map(PathBuf::from) else { return };
     std::fs::create_dir_all(&folder).unwrap();
     let samples = [
         ("empty", session(0)),
@@ -93,6 +71,6 @@ fn samples_are_written_for_the_browser() {
         ("hostile", hostile()),
     ];
     for (name, data) in samples {
-        std::fs::write(folder.join(format!("{name}.html")), page(&data)).unwrap();
+        std::fs::write(folder.join(format!("{name}.html")), data.page()).unwrap();
     }
 }
