@@ -2,13 +2,14 @@
 //! session is held to.
 //!
 //! ```sh
-//! cargo fuzz run opencode -s none fuzz/corpus/opencode fuzz/seeds/opencode
+//! fuzz/run --seconds 60 log:opencode
 //! ```
 //!
 //! A fuzzer's inputs are a few hundred bytes long, the thresholds of real profiles tens of thousands of
 //! tokens. So beside the builtin profiles, which must at least not fall over, there are [small](policies::SMALL)
 //! ones: the same families with limits that such an input exceeds.
 
+pub mod founding;
 pub mod mutate;
 pub mod policies;
 pub mod request;
