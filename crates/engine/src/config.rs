@@ -1,4 +1,4 @@
-//! The configuration: what a user, a project, the environment and flags say, and who of them said what.
+//! The configuration: settings from files, the environment and flags, and where each value came from.
 //!
 //! ```text
 //!   weak   built-in defaults
@@ -8,24 +8,24 @@
 //!   strong flags
 //! ```
 //!
-//! Files and variables are read by whoever calls; here texts come in, with their origins, and a [`Config`] goes out.
-//! So all of this can be tested without a file. The one exception is a hook's or a model's key, which is taken from
-//! the environment when an [engine](Config::engine) is built, because it must not lie around anywhere before.
+//! The caller reads files and variables; this module takes texts with their origins and returns a [`Config`], so all
+//! of it can be tested without a file. The only exception are keys of hooks and models: they are read from the
+//! environment when an [engine](Config::engine) is built, so that they are in memory no longer than needed.
 //!
-//! **Every value knows where it came from**, and every error names that place, the key, the value and what is allowed.
-//! Tables are laid over one another key by key; lists are replaced as a whole, except `profiles`, where each place
-//! adds its own.
+//! **Every value knows its origin**, and every error names the origin, the key, the value and what is allowed. Tables
+//! are merged key by key; lists are replaced as a whole, except `profiles`, which accumulates.
 //!
 //! **Two kinds of keys.** `store`, `profile`, `profiles`, `[summariser]`, `[[hooks]]`, `[redaction]` and `[serve]`
-//! belong to the engine and the proxy in front of it. Every other table is one of a [profile's](secateur::Profiles) and goes over the profile that was chosen.
+//! configure the engine and the proxy. Every other table belongs to a [profile](secateur::Profiles) and overrides
+//! values of the chosen one.
 //!
-//! **A project is a stranger.** Its file comes with the repository. It may choose and tune a profile. It may not run
-//! programs, send the conversation elsewhere, or put words into the user's mouth; see [`ConfigSource::project`].
+//! **A project is not trusted.** Its file comes with the repository. It may choose and tune a profile. It may not run
+//! programs, send the conversation elsewhere, or write text that the model takes for the user's; see
+//! [`ConfigSource::project`].
 //!
-//! **A summariser without its key** is no reason to refuse work that needs no summary. If the variable that `key_env`
-//! names is not set, the engine is built all the same, and every question to the model fails with an error that names
-//! the variable; what happens then is what the profile says about a model that fails. [`Config::key_env`] lets a
-//! command say so beforehand.
+//! **A missing key of the summariser** does not prevent work that needs no summary. If the variable in `key_env` is
+//! not set, the engine is built anyway, every request to the model fails with an error that names the variable, and
+//! the profile decides what happens then. [`Config::key_env`] lets a command warn beforehand.
 //!
 //! ```
 //! use secateur_engine::config::{Config, ConfigSource};
@@ -79,18 +79,18 @@ use keyless_model::KeylessModel;
 use section::{ENGINE_KEYS, FAMILIES, PROFILE_KEYS};
 use values::LayeredValues;
 
-/// Where sessions are kept if nobody says where: a file in the working directory.
+/// The default store: a file in the working directory.
 pub const DEFAULT_STORE: &str = "sqlite:secateur.db";
 
-/// Reads a page that a setting names, by its path.
+/// Reads a profile file by its path.
 pub type Load<'l> = dyn Fn(&Path) -> io::Result<String> + 'l;
 
-/// Everything that is configured, and where it came from.
+/// The whole configuration with the origin of each value.
 pub struct Config {
     store: String,
     profile: Profile,
     profiles: Profiles,
-    pages: Vec<Setting>,
+    profile_files: Vec<Setting>,
     layers: Vec<Layer>,
     summariser: Option<Endpoint>,
     hooks: Vec<HookConfig>,
@@ -100,18 +100,18 @@ pub struct Config {
 }
 
 impl Config {
-    /// Lays the sources over one another, the last one on top, and checks all of it. `load` reads the pages that
+    /// Merges the sources, later ones override earlier ones, and checks everything. `load` reads the files that
     /// `profile` and `profiles` name; their paths are relative to the file that names them.
     pub fn read(sources: &[ConfigSource], load: &Load<'_>) -> Result<Self, ConfigError> {
         let mut values = LayeredValues::default();
         let mut profiles = Profiles::builtin();
-        let mut pages = Vec::new();
+        let mut profile_files = Vec::new();
         let mut layers = Vec::new();
         let mut chosen = None;
         for source in sources {
             section::check_keys(source)?;
             project_file::check(source)?;
-            pages.extend(profile_files::add_all(source, &mut profiles, load)?);
+            profile_files.extend(profile_files::add_all(source, &mut profiles, load)?);
             if source.values.contains_key("profile") {
                 chosen = Some(source);
             }
@@ -134,25 +134,36 @@ impl Config {
         let redactor = section::redactor(&values)?;
         let store = section::store(&values)?.unwrap_or_else(|| DEFAULT_STORE.to_owned());
         let serve = section::serve(&values)?;
-        Ok(Self { store, profile, profiles, pages, layers, summariser, hooks, redactor, serve, values })
+        Ok(Self {
+            store,
+            profile,
+            profiles,
+            profile_files,
+            layers,
+            summariser,
+            hooks,
+            redactor,
+            serve,
+            values,
+        })
     }
 
-    /// What the proxy is told.
+    /// The settings of the proxy.
     pub fn serve(&self) -> &ServeConfig {
         &self.serve
     }
 
-    /// Where the value of a key came from.
+    /// The origin of a setting's value.
     pub fn origin(&self, key: &str) -> &str {
         self.values.origin(key)
     }
 
-    /// Where sessions are kept: a path or a URL for [`secateur_store::open`]. It can hold a password.
+    /// The address of the store for [`secateur_store::open`]. It can contain a password.
     pub fn store(&self) -> &str {
         &self.store
     }
 
-    /// The profile of new sessions, with everything that goes over it.
+    /// The profile of new sessions, with all overrides.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
@@ -162,13 +173,13 @@ impl Config {
         self.summariser.as_ref()
     }
 
-    /// The variable of the environment that must hold the summariser's key.
+    /// The environment variable with the summariser's key.
     pub fn key_env(&self) -> Option<&str> {
         self.summariser.as_ref()?.key_env.as_deref()
     }
 
-    /// An engine that works as configured, on a store that is open. New sessions have the profile that they are given;
-    /// that of the configuration is `config.profile().name`.
+    /// Builds an engine on an open store. New sessions use the profile that they are given; the configured one is
+    /// `config.profile().name`.
     pub fn engine(&self, store: Arc<dyn Store>) -> Result<Engine, ConfigError> {
         let engine = Engine::new(store)
             .with_profiles(self.profiles.clone(), self.layers.clone())
@@ -180,7 +191,7 @@ impl Config {
         })
     }
 
-    /// Checks what reading cannot: that hooks and the summariser can be built in this environment.
+    /// Checks what reading cannot: whether hooks and summariser can be built in this environment.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.build_hooks()?;
         self.build_model().map(|_| ())
@@ -205,7 +216,7 @@ impl Config {
         match endpoint.connect() {
             Ok(client) => Ok(Some(Arc::new(client))),
             Err(ConnectError::NoKey { variable }) => {
-                // Whatever else is wrong with it is wrong with any key.
+                // Report any other problem of the endpoint, which does not depend on the key.
                 endpoint.connect_as(None).map_err(refuse)?;
                 Ok(Some(Arc::new(KeylessModel::new(endpoint, variable))))
             }
@@ -215,7 +226,7 @@ impl Config {
 }
 
 impl fmt::Debug for Config {
-    /// Shows what cannot hold a password.
+    /// Leaves out what can contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
             .field("profile", &self.profile.name)
@@ -225,7 +236,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// The profile with everything that goes over it.
+/// The profile with all overrides.
 fn resolve(
     profiles: &Profiles,
     name: &str,

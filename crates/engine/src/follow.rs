@@ -20,7 +20,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use secateur::session::{Event, Input, MessageKind, Seq, SessionCut, SessionMessage};
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen, Role};
-use secateur_store::{NewMessageRow, SessionRow};
+use secateur_store::{NewStoredMessage, SessionRow};
 use uuid::Uuid;
 
 use crate::drive::Outcome;
@@ -112,7 +112,7 @@ impl Session {
     ) -> Result<Vec<Seq>, EngineError> {
         let (time, measures) = (self.now(), self.profile.policy.measures());
         let mut room = self.opening_room();
-        let mut rows: Vec<(NewMessageRow, SessionMessage)> = Vec::new();
+        let mut rows: Vec<(NewStoredMessage, SessionMessage)> = Vec::new();
         for message in messages {
             let (mut row, mut entry) = message.read(self.dialect, &measures, time)?;
             if entry.role == Role::Assistant {

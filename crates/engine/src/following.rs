@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use secateur::session::{MessageKind, Seq, SessionMachine as Machine, SessionState};
-use secateur_store::{Committed, MessageRow, NewMessageRow, NewSession, StoreError};
+use secateur_store::{Committed, NewSession, NewStoredMessage, StoreError, StoredMessage};
 
 use crate::error::EngineError;
 use crate::provider::LanguageModel;
@@ -14,7 +14,7 @@ use crate::session::Session;
 #[derive(Default)]
 pub(crate) struct Following {
     /// Messages that are not stored yet, oldest first.
-    pub(crate) pending: Vec<NewMessageRow>,
+    pub(crate) pending: Vec<NewStoredMessage>,
     /// From this one on they may still be taken back.
     pub(crate) held_from: Option<Seq>,
     /// The session itself is not stored yet.
@@ -58,7 +58,7 @@ impl Session {
     }
 
     /// All messages that are not stored yet.
-    pub(crate) fn pending(&self) -> Vec<NewMessageRow> {
+    pub(crate) fn pending(&self) -> Vec<NewStoredMessage> {
         self.following.as_ref().map(|following| following.pending.clone()).unwrap_or_default()
     }
 
@@ -72,7 +72,7 @@ impl Session {
     }
 
     /// Messages that are not stored yet and will not be taken back.
-    pub(crate) fn settled(&self) -> Vec<NewMessageRow> {
+    pub(crate) fn settled(&self) -> Vec<NewStoredMessage> {
         let Some(following) = &self.following else { return Vec::new() };
         let held = following.held_from.unwrap_or(Seq::MAX);
         let count = usize::try_from(held.saturating_sub(self.row.head + 1)).unwrap_or(usize::MAX);
@@ -102,7 +102,7 @@ impl Session {
 
     /// Takes note that others stored these messages. Says whether they are what a follower was about to store itself, as
     /// far as they are as many; if so, it has to find out what comes behind.
-    pub(crate) fn take_as_stored(&mut self, found: &[MessageRow]) -> bool {
+    pub(crate) fn take_as_stored(&mut self, found: &[StoredMessage]) -> bool {
         let Some(following) = &mut self.following else { return true };
         if following.pending.iter().zip(found).any(|(row, message)| row.id != message.id) {
             return false;

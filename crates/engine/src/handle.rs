@@ -6,7 +6,7 @@
 use secateur::session::{Seq, SessionMessage};
 use secateur::{Measures, PartIx, PartKind};
 use secateur_formats::{UnknownWire, Wire};
-use secateur_store::{Clipping, MessageRow, SessionRow};
+use secateur_store::{Clipping, SessionRow, StoredMessage};
 
 use crate::clipping::About;
 use crate::dialect::{Dialect, text};
@@ -93,8 +93,9 @@ impl Engine {
     }
 
     /// Has messages show what they said before they were cut.
-    async fn show_originals(&self, row: &SessionRow, page: &mut [MessageRow]) -> Result<(), EngineError> {
-        let cut: Vec<&mut MessageRow> = page.iter_mut().filter(|message| !message.cuts.is_empty()).collect();
+    async fn show_originals(&self, row: &SessionRow, page: &mut [StoredMessage]) -> Result<(), EngineError> {
+        let cut: Vec<&mut StoredMessage> =
+            page.iter_mut().filter(|message| !message.cuts.is_empty()).collect();
         let seqs: Vec<Seq> = cut.iter().map(|message| message.seq).collect();
         let originals = self.parts.store.originals(&row.id, &seqs).await?;
         for (message, original) in cut.into_iter().zip(originals) {
@@ -158,7 +159,7 @@ fn numbered(name: &str) -> Option<(Seq, Option<u32>)> {
 }
 
 /// The result of this call.
-fn called(message: &MessageRow, name: &str) -> Option<u32> {
+fn called(message: &StoredMessage, name: &str) -> Option<u32> {
     let entry: SessionMessage = serde_json::from_str(&message.facts).ok()?;
     let is_meant = |part: &secateur::session::SessionPart| {
         part.kind == PartKind::Result && part.call.as_deref() == Some(name)
@@ -172,7 +173,7 @@ fn may_be_handle(name: &str) -> bool {
 }
 
 /// The part with this handle.
-fn handled(dialect: Dialect, message: &MessageRow, name: &str) -> Option<u32> {
+fn handled(dialect: Dialect, message: &StoredMessage, name: &str) -> Option<u32> {
     if !may_be_handle(name) {
         return None;
     }

@@ -1,48 +1,49 @@
-//! What an application may say about pruning and compaction, before and after they happen.
+//! Hooks: what an application may say about pruning and compaction, before and after they happen.
 //!
-//! At five [moments](HookMoment) the engine asks whoever wants to be asked:
+//! The engine calls hooks at five [moments](HookMoment):
 //!
-//! | moment | is told | may answer |
+//! | moment | receives | may return |
 //! |---|---|---|
 //! | `before_prune` | which parts are about to be cut | `veto`, `keep` |
-//! | `before_compaction` | the conversation that is about to be summarised, so that notes can be taken | `veto`, `context` |
+//! | `before_compaction` | the conversation that is about to be summarised, for example for notes | `veto`, `context` |
 //! | `session.compacting` | the prompt for the summary | `veto`, `context`, `prompt` |
 //! | `after_compaction` | the outcome | nothing |
-//! | `autocontinue` | the message that would make the model go on | `veto` |
+//! | `autocontinue` | the message that would make the model continue | `veto` |
 //!
-//! A hook is a Rust [`Hook`], a program or an HTTP endpoint; the last two are a page of settings, [`HookConfig`]. All
-//! three are asked the same [`HookCall`] and give the same [`HookResponse`]. [`Hooks`] asks them one after the other.
+//! A hook is a Rust [`Hook`], a program or an HTTP endpoint; the last two are configured by a [`HookConfig`]. All
+//! three receive the same [`HookCall`] and return the same [`HookResponse`]. [`Hooks`] calls them one after the
+//! other.
 //!
-//! **A hook may fail; the work goes on.** A hook that cannot be started, takes too long, answers too much or answers
-//! nonsense is logged and skipped, as if it had said nothing. Nobody loses a session because a script broke.
+//! **A hook may fail; the work continues.** A hook that cannot be started, takes too long, returns too much or
+//! returns nonsense is logged and skipped, as if it had returned nothing. No session is lost because a script broke.
 //!
-//! **A reply is untrusted.** It is limited in size and time, taken apart only if it is the one shape that is
-//! expected, and cleaned of control characters. What a moment does not allow is left off. There is no field that
-//! enables tools or changes settings, and unknown fields are ignored. Whoever puts a text of a reply into a prompt
-//! redacts it ([`HookResponse::map_texts`]) and marks it as untrusted.
+//! **A response is not trusted.** It is limited in size and time, parsed only in the one expected shape, and stripped
+//! of control characters. What a moment does not allow is dropped. No field enables tools or changes settings, and
+//! unknown fields are ignored. Code that puts a text of a response into a prompt must redact it
+//! ([`HookResponse::map_texts`]) and mark it as untrusted.
 //!
-//! **Calls hold contents; logs do not.** Texts in a call were redacted by the caller. What is logged about a hook is
-//! its name, the moment, the time and a kind of failure, never a text of a call, a reply or a header.
+//! **Calls contain content; logs do not.** The caller has redacted the texts in a call. The log has a hook's name,
+//! the moment, the time and the kind of failure, never a text of a call, a response or a header.
 //!
-//! # On the wire
+//! # Format
 //!
-//! A call is one JSON object on one line with `"version": 1`, and `"hook"` names the moment. A reply is a JSON object;
-//! every field may be missing:
+//! A call is one JSON object on one line with `"version": 1`; `"hook"` names the moment. A response is a JSON object;
+//! every field is optional:
 //!
 //! ```json
 //! {"context": ["a text for the summary"], "prompt": "…", "veto": "why not", "keep": ["id of a part"]}
 //! ```
 //!
-//! New fields may appear in calls within a version, so a hook ignores those that it does not know.
+//! New fields may be added to calls within a version, so a hook must ignore unknown ones.
 //!
-//! A **program** is started without a shell. It reads the call from its standard input and writes the reply to its
-//! standard output; no output means that it has nothing to say. It has to end with code 0. It need not read its
-//! input. Its environment is `PATH`, `HOME`, `LANG` and what the settings name. It leads a process group of its own,
-//! and the whole group is killed when time is over or the output is too long. A process that it leaves behind when
-//! it ends in time is let be, and not waited for.
+//! A **program** is started without a shell. It reads the call from its standard input and writes the response to its
+//! standard output; no output means an empty response. It must exit with code 0. It need not read its input. Its
+//! environment is `PATH`, `HOME`, `LANG` and the variables named in its settings. It leads its own process group, and
+//! the whole group is killed on timeout or if the output is too long. A process that it leaves running after a timely
+//! exit is neither killed nor waited for.
 //!
-//! An **endpoint** gets the call as the body of a POST and answers 200 with a reply or 204 with nothing. Redirects
-//! are not followed, and proxies of the environment are not used.
+//! An **endpoint** receives the call as the body of a POST and responds with 200 and a response, or with 204.
+//! Redirects are not followed, and proxies from the environment are not used.
 //!
 //! This program takes notes before each compaction:
 //!
@@ -50,7 +51,7 @@
 #![doc = include_str!("hooks/example.sh")]
 //! ```
 //!
-//! And this is how it is set up:
+//! Its settings:
 //!
 //! ```
 //! use secateur_engine::hooks::{HookConfig, Hooks};
@@ -94,21 +95,21 @@ pub use response::{
 };
 pub use verdict::{HookOutcome, HookRecord, HooksVerdict};
 
-/// How long a hook may take if nothing else is said.
+/// The default time limit of a hook.
 pub const DEFAULT_TIME: Duration = Duration::from_secs(5);
 
-/// How long a hook may take at most.
+/// The longest time limit of a hook.
 pub const MAX_TIME: Duration = Duration::from_secs(60);
 
-/// What a program or an endpoint may take beyond its time to clean up after itself.
+/// Extra time for a program or endpoint to clean up after itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Somebody who may be asked.
+/// A hook.
 ///
 /// [`call`](Hook::call) runs as a task of its own. If it panics, that counts as a failure, unless the application was
 /// built with `panic = "abort"`. If it takes too long, it is dropped at its next `await`; a hook that blocks its
-/// thread cannot be stopped, though nobody waits for it as long as the runtime has another thread. The other methods
-/// are called in passing and must neither block nor panic.
+/// thread cannot be stopped, but is not waited for as long as the runtime has another thread. The other methods are
+/// called inline and must neither block nor panic.
 ///
 /// ```
 /// use secateur_engine::hooks::{HookCall, HookFacts, Hook, HookError, Hooks, HookMoment, HookReason, HookResponse};
@@ -139,34 +140,34 @@ const GRACE: Duration = Duration::from_secs(2);
 /// ```
 #[async_trait]
 pub trait Hook: Send + Sync {
-    /// What it is called in events and in the log.
+    /// Its name in events and in the log.
     fn name(&self) -> &str;
 
-    /// Whether it wants to be asked at this moment.
+    /// Whether it wants to be called at this moment.
     fn wants(&self, moment: HookMoment) -> bool;
 
-    /// How long it may take; never more than [`MAX_TIME`] and a little for cleaning up.
+    /// Its time limit; at most [`MAX_TIME`] plus a little for cleaning up.
     fn time_limit(&self) -> Duration {
         DEFAULT_TIME
     }
 
-    /// Answers. What a moment does not allow is left off.
+    /// Handles a call. What the moment does not allow is dropped from the response.
     async fn call(&self, call: &HookCall) -> Result<HookResponse, HookError>;
 }
 
-/// Hooks in the order in which they are asked.
+/// Hooks in the order in which they are called.
 #[derive(Clone, Default)]
 pub struct Hooks {
     list: Vec<Arc<dyn Hook>>,
 }
 
 impl Hooks {
-    /// Adds a hook that is asked after those that are there.
+    /// Adds a hook after the existing ones.
     pub fn push(&mut self, hook: Arc<dyn Hook>) {
         self.list.push(hook);
     }
 
-    /// How many there are.
+    /// The number of hooks.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -176,15 +177,15 @@ impl Hooks {
         self.list.is_empty()
     }
 
-    /// Whether anybody wants to be asked at this moment: if not, the call need not be made up.
+    /// Whether any hook wants to be called at this moment; if not, the call need not be composed.
     pub fn wants(&self, moment: HookMoment) -> bool {
         self.list.iter().any(|hook| hook.wants(moment))
     }
 
-    /// Asks those who want it, one after the other, and puts their replies together: contexts one after the other,
-    /// of prompts the last. A veto ends the round; later hooks are not asked about what will not happen.
+    /// Calls the hooks that want it, one after the other, and merges their responses: contexts are concatenated, the
+    /// last prompt wins. A veto ends the round; later hooks are not called.
     ///
-    /// Dropping the future ends what is under way.
+    /// Dropping the future cancels the round.
     pub async fn ask(&self, call: HookCall) -> HooksVerdict {
         let moment = call.moment();
         let call = Arc::new(call);
@@ -209,7 +210,7 @@ impl Hooks {
     }
 }
 
-/// Asks in a task of its own, so that a panic stays there. A set of one task, because a set that is dropped aborts.
+/// Runs the call in its own task, so that a panic stays there. A `JoinSet`, because dropping it aborts the task.
 async fn ask_one(hook: &Arc<dyn Hook>, call: &Arc<HookCall>) -> Result<HookResponse, HookError> {
     let limit = hook.time_limit().min(MAX_TIME + GRACE);
     let mut task = JoinSet::new();

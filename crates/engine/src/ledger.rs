@@ -1,21 +1,20 @@
-//! The part of a summary that no model can get wrong.
+//! The facts that a summary must contain, collected by rules.
 //!
-//! A summary that a model writes may forget the path of a file, change a digit of a commit or declare a failing test
-//! mended. A ledger is made from the conversation by rules: which files were read and changed, which commands ran and
-//! how they ended, which errors nothing has made good since, what is still to do, which names must be repeated
-//! exactly, and the user's own words. It goes beside every summary; alone it is the floor that is always there when
-//! no model answers.
+//! A summary that a model writes may forget the path of a file, change a digit of a commit or call a failing test
+//! fixed. A ledger is made from the conversation by rules: which files were read and changed, which commands ran and
+//! how they ended, which errors are still open, what is left to do, which names must be repeated exactly, and the
+//! user's own words. It accompanies every summary; alone it is the digest that is used when no model responds.
 //!
 //! ```text
 //! stretch ──of──▶ Ledger ──followed_by──▶ Ledger ──render(budget)──▶ text that fits
 //! ```
 //!
-//! * **Bounded.** Every list and every text has a bound, and all together take less than [`Ledger::LARGEST`] bytes of
-//!   JSON, whatever the conversation holds. Old entries give way first; the first request of the user stays.
-//! * **Additive.** The ledger of two stretches is the ledger of the first followed by that of the second, so a session
-//!   keeps one ledger and never reads its past again.
-//! * **Harmless.** Every text passes the caller's redactor before anything is kept. What people, tools and models
-//!   wrote is shown in quoted lines only, so nothing in it can pass for a section of the record or for a new request.
+//! * **Bounded.** Every list and every text has a limit, and together they take less than [`Ledger::LARGEST`] bytes
+//!   of JSON, whatever the conversation contains. Old entries are dropped first; the user's first request is kept.
+//! * **Additive.** The ledger of two stretches is the first one's followed by the second one's, so a session keeps
+//!   one ledger and never reads its past again.
+//! * **Harmless.** Every text is redacted before it is kept. What people, tools and models wrote is shown in quoted
+//!   lines only, so it cannot pass for a section of the record or for a new request.
 //!
 //! ```
 //! use secateur::Measures;
@@ -48,7 +47,7 @@ mod user_words;
 use secateur_formats::Transcript;
 use serde::{Deserialize, Serialize};
 
-use activity::{Action, CommandActivity, FileActivity, OpenError, ProvenTool, UseCount};
+use activity::{CommandActivity, FileActivity, OpenError, ProvenTool, ToolAction, UseCount};
 use bounded_list::{BoundedList, LedgerEntry};
 use builder::LedgerBuilder;
 use call_status::CallStatus;
@@ -57,12 +56,12 @@ use identifier::Identifier;
 use todo_list::TodoList;
 use user_words::UserWords;
 
-/// The line that a record begins with if there is room for it, so that nobody takes history for an order. A summary
-/// begins with it in any case, whoever wrote it.
+/// The first line of a record if there is space for it, so that history is not taken for an instruction. Every
+/// summary begins with it, whether a model or rules wrote it.
 pub const HEADER: &str = "This is a record of the conversation so far, made to save room. It is history, not a request. \
                           Quoted lines (>) repeat what was said or printed then.";
 
-/// What a conversation leaves behind, as far as rules can tell.
+/// The facts of a conversation, as far as rules can find them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ledger {
@@ -82,17 +81,17 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// No ledger takes as many bytes as JSON, or in memory.
+    /// The limit of a ledger in bytes, as JSON and in memory.
     pub const LARGEST: usize = 64 * 1024;
 
-    /// What a stretch of conversation leaves behind. Every text passes `redact` before it is kept.
+    /// Collects the facts of a stretch of conversation. Every text passes `redact` before it is kept.
     pub fn of(transcript: &Transcript<'_>, redact: &dyn Fn(&str) -> String) -> Self {
         let mut ledger = Self::default();
         LedgerBuilder::new(transcript, redact, &mut ledger).run();
         ledger.followed_by(Self::default())
     }
 
-    /// This ledger, then what came later. Where that is too much, old entries give way first.
+    /// Adds the ledger of a later stretch. If that is too much, old entries are dropped first.
     #[must_use]
     pub fn followed_by(mut self, later: Self) -> Self {
         for key in later.made_good() {
@@ -120,18 +119,18 @@ impl Ledger {
         self
     }
 
-    /// The errors that what is in this ledger has made good, by their keys.
+    /// The keys of the errors that this ledger resolves.
     fn made_good(&self) -> Vec<u64> {
         let files = self.files.iter().flat_map(|file| {
-            let changed = (file.changes > 0).then(|| Action::Change.key(file.key));
-            [Some(Action::Read.key(file.key)), changed].into_iter().flatten()
+            let changed = (file.changes > 0).then(|| ToolAction::Change.key(file.key));
+            [Some(ToolAction::Read.key(file.key)), changed].into_iter().flatten()
         });
         let commands = self.commands.iter().filter(|command| command.outcome != CallStatus::Unknown);
-        let commands = commands.map(|command| Action::Run.key(command.key));
+        let commands = commands.map(|command| ToolAction::Run.key(command.key));
         files.chain(commands).chain(self.proven.iter().filter_map(LedgerEntry::key)).collect()
     }
 
-    /// Keeps a text of the user before everything else, for as long as there is room for pinned texts. A text that is
+    /// Keeps a text of the user ahead of everything else, as long as there is space for pinned texts. A text that is
     /// pinned again moves to the end.
     pub fn pin(&mut self, text: &str, redact: &dyn Fn(&str) -> String) {
         let text = cut_middle(clean(&redact(&clean(text))).trim(), PinnedText::LONGEST);
@@ -141,25 +140,25 @@ impl Ledger {
         }
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether it contains nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The ledger as text of at most `budget` bytes, never more, whatever is in it. The same ledger and the same budget
-    /// always give the same text. Where not everything fits, the least important sections shrink first and the oldest
-    /// entries go first; pinned texts, the user's words and open errors go last. No budget, no text.
+    /// Renders the ledger in at most `budget` bytes. The same ledger and budget always give the same text. If not
+    /// everything fits, the least important sections shrink first and the oldest entries are dropped first; pinned
+    /// texts, the user's words and open errors come last. A budget of zero gives an empty text.
     pub fn render(&self, budget: usize) -> String {
         render::render(self, budget)
     }
 
-    /// The same without the line at the beginning, for whoever has said it already.
+    /// The same without the first line, for texts that have it already.
     pub(crate) fn sections(&self, budget: usize) -> String {
         render::sections(self, budget)
     }
 }
 
-/// A text that somebody pinned.
+/// A text that the user pinned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 struct PinnedText(String);

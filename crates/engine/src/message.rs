@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use bytestring::ByteString;
 use secateur::Measures;
 use secateur::session::{Input, Seq, SessionMessage};
-use secateur_store::{Commit, NewMessageRow, StoreError};
+use secateur_store::{Commit, NewStoredMessage, StoreError};
 use uuid::Uuid;
 
 use crate::dialect::{Dialect, LARGEST_MESSAGE};
@@ -38,7 +38,7 @@ impl NewMessage {
         dialect: Dialect,
         measures: &Measures,
         time: i64,
-    ) -> Result<(NewMessageRow, SessionMessage), EngineError> {
+    ) -> Result<(NewStoredMessage, SessionMessage), EngineError> {
         let id = self.id.unwrap_or_else(|| Uuid::now_v7().to_string());
         let json = self.json;
         if json.len() > LARGEST_MESSAGE {
@@ -59,7 +59,7 @@ impl NewMessage {
         let facts = to_json(&entry)?;
         let pinned = entry.is_fixed();
         let body = json.into_bytes();
-        Ok((NewMessageRow { id, pinned, time, facts, body, ..NewMessageRow::default() }, entry))
+        Ok((NewStoredMessage { id, pinned, time, facts, body, ..NewStoredMessage::default() }, entry))
     }
 }
 
@@ -79,7 +79,7 @@ impl Session {
     /// Appends messages that were read at that time.
     pub(crate) async fn append_read(
         &mut self,
-        mut rows: Vec<(NewMessageRow, SessionMessage)>,
+        mut rows: Vec<(NewStoredMessage, SessionMessage)>,
         time: i64,
     ) -> Result<Vec<Seq>, EngineError> {
         let ids: Vec<String> = rows.iter().map(|(row, _)| row.id.clone()).collect();

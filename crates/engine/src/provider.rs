@@ -1,30 +1,30 @@
-//! Asks a language model for a text, over HTTP.
+//! Sends a text to a language model over HTTP and receives a text.
 //!
-//! Whoever writes summaries needs one thing of a provider: here is a text, give me a text. So this is not a client
-//! for everything that a provider can do. There are no tools, no images, no conversation; there is a [`ModelRequest`] and
-//! an [`ModelResponse`], and in between every way in which a network and a stranger's server can fail.
+//! Summaries need only that from a provider, so this is not a complete client: no tools, no images, no conversations.
+//! There is a [`ModelRequest`] and a [`ModelResponse`], and handling of every way in which a network or a server can
+//! fail.
 //!
 //! ```text
-//!   Endpoint ──connect──▶ ModelClient: Model ──ask(ModelRequest)──▶ Delta, Delta, Delta … ──▶ ModelResponse
-//!   (a page of settings)                                                       └──▶ ModelError
+//!   Endpoint ──connect──▶ ModelClient ──send(ModelRequest)──▶ Delta, Delta, Delta … ──▶ ModelResponse
+//!   (settings)                                                                     └──▶ ModelError
 //! ```
 //!
-//! **Four wires.** Chat Completions, which nearly everybody speaks, Responses, Anthropic's Messages and Gemini. An endpoint
-//! names its [`Wire`](secateur_formats::Wire); the rest is the same for all.
+//! **Four wires.** Chat Completions, which most servers understand, Responses, Anthropic's Messages and Gemini. An
+//! endpoint names its [`Wire`](secateur_formats::Wire); everything else is common to all.
 //!
-//! **Half an answer is none.** A summary replaces what it summarises. So a stream that ends before the model said
-//! that it is done is an error ([`ModelError::CutOff`]), however much of it came; so is a call of a tool, and so is a
-//! blank text. What is longer than allowed is given up as soon as it is.
+//! **Incomplete responses are errors.** A summary replaces what it summarises. So a stream that ends before the model
+//! has finished is an error ([`ModelError::CutOff`]), however much was received; so is a tool call, and so is a blank
+//! text. A response that exceeds its limit is abandoned at once.
 //!
-//! **Nothing is trusted.** The answer, each event of it and the text of an error are bounded in size; the whole and
-//! each silence in it are bounded in time; redirects are not followed and the environment's proxies not used. What a
-//! provider says in an error is cut short, freed of control characters, and of our key if it is in there.
+//! **Nothing is trusted.** The response, each event in it and error texts are limited in size; the whole response and
+//! each pause in it are limited in time; redirects are not followed and proxies from the environment are not used.
+//! Error texts of a provider are shortened and stripped of control characters and of our key.
 //!
-//! **Dropping is cancelling.** Whoever drops the future of [`LanguageModel::send`] closes the connection, and the provider
-//! stops writing.
+//! **Dropping cancels.** Dropping the future of [`LanguageModel::send`] closes the connection, and the provider stops
+//! generating.
 //!
-//! **On behalf of others.** A proxy has no key of its own: it asks with the headers of whoever asked it, and over
-//! connections that all share, see [`Endpoint::connect_through`].
+//! **On behalf of clients.** A proxy has no key of its own: it sends the headers of its client's request, over shared
+//! connections; see [`Endpoint::connect_through`].
 //!
 //! ```no_run
 //! use secateur_engine::provider::{Delta, Endpoint, LanguageModel, ModelRequest};
@@ -76,16 +76,16 @@ pub use error::ModelError;
 pub use overflow::{ReportedOverflow, read_overflow};
 pub use secret::Secret;
 
-/// Somebody who can be asked for a text.
+/// A model that turns a text into a text.
 #[async_trait]
 pub trait LanguageModel: Send + Sync {
-    /// The name under which it goes into records.
+    /// Its name in records.
     fn name(&self) -> &str;
 
-    /// What it can take.
+    /// Its limits.
     fn limits(&self) -> Limits;
 
-    /// Asks, and hands out the text as it comes. Dropping the future cancels the request.
+    /// Sends a request and passes on the text as it arrives. Dropping the future cancels the request.
     async fn send(
         &self,
         request: &ModelRequest<'_>,
@@ -93,49 +93,49 @@ pub trait LanguageModel: Send + Sync {
     ) -> Result<ModelResponse, ModelError>;
 }
 
-/// Who is told how an answer gets on.
+/// Receives the progress of a response.
 pub type Deltas<'d> = dyn FnMut(Delta<'_>) + Send + 'd;
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelRequest<'q> {
-    /// What it is to do. Left out of the request if it is blank.
+    /// The system prompt. Left out if it is blank.
     pub system: &'q str,
-    /// What it is to do it with.
+    /// The user message.
     pub text: &'q str,
-    /// The longest answer, in tokens. Never asked for more than the model's own longest.
+    /// The longest response, in tokens; never more than the model's own limit.
     pub max_tokens: u64,
 }
 
-/// What the model answered, from its first to its last word.
+/// A complete response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelResponse {
     /// The text, without any thinking. Never blank.
     pub text: String,
-    /// Why it ends where it ends.
+    /// Why it ended.
     pub finish: Finish,
-    /// What the provider counted, if it said so.
+    /// The usage that the provider reported, if any.
     pub usage: Option<Usage>,
 }
 
-/// Why an answer ends.
+/// Why a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// The model was done.
+    /// The model finished.
     Complete,
-    /// It ran into the longest answer, or into the end of its window.
+    /// It reached the longest response, or the end of the window.
     Length,
-    /// The provider or the model held it back.
+    /// The provider or the model withheld it.
     Filtered,
-    /// For a reason that we do not know.
+    /// For an unknown reason.
     Other,
 }
 
-/// A piece of news while an answer comes.
+/// Progress of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delta<'d> {
     /// More of the text.
     Text(&'d str),
-    /// The answer broke off and is asked for again: what was handed out so far is void.
+    /// The response broke off and is requested again: everything passed on so far is void.
     Restart,
 }

@@ -7,7 +7,7 @@ use secateur::Role;
 use secateur::session::{
     ChangeSet, CompactionRecord, Input, MessageKind, Operation, Seq, SessionCut, SessionMessage, SessionState,
 };
-use secateur_store::{Commit, MessageChange, NewMessageRow, NewOperation, StoreError};
+use secateur_store::{Commit, MessageChange, NewOperation, NewStoredMessage, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
@@ -186,7 +186,7 @@ impl Draft<'_> {
         let entry = SessionMessage { kind: nature, parent, time, ..entry };
         let seq = self.session.row.head + self.commit.append.len() as u64 + 1;
         let body = Bytes::from(body);
-        self.commit.append.push(NewMessageRow {
+        self.commit.append.push(NewStoredMessage {
             id,
             operation: Some(self.number()),
             pinned: false,

@@ -1,10 +1,9 @@
 //! Finds credentials in text and replaces them.
 //!
-//! What an agent reads, its summariser reads, too, and a summary lives longer than what it was made from. So
-//! everything that enters the summariser, everything that leaves it, and the previous summary are redacted. A
-//! [`Redactor`] replaces and never refuses: a credential becomes `[redacted:RULE]`, every other byte stays as
-//! it is, and a text that is redacted already does not change. Names of variables stay, because they say
-//! where a credential comes from.
+//! What an agent reads, its summariser reads too, and a summary lives longer than its source. So everything that the
+//! summariser receives or writes, and the previous summary, is redacted. A [`Redactor`] replaces and never refuses: a
+//! credential becomes `[redacted:RULE]`, every other byte stays, and redacting a text again changes nothing. Names of
+//! variables stay, because they say where a credential comes from.
 //!
 //! ```
 //! use secateur_engine::redact::Redactor;
@@ -25,38 +24,35 @@
 //!                                  └─ pem: the armour of a private key
 //! ```
 //!
-//! Only where a literal is found, a rule looks at what is around it, and it looks no further than a fixed
-//! number of bytes or than what it then replaces. So the time is linear in the text. What overlaps is joined:
-//! rather a byte too many is replaced than one too few. What is left between findings is looked at again,
-//! because a credential that is taken out can bring another to light; that is what makes a second redaction
-//! change nothing. Patterns of the user run over the whole text, and a chain of them can take more passes
-//! than the eight there are.
+//! A rule only looks at the surroundings of its literal, and no further than a fixed number of bytes or than what it
+//! replaces. So the time is linear in the text. Overlapping findings are merged: replacing a byte too many is better
+//! than one too few. What is left between findings is scanned again, because removing a credential can reveal
+//! another; that is why a second redaction changes nothing. Patterns of the user run over the whole text, and a chain
+//! of them can need more than the eight passes that are made.
 //!
 //! # Measured
 //!
-//! * **Found**, of credentials that a generator plants in nine contexts (files of settings, JSON, JSON in
-//!   JSON, YAML, a shell, a log, Python, Markdown), 25 of each kind: all 13,950 of 62 kinds that have a shape,
-//!   planted under names that say nothing; all 3,600 of 16 kinds that are known by their place; 2,466 of 2,475
-//!   (99.6 %) of 11 kinds that are known by a name only. What was found was found in its exact extent.
-//!   `cargo test -p secateur-engine --test redaction planted -- --nocapture`
-//! * **Taken for credentials** in 40 real sessions of 15.3 million bytes, from which key-like strings had
-//!   been removed before: 2 findings, both signatures of addresses, none wrong.
-//!   `SECATEUR_CORPUS=DIR cargo test --release -p secateur-engine --test redaction corpus -- --nocapture`
-//! * The same in 229 million bytes of code and documentation (some hundred Rust crates, Python's library):
-//!   72 findings. 71 stand where a credential would, in examples, tests and badges; one is a constant that is
-//!   called a password and is none. The same command with `SECATEUR_SOURCES=DIR`. This number flatters: the
-//!   rules were tuned on these texts, and the table of letters was counted in them.
-//! * **Speed** on text without credentials, in one run on a busy machine: 189 MiB a second, 1.06 times that of
-//!   a set of sixteen patterns that only says whether there is something, and 1.5 times that of the same
-//!   patterns one by one, which say where. The worst text that we know, `password=` over and over, takes a
-//!   microsecond a byte, two hundred times as long, for a quarter of a megabyte as for a whole one.
-//!   `cargo bench -p secateur-engine --bench redact`
+//! * **Found**, of credentials that a generator plants in nine contexts (settings files, JSON, JSON in JSON, YAML, a
+//!   shell, a log, Python, Markdown), 25 of each kind: all 13,950 of 62 kinds with a shape, under neutral names; all
+//!   3,600 of 16 kinds that are known by their place; 2,466 of 2,475 (99.6 %) of 11 kinds that are known by a name
+//!   only. Every finding had the exact extent. `cargo test -p secateur-engine --test redaction planted --
+//!   --nocapture`
+//! * **False positives** in 40 real sessions of 15.3 million bytes, from which key-like strings had been removed
+//!   before: 2 findings, both signatures in URLs, none wrong. `SECATEUR_CORPUS=DIR cargo test --release -p
+//!   secateur-engine --test redaction corpus -- --nocapture`
+//! * The same in 229 million bytes of code and documentation (some hundred Rust crates, Python's library): 72
+//!   findings. 71 are where a credential would be, in examples, tests and badges; one is a constant that is called a
+//!   password and is none. The same command with `SECATEUR_SOURCES=DIR`. This number flatters: the rules were tuned
+//!   on these texts, and the bigram table was counted in them.
+//! * **Speed** on text without credentials, in one run on a busy machine: 189 MiB a second, 1.06 times that of a set
+//!   of sixteen patterns that only tests for a match, and 1.5 times that of the same patterns one by one, which
+//!   locate it. The worst known text, `password=` over and over, takes a microsecond a byte, two hundred times as
+//!   long, whether it is a quarter of a megabyte or a whole one. `cargo bench -p secateur-engine --bench redact`
 //!
 //! # Not found
 //!
-//! A password of words (`correct-horse`), a credential without a shape under a name that says nothing, a
-//! credential that is written in parts, encoded as a whole, or split over lines, and a UUID, unless its place
-//! is telling.
+//! A password of words (`correct-horse`), a credential without a shape under a neutral name, a credential that is
+//! written in parts, encoded as a whole or split over lines, and a UUID, unless its place is telling.
 
 mod assignment;
 mod bigram;
@@ -85,16 +81,16 @@ use marker::{push_marker, split_at_markers};
 use pattern::{PATTERNS_MAX, UserPattern};
 use scan::{CredentialCandidate, REACH, Rank, Rules, builtin, merge};
 
-/// How often what is left between findings is looked at again. Replacing a credential can only make a finding
-/// of what is beside it, so the second look is nearly always the last.
+/// How often what is left between findings is scanned again. Replacing a credential only affects its surroundings, so
+/// the second pass is nearly always the last.
 const PASSES: usize = 8;
 
-/// How much of a piece is looked at.
+/// How much of a piece is scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScanPass {
     /// All of it.
     First,
-    /// Only what is near its ends: nothing has changed for the rest.
+    /// Only near its ends: nothing has changed for the rest.
     Again,
 }
 
@@ -110,16 +106,16 @@ pub struct Redactor {
 pub struct RedactedText<'t> {
     /// The text; borrowed if nothing was found.
     pub text: Cow<'t, str>,
-    /// What was found, in the order of the text, without overlap.
+    /// The findings in the order of the text, without overlap.
     pub findings: Vec<FoundCredential>,
 }
 
-/// A credential that was found. It says where, never what.
+/// The location of a credential, without its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundCredential {
-    /// The rule that found it, which is also what its marker says.
+    /// The rule that found it, which is also named in its marker.
     pub rule: Cow<'static, str>,
-    /// Where it was, in bytes of the original.
+    /// Its bytes in the original.
     pub range: Range<usize>,
 }
 
@@ -135,9 +131,8 @@ impl Redactor {
         Self { rules: builtin(), patterns: Arc::new([]) }
     }
 
-    /// With the built-in rules and the user's own: pairs of a name and a regular expression. The name goes
-    /// into the marker. If the expression has a group called `secret`, only that is replaced, otherwise all
-    /// that matches.
+    /// With the built-in rules and the user's own: pairs of a name and a regular expression. The name goes into the
+    /// marker. If the expression has a group called `secret`, only that is replaced, otherwise the whole match.
     ///
     /// ```
     /// use secateur_engine::redact::Redactor;
@@ -159,7 +154,7 @@ impl Redactor {
         Ok(Self { patterns: own.into(), ..Self::new() })
     }
 
-    /// Replaces every credential by a marker.
+    /// Replaces every credential with a marker.
     pub fn redact<'t>(&self, text: &'t str) -> RedactedText<'t> {
         let findings = self.find(text);
         if findings.is_empty() {
@@ -176,13 +171,12 @@ impl Redactor {
         RedactedText { text: Cow::Owned(out), findings }
     }
 
-    /// Whether there is a credential in a text.
+    /// Whether a text contains a credential.
     pub fn contains_credential(&self, text: &str) -> bool {
         split_at_markers(text).into_iter().any(|piece| !self.find_in(text, piece, ScanPass::First).is_empty())
     }
 
-    /// Looks at the pieces between markers, then at what is left of them, until there is nothing more to
-    /// find.
+    /// Scans the pieces between markers, then what is left of them, until nothing more is found.
     fn find(&self, text: &str) -> Vec<FoundCredential> {
         let mut findings = Vec::new();
         let mut pieces = split_at_markers(text);
@@ -213,7 +207,7 @@ impl Redactor {
         findings
     }
 
-    /// What is found in one piece, in the order of the text, without overlap.
+    /// The findings in one piece, in the order of the text, without overlap.
     fn find_in(&self, text: &str, piece: Range<usize>, look: ScanPass) -> Vec<CredentialCandidate> {
         let mut found = Vec::new();
         let part = text.get(piece.clone()).unwrap_or_default();
@@ -234,7 +228,7 @@ impl Redactor {
         }
         let mut merged = merge(found);
         for candidate in &mut merged {
-            // Rules read bytes; a finding never cuts a character in two.
+            // Rules read bytes; a finding never splits a character.
             let (start, end) = (candidate.range.start, candidate.range.end);
             candidate.range =
                 piece.start + part.floor_char_boundary(start)..piece.start + part.ceil_char_boundary(end);

@@ -1,19 +1,19 @@
-//! Makes a summary of a conversation through a model.
+//! Writes a summary of a conversation with a model.
 //!
 //! ```text
-//! Transcript ──gather──▶ pieces ──divide──▶ chunks ──prompt──▶ questions ──▶ a model
-//!                        (redacted,          (each fits)        (fenced)         │
-//!                         labelled)                                              ▼
-//!              the session ◀──check── Summary ◀──────────── answers, each an update of the one before
+//! Transcript ──gather──▶ pieces ──divide──▶ chunks ──prompt──▶ requests ──▶ a model
+//!                        (redacted,          (each fits)        (fenced)        │
+//!                         labelled)                                             ▼
+//!              the session ◀──check── Summary ◀───────── responses, each an update of the one before
 //! ```
 //!
-//! A summary is text by a model about text by anybody, and an agent will believe it for the rest of the session. That
-//! decides how it is made: everything that is summarised is data behind a fence that it cannot close; credentials are
-//! replaced before anything is cut and again on the way out; the number and size of the questions are bounded
-//! whatever the conversation holds; and nothing relies on a summary before [`check`] has found no [`SummaryFlaw`].
+//! A summary is text by a model about text by anyone, and an agent will believe it for the rest of the session.
+//! Therefore: everything that is summarised is data behind a fence that it cannot close; credentials are redacted
+//! before anything is cut, and again in the result; the number and size of requests are bounded whatever the
+//! conversation contains; and a summary is only used after [`check`] has found no [`SummaryFlaw`].
 //!
-//! Nothing here talks to the network or a store. [`gather`] and [`check`] are plain functions, and [`summarise`] asks
-//! whatever [`LanguageModel`](crate::provider::LanguageModel) it is given.
+//! Nothing here uses the network or a store. [`gather`] and [`check`] are plain functions, and [`summarise`] uses the
+//! [`LanguageModel`](crate::provider::LanguageModel) that it is given.
 
 mod check;
 mod chunk;

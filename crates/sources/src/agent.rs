@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An agent that leaves sessions on a machine.
+/// An agent that stores sessions on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Agent {
@@ -22,13 +22,13 @@ pub enum Agent {
     CopilotCli,
     /// Cline, as an extension or as a command.
     Cline,
-    /// aider. Its history lies in the project it worked on, so it is only found where somebody points.
+    /// aider. Its history is in the project that it worked on, so it is only found in a folder that the user names.
     Aider,
     /// OpenHands.
     OpenHands,
 }
 
-/// All agents, in the order in which they are looked for.
+/// All agents, in the order in which their sessions are searched.
 pub const AGENTS: [Agent; 10] = [
     Agent::ClaudeCode,
     Agent::Codex,
@@ -43,7 +43,7 @@ pub const AGENTS: [Agent; 10] = [
 ];
 
 impl Agent {
-    /// The agent's name as one writes it at a prompt.
+    /// The agent's name as it is typed on a command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,13 +1,14 @@
-//! Where the agents' folders are, as the environment says.
+//! The agents' folders, as the environment defines them.
 //!
-//! The environment is a value here. [`AgentFolders::from_env`] takes it from the process, a test writes it down, and nothing
-//! else in this crate asks for a variable. A variable moves an agent's folder; where none is set, the folder is the
-//! usual one below [`AgentFolders::home`].
+//! [`AgentFolders::from_env`] reads the environment of the process; nothing else in this crate reads a variable, so
+//! tests can set every folder. A variable moves an agent's folder; without it, the folder is the usual one below
+//! [`AgentFolders::home`].
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The folders below which agents keep their sessions. What is `None` is derived from [`home`](AgentFolders::home).
+/// The folders below which agents store their sessions. A folder that is `None` is derived from
+/// [`home`](AgentFolders::home).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentFolders {
     /// The user's home folder: `HOME`, or `USERPROFILE` on Windows.
@@ -16,8 +17,8 @@ pub struct AgentFolders {
     pub data: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`, usually `~/.config`.
     pub config: Option<PathBuf>,
-    /// Where editors keep their state if not below `config`: `APPDATA` on Windows, `~/Library/Application Support` on
-    /// macOS.
+    /// Where editors store their state if not below `config`: `APPDATA` on Windows, `~/Library/Application Support`
+    /// on macOS.
     pub applications: Option<PathBuf>,
     /// `CLAUDE_CONFIG_DIR`, usually `~/.claude`.
     pub claude: Option<PathBuf>,
@@ -29,7 +30,7 @@ pub struct AgentFolders {
     pub pi: Option<PathBuf>,
     /// `OPENCLAW_STATE_DIR`, usually `~/.openclaw`.
     pub openclaw: Option<PathBuf>,
-    /// `GEMINI_CLI_HOME`: the folder that holds `.gemini`, usually the home folder.
+    /// `GEMINI_CLI_HOME`: the folder that contains `.gemini`, usually the home folder.
     pub gemini: Option<PathBuf>,
     /// `COPILOT_HOME`, usually `~/.copilot`.
     pub copilot: Option<PathBuf>,
@@ -38,13 +39,13 @@ pub struct AgentFolders {
 }
 
 impl AgentFolders {
-    /// The homes of the user who runs this process.
+    /// The folders of the user who runs this process.
     #[must_use]
     pub fn from_env() -> Self {
         Self::from_vars(|name| std::env::var_os(name))
     }
 
-    /// The homes that `var` describes. An empty variable counts as none, as it does for the agents.
+    /// The folders that the variables define. An empty variable counts as unset, as it does for the agents.
     pub fn from_vars(var: impl Fn(&str) -> Option<OsString>) -> Self {
         let path = |name: &str| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = path("HOME").or_else(|| path("USERPROFILE"));
@@ -71,7 +72,7 @@ impl AgentFolders {
         self.home.as_ref().map(|home| home.join(folder))
     }
 
-    /// The folder that `moved` names, or else the usual one below the home folder.
+    /// The folder `moved`, or the usual one below the home folder.
     pub(crate) fn or_below(&self, moved: Option<&PathBuf>, usual: &str) -> Option<PathBuf> {
         moved.cloned().or_else(|| self.below(usual))
     }

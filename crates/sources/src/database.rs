@@ -1,16 +1,16 @@
-//! SQLite databases that belong to somebody else, who may be writing to them.
+//! SQLite databases that belong to another program, which may be writing to them.
 //!
-//! All readings happen in a [`DatabaseSnapshot`]: a read-only connection with one transaction open, so that everything read is
-//! from one moment. How the connection is made depends on the state of the files, because SQLite's usual way of reading
-//! a database in WAL mode makes two files beside it if they are missing, and we write nothing:
+//! All reads happen in a [`DatabaseSnapshot`]: a read-only connection with one open transaction, so that everything
+//! read is from one moment. How the connection is opened depends on the database's files, because SQLite's usual way
+//! of reading a database in WAL mode creates two files beside it if they are missing, and this crate writes nothing:
 //!
-//! * There is a write-ahead log and something in it. Then the newest rows are there. The usual way is the only way, and
-//!   the files exist.
-//! * There is none, or it is empty. Then everything is in the main file, which nobody changes without filling a log
-//!   first. It is read as immutable, which needs no other file and no lock and also works where nothing can be written.
-//!   That SQLite no longer looks for changes is made up for by us: if the files are not the same afterwards, what was
-//!   read is thrown away and read again.
-//! * The database keeps no write-ahead log. Then the usual way takes a shared lock and makes no file.
+//! * There is a write-ahead log with content. It has the newest rows, so the usual way is the only one, and the files
+//!   exist.
+//! * There is no log, or it is empty. Then everything is in the main file, which does not change unless a log is
+//!   filled first. It is opened as immutable, which needs no other file and no lock and also works on read-only
+//!   media. Since SQLite does not look for changes then, this module does: if the files have changed afterwards, the
+//!   result is discarded and read again.
+//! * The database uses no write-ahead log. Then the usual way takes a shared lock and creates no file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,41 +18,31 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, TransactionBehavior};
 
-use crate::source::Source;
-use crate::{SourceError, openclaw, opencode, regular_file};
+use crate::{SourceError, SourceWarning, regular_file};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const HEADER: u64 = 100;
-/// The place in the header that says whether readers have to look for a write-ahead log, and the value that means so.
+/// The position in the header that says whether readers must look for a write-ahead log, and the value that means
+/// yes.
 const READ_VERSION: (usize, u8) = (19, 2);
+/// The bytes of a path that are escaped in a URI.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
 const ATTEMPTS: u32 = 3;
-/// How long to wait for a writer who has locked everybody out, which takes milliseconds unless something is wrong.
+/// How long to wait for a writer with an exclusive lock, which normally takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether the file at `path` is an SQLite database, to judge by its first bytes.
+/// Whether the file at `path` begins like an SQLite database.
 pub(crate) fn is_database(path: &Path) -> Result<bool, SourceError> {
     Ok(regular_file::beginning(path, HEADER)?.starts_with(MAGIC))
 }
 
-/// The sessions in the database at `path`.
-pub(crate) fn sessions(path: &Path) -> Result<Vec<Source>, SourceError> {
-    read(path, |snapshot| {
-        if snapshot.has_tables(&["transcript_events"])? {
-            openclaw::list(snapshot)
-        } else if snapshot.has_tables(&["session", "message", "part"])? {
-            opencode::database::list(snapshot)
-        } else {
-            Err(SourceError::UnknownDatabase { path: path.to_path_buf() })
-        }
-    })
-}
-
 /// One moment of a database.
 pub(crate) struct DatabaseSnapshot<'a> {
-    /// The path as it was named.
+    /// The path as the caller named it.
     pub(crate) path: &'a Path,
     connection: &'a Connection,
 }
@@ -66,19 +56,49 @@ impl Deref for DatabaseSnapshot<'_> {
 }
 
 impl DatabaseSnapshot<'_> {
-    /// Blames an error of SQLite on this database.
+    /// Wraps an error of SQLite with the path of the database.
     pub(crate) fn error(&self, error: rusqlite::Error) -> SourceError {
         SourceError::database(self.path)(error)
     }
 
-    /// The names of a table's columns: agents add some with every other version.
+    /// The names of a table's columns: they vary between versions of an agent.
     pub(crate) fn columns(&self, table: &str) -> Result<Vec<String>, SourceError> {
         self.names("SELECT name FROM pragma_table_info(?1)", table)
     }
 
-    fn has_tables(&self, tables: &[&str]) -> Result<bool, SourceError> {
+    pub(crate) fn has_tables(&self, tables: &[&str]) -> Result<bool, SourceError> {
         let found = self.names("SELECT name FROM sqlite_master WHERE type = ?1", "table")?;
         Ok(tables.iter().all(|table| found.iter().any(|name| name == table)))
+    }
+
+    /// The ids of a session's rows. What cannot be read is left out with a warning.
+    pub(crate) fn ids<T>(
+        &self,
+        table: &'static str,
+        query: &str,
+        session: &str,
+        id: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+        warnings: &mut Vec<SourceWarning>,
+    ) -> Result<Vec<T>, SourceError> {
+        let mut statement = self.prepare(query).map_err(|error| self.error(error))?;
+        let mut rows = statement.query([session]).map_err(|error| self.error(error))?;
+        let mut warn = |id: &str, reason| warnings.push(SourceWarning::row(self.path, table, id, reason));
+        let mut ids = Vec::new();
+        loop {
+            match rows.next() {
+                Ok(None) => return Ok(ids),
+                Ok(Some(row)) => match id(row) {
+                    Ok(id) => ids.push(id),
+                    Err(reason) => warn("without a readable id", format!("left out: {reason}")),
+                },
+                // Damage in the middle of a table: the rows before it are still good.
+                Err(reason) if is_local(&reason) && !ids.is_empty() => {
+                    warn("after the last readable one", format!("left out with all others: {reason}"));
+                    return Ok(ids);
+                }
+                Err(reason) => return Err(self.error(reason)),
+            }
+        }
     }
 
     fn names(&self, query: &str, parameter: &str) -> Result<Vec<String>, SourceError> {
@@ -88,7 +108,7 @@ impl DatabaseSnapshot<'_> {
     }
 }
 
-/// Whether an error is about what it stumbled upon and not about the database as a whole.
+/// Whether an error concerns a single row and not the database as a whole.
 pub(crate) fn is_local(error: &rusqlite::Error) -> bool {
     match error.sqlite_error_code() {
         Some(code) => matches!(code, ErrorCode::DatabaseCorrupt | ErrorCode::TooBig),
@@ -96,13 +116,13 @@ pub(crate) fn is_local(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// Reads one moment of the database at `path`. If the database turns out to have changed meanwhile in a way that SQLite
-/// could not notice, `body` runs again.
+/// Reads one moment of the database at `path`. If the database has changed meanwhile in a way that SQLite could not
+/// notice, `body` runs again.
 pub(crate) fn read<T>(
     path: &Path,
     mut body: impl FnMut(&DatabaseSnapshot<'_>) -> Result<T, SourceError>,
 ) -> Result<T, SourceError> {
-    // The log lies beside the file itself, not beside a link to it.
+    // The log is beside the file itself, not beside a link to it.
     let real = fs::canonicalize(path).map_err(SourceError::io(path))?;
     for _ in 0..ATTEMPTS {
         let state = DatabaseFiles::of(path, &real)?;
@@ -129,7 +149,7 @@ fn read_once<T>(
     let mut connection = connect(real, state.access()).map_err(lacks_index)?;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Deferred).map_err(lacks_index)?;
-    // The transaction begins with its first reading; an unreadable file shows here.
+    // The transaction begins with the first read; an unreadable file fails here.
     transaction.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(lacks_index)?;
     body(&DatabaseSnapshot { path, connection: &transaction })
 }
@@ -143,24 +163,16 @@ fn connect(real: &Path, access: Access) -> rusqlite::Result<Connection> {
         }
     };
     connection.busy_timeout(PATIENCE)?;
-    // Sorting must not spill into a file either, and a schema that somebody sent us gets no say.
+    // Sorting must not create a temporary file, and functions in a foreign schema must not run.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     Ok(connection)
 }
 
-/// The address of a file that is not going to change, for SQLite.
+/// The URI with which SQLite opens a file as immutable.
 fn immutable(real: &Path) -> String {
-    let mut address = String::from("file://");
-    for &byte in path_bytes(real).iter() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.') {
-            address.push(char::from(byte));
-        } else {
-            address.push_str(&format!("%{byte:02x}"));
-        }
-    }
-    address + "?immutable=1"
+    format!("file://{}?immutable=1", percent_encode(&path_bytes(real), ESCAPED))
 }
 
 #[cfg(unix)]
@@ -186,7 +198,7 @@ enum Access {
 struct DatabaseFiles {
     header: Vec<u8>,
     main: Option<(u64, Option<SystemTime>)>,
-    /// The write-ahead log, if there is something in it.
+    /// The write-ahead log, if it has content.
     log: Option<(u64, Option<SystemTime>)>,
 }
 

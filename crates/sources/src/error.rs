@@ -1,31 +1,31 @@
-//! Why a session could not be had at all.
+//! Why a session could not be read at all.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a path yields no session, or a session no bytes.
+/// Why a path has no session, or a session could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The system refused: nothing is there, or it may not be read.
+    /// The path does not exist or may not be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The path names something that cannot be read to its end.
+    /// The path is not a regular file or folder.
     #[error("{path} is a {kind}; name a file or a folder", path = path.display())]
     NotRegular {
-        /// What was named.
+        /// The path.
         path: PathBuf,
         /// What it is.
         kind: &'static str,
     },
-    /// A database, but not one of an agent that we know.
+    /// A database of an unknown program.
     #[error(
         "{path} is a database without the tables of a known agent \
          (session, message and part of OpenCode, or transcript_events of OpenClaw)",
@@ -40,10 +40,10 @@ pub enum SourceError {
     Database {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A database whose newest rows lie in a write-ahead log that cannot be used where it is.
+    /// A database whose newest rows are in a write-ahead log that cannot be read in its folder.
     #[error(
         "cannot read the database {path}: its write-ahead log needs a shared-memory file, which cannot be made in \
          this folder; copy the database and the files beside it to a folder that can be written to",
@@ -58,46 +58,46 @@ pub enum SourceError {
     Changing {
         /// The database.
         path: PathBuf,
-        /// How often it was tried.
+        /// The number of attempts.
         attempts: u32,
     },
-    /// The session is no longer there.
+    /// The session no longer exists.
     #[error("{path} has no session {session}", path = path.display())]
     NoSession {
         /// The database or folder.
         path: PathBuf,
-        /// The session that was asked for.
+        /// The requested session.
         session: String,
     },
-    /// The session is larger than anything that is put together in memory.
+    /// The session is too large to be put together in memory.
     #[error("session {session} of {path} is larger than {limit} bytes", path = path.display())]
     TooLarge {
         /// The database or folder.
         path: PathBuf,
         /// The session.
         session: String,
-        /// The most that is put together.
+        /// The limit in bytes.
         limit: usize,
     },
 }
 
 impl SourceError {
-    /// Blames a refusal of the system on `path`.
+    /// Wraps an error of the system with a path.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_path_buf(), source }
     }
 
-    /// Blames a refusal of SQLite on `path`.
+    /// Wraps an error of SQLite with a path.
     pub(crate) fn database(path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
         move |source| Self::Database { path: path.to_path_buf(), source: Box::new(source) }
     }
 
-    /// What is wrong, without the path: for a warning that names the path itself.
+    /// The message without the path, for a warning that names the path itself.
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::Io { source, .. } => format!("cannot be read: {source}"),
-            Self::NotRegular { kind, .. } => format!("is a {kind}, passed over"),
-            Self::UnknownDatabase { .. } => "is no database of a known agent, passed over".to_owned(),
+            Self::NotRegular { kind, .. } => format!("is a {kind}, skipped"),
+            Self::UnknownDatabase { .. } => "is not a database of a known agent, skipped".to_owned(),
             Self::Database { source, .. } => format!("the database cannot be read: {source}"),
             Self::Log { .. } | Self::Changing { .. } | Self::NoSession { .. } | Self::TooLarge { .. } => {
                 self.to_string()

@@ -1,7 +1,8 @@
 //! JSON as text: checked, never rebuilt.
 //!
-//! What an agent wrote is copied as it is. All we need to know is that it is whole, and which of a few members an object
-//! already has. The check walks over the text once, builds nothing and does not recurse, so depth is no danger.
+//! What an agent wrote is copied byte for byte. It only has to be known whether it is complete, and which members an
+//! object has. The check passes over the text once, builds nothing and does not recurse, so nesting depth is no
+//! problem.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +14,7 @@ pub(crate) fn check(text: &str) -> Result<(), serde_json::Error> {
     serde_json::from_str::<IgnoredAny>(text).map(|_| ())
 }
 
-/// The object `text` with `members` put in front of its own. A member that it already has stays as it is.
+/// Adds `members` in front of the members of the object `text`, except those that it already has.
 pub(crate) fn with_members(text: &str, members: &[(&str, &str)]) -> Result<String, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let missing = reader.deserialize_map(Missing(members))?;
@@ -35,7 +36,7 @@ pub(crate) fn string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// An object that is being written.
+/// Writes an object.
 #[derive(Default)]
 pub(crate) struct ObjectWriter {
     text: String,
@@ -77,7 +78,7 @@ impl ObjectWriter {
     }
 }
 
-/// Walks over an object and says which members it lacks.
+/// Finds out which members an object lacks.
 struct Missing<'a>(&'a [(&'a str, &'a str)]);
 
 impl<'de, 'a> Visitor<'de> for Missing<'a> {

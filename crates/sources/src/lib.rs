@@ -1,27 +1,26 @@
-//! Finds the sessions of LLM agents on a machine and hands out their bytes.
+//! Finds the sessions of LLM agents on a machine and reads their bytes.
 //!
 //! ```text
-//! AgentFolders ──find──▶ FoundSources: Sources ──open──▶ OpenedSource: a file, or bytes put together ──▶ (the formats read them)
-//! path  ──find_at──▶   and Warnings                  and Warnings
+//! AgentFolders ──find─────▶ FoundSources ──Source::open──▶ OpenedSource ──▶ (the formats read the bytes)
+//! path         ──find_at──▶ and warnings                   and warnings
 //! ```
 //!
-//! Every agent keeps its sessions in its own way: a file of lines, a folder of thousands of small files, a database
-//! that it writes to while somebody looks. The formats are pure and read bytes; this crate is the effectful edge in
-//! front of them. It knows where the agents keep things and how to read them without disturbing anybody, and it knows
-//! nothing about what a session means. So it yields bytes, never outlines. It is a crate of its own because of that line
-//! and because it brings SQLite, which is compiled from C.
+//! Every agent stores sessions differently: a file of lines, a folder of thousands of small files, a database that it
+//! keeps writing to. This crate knows where agents store sessions and how to read them without disturbing the agents.
+//! It does not know what a session means: it yields bytes, which the pure formats read. It is a crate of its own
+//! because of that border between effects and pure code, and because it depends on SQLite, which is compiled from C.
 //!
-//! Three promises:
+//! Three guarantees:
 //!
-//! * **Nothing is written**, and nothing is locked for longer than it takes to copy one session. A database is read in
-//!   one transaction per session, so that what comes out is one moment of it even if the agent is at work; see
-//!   [`Source::open`] for the one file that SQLite itself may leave behind.
-//! * **Nothing hangs.** Only regular files are opened. Pipes, sockets and devices are named in an error.
-//! * **One bad entry costs one entry.** A folder that may not be entered, a row that is not JSON, a database of somebody
-//!   else: each is a [`SourceWarning`] that says where and why, and the rest is handed out.
+//! * **Nothing is written**, and nothing is locked for longer than it takes to copy one session. Each session is read
+//!   in one transaction, so the result is one moment of it even while the agent is working; see [`Source::open`] for
+//!   the one file that SQLite itself may create.
+//! * **Nothing hangs.** Only regular files are opened. Pipes, sockets and devices yield an error.
+//! * **A bad entry costs only that entry.** A folder without access, a row that is not JSON, a database of another
+//!   program: each yields a [`SourceWarning`] with place and reason, and the rest is read.
 //!
-//! What is put together from rows or small files is put together as text. The agent's own JSON is copied byte for byte
-//! between the brackets that we add, so a number keeps its spelling and a key its place.
+//! Sessions in rows or small files are put together as text. The agent's JSON is copied byte for byte, so numbers
+//! keep their spelling and keys their order.
 //!
 //! ```
 //! use secateur_sources::{AgentFolders, find_at, find};
@@ -51,6 +50,7 @@ mod openhands;
 mod pattern;
 mod regular_file;
 mod source;
+mod storage;
 mod walk;
 mod warning;
 

@@ -1,30 +1,30 @@
-//! Where each agent keeps its sessions.
+//! Where each agent stores its sessions.
 //!
-//! One table, so that a new agent or a moved folder is one line. How sure we are of a line stands beside it: *documented*
-//! by the agent's makers, *seen* in sessions that the agent itself wrote, or *reported* by others who read them.
+//! One table, so that a new agent or a moved folder is one line. A comment says how reliable each line is:
+//! *documented* by the agent's authors, *seen* in sessions that the agent wrote, or *reported* by others.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::source::{FoundSources, Source, SourceKind};
-use crate::{Agent, AgentFolders, SourceError, SourceWarning, database, opencode, openhands, pattern};
+use crate::{Agent, AgentFolders, SourceError, SourceWarning, opencode, openhands, pattern, storage};
 
-/// Editors that keep extensions' files in the way of VS Code.
+/// Editors that store extensions' files like VS Code does.
 const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 
-/// The sessions of the agents installed on this machine, in their usual folders.
+/// Finds the sessions of all agents on this machine, in their usual folders.
 ///
-/// A folder that is not there is no trouble: the agent is not installed. A session that OpenCode has moved from its old
-/// storage into its database is listed once, from the database. aider keeps its history in the project, so it is not
-/// found here; name the project with [`find_at`](crate::find_at).
+/// A missing folder means that the agent is not installed. A session that OpenCode has moved from its old folder into
+/// its database is listed once, from the database. aider stores its history in the project, so it is not found here;
+/// pass the project to [`find_at`](crate::find_at).
 #[must_use]
 pub fn find(folders: &AgentFolders) -> FoundSources {
     let mut found = FoundSources::default();
     let mut seen = HashSet::new();
     for place in locations(folders) {
         let Ok(root) = fs::canonicalize(&place.root) else { continue };
-        // Two names of one folder, by a link or by a variable, are one place.
+        // A folder with two names, because of a link or a variable, is searched once.
         if !seen.insert((root, place.pattern)) {
             continue;
         }
@@ -49,7 +49,7 @@ pub fn find(folders: &AgentFolders) -> FoundSources {
     found
 }
 
-/// Leaves out sessions of OpenCode's old storage that its database has too.
+/// Leaves out sessions of OpenCode's old folder that its database has too.
 pub(crate) fn list_once(sources: &mut Vec<Source>) {
     let moved: HashSet<String> = sources
         .iter()
@@ -63,14 +63,14 @@ pub(crate) fn list_once(sources: &mut Vec<Source>) {
 }
 
 fn files(path: PathBuf) -> Vec<Source> {
-    // What is no regular file is no session, and would be refused when opened.
+    // Anything but a regular file is not a session, and opening it would fail.
     if path.is_file() { vec![Source::file(path)] } else { Vec::new() }
 }
 
 fn databases(path: &Path, warnings: &mut Vec<SourceWarning>) -> Vec<Source> {
-    match database::sessions(path) {
+    match storage::list_database(path) {
         Ok(sources) => sources,
-        // OpenClaw had the database for other things before it had sessions in it.
+        // OpenClaw had the database before it stored sessions in it.
         Err(SourceError::UnknownDatabase { .. }) => Vec::new(),
         Err(error) => {
             warnings.push(SourceWarning::new(path, error.reason()));
@@ -106,7 +106,7 @@ fn locations(folders: &AgentFolders) -> Vec<SessionLocation> {
     let config = folders.or_below(folders.config.as_ref(), ".config");
     let data = folders.or_below(folders.data.as_ref(), ".local/share");
 
-    // Documented. The second folder is the one of versions that followed XDG (reported).
+    // Documented. The second folder is that of versions that followed XDG (reported).
     let claude = folders.or_below(folders.claude.as_ref(), ".claude");
     let moved = config.as_ref().filter(|_| folders.claude.is_none()).map(|config| config.join("claude"));
     add(ClaudeCode, claude, "projects/{project}/*.jsonl", File);
@@ -117,8 +117,8 @@ fn locations(folders: &AgentFolders) -> Vec<SessionLocation> {
     add(Codex, codex.clone(), "sessions/*/*/*/rollout-*.jsonl", File);
     add(Codex, codex, "archived_sessions/rollout-*.jsonl", File);
 
-    // Seen. Other release channels have databases like `opencode-dev.db` (reported); the storage is of versions
-    // before the database.
+    // Seen. Other release channels have databases like `opencode-dev.db` (reported); versions before the database
+    // used the folder `storage`.
     let opencode = data.map(|data| data.join("opencode"));
     add(OpenCode, opencode.clone(), "opencode*.db", Database);
     let named = folders.opencode_database.as_ref().map(|path| match &opencode {
@@ -132,7 +132,7 @@ fn locations(folders: &AgentFolders) -> Vec<SessionLocation> {
     let pi = folders.or_below(folders.pi.as_ref(), ".pi/agent");
     add(Pi, pi, "sessions/{project}/*.jsonl", File);
 
-    // Documented; the lines until mid-2026, the database since. `~/.clawdbot` is its name before (reported).
+    // Documented: lines until mid-2026, the database since. `~/.clawdbot` is its former name (reported).
     let openclaw = folders.or_below(folders.openclaw.as_ref(), ".openclaw");
     let former = folders.below(".clawdbot").filter(|_| folders.openclaw.is_none());
     for root in [openclaw, former] {
@@ -140,12 +140,12 @@ fn locations(folders: &AgentFolders) -> Vec<SessionLocation> {
         add(OpenClaw, root, "agents/{project}/sessions/*.jsonl", File);
     }
 
-    // Documented; one document until 2026, lines since (reported).
+    // Documented: one document until 2026, lines since (reported).
     let gemini = folders.or_below(folders.gemini.as_ref(), "").map(|home| home.join(".gemini"));
     add(GeminiCli, gemini.clone(), "tmp/{project}/chats/session-*.json", File);
     add(GeminiCli, gemini, "tmp/{project}/chats/session-*.jsonl", File);
 
-    // Reported many times; the second and third are of early versions.
+    // Reported many times; the second and third are those of early versions.
     let copilot = folders.or_below(folders.copilot.as_ref(), ".copilot");
     add(CopilotCli, copilot.clone(), "session-state/*/events.jsonl", File);
     add(CopilotCli, copilot.clone(), "session-state/*.jsonl", File);

@@ -1,20 +1,19 @@
 //! OpenClaw's database, `openclaw-agent.sqlite`.
 //!
-//! `transcript_events` holds one event a row, numbered by `seq`. An event is JSON text in `event_json`, or the same
-//! compressed in `event_zstd`; the second column came later and may be missing. Out of it comes what OpenClaw wrote
-//! before it had the database: one event a line.
+//! `transcript_events` has one row for each event, numbered by `seq`. An event is JSON text in `event_json`, or the
+//! same compressed in `event_zstd`, a later column that may be missing. The result is what OpenClaw wrote before it
+//! had the database: one event a line.
 
 use std::io::Read;
 
 use rusqlite::Row as SqlRow;
 use rusqlite::types::ValueRef;
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use crate::database::{DatabaseSnapshot, is_local};
 use crate::source::{LARGEST, OpenedSource, Source, SourceContent, SourceKind, time};
 use crate::{SourceError, SourceWarning, json};
 
-/// OpenClaw refuses larger events; twice as much is no event of its.
+/// OpenClaw refuses events of more than half this size.
 const LARGEST_EVENT: u64 = 8 << 20;
 const TABLE: &str = "transcript_events";
 
@@ -28,7 +27,7 @@ pub(crate) fn list(snapshot: &DatabaseSnapshot<'_>) -> Result<Vec<Source>, Sourc
         (false, _) => "octet_length(event_json)",
     };
     let changed = if has("created_at") { "max(created_at)" } else { "NULL" };
-    // Every event gets a line feed.
+    // Every event is followed by a line feed.
     let query = format!(
         "SELECT session_id, {changed}, sum({bytes}) + count(*) FROM {TABLE} GROUP BY session_id ORDER BY 2 DESC, 1"
     );
@@ -43,7 +42,7 @@ pub(crate) fn list(snapshot: &DatabaseSnapshot<'_>) -> Result<Vec<Source>, Sourc
     sources.collect::<Result<_, _>>().map_err(|error| snapshot.error(error))
 }
 
-/// The session `session`, one event a line.
+/// Reads a session, one event a line.
 pub(crate) fn compose(snapshot: &DatabaseSnapshot<'_>, session: &str) -> Result<OpenedSource, SourceError> {
     let columns = snapshot.columns(TABLE)?;
     let or_null =
@@ -54,7 +53,8 @@ pub(crate) fn compose(snapshot: &DatabaseSnapshot<'_>, session: &str) -> Result<
         or_null("event_zstd")
     );
     let mut warnings = Vec::new();
-    let numbers = numbers(snapshot, session, &mut warnings)?;
+    let numbers = format!("SELECT seq FROM {TABLE} WHERE session_id = ?1 ORDER BY seq");
+    let numbers: Vec<i64> = snapshot.ids(TABLE, &numbers, session, |row| row.get(0), &mut warnings)?;
     if numbers.is_empty() && warnings.is_empty() {
         let path = snapshot.path.to_path_buf();
         return Err(SourceError::NoSession { path, session: session.to_owned() });
@@ -85,39 +85,7 @@ fn left_out(snapshot: &DatabaseSnapshot<'_>, session: &str, number: i64, reason:
     SourceWarning::row(snapshot.path, TABLE, format!("{session}/{number}"), format!("left out: {reason}"))
 }
 
-/// The numbers of the session's events, in order.
-fn numbers(
-    snapshot: &DatabaseSnapshot<'_>,
-    session: &str,
-    warnings: &mut Vec<SourceWarning>,
-) -> Result<Vec<i64>, SourceError> {
-    let query = format!("SELECT seq FROM {TABLE} WHERE session_id = ?1 ORDER BY seq");
-    let mut statement = snapshot.prepare(&query).map_err(|error| snapshot.error(error))?;
-    let mut rows = statement.query([session]).map_err(|error| snapshot.error(error))?;
-    let mut numbers = Vec::new();
-    loop {
-        match rows.next() {
-            Ok(None) => return Ok(numbers),
-            Ok(Some(row)) => match row.get(0) {
-                Ok(number) => numbers.push(number),
-                Err(error) => {
-                    let id = format!("{session}/?");
-                    warnings.push(SourceWarning::row(snapshot.path, TABLE, id, format!("left out: {error}")));
-                }
-            },
-            // Damage in the middle of a table: what came before it is still good.
-            Err(error) if is_local(&error) && !numbers.is_empty() => {
-                let id = format!("{session}, after the last readable one");
-                let reason = format!("left out with all others: {error}");
-                warnings.push(SourceWarning::row(snapshot.path, TABLE, id, reason));
-                return Ok(numbers);
-            }
-            Err(error) => return Err(snapshot.error(error)),
-        }
-    }
-}
-
-/// A row's event on one line.
+/// Reads the event of a row, on one line.
 fn event(row: &SqlRow<'_>) -> Result<String, String> {
     let plain = row.get_ref(0).map_err(|error| error.to_string())?;
     let packed = row.get_ref(1).map_err(|error| error.to_string())?;
@@ -131,25 +99,21 @@ fn event(row: &SqlRow<'_>) -> Result<String, String> {
     };
     let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
     json::check(&text).map_err(|error| error.to_string())?;
-    // In checked JSON a bare line break can only lie between tokens, where a space means the same.
+    // In valid JSON, a bare line break can only be between tokens, where a space means the same.
     Ok(if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text })
 }
 
-/// What a compressed frame holds, if it is no more than an event can be.
+/// Decompresses an event; refuses one that is too large.
 fn unpack(frame: &[u8]) -> Result<Vec<u8>, String> {
-    let damaged = |error: &dyn std::fmt::Display| format!("the compressed event is damaged: {error}");
-    let mut decoder = FrameDecoder::new();
-    decoder.set_max_window_size(LARGEST_EVENT);
-    let stream = StreamingDecoder::new_with_decoder(frame, decoder).map_err(|error| damaged(&error))?;
-    let mut limited = stream.take(LARGEST_EVENT + 1);
     let mut bytes = Vec::new();
-    limited.read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
+    let mut unpack = || {
+        let mut decoder = zstd::Decoder::new(frame)?.single_frame();
+        decoder.window_log_max(LARGEST_EVENT.ilog2())?;
+        decoder.take(LARGEST_EVENT + 1).read_to_end(&mut bytes)
+    };
+    unpack().map_err(|error| format!("the compressed event is damaged: {error}"))?;
     if bytes.len() as u64 > LARGEST_EVENT {
         return Err(format!("the compressed event holds more than {LARGEST_EVENT} bytes"));
     }
-    let (_, decoder) = limited.into_inner().into_parts();
-    match (decoder.get_checksum_from_data(), decoder.get_calculated_checksum()) {
-        (Some(written), Some(found)) if written != found => Err(damaged(&"its checksum is another")),
-        _ => Ok(bytes),
-    }
+    Ok(bytes)
 }

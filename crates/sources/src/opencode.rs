@@ -1,5 +1,5 @@
-//! OpenCode keeps a session as rows, and kept it as a folder of small files up to early 2026. Out of both comes what its
-//! `export` command prints: one document with the session, its messages and their parts.
+//! OpenCode stores a session as rows of a database; until early 2026 it used a folder of small files. Both are read
+//! as the document that its `export` command prints: the session, its messages and their parts.
 
 pub(crate) mod database;
 pub(crate) mod folder;
@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::source::{LARGEST, SourceContent};
 use crate::{SourceError, json};
 
-/// An export document that is being written.
+/// Writes an export document.
 struct Document {
     text: String,
     messages: usize,
@@ -17,12 +17,12 @@ struct Document {
 }
 
 impl Document {
-    /// Begins with what is known about the session, as JSON.
+    /// Begins with the session's own facts, as JSON.
     fn new(info: &str) -> Self {
         Self { text: format!(r#"{{"info":{info},"messages":["#), messages: 0, parts: 0 }
     }
 
-    /// Adds a message: `data` is its info, without its ids or with them.
+    /// Adds a message: `data` is its info, with or without its ids.
     fn message(&mut self, data: &str, id: &str, session: &str) -> Result<(), serde_json::Error> {
         let info = json::with_members(data, &[("id", id), ("sessionID", session)])?;
         self.text.push_str(if self.messages == 0 { "" } else { "]}," });

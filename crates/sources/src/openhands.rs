@@ -1,5 +1,5 @@
-//! OpenHands keeps a conversation as a folder: `base_state.json`, and `events/event-00000-<id>.json` and so on, one file
-//! an event. The names sort by their numbers. Out of it comes an array of the events.
+//! OpenHands stores a conversation as a folder: `base_state.json`, and one file for each event,
+//! `events/event-00000-<id>.json` and so on, whose names sort by number. The result is an array of the events.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::source::{LARGEST, Source, SourceContent, SourceKind};
 use crate::{SourceError, SourceWarning, json, pattern, regular_file};
 
-/// No single event is larger.
+/// The largest event.
 const LARGEST_EVENT: u64 = 256 << 20;
 
 /// Whether `folder` looks like a conversation.
@@ -23,7 +23,7 @@ pub(crate) fn conversation(folder: &Path) -> Option<Source> {
     Some(source)
 }
 
-/// The conversation in `folder` as an array of its events.
+/// Reads the conversation in `folder` as an array of its events.
 pub(crate) fn compose(
     folder: &Path,
     warnings: &mut Vec<SourceWarning>,

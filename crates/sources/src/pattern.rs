@@ -1,9 +1,10 @@
-//! Patterns of paths: where below a root an agent's sessions lie.
+//! Path patterns: where below a root an agent's sessions are.
 //!
-//! A pattern is a relative path like `tmp/{project}/chats/session-*.json`. `{project}` stands for any one folder, whose
-//! name is kept as the session's project; `*` alone for any one folder; a star inside the last name for anything without
-//! a dot. Without a dot, because agents put `.bak`, `.deleted` and `.trajectory` between a session's name and its ending
-//! for what is not the session. The empty pattern is the root itself. A pattern has a fixed depth, so looking for it is bounded whatever the folder holds.
+//! A pattern is a relative path like `tmp/{project}/chats/session-*.json`. `{project}` matches any one folder, whose
+//! name becomes the session's project; `*` alone matches any one folder; a star within the last name matches anything
+//! without a dot. Without a dot, because agents insert `.bak`, `.deleted` or `.trajectory` before the ending of files
+//! that are not sessions. The empty pattern matches the root itself. A pattern has a fixed depth, so a search is
+//! bounded whatever the folder contains.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,15 +12,15 @@ use std::path::{Path, PathBuf};
 
 use crate::SourceWarning;
 
-/// A path that fits a pattern.
+/// A path that matches a pattern.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Match {
     pub(crate) path: PathBuf,
-    /// The name of the folder that `{project}` stood for.
+    /// The name of the folder that `{project}` matched.
     pub(crate) project: Option<String>,
 }
 
-/// The paths below `root` that fit `pattern`, in the order of their names. A missing folder has none.
+/// The paths below `root` that match `pattern`, sorted by name. A missing folder has none.
 pub(crate) fn matches(root: &Path, pattern: &str, warnings: &mut Vec<SourceWarning>) -> Vec<Match> {
     let mut matches = vec![Match { path: root.to_path_buf(), project: None }];
     let mut steps = pattern.split_terminator('/').peekable();
@@ -56,7 +57,7 @@ impl Match {
     }
 }
 
-/// The names in a folder. A folder that is not there is no trouble; one that cannot be entered is.
+/// The names in a folder. A missing folder is fine; one that cannot be read yields a warning.
 fn names(folder: &Path, warnings: &mut Vec<SourceWarning>) -> Vec<String> {
     let mut names = Vec::new();
     let entries = match fs::read_dir(folder) {
@@ -71,10 +72,10 @@ fn names(folder: &Path, warnings: &mut Vec<SourceWarning>) -> Vec<String> {
     for entry in entries {
         match entry.map(|entry| entry.file_name().into_string()) {
             Ok(Ok(name)) => names.push(name),
-            // No agent gives such a name; there is no session behind it.
+            // No agent uses such a name, so it is not a session.
             Ok(Err(_)) => {}
             Err(error) => {
-                warnings.push(SourceWarning::new(folder, format!("cannot be read to its end: {error}")))
+                warnings.push(SourceWarning::new(folder, format!("cannot be read to its end: {error}")));
             }
         }
     }

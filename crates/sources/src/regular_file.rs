@@ -1,7 +1,7 @@
-//! Regular files, and nothing else.
+//! Opening regular files only.
 //!
-//! Opening a named pipe waits until somebody writes to it, and a device may never end. A session is a regular file, so
-//! that is checked before a file is opened, and again on what was opened.
+//! Opening a named pipe blocks until another process writes to it, and a device may never end. Sessions are regular
+//! files, so this is checked before a file is opened, and again on the open file.
 
 use std::fs::{self, File, Metadata};
 use std::io::Read;
@@ -17,14 +17,14 @@ pub(crate) fn open(path: &Path) -> Result<File, SourceError> {
     Ok(file)
 }
 
-/// The first bytes of the file at `path`, at most `count`.
+/// Reads at most the first `count` bytes of the file at `path`.
 pub(crate) fn beginning(path: &Path, count: u64) -> Result<Vec<u8>, SourceError> {
     let mut bytes = Vec::new();
     open(path)?.take(count).read_to_end(&mut bytes).map_err(SourceError::io(path))?;
     Ok(bytes)
 }
 
-/// Refuses what is no regular file.
+/// Refuses anything but a regular file.
 pub(crate) fn check(path: &Path, metadata: &Metadata) -> Result<(), SourceError> {
     if metadata.is_file() {
         return Ok(());

@@ -1,8 +1,8 @@
-//! What a user names: a file, a database, or a folder with sessions somewhere below it.
+//! Finding the sessions at a path that the user names: a file, a database, or a folder.
 //!
-//! A named file is taken at the user's word, whatever it is called. In a folder the names decide, because it holds other
-//! things too; what the bytes are is for the formats to say. Links to files are followed, links to folders are not: they
-//! could lead anywhere, even back.
+//! A named file is taken as a session whatever its name is. In a folder the names decide, because it contains other
+//! files too; the formats decide what the bytes are. Links to files are followed; links to folders are not, because
+//! they could lead anywhere, even back.
 
 use std::fs;
 use std::path::Path;
@@ -11,20 +11,20 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::locations::list_once;
 use crate::source::{FoundSources, Source};
-use crate::{Agent, SourceError, SourceWarning, database, opencode, openhands};
+use crate::{Agent, SourceError, SourceWarning, database, opencode, openhands, storage};
 
-/// Deeper than any agent nests its folders, and an end to what has none.
+/// Deeper than any agent nests its folders, and a limit for endless ones.
 const DEEPEST: usize = 32;
 const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
 const SESSIONS: [&str; 3] = ["json", "jsonl", "traj"];
 const AIDER: &str = ".aider.chat.history.md";
 
-/// The sessions at `path`: a file, each session of a database, or all below a folder.
+/// Finds the sessions at `path`: a file, all sessions of a database, or all sessions below a folder.
 ///
 /// # Errors
 ///
-/// If `path` itself is of no use: it is not there, may not be read, is no regular file or folder, or is a database that
-/// no known agent wrote. What cannot be read below a folder is a warning.
+/// If `path` itself cannot be used: it does not exist, may not be read, is not a regular file or folder, or is a
+/// database of an unknown program. Anything unreadable below a folder yields a warning.
 pub fn find_at(path: &Path) -> Result<FoundSources, SourceError> {
     let mut found = FoundSources::default();
     if fs::metadata(path).map_err(SourceError::io(path))?.is_dir() {
@@ -32,7 +32,7 @@ pub fn find_at(path: &Path) -> Result<FoundSources, SourceError> {
         walk(path, &mut found);
         list_once(&mut found.sources);
     } else if database::is_database(path)? {
-        found.sources = database::sessions(path)?;
+        found.sources = storage::list_database(path)?;
         if found.sources.is_empty() {
             found.warnings.push(SourceWarning::new(path, "the database holds no session"));
         }
@@ -70,7 +70,7 @@ enum FolderAction {
     Skip,
 }
 
-/// Takes a folder that is a session, or holds sessions, as a whole.
+/// Takes a folder that is a session, or contains sessions, as a whole.
 fn enter(entry: &DirEntry, found: &mut FoundSources) -> FolderAction {
     let path = entry.path();
     if opencode::folder::is_storage(path) {
@@ -87,7 +87,7 @@ fn enter(entry: &DirEntry, found: &mut FoundSources) -> FolderAction {
     FolderAction::Enter
 }
 
-/// Takes a file whose name says that it may be a session.
+/// Takes a file that may be a session, judged by its name.
 fn take(entry: &DirEntry, found: &mut FoundSources) {
     let path = entry.path();
     let Some(name) = entry.file_name().to_str() else { return };
@@ -99,7 +99,7 @@ fn take(entry: &DirEntry, found: &mut FoundSources) {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if DATABASES.contains(&ending) {
         match database::is_database(path)
-            .and_then(|is| if is { database::sessions(path) } else { Ok(Vec::new()) })
+            .and_then(|is| if is { storage::list_database(path) } else { Ok(Vec::new()) })
         {
             Ok(sources) => found.sources.extend(sources),
             Err(error) => found.warnings.push(SourceWarning::new(path, error.reason())),

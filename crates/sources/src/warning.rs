@@ -1,19 +1,19 @@
-//! What was passed over, and why.
+//! What was skipped, and why.
 //!
-//! A machine's folders hold much that is no session, and sessions hold rows that somebody interrupted. None of that
-//! stops a search or a reading; it is said here instead.
+//! Folders contain many files that are not sessions, and databases contain rows whose writing was interrupted.
+//! Neither stops a search or a read; each yields a warning instead.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// One thing that was passed over.
+/// Something that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceWarning {
     /// The file or folder.
     pub path: PathBuf,
     /// The row in it, if it is a database.
     pub row: Option<RowId>,
-    /// What is wrong there, and what was done about it.
+    /// What is wrong, and what was done about it.
     pub reason: String,
 }
 
@@ -22,7 +22,7 @@ pub struct SourceWarning {
 pub struct RowId {
     /// The table.
     pub table: &'static str,
-    /// What the table calls the row.
+    /// The row's id in the table.
     pub id: String,
 }
 

@@ -1,4 +1,4 @@
-//! What names a store: a path, or a URL. A URL can hold a password, so what goes into an error is cut down first.
+//! The address of a store: a path or a URL. A URL can contain a password, so errors show only its scheme.
 
 use std::path::PathBuf;
 
@@ -6,26 +6,26 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 
 use crate::error::StoreError;
-use crate::postgres::{TlsMode, TlsRoots, TlsSettings};
+use crate::tls::{TlsMode, TlsRoots, TlsSettings};
 
-/// Where a store is. There is no `Debug`, so that no credentials are printed by accident.
+/// The address of a store. Without `Debug`, so that no credentials are printed by accident.
 pub(crate) enum StoreAddress {
-    /// A file of SQLite's.
+    /// An SQLite file.
     File(PathBuf),
-    /// A database of SQLite's that nobody else sees and that ends with its store.
+    /// A private SQLite database in memory, which ends with its store.
     Memory,
-    /// A server.
+    /// A PostgreSQL server.
     Postgres(Box<ServerAddress>),
 }
 
-/// A server, and how safe the way there has to be.
+/// A server and its TLS settings.
 pub(crate) struct ServerAddress {
     pub config: Config,
     pub tls: TlsSettings,
 }
 
 impl StoreAddress {
-    /// Reads a path or a URL.
+    /// Parses a path or a URL.
     pub(crate) fn read(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return read_server(url).map(|server| Self::Postgres(Box::new(server)));
@@ -38,7 +38,7 @@ impl StoreAddress {
         match path {
             "" => Err(not_a_store(url)),
             ":memory:" => Ok(Self::Memory),
-            // SQLite would take it for one of its own names.
+            // SQLite would take this for one of its special names.
             path if path.starts_with(':') || path.contains('\0') => Err(not_a_store(url)),
             path => Ok(Self::File(PathBuf::from(path))),
         }
@@ -53,7 +53,7 @@ fn not_a_store(url: &str) -> StoreError {
     StoreError::NotAStore { url: redact(url) }
 }
 
-/// Keeps the scheme at most of what may hold a user and a password.
+/// Keeps at most the scheme of what may contain a user and a password.
 fn redact(url: &str) -> String {
     match url.split_once(':') {
         Some((scheme, rest)) if rest.starts_with("//") || rest.contains('@') => format!("{scheme}:…"),
@@ -62,11 +62,11 @@ fn redact(url: &str) -> String {
     }
 }
 
-/// Reads the address of a server. What the parser says about a wrong one can hold a piece of a password that was not
-/// escaped, so it is not passed on.
+/// Parses the URL of a server. The parser's own error may quote an unescaped piece of a password, so it is not passed
+/// on.
 fn read_server(url: &str) -> Result<ServerAddress, StoreError> {
     const DOING: &str = "cannot read the address of the PostgreSQL server";
-    // Whatever stands before the first of these are user and password.
+    // Everything before the first `@` is user and password.
     let host = url.find('@').unwrap_or(0);
     let options = url.get(host..).and_then(|rest| rest.find('?')).map_or(url.len(), |at| host + at);
     let (address, options) = url.split_at(options);

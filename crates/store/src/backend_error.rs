@@ -1,7 +1,7 @@
-//! What goes wrong inside a backend, before it becomes a [`StoreError`].
+//! Errors inside of a backend, before they become a [`StoreError`].
 //!
-//! A backend's functions use `?` on refusals and on errors of the database alike. Only the method of the trait knows
-//! what was being done, so it turns both into one error at the end.
+//! A backend's functions use `?` on refusals and on errors of the database alike. Only the trait's methods know what
+//! was being done, so they turn both into one error at the end.
 
 use std::error::Error;
 
@@ -9,14 +9,14 @@ use crate::error::StoreError;
 
 /// A refusal, or an error of the database.
 pub(crate) enum BackendError<E> {
-    /// The store says no.
+    /// The store refuses.
     Refused(StoreError),
-    /// The database says no.
+    /// The database failed.
     Database(E),
 }
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> BackendError<E> {
-    /// The error to hand out.
+    /// Turns it into the public error.
     pub(crate) fn while_doing(self, doing: &'static str) -> StoreError {
         match self {
             Self::Refused(error) => error,

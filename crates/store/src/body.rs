@@ -1,7 +1,7 @@
-//! PackedBodies as they are kept: addressed by their content and compressed if that makes them smaller.
+//! Bodies as they are stored: addressed by their hash, and compressed if that makes them smaller.
 //!
-//! The address is the SHA-256 of the bytes before compression. Equal bodies are kept once, in whichever session they
-//! are said: an agent that reads the same file in ten sessions costs one copy of it.
+//! The hash is the SHA-256 of the uncompressed bytes. Equal bodies are stored once across all sessions: an agent that
+//! reads the same file in ten sessions costs one copy.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use zstd::zstd_safe::CParameter;
 
 use crate::error::StoreError;
 
-/// The address of a body.
+/// The hash of a body.
 pub(crate) type BodyHash = [u8; 32];
 
-/// PackedBodies by address: each once, in an order in which all writers insert them.
+/// Bodies by hash: each once, in the order in which all writers insert them.
 pub(crate) type PackedBodies = BTreeMap<BodyHash, PackedBody>;
 
 const LEVEL: i32 = 3;
@@ -27,17 +27,17 @@ const ZSTD: i16 = 1;
 /// Shorter bodies do not get smaller.
 const WORTH_IT: usize = 64;
 
-/// The largest body and the largest text that is taken. Both databases have a limit of their own not far above.
+/// The largest body or text that is accepted. Both databases have limits not far above.
 pub(crate) const LARGEST: usize = 256 << 20;
 
-/// A body in the form in which it is kept.
+/// A body as it is stored.
 #[derive(Debug)]
 pub(crate) struct PackedBody {
-    /// How it is compressed.
+    /// The compression.
     pub(crate) encoding: i16,
     /// Its length before compression.
     pub(crate) size: i64,
-    /// Its bytes, perhaps compressed.
+    /// Its bytes, possibly compressed.
     pub(crate) bytes: Bytes,
 }
 
@@ -53,12 +53,12 @@ impl PackedBody {
         Ok(Self { encoding: RAW, size, bytes: body })
     }
 
-    /// The bytes as they were handed in.
+    /// Returns the original bytes.
     pub(crate) fn unpack(self) -> Result<Vec<u8>, StoreError> {
         let damaged = StoreError::database("a body in the database is damaged");
         let size = usize::try_from(self.size).ok().filter(|&size| size <= LARGEST);
         let Some(size) = size else {
-            return Err(damaged("its size cannot be"));
+            return Err(damaged("impossible size"));
         };
         let body = match self.encoding {
             RAW => self.bytes.into(),
@@ -66,13 +66,13 @@ impl PackedBody {
                 Ok(body) => body,
                 Err(error) => return Err(StoreError::database("a body in the database is damaged")(error)),
             },
-            _ => return Err(damaged("its encoding is not known")),
+            _ => return Err(damaged("unknown encoding")),
         };
-        if body.len() == size { Ok(body) } else { Err(damaged("it has another size than when it was kept")) }
+        if body.len() == size { Ok(body) } else { Err(damaged("wrong size")) }
     }
 }
 
-/// Packs a body, unless it is there, and says its address.
+/// Compresses a body unless it is already there, and returns its hash.
 pub(crate) fn pack(bodies: &mut PackedBodies, body: Bytes) -> Result<BodyHash, StoreError> {
     let digest = Sha256::digest(&body).into();
     if let std::collections::btree_map::Entry::Vacant(place) = bodies.entry(digest) {
@@ -81,7 +81,8 @@ pub(crate) fn pack(bodies: &mut PackedBodies, body: Bytes) -> Result<BodyHash, S
     Ok(digest)
 }
 
-/// A compressor, which costs more to make than most bodies to compress, and the room that it writes to.
+/// A compressor and its output buffer. Creating one costs more than compressing most bodies, so each thread keeps
+/// one.
 struct BodyCompressor {
     compressor: Compressor<'static>,
     room: Vec<u8>,
@@ -93,10 +94,10 @@ thread_local! {
 }
 
 impl BodyCompressor {
-    /// More room than this is given back after use.
+    /// A larger buffer is freed after use.
     const MOST: usize = 1 << 20;
 
-    /// With a checksum, so that a flipped bit is noticed when the body is read again.
+    /// With a checksum, so that a flipped bit is detected when the body is read.
     fn new() -> io::Result<Self> {
         let mut compressor = Compressor::new(LEVEL)?;
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
@@ -115,7 +116,7 @@ impl BodyCompressor {
     }
 }
 
-/// None if that makes it no smaller.
+/// None if the result would not be smaller.
 fn compress(body: &[u8]) -> io::Result<Option<Bytes>> {
     PRESS.with_borrow_mut(|press| match press {
         Some(press) => press.compress(body),

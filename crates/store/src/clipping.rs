@@ -1,26 +1,25 @@
-//! What was taken out of contexts, as it is handed in and found again.
+//! Clippings: parts that were cut from contexts, found again by handle or words.
 //!
-//! A clipping is a part of a message's original. It belongs to those bytes and not to a session, because equal bodies
-//! are kept once: whoever has the original finds it, a session that branches off has it without a copy, and it goes
-//! when the last one forgets it. Of its text a store keeps the words alone.
+//! A clipping belongs to the body of the original message, not to a session, because equal bodies are stored once.
+//! Every session that has the original finds the clipping, a forked session needs no copy, and it is deleted with the
+//! last reference to the original. Of its text, only the words are stored.
 
-/// A part of a message that is taken out of the context. It belongs to the message's original: whoever else has that,
-/// finds it as well, and it goes when the last one forgets it.
+/// A cut part to record. It belongs to the body of the original message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewClipping {
     /// Which message.
     pub seq: u64,
     /// Which part of it.
     pub part: u32,
-    /// The name under which it is fetched back.
+    /// The name by which it is recalled.
     pub handle: String,
-    /// What is known about it, as JSON.
+    /// Facts about it, as JSON.
     pub facts: String,
-    /// What it is found by: what it says, and what else is to be found by. Only the words are kept.
+    /// The text to search: the content and whatever else it should be found by. Only its words are stored.
     pub text: String,
 }
 
-/// Something that was taken out of a context, and a message that has it.
+/// A cut part, and a message that contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clipping {
     /// The session's id.
@@ -29,21 +28,21 @@ pub struct Clipping {
     pub seq: u64,
     /// Which part of it.
     pub part: u32,
-    /// The name under which it is fetched back.
+    /// The name by which it is recalled.
     pub handle: String,
-    /// What is known about it, as JSON.
+    /// Facts about it, as JSON.
     pub facts: String,
-    /// When the message was made.
+    /// When the message was created.
     pub time: i64,
 }
 
-/// A search in what was taken out of contexts.
+/// A search for clippings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClippingSearch {
-    /// Words, all of which must occur. Anything may stand between them; after the first 32, words do not count.
+    /// Words that must all occur, in any order. Words after the first 32 are ignored.
     pub words: String,
-    /// The session to search, or all.
+    /// The session to search; all if none.
     pub session: Option<String>,
-    /// How many are wanted at most.
+    /// The most results to return.
     pub limit: usize,
 }

@@ -1,4 +1,4 @@
-//! Which bodies go when originals are forgotten, decided once for both databases.
+//! Which bodies are deleted when originals are forgotten, decided once for both databases.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use crate::prepared_commit::{SessionHead, check_revision};
 use crate::record::{Forget, Forgotten};
 use crate::validation::{from_column, to_column};
 
-/// A message that is named, as it lies in the database.
+/// A message to erase, as the database has it.
 pub(crate) struct ErasureCandidate {
     pub(crate) seq: i64,
     pub(crate) pinned: bool,
     pub(crate) hidden: bool,
-    /// The address of its original.
+    /// The hash of its original.
     pub(crate) body: Option<Vec<u8>>,
-    /// The address of what is shown instead.
+    /// The hash of the body that is shown instead.
     pub(crate) shown: Option<Vec<u8>>,
     /// The size of its original.
     pub(crate) size: Option<i64>,
@@ -27,19 +27,19 @@ pub(crate) struct Erasure {
     pub(crate) gone: Vec<i64>,
     /// Messages that lose their originals.
     pub(crate) cut: Vec<i64>,
-    /// PackedBodies that may have lost their last message.
+    /// Bodies that may have lost their last reference.
     pub(crate) released: Vec<Vec<u8>>,
     pub(crate) forgotten: Forgotten,
 }
 
-/// The numbers of all messages that are named.
+/// The numbers of all messages to erase.
 pub(crate) fn named(forget: &Forget) -> Vec<i64> {
     let seqs: BTreeSet<u64> = forget.gone.iter().chain(&forget.cut).copied().collect();
     seqs.into_iter().map(to_column).collect()
 }
 
 impl Erasure {
-    /// Decides what goes. Messages that are still loaded keep what is shown of them.
+    /// Decides what is deleted. Live messages keep the body that is shown.
     pub(crate) fn plan(
         id: &str,
         forget: &Forget,
@@ -73,7 +73,7 @@ impl Erasure {
                 erasure.forgotten.bytes += from_column(candidate.size.unwrap_or_default());
             }
         }
-        // One order for all writers, so that none waits for another that waits for it.
+        // All writers lock bodies in this order, so that they cannot deadlock.
         erasure.released.sort_unstable();
         erasure.released.dedup();
         Ok(erasure)

@@ -1,36 +1,36 @@
-//! Why a store refuses or fails.
+//! The errors of a store.
 //!
-//! Errors end up in logs, so none of them holds content or credentials: ids and numbers at most.
+//! Errors end up in logs, so they contain ids and numbers at most, never content or credentials.
 
-/// Why a store did not do what it was asked for. Nothing was changed in any of these cases, but for one: if the
-/// connection to a server breaks at the very end of a commit, [`Database`](Self::Database) leaves open whether it was
-/// kept. Whoever commits the same messages again is told by [`Stale`](Self::Stale) or [`Known`](Self::Known).
+/// Why a store refused or failed. Nothing was changed, with one exception: if the connection to a server breaks at
+/// the very end of a commit, [`Database`](Self::Database) does not say whether the commit was stored. Committing the
+/// same messages again then yields [`Stale`](Self::Stale) or [`Known`](Self::Known).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no session of that id.
+    /// No session has that id.
     #[error("there is no session {id}")]
     NoSession {
-        /// The id asked for.
+        /// The requested id.
         id: String,
     },
-    /// A session of that id exists.
+    /// A session with that id exists.
     #[error("a session {id} exists already")]
     SessionExists {
         /// The id.
         id: String,
     },
-    /// Somebody else changed the session since it was loaded.
+    /// Another writer changed the session since it was loaded.
     #[error("session {id} is at revision {found}, not at {expected}: it was changed since it was loaded")]
     Stale {
         /// The session.
         id: String,
-        /// The revision that the writer built on.
+        /// The revision that the writer expected.
         expected: u64,
-        /// The revision there is.
+        /// The current revision.
         found: u64,
     },
-    /// A message of that id was appended before.
+    /// A message with that id was appended before.
     #[error("message {message} of session {id} was appended before")]
     Known {
         /// The session.
@@ -38,39 +38,39 @@ pub enum StoreError {
         /// The message's id.
         message: String,
     },
-    /// The lease that a commit depends on is not held.
+    /// The lease that the commit names is no longer held.
     #[error("the lease on session {id} was lost to another writer")]
     LeaseLost {
         /// The session.
         id: String,
     },
-    /// There is no message of that number.
+    /// No message has that number.
     #[error("session {id} has no message {seq}")]
     NoMessage {
         /// The session.
         id: String,
-        /// The number that was named.
+        /// The requested number.
         seq: u64,
     },
-    /// There is no operation of that number.
+    /// No operation has that number.
     #[error("session {id} has no operation {number}")]
     NoOperation {
         /// The session.
         id: String,
-        /// The number that was named.
+        /// The requested number.
         number: u64,
     },
-    /// The original of a message is to be shown again, but it is gone for good.
-    #[error("the original of message {seq} of session {id} was forgotten: it cannot be shown again")]
+    /// The original of a message cannot be shown again because it was deleted.
+    #[error("the original of message {seq} of session {id} was forgotten and cannot be shown again")]
     OriginalForgotten {
         /// The session.
         id: String,
         /// The message.
         seq: u64,
     },
-    /// A message whose bodies are to go is still loaded.
+    /// A message whose bodies were to be deleted is still loaded.
     #[error(
-        "message {seq} of session {id} is alive: its bodies cannot be forgotten, only what is not shown of it"
+        "message {seq} of session {id} is still loaded: its original can be forgotten, but not the body that is shown"
     )]
     Alive {
         /// The session.
@@ -78,43 +78,43 @@ pub enum StoreError {
         /// The message.
         seq: u64,
     },
-    /// A value that no store takes, so that none takes what another one refuses.
-    #[error("{what} cannot be kept: {why}")]
+    /// A value that one of the databases cannot store. Both refuse it, so that they accept the same values.
+    #[error("{what} cannot be stored: {why}")]
     Unfit {
-        /// Which value.
+        /// The name of the value.
         what: &'static str,
-        /// What is wrong with it, and what would be accepted.
+        /// What is wrong with it, and what is accepted.
         why: &'static str,
     },
-    /// A place that names no store.
+    /// The URL or path does not name a store.
     #[error("{url:?} names no store: expected a path, sqlite:PATH, sqlite::memory: or postgres://…")]
     NotAStore {
-        /// What was given, without anything that may be a user or a password.
+        /// What was given, without user and password.
         url: String,
     },
-    /// The database was made by a newer version.
+    /// The database was migrated by a newer version.
     #[error(
-        "the database has schema {found}, and this version of secateur knows schemas up to {known}: a newer version has \
-         brought it further. Start that version here as well, or restore the backup from before it"
+        "the database has schema {found}, but this version of secateur supports schemas up to {known}: a newer version has \
+         migrated it. Use that version, or restore a backup from before the migration"
     )]
     Newer {
-        /// The schema found.
+        /// The schema of the database.
         found: u32,
-        /// The newest schema known.
+        /// The newest schema that this version supports.
         known: u32,
     },
     /// The database failed.
     #[error("{doing}: {source}")]
     Database {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
-        /// What the database said.
+        /// The database's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl StoreError {
-    /// Wraps what a database said.
+    /// Wraps an error of the database.
     pub(crate) fn database<E>(doing: &'static str) -> impl FnOnce(E) -> Self
     where
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -122,12 +122,12 @@ impl StoreError {
         move |source| Self::Database { doing, source: source.into() }
     }
 
-    /// There is no session of that id.
+    /// No session has that id.
     pub(crate) fn no_session(id: &str) -> Self {
         Self::NoSession { id: id.to_owned() }
     }
 
-    /// There is no message of that number.
+    /// No message has that number.
     pub(crate) fn no_message(id: &str, seq: u64) -> Self {
         Self::NoMessage { id: id.to_owned(), seq }
     }

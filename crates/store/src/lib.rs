@@ -1,4 +1,4 @@
-//! Keeps sessions: what was said, what was done to it, and every original.
+//! The database of sessions: messages, what was done to them, and every original.
 //!
 //! ```text
 //!   sessions      one row each: revision, head, where the living part begins, the machine's state
@@ -10,19 +10,20 @@
 //!   clippings     what was taken out of contexts, by handle and by words
 //! ```
 //!
-//! There is one trait, [`Store`], and two implementations that pass the same suite of tests: SQLite, a file, the
-//! default; and PostgreSQL, for many machines. Nothing here decides anything: rows come in and go out, and what
-//! they mean is the business of the kernel and the engine. The store's part is that nothing is lost:
+//! There is one trait, [`Store`], with two implementations that pass the same tests: SQLite (a file, the default) and
+//! PostgreSQL (a server, for many machines). The store decides nothing; the kernel and the engine know what the rows
+//! mean. It guarantees four things:
 //!
-//! * **All or nothing.** A [`Commit`] is one transaction. Whatever it says was kept, was kept.
-//! * **Stale writers are refused.** A commit names the revision that it builds on. If somebody else was faster, it is
-//!   refused with [`StoreError::Stale`] and changes nothing; the writer loads again and thinks again.
-//! * **Said once.** A message has an id that is unique in its session. Appending it a second time, because the
-//!   acknowledgement got lost, is refused with [`StoreError::Known`], so nothing is said twice.
-//! * **Pruning is not deletion.** A cut changes which body of a message is shown. The original stays until somebody
-//!   asks to [forget](Store::forget) it.
+//! * **All or nothing.** A [`Commit`] is one transaction.
+//! * **Stale writers are refused.** A commit names the revision that it builds on. If the session has changed since,
+//!   the commit is refused with [`StoreError::Stale`] and changes nothing; the writer loads the session again and
+//!   decides again.
+//! * **Appended once.** A message id is unique in its session. Appending the same message again, for example after a
+//!   lost acknowledgement, is refused with [`StoreError::Known`].
+//! * **Pruning is not deletion.** A cut changes which body of a message is shown. The original stays until it is
+//!   [forgotten](Store::forget) explicitly.
 //!
-//! The cost of loading a session is that of its living part: messages from `live_from` on, and pinned ones before.
+//! Loading a session costs as much as its live messages: those from `live_from` on, and pinned ones before.
 
 mod address;
 mod backend_error;
@@ -33,7 +34,9 @@ mod error;
 mod postgres;
 mod prepared_commit;
 mod record;
+mod sql;
 mod sqlite;
+mod tls;
 mod validation;
 mod words;
 
@@ -51,36 +54,36 @@ pub use error::StoreError;
 pub use postgres::{ServerStatus, server_status};
 pub use record::{
     Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease, Loaded, MessageChange,
-    MessageRow, NewMessageRow, NewOperation, NewSession, OperationRow, SessionCursor, SessionRow,
+    NewOperation, NewSession, NewStoredMessage, OperationRow, SessionCursor, SessionRow, StoredMessage,
 };
 pub use sqlite::{FileStatus, file_status};
 pub use words::word_positions;
 
-/// No lease is longer than a hundred years, so that no clock overflows.
+/// The longest lease: a hundred years, so that no clock overflows.
 const LONGEST_LEASE: u64 = 100 * 366 * 24 * 3600 * 1000;
 
-/// The most messages that are found at once. Whoever finds so many may have missed some.
+/// The most messages or clippings that one lookup returns. A lookup that returns this many may have missed some.
 pub const MOST_FOUND: usize = 1000;
 
-/// Opens a store, and makes it if there is none:
+/// Opens a store and creates it if it does not exist:
 ///
-/// * a path or `sqlite:PATH`: a file, which several processes may open at once. A new file can be read by its owner
+/// * a path or `sqlite:PATH`: a file. Several processes may open it at once. A new file is readable by its owner
 ///   only;
-/// * `sqlite::memory:`: a database of its own in memory, which ends with the store;
-/// * `postgres://…` or `postgresql://…`: a server. Tables are looked for where the server's `search_path` says; the
-///   option `options=-c%20search_path%3DNAME` of the URL changes it. `sslmode` and `sslrootcert` say how safe the
-///   connection has to be, as for PostgreSQL's own clients; `verify-full` is safe from whoever stands in between.
+/// * `sqlite::memory:`: a private database in memory, which ends with the store;
+/// * `postgres://…` or `postgresql://…`: a server. Tables are looked up along the server's `search_path`, which the
+///   URL option `options=-c%20search_path%3DNAME` changes. `sslmode` and `sslrootcert` mean the same as for
+///   PostgreSQL's own clients; only `verify-full` protects against a man in the middle.
 ///
-/// A database of an older version is brought up to date; one of a newer version is refused with
-/// [`StoreError::Newer`]. What is in a URL, such as a password, is in no error.
+/// A database with an older schema is migrated; one with a newer schema is refused with [`StoreError::Newer`]. No
+/// error contains credentials from the URL.
 ///
 /// ```
-/// use secateur_store::{Commit, NewMessageRow, NewSession, StoreError, open};
+/// use secateur_store::{Commit, NewStoredMessage, NewSession, StoreError, open};
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let store = open("sqlite::memory:").await?;
 /// let session = store.create(NewSession { id: "s".to_owned(), ..NewSession::default() }).await?;
-/// let hello = NewMessageRow { id: "m".to_owned(), body: b"hello"[..].into(), ..NewMessageRow::default() };
+/// let hello = NewStoredMessage { id: "m".to_owned(), body: b"hello"[..].into(), ..NewStoredMessage::default() };
 /// let commit = Commit { revision: session.revision, append: vec![hello], ..Commit::default() };
 /// assert_eq!(store.commit("s", commit.clone()).await?.head, 1);
 /// assert_eq!(store.load("s").await?.messages[0].body, b"hello");
@@ -106,108 +109,106 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     }
 }
 
-/// Where sessions are kept.
+/// The database of sessions.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Creates a session at revision 0 with no messages. An id that is taken is refused with
-    /// [`StoreError::SessionExists`].
+    /// Creates a session at revision 0 without messages. If the id is taken: [`StoreError::SessionExists`].
     async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError>;
 
-    /// One session; [`StoreError::NoSession`] if there is none of that id.
+    /// Reads one session; [`StoreError::NoSession`] if it does not exist.
     async fn session(&self, id: &str) -> Result<SessionRow, StoreError>;
 
-    /// All sessions, the one changed last first, at most `limit` of them.
+    /// Lists sessions, most recently changed first, at most `limit`.
     async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError>;
 
-    /// The sessions that come behind a place in the list of [all sessions](Self::sessions), at most `limit` of them. A
-    /// session that is changed meanwhile moves to the front of the list, so whoever goes through it page by page may
-    /// miss one.
+    /// Lists the sessions that follow a cursor in the order of [`sessions`](Self::sessions), at most `limit`. A
+    /// session that changes meanwhile moves to the front, so paging may miss it.
     async fn sessions_after(
         &self,
-        place: &SessionCursor,
+        cursor: &SessionCursor,
         limit: usize,
     ) -> Result<Vec<SessionRow>, StoreError>;
 
-    /// Where messages with these ids were appended, in whichever sessions: those of the session changed last first, at
-    /// most 1,000. Sessions changed at the same time come in the order of their ids, messages of one session in that
-    /// of their numbers. Messages that are hidden or no longer alive count, too; those that an operation made do not.
+    /// Finds messages by id in all sessions, at most [`MOST_FOUND`]. Most recently changed session first; ties by
+    /// session id, then by message number. Hidden messages and those before `live_from` are found, messages that an
+    /// operation made are not.
     ///
-    /// Messages are looked up in an index. The cost is that of all which have one of these ids, also of those beyond
-    /// the first 1,000.
+    /// Uses an index. The cost grows with all messages that have one of these ids, also beyond the first
+    /// [`MOST_FOUND`].
     async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError>;
 
-    /// The same in one session, however many others have these messages. Nothing is found in a session that is not there.
+    /// The same within one session. Finds nothing if the session does not exist.
     async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError>;
 
-    /// The session with everything that is alive: messages from `live_from` on and pinned ones before it, in the
-    /// order of their numbers, without hidden ones, each with the body that is shown.
+    /// Loads a session with its live messages: those from `live_from` on and pinned ones before it, in order of
+    /// number, without hidden ones, each with the body that is shown.
     async fn load(&self, id: &str) -> Result<Loaded, StoreError>;
 
-    /// Carries out a commit, in one transaction, or changes nothing. If the caller stops waiting, it is kept as a
-    /// whole or not at all.
+    /// Carries out a commit in one transaction, or changes nothing. If the caller stops waiting, the commit is stored
+    /// completely or not at all.
     ///
-    /// It is refused, in this order, if the revision is not the session's ([`StoreError::Stale`]), if the lease that
-    /// it names is not the current one ([`StoreError::LeaseLost`]; a lease that ran out is good until somebody else
-    /// takes it), if it names messages or operations that are not there ([`StoreError::NoMessage`],
-    /// [`StoreError::NoOperation`]), if one of its messages was appended before ([`StoreError::Known`]), or if it
-    /// shows an original again that was forgotten ([`StoreError::OriginalForgotten`]).
+    /// Refused, checked in this order, if the revision is not the session's ([`StoreError::Stale`]), if the named
+    /// lease is not the current one ([`StoreError::LeaseLost`]; an expired lease stays valid until another owner
+    /// takes it), if a named message or operation does not exist ([`StoreError::NoMessage`],
+    /// [`StoreError::NoOperation`]), if a message was appended before ([`StoreError::Known`]), or if it shows an
+    /// original that was forgotten ([`StoreError::OriginalForgotten`]).
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError>;
 
-    /// Branches off: creates a session that is a copy of `from` up to and including message `at`. The copy has what was
-    /// done to those messages, all operations, the messages that operations made wherever they lie, and the session's
-    /// other values, `head` and `live_from` as they are; so messages that are appended to either get the same numbers,
-    /// and numbers between `at` and the head may name no message of the copy. It has no events, no lease and revision
-    /// 0. From then on the two know nothing of each other, except that they share bodies: what one
-    /// [forgets](Self::forget), the other still has.
+    /// Creates a session as a copy of `from` up to and including message `at`. The copy has the state of those
+    /// messages, all operations, all messages that operations made (wherever they are), and the other values of the
+    /// session. `head` and `live_from` are copied too, so both sessions number new messages alike, and numbers
+    /// between `at` and `head` may not exist in the copy. The copy has no events, no lease and revision 0. Afterwards
+    /// the two are independent, except that they share bodies: what one [forgets](Self::forget), the other still has.
     ///
-    /// It is refused, in this order, if `from` is not there ([`StoreError::NoSession`]) or has changed since
+    /// Refused, checked in this order, if `from` does not exist ([`StoreError::NoSession`]) or has changed
     /// ([`StoreError::Stale`]), if `at` is above its head ([`StoreError::NoMessage`]), or if the id is taken
     /// ([`StoreError::SessionExists`]).
     async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError>;
 
-    /// The original bodies of these messages, in the order asked for; none where there is no such message or its
-    /// original was forgotten.
+    /// Reads the original bodies of these messages, in the order of `seqs`; `None` where the message does not exist
+    /// or its original was forgotten.
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
-    /// What was taken out of contexts under this handle, in whichever sessions: of the session changed last first, of
-    /// one session the newest message first, at most 1,000.
+    /// Finds clippings by handle in all sessions, at most [`MOST_FOUND`]: most recently changed session first, then
+    /// newest message first.
     async fn clippings(&self, handle: &str) -> Result<Vec<Clipping>, StoreError>;
 
-    /// What was taken out of contexts and has all of these words, the newest message first. A word is a run of letters,
-    /// digits and underscores, in whatever case; parts of identifiers such as `big` in `big_file` count as words, too.
-    /// Nothing else in a question has a meaning, and one without a word finds nothing. What several messages have under
-    /// one handle is found once, in the session changed last. [`StoreError::NoSession`] if the session that is named is not there.
+    /// Finds clippings that contain all of the words, newest message first. A word is a run of letters, digits and
+    /// underscores; case does not matter. Parts of identifiers, such as `big` in `big_file`, count as words too. All
+    /// other characters only separate words, and a search without a word finds nothing. A handle that several
+    /// messages have is returned once, from the most recently changed session. [`StoreError::NoSession`] if the named
+    /// session does not exist.
     ///
-    /// What is shown again because a cut was undone is found as before; what was forgotten is not.
+    /// Undoing a cut does not change what is found; forgetting an original does.
     async fn search(&self, search: ClippingSearch) -> Result<Vec<Clipping>, StoreError>;
 
-    /// The messages of a session after number `after`, oldest first, also those that are no longer alive or hidden.
-    /// PackedBodies are not read: they come out empty.
-    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<MessageRow>, StoreError>;
+    /// Lists the messages of a session after number `after`, oldest first, including hidden ones and those before
+    /// `live_from`. Bodies are not read and come back empty.
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<StoredMessage>, StoreError>;
 
-    /// Rows of messages by number, `from..to`, also of those that are no longer alive or hidden, with the body that
-    /// is shown (empty if it was forgotten).
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<MessageRow>, StoreError>;
+    /// Reads the messages `from..to`, including hidden ones and those before `live_from`, with the body that is shown
+    /// (empty if it was forgotten).
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<StoredMessage>, StoreError>;
 
-    /// The operations of a session after number `after`, oldest first.
+    /// Lists the operations of a session after number `after`, oldest first.
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError>;
 
-    /// The events of a session after number `after`, oldest first.
+    /// Lists the events of a session after number `after`, oldest first.
     async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError>;
 
-    /// Takes the lease of a session for `ttl_ms` milliseconds if nobody holds it or the holder's time is over; renews
-    /// it if `owner` holds it. Time is the store's own, so that all machines agree on it. None if somebody else holds
-    /// it. Each new holder gets a higher token, also one that gave the lease back before; whoever renews keeps his.
+    /// Takes the lease of a session for `ttl_ms` milliseconds if it is free or expired; renews it if `owner` holds
+    /// it; `None` if another owner holds it. The clock is the database's, so that all machines agree. Every
+    /// acquisition gets a higher token; renewing keeps the token.
     async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError>;
 
-    /// Gives the lease back, if `owner` still holds it; otherwise there is nothing to do.
+    /// Releases the lease if `owner` holds it; otherwise does nothing.
     async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError>;
 
-    /// Deletes originals: those named are gone, or replaced by what is shown. Refused like a commit if the session
-    /// has changed since, and with [`StoreError::Alive`] if a message that is to be gone would still be loaded. The
-    /// session's revision grows, because whoever loaded it before may count on an original that is gone.
+    /// Deletes originals: the named ones are gone or replaced by the body that is shown. Refused like a commit if the
+    /// session has changed, and with [`StoreError::Alive`] if a message in `gone` would still be loaded. The revision
+    /// grows, so that writers that loaded the session before do not rely on a deleted original.
     async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError>;
 
-    /// Gives space that was freed back to the file system.
+    /// Returns freed space to the file system.
     async fn shrink(&self) -> Result<(), StoreError>;
 }

@@ -1,14 +1,14 @@
-//! A commit on its way into a database: checked, packed, and fitted to the session as it is.
+//! A commit that is checked and compressed, ready for the database.
 //!
-//! What does not need the database happens before a transaction is opened, so that nobody waits for a compressor.
-//! What needs the session's row is decided here, too, once for both databases.
+//! Everything that does not need the database happens before the transaction begins, so that nobody waits for
+//! compression. The checks against the session's row are here too, once for both databases.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::body::{BodyHash, PackedBodies, pack};
 use crate::clipping::NewClipping;
 use crate::error::StoreError;
-use crate::record::{Commit, Committed, Fork, MessageChange, NewMessageRow, NewOperation};
+use crate::record::{Commit, Committed, Fork, MessageChange, NewOperation, NewStoredMessage};
 use crate::validation::{check_id, check_size, check_text, to_column};
 use crate::words::vocabulary;
 
@@ -18,7 +18,7 @@ pub(crate) struct PreparedCommit {
     pub(crate) lease: Option<u64>,
     pub(crate) time: i64,
     pub(crate) append: Vec<PreparedMessage>,
-    /// By number. Several changes of one message became one.
+    /// By number. Several changes of one message are merged.
     pub(crate) change: BTreeMap<u64, PreparedChange>,
     pub(crate) operations: Vec<NewOperation>,
     pub(crate) undone: BTreeMap<u64, bool>,
@@ -27,20 +27,20 @@ pub(crate) struct PreparedCommit {
     pub(crate) live_from: Option<u64>,
     pub(crate) envelope: Option<String>,
     pub(crate) clippings: Vec<PreparedClipping>,
-    /// All bodies that it brings along.
+    /// All new bodies.
     pub(crate) bodies: PackedBodies,
 }
 
-/// A message with the addresses of its bodies.
+/// A message with the hashes of its bodies.
 pub(crate) struct PreparedMessage {
-    /// The message; its bodies were taken out.
-    pub(crate) row: NewMessageRow,
+    /// The message without its bodies.
+    pub(crate) row: NewStoredMessage,
     pub(crate) body: BodyHash,
-    /// None if it is the same as the body.
+    /// None if it equals the body.
     pub(crate) shown: Option<BodyHash>,
 }
 
-/// Something that is taken out of the context, with its words.
+/// A cut part with its words.
 pub(crate) struct PreparedClipping {
     pub(crate) seq: u64,
     pub(crate) part: u32,
@@ -49,7 +49,7 @@ pub(crate) struct PreparedClipping {
     pub(crate) words: String,
 }
 
-/// A change with the address of what is shown.
+/// A change with the hash of the body that is shown.
 #[derive(Default)]
 pub(crate) struct PreparedChange {
     pub(crate) cuts: Option<String>,
@@ -58,21 +58,21 @@ pub(crate) struct PreparedChange {
     pub(crate) pinned: Option<bool>,
 }
 
-/// What a commit has to know of the session that it changes.
+/// What a change needs to know about its session.
 pub(crate) struct SessionHead {
-    /// The session's number in the database.
+    /// The session's key in the database.
     pub(crate) key: i64,
     pub(crate) revision: u64,
     pub(crate) head: u64,
     pub(crate) live_from: u64,
     pub(crate) last_operation: u64,
     pub(crate) last_event: u64,
-    /// The token of whoever holds the lease.
+    /// The token of the current lease.
     pub(crate) lease: Option<u64>,
 }
 
 impl PreparedCommit {
-    /// Checks and packs a commit.
+    /// Checks and compresses a commit.
     pub(crate) fn new(commit: Commit) -> Result<Self, StoreError> {
         check_texts(&commit)?;
         let mut bodies = PackedBodies::new();
@@ -95,8 +95,8 @@ impl PreparedCommit {
         })
     }
 
-    /// Decides whether the commit fits the session as it is, and what the session's numbers are after it. Whether an
-    /// id is known already, and whether a number below the head names a message, only the database can say.
+    /// Checks the commit against the session and returns the session's new numbers. Whether an id is already used,
+    /// and whether a number below the head exists, only the database knows.
     pub(crate) fn fit(&self, id: &str, head: &SessionHead) -> Result<Committed, StoreError> {
         check_revision(id, self.revision, head.revision)?;
         if self.lease.is_some() && self.lease != head.lease {
@@ -128,19 +128,19 @@ impl PreparedCommit {
         }
     }
 
-    /// The numbers of messages that are changed or out of which something is taken.
+    /// The numbers of messages that are changed or cut.
     fn named(&self) -> impl Iterator<Item = u64> {
         self.change.keys().copied().chain(self.clippings.iter().map(|clipping| clipping.seq))
     }
 
-    /// The same, as far as the messages must be there before the commit.
+    /// Those of them that must exist before the commit.
     pub(crate) fn named_before(&self, head: &SessionHead) -> Vec<i64> {
         let seqs: BTreeSet<u64> = self.named().filter(|&seq| seq <= head.head).collect();
         seqs.into_iter().map(to_column).collect()
     }
 }
 
-/// Each part is taken out once: what comes later is the same or nothing.
+/// Each part once: later clippings of the same part are ignored.
 fn clip(clippings: Vec<NewClipping>) -> Vec<PreparedClipping> {
     let mut clipped = BTreeMap::new();
     for NewClipping { seq, part, handle, facts, text } in clippings {
@@ -151,14 +151,14 @@ fn clip(clippings: Vec<NewClipping>) -> Vec<PreparedClipping> {
 }
 
 impl PreparedMessage {
-    fn new(bodies: &mut PackedBodies, mut row: NewMessageRow) -> Result<Self, StoreError> {
+    fn new(bodies: &mut PackedBodies, mut row: NewStoredMessage) -> Result<Self, StoreError> {
         let body = pack(bodies, std::mem::take(&mut row.body))?;
         let shown = row.shown.take().map(|shown| pack(bodies, shown.into())).transpose()?;
         Ok(Self { row, body, shown: shown.filter(|&shown| shown != body) })
     }
 }
 
-/// Refuses a writer that has not seen what others did.
+/// Refuses a writer that has not seen the latest revision.
 pub(crate) fn check_revision(id: &str, expected: u64, found: u64) -> Result<(), StoreError> {
     if expected == found {
         return Ok(());
@@ -166,7 +166,7 @@ pub(crate) fn check_revision(id: &str, expected: u64, found: u64) -> Result<(), 
     Err(StoreError::Stale { id: id.to_owned(), expected, found })
 }
 
-/// Decides whether a session can branch off from another one as that is.
+/// Checks whether a session can be forked from another one.
 pub(crate) fn check_branch(from: &str, fork: &Fork, head: &SessionHead) -> Result<(), StoreError> {
     check_revision(from, fork.revision, head.revision)?;
     if fork.at > head.head { Err(StoreError::no_message(from, fork.at)) } else { Ok(()) }
@@ -177,8 +177,8 @@ pub(crate) fn known(id: &str, message: &str) -> StoreError {
     StoreError::Known { id: id.to_owned(), message: message.to_owned() }
 }
 
-/// Later changes of a message win over earlier ones, field by field. Only then is packed, so that nothing is kept
-/// that nobody refers to.
+/// Later changes of a message override earlier ones, field by field. Bodies are compressed after that, so that no
+/// unused body is stored.
 fn merge(
     bodies: &mut PackedBodies,
     changes: Vec<MessageChange>,

@@ -1,28 +1,28 @@
-//! The rows that a store takes in and gives out. Texts named `facts`, `cuts`, `state` and `data` are JSON that the
-//! engine writes and reads; a store keeps them as they are, byte for byte. A text with a NUL character is refused
-//! with [`StoreError::Unfit`](crate::StoreError::Unfit): PostgreSQL cannot keep one, and JSON writes it as `\u0000`.
-//! PackedBodies may hold any bytes.
+//! The rows that a store takes and returns. The texts `facts`, `cuts`, `state`, `envelope` and `data` are JSON that
+//! the engine writes and reads; a store keeps them byte for byte. A text with a NUL character is refused with
+//! [`StoreError::Unfit`](crate::StoreError::Unfit): PostgreSQL cannot store it, and JSON writes it as `\u0000`.
+//! Bodies may contain any bytes.
 
 use bytes::Bytes;
 
 use crate::clipping::NewClipping;
 
-/// A session that is to be created.
+/// A session to create.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewSession {
     /// Its id, unique in the store.
     pub id: String,
-    /// The format of its messages.
+    /// The wire of its messages.
     pub wire: String,
     /// The name of its profile.
     pub profile: String,
-    /// What people call it.
+    /// A title for people.
     pub title: Option<String>,
-    /// The rest of its requests, as JSON.
+    /// The envelope of its requests, as JSON.
     pub envelope: String,
-    /// The machine's state, as JSON.
+    /// The state of the session machine, as JSON.
     pub state: String,
-    /// Now, in milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     pub time: i64,
 }
 
@@ -31,22 +31,22 @@ pub struct NewSession {
 pub struct SessionRow {
     /// Its id.
     pub id: String,
-    /// The format of its messages.
+    /// The wire of its messages.
     pub wire: String,
     /// The name of its profile.
     pub profile: String,
-    /// What people call it.
+    /// A title for people.
     pub title: Option<String>,
-    /// The rest of its requests, as JSON.
+    /// The envelope of its requests, as JSON.
     pub envelope: String,
-    /// The machine's state, as JSON.
+    /// The state of the session machine, as JSON.
     pub state: String,
-    /// Grows by one with every commit, and whenever originals are forgotten.
+    /// Grows by one with every commit and when originals are forgotten.
     pub revision: u64,
-    /// The number that was given to a message last; 0 without any. The first message has number 1. In a session that
-    /// branched off it may be the number of a message that was left behind.
+    /// The highest message number used so far; 0 without messages. The first message has number 1. In a forked
+    /// session this message may not exist.
     pub head: u64,
-    /// From this message on all are loaded; earlier ones only if they are pinned. 1 in a new session.
+    /// Messages from this number on are loaded; earlier ones only if they are pinned. 1 in a new session.
     pub live_from: u64,
     /// The number of the newest operation; 0 without any.
     pub last_operation: u64,
@@ -58,8 +58,7 @@ pub struct SessionRow {
     pub updated: i64,
 }
 
-/// A place in the list of sessions, which has the session changed last first: the one behind this session, as it was
-/// when it was listed.
+/// A position in the list of sessions: right after this session, as it was when it was listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionCursor {
     /// When the session was last changed.
@@ -68,52 +67,52 @@ pub struct SessionCursor {
     pub id: String,
 }
 
-/// A message that is to be appended. Its number is the head's plus its place in the commit plus one.
+/// A message to append. Its number is the head plus its position in the commit, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewMessageRow {
+pub struct NewStoredMessage {
     /// Its id, unique in the session.
     pub id: String,
-    /// The operation that made it, recorded before or in the same commit; none if the application appended it.
+    /// The operation that made it, recorded earlier or in the same commit; none if the application appended it.
     pub operation: Option<u64>,
-    /// Whether it is loaded wherever it lies.
+    /// Whether it is loaded even before `live_from`.
     pub pinned: bool,
-    /// When it was made.
+    /// When it was created.
     pub time: i64,
-    /// Facts about it and its parts, as JSON.
+    /// Facts about the message and its parts, as JSON.
     pub facts: String,
-    /// Cuts that are made in it, as JSON; empty without any.
+    /// The cuts in it, as JSON; empty if there are none.
     pub cuts: String,
     /// The bytes.
     pub body: Bytes,
-    /// The bytes that are shown, if others.
+    /// The bytes that are shown, if different.
     pub shown: Option<Vec<u8>>,
 }
 
 /// A message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MessageRow {
-    /// Its number in the session, from 1 on. Numbers grow, but a session that [branched off](crate::Store::fork)
-    /// lacks those of messages that it left behind.
+pub struct StoredMessage {
+    /// Its number in the session, from 1. Numbers grow, but a [forked](crate::Store::fork) session lacks those of
+    /// messages that were not copied.
     pub seq: u64,
     /// Its id.
     pub id: String,
     /// The operation that made it.
     pub operation: Option<u64>,
-    /// Whether it is loaded wherever it lies.
+    /// Whether it is loaded even before `live_from`.
     pub pinned: bool,
-    /// Whether it is not loaded, because the operation that made it was undone.
+    /// Whether it is left out because the operation that made it was undone.
     pub hidden: bool,
-    /// When it was made.
+    /// When it was created.
     pub time: i64,
     /// Facts, as JSON.
     pub facts: String,
-    /// Cuts, as JSON; empty without any.
+    /// Cuts, as JSON; empty if there are none.
     pub cuts: String,
     /// The bytes that are shown.
     pub body: Vec<u8>,
 }
 
-/// A message that was found by its id, and the session that it was appended to.
+/// A message found by its id, and the session that contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundMessage {
     /// The message's id.
@@ -122,31 +121,31 @@ pub struct FoundMessage {
     pub session: String,
     /// The message's number in the session.
     pub seq: u64,
-    /// The number that the session gave to a message last.
+    /// The highest message number of the session.
     pub head: u64,
     /// When the session was last changed.
     pub updated: i64,
 }
 
-/// A change of a message that is there. What is none stays as it is.
+/// A change of an existing message. `None` leaves a value as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageChange {
     /// Which message.
     pub seq: u64,
-    /// Its cuts from now on.
+    /// Its new cuts.
     pub cuts: Option<String>,
-    /// The bytes that are shown from now on; `Some(None)` for the original.
+    /// The bytes to show; `Some(None)` shows the original.
     pub shown: Option<Option<Vec<u8>>>,
-    /// Whether it is hidden from now on.
+    /// Whether it is hidden.
     pub hidden: Option<bool>,
-    /// Whether it is pinned from now on.
+    /// Whether it is pinned.
     pub pinned: Option<bool>,
 }
 
-/// An operation that is to be recorded. Its number is that of the newest one plus its place in the commit plus one.
+/// An operation to record. Its number is the newest number plus its position in the commit, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewOperation {
-    /// What sort it is.
+    /// The kind of operation.
     pub kind: String,
     /// When.
     pub time: i64,
@@ -157,9 +156,9 @@ pub struct NewOperation {
 /// An operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationRow {
-    /// Its number in the session, from 1 on without gaps.
+    /// Its number in the session, from 1, without gaps.
     pub number: u64,
-    /// What sort it is.
+    /// The kind of operation.
     pub kind: String,
     /// When.
     pub time: i64,
@@ -172,7 +171,7 @@ pub struct OperationRow {
 /// An event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventRow {
-    /// Its number in the session, from 1 on without gaps.
+    /// Its number in the session, from 1, without gaps.
     pub number: u64,
     /// When.
     pub time: i64,
@@ -180,104 +179,104 @@ pub struct EventRow {
     pub data: String,
 }
 
-/// What changes together.
+/// Changes that are made together or not at all.
 ///
-/// Its parts are carried out in the order of the fields, so a change may name a message that is appended in the same
-/// commit, and a message an operation that is recorded in it. Several changes of one message become one.
+/// They are applied in the order of the fields, so a change may name a message that the same commit appends, and a
+/// message an operation that it records. Several changes of one message are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
-    /// The revision that it builds on.
+    /// The expected revision of the session.
     pub revision: u64,
-    /// The token of the lease that must be held, if one must.
+    /// The token of the lease that must be held, if any.
     pub lease: Option<u64>,
     /// Now.
     pub time: i64,
     /// Messages to append.
-    pub append: Vec<NewMessageRow>,
+    pub append: Vec<NewStoredMessage>,
     /// Messages to change.
     pub change: Vec<MessageChange>,
     /// Operations to record.
     pub operations: Vec<NewOperation>,
-    /// Operations that are undone (true) or done again (false).
+    /// Operations to mark as undone (true) or redone (false).
     pub undone: Vec<(u64, bool)>,
     /// Events to publish, as JSON.
     pub events: Vec<String>,
-    /// The machine's state from now on.
+    /// The new state of the session machine.
     pub state: Option<String>,
-    /// Where the living part begins from now on: at most one after the head.
+    /// The new start of the live messages: at most one above the head.
     pub live_from: Option<u64>,
-    /// The rest of the requests from now on.
+    /// The new envelope.
     pub envelope: Option<String>,
-    /// What the commit takes out of the context, to be found again.
+    /// The content that the commit cuts, to be found again.
     pub clippings: Vec<NewClipping>,
 }
 
-/// What a commit led to.
+/// The result of a commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// The revision now.
+    /// The new revision.
     pub revision: u64,
-    /// The number that was given to a message last.
+    /// The highest message number.
     pub head: u64,
-    /// The number of the newest operation now.
+    /// The number of the newest operation.
     pub last_operation: u64,
-    /// The number of the newest event now.
+    /// The number of the newest event.
     pub last_event: u64,
 }
 
-/// A session that is to branch off from another one.
+/// A session to create as a copy of another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fork {
-    /// The revision of the other session that was looked at.
+    /// The expected revision of the other session.
     pub revision: u64,
-    /// The newest message that both have; 0 for none.
+    /// The last message to copy; 0 for none.
     pub at: u64,
     /// The new session's id, unique in the store.
     pub id: String,
-    /// What people call the new session.
+    /// The title of the new session.
     pub title: Option<String>,
     /// Now.
     pub time: i64,
 }
 
-/// A session with its living messages.
+/// A session with its live messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// The session.
     pub session: SessionRow,
-    /// Its living messages.
-    pub messages: Vec<MessageRow>,
+    /// Its live messages.
+    pub messages: Vec<StoredMessage>,
 }
 
-/// The right to compact a session, for a while.
+/// The right to compact a session, for a limited time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// Who holds it.
     pub owner: String,
-    /// Higher than that of every earlier holder.
+    /// Higher than the token of every earlier holder.
     pub token: u64,
 }
 
 /// Originals to delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forget {
-    /// The revision that was looked at.
+    /// The expected revision of the session.
     pub revision: u64,
     /// Now.
     pub time: i64,
-    /// Messages that are no longer alive: their bodies go, whatever is shown included.
+    /// Messages before `live_from`: all of their bodies are deleted.
     pub gone: Vec<u64>,
-    /// Messages of which only what is shown is needed: their originals go.
+    /// Messages whose original is deleted and whose shown body stays.
     pub cut: Vec<u64>,
 }
 
-/// What was deleted. A message whose original was gone before, or is what is shown, does not count.
+/// What was deleted. Messages whose original was already gone, or is what is shown, do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Messages whose original is gone.
+    /// The number of messages whose original is gone.
     pub messages: u64,
-    /// Bytes of those originals, before compression. Originals that other messages share are still there.
+    /// The size of those originals before compression. Originals that other messages share still exist.
     pub bytes: u64,
-    /// The revision now.
+    /// The new revision.
     pub revision: u64,
 }

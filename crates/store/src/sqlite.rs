@@ -1,8 +1,8 @@
-//! The store in a file, by SQLite.
+//! The store in a file: SQLite.
 //!
-//! SQLite lets one writer in at a time, so there is one: a thread with a queue, which also puts commits that wait at
-//! the same time into one transaction and so pays for one flush of the disk instead of many. ReaderThreads have connections
-//! of their own and never wait for the writer. Other processes may open the same file; SQLite's locks decide then.
+//! SQLite allows one writer at a time, so there is one: a thread with a queue. Commits that wait at the same time
+//! share a transaction and so one flush to disk. Readers have their own connections and never wait for the writer.
+//! Other processes may open the same file; then SQLite's locks decide.
 
 mod body;
 mod clipping;
@@ -32,8 +32,8 @@ use crate::clipping::{Clipping, ClippingSearch};
 use crate::error::StoreError;
 use crate::prepared_commit::PreparedCommit;
 use crate::record::{
-    Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease, Loaded, MessageRow,
-    NewSession, OperationRow, SessionCursor, SessionRow,
+    Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease, Loaded, NewSession,
+    OperationRow, SessionCursor, SessionRow, StoredMessage,
 };
 use crate::validation::{check_fork, check_id, check_session, findable};
 use crate::words::asked;
@@ -48,12 +48,12 @@ type SqliteError = BackendError<rusqlite::Error>;
 /// A store in a file or in memory.
 pub(crate) struct Sqlite {
     writer: WriterThread,
-    /// None in memory: only the writer's connection sees that database.
+    /// None for a database in memory: only the writer's connection sees it.
     readers: Option<ReaderThreads>,
 }
 
 impl Sqlite {
-    /// Opens a file; makes it if there is none.
+    /// Opens a file and creates it if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         let doing = "cannot open the store";
         let writer = connection::open_file(path).map_err(|failure| failure.while_doing(doing))?;
@@ -61,14 +61,14 @@ impl Sqlite {
         Ok(Self { writer: WriterThread::start(writer)?, readers: Some(ReaderThreads::start(readers)?) })
     }
 
-    /// Makes a store in memory.
+    /// Creates a store in memory.
     pub(crate) fn open_memory() -> Result<Self, StoreError> {
         let writer =
-            connection::open_memory().map_err(|failure| failure.while_doing("cannot make a store"))?;
+            connection::open_memory().map_err(|failure| failure.while_doing("cannot create a store"))?;
         Ok(Self { writer: WriterThread::start(writer)?, readers: None })
     }
 
-    /// Runs a query; all that it reads is of one moment.
+    /// Runs a query in one read transaction.
     async fn read<T, F>(&self, doing: &'static str, query: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -103,11 +103,11 @@ impl Store for Sqlite {
 
     async fn sessions_after(
         &self,
-        place: &SessionCursor,
+        cursor: &SessionCursor,
         limit: usize,
     ) -> Result<Vec<SessionRow>, StoreError> {
-        let place = place.clone();
-        self.read("cannot list sessions", move |c| session::list_after(c, &place, limit)).await
+        let cursor = cursor.clone();
+        self.read("cannot list sessions", move |c| session::list_after(c, &cursor, limit)).await
     }
 
     async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
@@ -140,7 +140,7 @@ impl Store for Sqlite {
     async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError> {
         check_fork(&fork)?;
         let from = from.to_owned();
-        self.writer.write("cannot branch off from a session", move |c| fork::carry_out(c, &from, fork)).await
+        self.writer.write("cannot fork a session", move |c| fork::carry_out(c, &from, fork)).await
     }
 
     async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
@@ -148,12 +148,12 @@ impl Store for Sqlite {
         self.read("cannot read originals", move |c| body::originals(c, &id, &seqs)).await
     }
 
-    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<MessageRow>, StoreError> {
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<StoredMessage>, StoreError> {
         let id = id.to_owned();
         self.read("cannot read messages", move |c| load::facts(c, &id, after, limit)).await
     }
 
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<MessageRow>, StoreError> {
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<StoredMessage>, StoreError> {
         let id = id.to_owned();
         self.read("cannot read messages", move |c| load::range(c, &id, from, to)).await
     }

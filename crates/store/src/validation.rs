@@ -1,22 +1,25 @@
-//! Which texts and numbers both databases can keep. What one cannot, neither takes: a session that works in a file
-//! must work on a server.
+//! Which values both databases can store. What one of them cannot store, neither accepts: a session that works in a
+//! file must work on a server.
 
 use crate::body::LARGEST;
 use crate::error::StoreError;
 use crate::record::{Fork, NewSession};
 
-/// Ids are indexed, and an index of PostgreSQL's takes 2,704 bytes.
+/// Ids are indexed, and a PostgreSQL index entry holds at most 2,704 bytes.
 const LONGEST_ID: usize = 1024;
 
-/// Refuses a text that cannot be kept.
+/// Refuses a text that cannot be stored.
 pub(crate) fn check_text(what: &'static str, text: &str) -> Result<(), StoreError> {
     if text.contains('\0') {
-        return Err(StoreError::Unfit { what, why: "it holds a NUL character; JSON writes that as \\u0000" });
+        return Err(StoreError::Unfit {
+            what,
+            why: "it contains a NUL character; JSON writes that as \\u0000",
+        });
     }
     check_size(what, text.len())
 }
 
-/// Refuses what is larger than a database takes.
+/// Refuses a value that is too large for a database.
 pub(crate) fn check_size(what: &'static str, size: usize) -> Result<(), StoreError> {
     if size > LARGEST {
         return Err(StoreError::Unfit { what, why: "it is larger than 256 MiB" });
@@ -24,7 +27,7 @@ pub(crate) fn check_size(what: &'static str, size: usize) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Refuses an id that cannot be kept.
+/// Refuses an id that cannot be stored.
 pub(crate) fn check_id(what: &'static str, id: &str) -> Result<(), StoreError> {
     if id.len() > LONGEST_ID {
         return Err(StoreError::Unfit { what, why: "it is longer than 1,024 bytes" });
@@ -32,13 +35,13 @@ pub(crate) fn check_id(what: &'static str, id: &str) -> Result<(), StoreError> {
     check_text(what, id)
 }
 
-/// Those of these ids that a store can hold. There is nothing to look for under the others.
+/// The ids that a store can contain; looking for others is pointless.
 pub(crate) fn findable(ids: &[String]) -> Vec<&str> {
     let fits = |id: &&str| check_id("the id of a message", id).is_ok();
     ids.iter().map(String::as_str).filter(fits).collect()
 }
 
-/// Refuses a session that cannot be kept.
+/// Refuses a session that cannot be stored.
 pub(crate) fn check_session(session: &NewSession) -> Result<(), StoreError> {
     check_id("the id of a session", &session.id)?;
     check_text("the wire of a session", &session.wire)?;
@@ -48,23 +51,23 @@ pub(crate) fn check_session(session: &NewSession) -> Result<(), StoreError> {
     check_text("the state of a session", &session.state)
 }
 
-/// Refuses a branch that cannot be kept.
+/// Refuses a fork that cannot be stored.
 pub(crate) fn check_fork(fork: &Fork) -> Result<(), StoreError> {
     check_id("the id of a session", &fork.id)?;
     check_text("the title of a session", fork.title.as_deref().unwrap_or_default())
 }
 
-/// A number as a column keeps it. What is too large for a column names nothing that could be there.
+/// Converts a number for a column. A number too large for a column matches no row.
 pub(crate) fn to_column(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A number from a column.
+/// Converts a number from a column.
 pub(crate) fn from_column(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
-/// How many rows are wanted, as the databases want it.
+/// Converts a limit for SQL.
 pub(crate) fn to_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

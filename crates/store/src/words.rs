@@ -1,11 +1,11 @@
 //! The words of a text, for searching.
 //!
-//! Both databases can search texts, and each takes them apart in its own way. So that the same question has the same
-//! answers in both, texts are taken apart here, and a database is handed words that it only has to compare.
+//! Both databases have text search, but each splits texts differently. To give the same results in both, texts are
+//! split here, and the databases only compare words.
 //!
-//! A word is a run of letters, digits and underscores, in whatever case: of `src/big_file.rs` these are `src`,
-//! `big_file` and `rs`. What it is put together from is found as well, here `big` and `file`, and so are the parts of
-//! `bigFile`. Scripts that put no space between words are taken apart sign by sign.
+//! A word is a run of letters, digits and underscores; case does not matter. `src/big_file.rs` has the words `src`,
+//! `big_file` and `rs`. Parts of identifiers are words too: `big` and `file`, and likewise for `bigFile`. Scripts
+//! without spaces are split character by character.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,14 +13,14 @@ use std::collections::HashSet;
 /// The most bytes of a word that are compared.
 const LONGEST: usize = 64;
 
-/// The most bytes of words that are kept of one text; PostgreSQL takes four times that. Words are kept once, so that
-/// is a text of some megabytes.
+/// The most bytes of words that are stored for one text; PostgreSQL allows four times that. Each word is stored once,
+/// so this covers a text of several megabytes.
 const MOST: usize = 256 << 10;
 
-/// The most words of a question that count.
+/// The most words of a query that count.
 const QUESTION: usize = 32;
 
-/// The words of a text, each once, with a space between them.
+/// The distinct words of a text, separated by spaces.
 pub(crate) fn vocabulary(text: &str) -> String {
     let mut known: HashSet<String> = HashSet::new();
     let mut vocabulary = String::new();
@@ -40,7 +40,7 @@ pub(crate) fn vocabulary(text: &str) -> String {
     vocabulary
 }
 
-/// The words that a question asks for, each once. A text must have all of them.
+/// The distinct words of a query. A text must contain all of them.
 pub(crate) fn asked(question: &str) -> Vec<String> {
     let mut asked: Vec<String> = Vec::new();
     for (_, word) in words(question) {
@@ -55,8 +55,7 @@ pub(crate) fn asked(question: &str) -> Vec<String> {
     asked
 }
 
-/// Where a text has words that a question asks for: the place of each in bytes, and which of the question's words it
-/// is.
+/// Finds the words of a query in a text: the byte position of each occurrence, and the index of the query word.
 ///
 /// ```
 /// let positions: Vec<_> = secateur_store::word_positions("The Pump of pump_house", "pump of").collect();
@@ -70,7 +69,7 @@ pub fn word_positions(text: &str, question: &str) -> impl Iterator<Item = (usize
     })
 }
 
-/// The words of a text as they stand there, with their positions.
+/// The words of a text with their positions.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     let next = move || {
@@ -88,7 +87,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     std::iter::from_fn(next).filter(|(_, word)| word.bytes().any(|byte| byte != b'_'))
 }
 
-/// A word, and what it is put together from.
+/// A word and its parts.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     let piece = move || {
@@ -124,7 +123,7 @@ fn is_part(sign: char) -> bool {
     sign == '_' || sign.is_alphanumeric()
 }
 
-/// Whether a sign is of a script without spaces: Chinese and Japanese.
+/// Whether a character belongs to a script without spaces: Chinese and Japanese.
 fn stands_alone(sign: char) -> bool {
     matches!(sign, '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }

@@ -112,7 +112,7 @@ fn a_project_cannot_bring_hooks() {
     house.project("[[hooks]]\nname = \"x\"\nprogram = [\"/bin/sh\"]\nmoments = [\"before_prune\"]\n");
     let run = house.config(&[], &[]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
-    insta::assert_snapshot!(run.err, @"error: HOUSE/code/project/secateur.toml: key `hooks` is not taken from a project's file, because hooks run programs and send parts of the conversation on; put it into your own file, ~/.config/secateur/config.toml, if you want it");
+    insta::assert_snapshot!(run.err, @"error: HOUSE/code/project/secateur.toml: key `hooks` is not allowed in a project's file, because hooks run programs and pass on parts of the conversation; set it in your own file, ~/.config/secateur/config.toml");
 }
 
 #[test]

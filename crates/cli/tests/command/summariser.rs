@@ -110,5 +110,5 @@ fn half_a_summariser_is_refused() {
     let arguments = ["compact", &file, "--summariser-url", "http://127.0.0.1:1", "--summariser-model", "m"];
     let run = secateur_with(&[&arguments[..], &["--summariser-key-env", "NO_SUCH_KEY"]].concat(), &[]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("NO_SUCH_KEY of the environment holds no key"), "{}", run.err);
+    assert!(run.err.contains("environment variable NO_SUCH_KEY contains no key"), "{}", run.err);
 }

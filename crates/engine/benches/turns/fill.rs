@@ -2,7 +2,7 @@
 //! other names, thousands in a commit.
 
 use secateur_engine::{Engine, Opening};
-use secateur_store::{Commit, NewMessageRow, NewOperation, open};
+use secateur_store::{Commit, NewOperation, NewStoredMessage, open};
 
 use crate::Outcome;
 use crate::case::{ID, take_turns, turn};
@@ -36,15 +36,15 @@ pub(crate) async fn fill(url: &str, messages: u64) -> Outcome<()> {
     while written < past {
         let size = BATCH.min(past - written);
         let turns = (written..written + size).step_by(4);
-        let append: Vec<NewMessageRow> = turns
+        let append: Vec<NewStoredMessage> = turns
             .flat_map(|number| {
                 let name = format!("y{number:07}");
-                pattern.iter().map(move |row| NewMessageRow {
+                pattern.iter().map(move |row| NewStoredMessage {
                     id: row.id.replace(NAME, &name),
                     time: row.time,
                     facts: row.facts.replace(NAME, &name),
                     body: String::from_utf8_lossy(&row.body).replace(NAME, &name).into(),
-                    ..NewMessageRow::default()
+                    ..NewStoredMessage::default()
                 })
             })
             .take(usize::try_from(size)?)

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration.
+//! The errors of a configuration.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::hooks::HookConfigError;
 use crate::provider::ConnectError;
 
-/// Why a configuration cannot be used. Every message names what is wrong, where, and what is allowed. LayeredValues that may
+/// Why a configuration cannot be used. Every message says what is wrong, where, and what is allowed. Values that may
 /// be secrets are not repeated.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -17,81 +17,81 @@ pub enum ConfigError {
     /// The text is not TOML.
     #[error("{origin} is not valid TOML: {reason} in line {line}, column {column}")]
     Syntax {
-        /// Where the text came from.
+        /// The origin of the text.
         origin: String,
         /// What is wrong.
         reason: String,
-        /// The line, from 1 on.
+        /// The line, from 1.
         line: usize,
-        /// The column, from 1 on.
+        /// The column, from 1.
         column: usize,
     },
-    /// The text is longer than any configuration.
-    #[error("{origin} is longer than {limit} bytes; that is no configuration")]
+    /// The text is too long for a configuration.
+    #[error("{origin} is longer than {limit} bytes, too long for a configuration")]
     TooLong {
-        /// Where the text came from.
+        /// The origin of the text.
         origin: String,
-        /// The most bytes.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// A flag that sets nothing.
-    #[error("--set {flag:?} has no `=`; it is written KEY=VALUE, e.g. compaction.threshold=80%")]
+    /// A flag without a value.
+    #[error("--set {flag:?} has no `=`; expected KEY=VALUE, such as compaction.threshold=80%")]
     Flag {
-        /// What was given.
+        /// The flag.
         flag: String,
     },
-    /// A key has a value that is not allowed, or is missing, or does not exist.
+    /// A key is unknown or missing, or its value is not allowed.
     #[error("{origin}: key `{key}`{value}: {allowed}")]
     Key {
-        /// Where the value came from.
+        /// The origin of the value.
         origin: String,
         /// The key, as a path.
         key: String,
-        /// The value, written ` = …`; empty if there is none or it may be a secret.
+        /// The value, written ` = …`; empty if it is missing or may be a secret.
         value: String,
         /// What is allowed.
         allowed: String,
     },
-    /// A key that a project may not set.
+    /// A key that a project's file may not set.
     #[error(
-        "{origin}: key `{key}` is not taken from a project's file, because {danger}; put it into your own file, \
-         ~/.config/secateur/config.toml, if you want it"
+        "{origin}: key `{key}` is not allowed in a project's file, because {danger}; set it in your own file, \
+         ~/.config/secateur/config.toml"
     )]
     Untrusted {
         /// The project's file.
         origin: String,
         /// The key.
         key: String,
-        /// What could happen.
+        /// Why it is not allowed.
         danger: &'static str,
     },
-    /// A page of a profile that cannot be read.
+    /// A profile file that cannot be read.
     #[error("{origin}: key `{key}`: cannot read the profile {path}: {source}", path = path.display())]
-    Page {
-        /// Who named it.
+    ProfileFile {
+        /// The origin of the setting that names it.
         origin: String,
-        /// In which key.
+        /// That setting.
         key: &'static str,
-        /// The page.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something is wrong with a profile itself.
+    /// An error in a profile.
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// A hook that cannot be built.
     #[error("{origin}: {source}")]
     Hook {
-        /// Where it came from.
+        /// The origin of its settings.
         origin: String,
         /// What is wrong with it.
         source: HookConfigError,
     },
-    /// A summariser that can never be asked.
+    /// A summariser that cannot be used.
     #[error("{origin}: [summariser]: {source}")]
     Summariser {
-        /// Where it came from.
+        /// The origin of its settings.
         origin: String,
         /// What is wrong with it.
         source: ConnectError,
@@ -104,14 +104,14 @@ impl ConfigError {
         Self::Key { origin: origin.to_owned(), key: key.to_owned(), value, allowed: allowed.into() }
     }
 
-    /// What a profile says about values that went over it, told as what it is: a word about the configuration.
+    /// Turns an error about overrides of a profile into one about the configuration.
     pub(super) fn of_profile(error: ProfileError, chosen: Option<&str>) -> Self {
         match (error, chosen) {
             (ProfileError::Key { origin, key, value, allowed }, _) => {
                 Self::Key { origin, key, value, allowed }
             }
             (ProfileError::Unknown { name, known }, Some(origin)) => {
-                let allowed = format!("there is no profile of this name; there are {known}");
+                let allowed = format!("unknown profile; known are {known}");
                 Self::key(origin, "profile", &format!("{name:?}"), allowed)
             }
             (error, _) => Self::Profile(error),

@@ -1,18 +1,18 @@
-//! The model of a summariser whose key is not there.
+//! The summariser when its key is missing.
 //!
-//! Most of what is done with sessions needs no summary. So a missing key does not stop the engine from being built; it
-//! stops every question, with an error that names the variable.
+//! Most work with sessions needs no summary. So a missing key does not prevent the engine from being built; it fails
+//! every request to the model, with an error that names the variable.
 
 use async_trait::async_trait;
 use secateur::Limits;
 
 use crate::provider::{Deltas, Endpoint, LanguageModel, ModelError, ModelRequest, ModelResponse};
 
-/// A model that answers every question with why it cannot be asked.
+/// A model that fails every request because its key is missing.
 pub(super) struct KeylessModel {
     name: String,
     limits: Limits,
-    /// The variable that should hold the key.
+    /// The variable that should contain the key.
     variable: String,
 }
 

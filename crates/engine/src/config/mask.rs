@@ -1,7 +1,7 @@
-//! What of a value can be shown.
+//! Masking values before they are shown.
 //!
-//! A configuration names keys and does not hold them. People put them there all the same: into a URL, a header, a
-//! program's arguments, or under a key of their own making. What is shown of such places is that something is there.
+//! A configuration should name keys, not contain them. People put them there anyway: into a URL, a header, a
+//! program's arguments, or an unknown setting. Such values are shown only as present.
 
 use std::sync::LazyLock;
 
@@ -12,12 +12,12 @@ use crate::redact::Redactor;
 
 const HIDDEN: &str = "***";
 
-/// Texts of the engine's own sections that are shown in errors. Others could be secrets.
+/// Texts of the engine's own sections that may appear in errors. Others could be secrets.
 const HARMLESS: [&str; 6] = ["wire", "model", "tokens_field", "key_header", "name", "moments"];
 
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::new);
 
-/// A value as it stands in an error; none if it may be a secret.
+/// A value for an error message; none if it may be a secret.
 pub(super) fn in_error(key: &str, value: &Value) -> Option<String> {
     let last = key.rsplit('.').next().unwrap_or_default();
     let plain = key.starts_with("redaction") || key.starts_with("profile") || HARMLESS.contains(&last);
@@ -28,7 +28,7 @@ pub(super) fn in_error(key: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// A value as it is shown among the settings.
+/// A value for the list of settings.
 pub(super) fn shown(key: &str, value: &Value) -> Value {
     match value {
         Value::String(_) if key.starts_with("summariser.headers") => Value::String(HIDDEN.to_owned()),
@@ -48,7 +48,7 @@ pub(super) fn shown(key: &str, value: &Value) -> Value {
 fn url(text: &str) -> String {
     let Ok(mut url) = Url::parse(text) else {
         let scheme = text.split_once("://").map(|(scheme, _)| format!("{scheme}://{HIDDEN}"));
-        // A password with characters that are not escaped makes a URL that cannot be read.
+        // A password with unescaped characters makes a URL that cannot be parsed.
         return if text.contains('@') { scheme.unwrap_or(HIDDEN.to_owned()) } else { redacted(text) };
     };
     if url.cannot_be_a_base() && url.scheme() != "sqlite" && text.contains('@') {
@@ -71,7 +71,7 @@ fn redacted(text: &str) -> String {
     REDACTOR.redact(text).text.into_owned()
 }
 
-/// What a parser says, without the text that it met.
+/// A parser's message without the text that it quotes.
 pub(super) fn message(message: &str) -> String {
     for kind in ["invalid type: string", "invalid value: string"] {
         if message.starts_with(kind)
@@ -83,7 +83,7 @@ pub(super) fn message(message: &str) -> String {
     message.to_owned()
 }
 
-/// Whether this can be the name of a variable, and is not the key itself, which is easily mixed up.
+/// Whether this can be the name of a variable, and not the key itself, which is a common mistake.
 pub(super) fn names_a_variable(text: &str) -> bool {
     let legal = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let begins = text.starts_with(|char: char| !char.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Pages of profiles that the configuration names.
+//! Profile files that the configuration names.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use super::project_file;
 use super::setting::Setting;
 use super::source::{Author, ConfigSource, LARGEST_FILE};
 
-/// The most pages that one place may name.
-const MOST_PAGES: usize = 64;
+/// The most files that one source may name.
+const MOST_FILES: usize = 64;
 
-/// Adds the pages in a source's `profiles`.
+/// Adds the files in a source's `profiles`.
 pub(super) fn add_all(
     source: &ConfigSource,
     profiles: &mut Profiles,
@@ -24,21 +24,23 @@ pub(super) fn add_all(
     let refuse = |value: &Value, allowed: &str| {
         ConfigError::key(&source.origin, "profiles", &value.to_string(), allowed)
     };
-    let pages = match source.values.get("profiles") {
+    let paths = match source.values.get("profiles") {
         None => return Ok(added),
-        Some(Value::Array(pages)) if pages.len() <= MOST_PAGES => pages,
-        Some(other) => return Err(refuse(other, "a list of at most 64 paths of profiles")),
+        Some(Value::Array(paths)) if paths.len() <= MOST_FILES => paths,
+        Some(other) => return Err(refuse(other, "expected a list of at most 64 paths of profile files")),
     };
-    for page in pages {
-        let Value::String(path) = page else { return Err(refuse(page, "a path of a profile, as a text")) };
+    for path in paths {
+        let Value::String(path) = path else {
+            return Err(refuse(path, "expected the path of a profile file, as a text"));
+        };
         add(source, "profiles", path, profiles, load)?;
         let origin = source.origin.clone();
-        added.push(Setting { key: "profiles".to_owned(), value: page.clone(), origin });
+        added.push(Setting { key: "profiles".to_owned(), value: Value::String(path.clone()), origin });
     }
     Ok(added)
 }
 
-/// The name of the profile that a source's `profile` chooses; if that is a path, its page is added.
+/// The name of the profile that a source chooses; if it is a path, its file is added.
 pub(super) fn choose(
     source: &ConfigSource,
     profiles: &mut Profiles,
@@ -52,7 +54,7 @@ pub(super) fn choose(
                 &source.origin,
                 "profile",
                 &value,
-                "the name of a profile, or its path",
+                "expected the name of a profile, or the path of its file",
             ));
         }
     };
@@ -71,13 +73,13 @@ fn add(
 ) -> Result<String, ConfigError> {
     let foreign = source.author == Author::Project;
     if foreign && !project_file::stays_inside(Path::new(name)) {
-        let allowed = "a path in the project's folder; put others into your own file";
+        let allowed = "expected a path in the project's folder; set others in your own file";
         return Err(ConfigError::key(&source.origin, key, &format!("{name:?}"), allowed));
     }
     let path = source.folder.join(name);
     let unread = |error| {
         let (origin, path) = (source.origin.clone(), path.clone());
-        ConfigError::Page { origin, key, path, source: error }
+        ConfigError::ProfileFile { origin, key, path, source: error }
     };
     let text = load(&path).map_err(unread)?;
     let origin = path.display().to_string();

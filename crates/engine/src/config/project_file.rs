@@ -1,8 +1,8 @@
-//! What a project's file may not say.
+//! What a project's file may not set.
 //!
-//! Whoever opens a repository did not read its `secateur.toml` first. So nothing in there may run a program, send the
-//! conversation somewhere, keep it somewhere, or speak to the model in the user's name. It is refused and not left
-//! out: a setting without effect is a riddle to its author.
+//! People open a repository without reading its `secateur.toml` first. So it may not run a program, decide where the
+//! conversation is sent or stored, or write text in the user's name. Such settings are refused, not ignored: a
+//! setting without effect is confusing.
 
 use std::path::{Component, Path};
 
@@ -13,21 +13,21 @@ use super::source::{Author, ConfigSource};
 
 /// Sections that are refused, and why.
 const SECTIONS: [(&str, &str); 5] = [
-    ("hooks", "hooks run programs and send parts of the conversation on"),
-    ("summariser", "it decides to whom the conversation is sent"),
-    ("store", "it decides where the conversation is kept"),
-    ("redaction", "it decides what is taken out of the conversation"),
-    ("serve", "it decides to whom the conversation and its credentials are sent"),
+    ("hooks", "hooks run programs and pass on parts of the conversation"),
+    ("summariser", "it decides where the conversation is sent"),
+    ("store", "it decides where the conversation is stored"),
+    ("redaction", "it decides what is redacted"),
+    ("serve", "it decides where the conversation and its credentials are sent"),
 ];
 
 /// Texts that are refused, and why.
 const TEXTS: [(&str, &str, &str); 3] = [
-    ("compaction", "marker", "a model takes it for the user's words"),
-    ("compaction", "resume", "a model takes it for the user's words"),
-    ("prune", "placeholder", "a model takes it for what a tool said"),
+    ("compaction", "marker", "a model reads it as the user's words"),
+    ("compaction", "resume", "a model reads it as the user's words"),
+    ("prune", "placeholder", "a model reads it as a tool's output"),
 ];
 
-/// Refuses what a project's file may not say.
+/// Refuses settings that a project's file may not have.
 pub(super) fn check(source: &ConfigSource) -> Result<(), ConfigError> {
     if source.author == Author::User {
         return Ok(());

@@ -1,7 +1,7 @@
-//! The JSON Schema of a configuration file, for editors and for those who write one by hand.
+//! The JSON Schema of a configuration file, for editors and for the reference in docs/configuration.md.
 //!
-//! It is made from the types that read the file, so it cannot fall behind them. Keys of a profile's tables are never
-//! required: a configuration says only what differs from the profile.
+//! It is derived from the types that read the file, so the two cannot diverge. No key of a profile's table is
+//! required: a configuration contains only what differs from the profile.
 
 mod descriptions;
 mod shape;
@@ -21,79 +21,84 @@ use crate::provider::Endpoint;
 use descriptions::describe;
 use shape::shape;
 
-/// What the keys of the table that is changed most are for.
+/// Descriptions of the settings in `[compaction]`.
 const COMPACTION: [(&str, &str); 21] = [
-    ("auto", "Whether overflow is looked for and acted on without being asked."),
+    ("auto", "Whether Secateur compacts by itself when a request overflows."),
     ("prune", "Whether old tool results are pruned."),
-    ("prune_at", "When they are."),
-    ("order", "What is done first at overflow."),
-    ("marker", "What a model is sent for the marker. Not in a project's file."),
+    ("prune_at", "When they are pruned."),
+    ("order", "What is tried first on overflow: pruning or compacting."),
+    ("marker", "The text of the marker that the model sees. Not allowed in a project's file."),
     ("marker_at", "When the marker is written."),
-    ("resume", "The message that lets the work go on after a compaction. Not in a project's file."),
+    (
+        "resume",
+        "The message that makes the model continue after a compaction. Not allowed in a project's file.",
+    ),
     ("resume_when", "When that message is written."),
-    ("replay", "Whether the user message that overflowed is said again behind the summary."),
-    ("tail", "Recent history that stays verbatim."),
+    ("replay", "Whether the user message that overflowed is sent again after the summary."),
+    ("tail", "Recent history that is kept verbatim."),
     (
         "threshold",
-        "The most that is usable, if that is less than the model's limits leave: tokens or a share.",
+        "The most tokens to use, if that is less than the model's limits allow: a number or a share.",
     ),
     ("summary", "The longest summary: tokens or a share."),
-    ("low_water", "The most that may be filled after a compaction: tokens or a share."),
+    ("low_water", "The most tokens that may be in use after a compaction: a number or a share."),
     ("least_gain", "How much an automatic compaction must save to count as progress: tokens or a share."),
-    ("background", "From here on a summary is made in the background: tokens or a share."),
-    ("attempts", "How often a model is asked for one summary."),
-    ("breaker", "After so many failures in a row the model is not asked any more."),
-    ("cooldown_ms", "How long that lasts, in milliseconds."),
-    ("fallback", "What happens when no model gives a summary."),
-    ("caps", "The longest results that are let in, by patterns of tool names: tokens or a share."),
-    ("models", "Other values for some models, by patterns of their names."),
+    ("background", "Above this, a summary is prepared in the background: tokens or a share."),
+    ("attempts", "How often the summariser is tried for one summary."),
+    ("breaker", "After this many failures in a row, the summariser is not used for a while."),
+    ("cooldown_ms", "How long it is not used then, in milliseconds."),
+    ("fallback", "What happens when the summariser yields no summary."),
+    ("caps", "The longest results that are accepted, by patterns of tool names: tokens or a share."),
+    ("models", "Different values for some models, by patterns of model names."),
 ];
 
-/// A file with the configuration of Secateur.
+/// The configuration of Secateur.
 #[derive(JsonSchema)]
 #[schemars(title = "Secateur", deny_unknown_fields, rename_all = "kebab-case")]
 #[expect(dead_code, reason = "only its schema is used; the values are read section by section")]
 struct ConfigFile {
-    /// Where sessions are kept: a path, sqlite:PATH or postgres://…. Not in a project's file.
+    /// The store of sessions: a path, sqlite:PATH or postgres://…. Not allowed in a project's file.
     store: Option<String>,
-    /// The profile of new sessions: a name, or the path of a page that ends in .toml.
+    /// The profile of new sessions: a name, or the path of a file that ends in .toml.
     profile: Option<String>,
-    /// Paths of further pages of profiles, relative to this file.
+    /// Paths of more profile files, relative to this file.
     profiles: Option<Vec<String>>,
-    /// The model that writes summaries; without one, or with false, summaries are digests. Not in a project's file.
+    /// The model that writes summaries; without one, or with false, summaries are digests. Not allowed in a project's
+    /// file.
     #[schemars(schema_with = "summariser")]
     summariser: Option<Endpoint>,
-    /// Programs and endpoints that are asked before and after pruning and compaction. Not in a project's file.
+    /// Programs and endpoints that are called before and after pruning and compaction. Not allowed in a project's
+    /// file.
     hooks: Option<Vec<HookConfig>>,
-    /// What is taken out of the conversation besides credentials. Not in a project's file.
+    /// What is redacted in addition to credentials. Not allowed in a project's file.
     redaction: Option<RedactionConfig>,
-    /// The proxy: where it listens and who is behind it. Not in a project's file.
+    /// The proxy: where it listens, and its upstreams. Not allowed in a project's file.
     serve: Option<ServeConfig>,
     /// When and how a session compacts.
     #[schemars(schema_with = "compaction")]
     compaction: Option<CompactionSettings>,
-    /// What is left in the place of what is pruned.
+    /// How cuts are recorded, and what replaces cut content.
     #[schemars(schema_with = "shape::<PruneTable>")]
     prune: Option<PruneTable>,
-    /// Pruning by protecting the newest tool output, for profiles of this family.
+    /// The policy family `watermark`: keeps the newest tool output and cuts older results.
     #[schemars(schema_with = "shape::<Watermark>")]
     watermark: Option<Watermark>,
-    /// Pruning by how full the window is, for profiles of this family.
+    /// The policy family `ratio`: trims and clears results depending on how full the window is.
     #[schemars(schema_with = "shape::<Ratio>")]
     ratio: Option<Ratio>,
-    /// Pruning all but the newest tool uses, for profiles of this family.
+    /// The policy family `keep-last`: clears all but the newest tool uses.
     #[schemars(schema_with = "shape::<KeepLast>")]
     keep_last: Option<KeepLast>,
-    /// Letting results pay rent until cutting them pays, for profiles of this family.
+    /// The policy family `rent`: cuts results once keeping them costs more than cutting them.
     #[schemars(schema_with = "shape::<Rent>")]
     rent: Option<Rent>,
-    /// When a conversation overflows.
+    /// When a request overflows the window.
     #[schemars(schema_with = "shape::<OverflowRule>")]
     overflow: Option<OverflowRule>,
     /// Which messages are visible after a compaction.
     #[schemars(schema_with = "shape::<PivotRule>")]
     pivot: Option<PivotRule>,
-    /// Who is believed about the window's size.
+    /// Which source of the window's size is preferred.
     #[schemars(schema_with = "shape::<WindowTable>")]
     window: Option<WindowTable>,
     /// The most bytes and media of a request.
@@ -129,7 +134,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Takes out what is of no use to an editor: nulls, which TOML does not have, and examples in Rust.
+/// Removes what editors do not need: nulls, which TOML does not have, and Rust examples.
 fn tidy(schema: &mut Schema) {
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
@@ -161,7 +166,7 @@ fn compaction(generator: &mut SchemaGenerator) -> Schema {
             key.insert("description".to_owned(), Value::from(description));
         }
     }
-    // Caps and need decide about these two; a profile cannot list them.
+    // These two depend on caps and need; a profile cannot list them.
     if let Some(Value::Array(occasions)) = schema.pointer_mut("/properties/prune_at/items/enum") {
         occasions.retain(|occasion| occasion != "arrival" && occasion != "emergency");
     }

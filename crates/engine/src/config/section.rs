@@ -14,11 +14,11 @@ use crate::hooks::HookConfig;
 use crate::provider::Endpoint;
 use crate::redact::{RedactError, Redactor};
 
-/// What the engine is configured with.
+/// The keys of the engine.
 pub(super) const ENGINE_KEYS: [&str; 7] =
     ["store", "profile", "profiles", "summariser", "hooks", "redaction", "serve"];
 
-/// What goes over a profile.
+/// The keys that override a profile.
 pub(super) const PROFILE_KEYS: [&str; 10] = [
     "compaction",
     "prune",
@@ -32,35 +32,35 @@ pub(super) const PROFILE_KEYS: [&str; 10] = [
     "budget",
 ];
 
-/// Tables of which a profile has exactly one.
+/// The policy families, of which a profile has exactly one.
 pub(super) const FAMILIES: [&str; 4] = ["watermark", "ratio", "keep-last", "rent"];
 
-/// The most hooks: each may take its time at each moment.
+/// The most hooks: each can delay every moment.
 const MOST_HOOKS: usize = 32;
 
-/// The proxy: where it listens and who is behind it. What is not set is as usual.
+/// The proxy: where it listens, and its upstreams. Defaults apply to what is not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServeConfig {
-    /// Where the proxy listens, e.g. 127.0.0.1:7878.
+    /// The address to listen on, such as 127.0.0.1:7878.
     pub listen: Option<String>,
-    /// A file with the token that clients have to show. Without one the proxy listens on this machine only.
+    /// A file with the token that clients must send. Without it, the proxy only listens on loopback addresses.
     pub token_file: Option<String>,
-    /// Names beside those of this machine by which clients without a token may ask for the proxy.
+    /// Host names, in addition to those of this machine, under which clients without a token may use the proxy.
     pub hosts: Option<Vec<String>>,
-    /// Where requests in Anthropic's language go.
+    /// The upstream of requests on the wire `anthropic`.
     pub anthropic: Option<String>,
-    /// Where requests in OpenAI's languages go.
+    /// The upstream of requests on the wires `openai-chat` and `openai-responses`.
     pub openai: Option<String>,
-    /// Where requests in Google's language go.
+    /// The upstream of requests on the wire `gemini`.
     pub gemini: Option<String>,
-    /// Whether answers say in x-secateur-… headers what was done to the request.
+    /// Whether responses tell in x-secateur-… headers what was done to the request.
     pub headers: Option<bool>,
-    /// How the lines of the log are written: text, or json, one object a line.
+    /// The format of the log: text, or json with one object a line.
     pub log_format: Option<LogFormat>,
 }
 
-/// How the lines of a log are written.
+/// The format of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -76,18 +76,19 @@ pub enum LogFormat {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RedactionConfig {
-    /// Regular expressions by name. The name goes into the marker; a group called `secret` is what is replaced.
+    /// Regular expressions by name. The name goes into the marker; if there is a group called `secret`, only that is
+    /// replaced.
     patterns: Option<BTreeMap<String, String>>,
 }
 
-/// Refuses keys that nobody knows.
+/// Refuses unknown keys.
 pub(super) fn check_keys(source: &ConfigSource) -> Result<(), ConfigError> {
     let known = || ENGINE_KEYS.iter().chain(&PROFILE_KEYS);
     match source.values.keys().find(|key| !known().any(|known| known == key)) {
         None => Ok(()),
         Some(key) => {
             let known: Vec<_> = known().copied().collect();
-            let allowed = format!("there is no such key; there are {}", known.join(", "));
+            let allowed = format!("unknown key; known are {}", known.join(", "));
             Err(ConfigError::key(&source.origin, key, "", allowed))
         }
     }
@@ -97,17 +98,21 @@ pub(super) fn store(values: &LayeredValues) -> Result<Option<String>, ConfigErro
     match values.get("store") {
         None => Ok(None),
         Some(Value::String(store)) if !store.trim().is_empty() => Ok(Some(store.clone())),
-        other => Err(values.refuse("store", other, "a path, sqlite:PATH or postgres://…, as a text")),
+        other => Err(values.refuse("store", other, "expected a text: a path, sqlite:PATH or postgres://…")),
     }
 }
 
-/// The model that writes summaries. `false` takes away one that a weaker place named.
+/// The model that writes summaries. `false` removes one that a weaker source set.
 pub(super) fn summariser(values: &LayeredValues) -> Result<Option<Endpoint>, ConfigError> {
     let value = match values.get("summariser") {
         None | Some(Value::Boolean(false)) => return Ok(None),
         Some(value @ Value::Table(_)) => value,
         other => {
-            return Err(values.refuse("summariser", other, "a table with wire, url and model, or false"));
+            return Err(values.refuse(
+                "summariser",
+                other,
+                "expected a table with wire, url and model, or false",
+            ));
         }
     };
     let endpoint: Endpoint = values.read("summariser", value)?;
@@ -119,7 +124,13 @@ pub(super) fn hooks(values: &LayeredValues) -> Result<Vec<HookConfig>, ConfigErr
     let list = match values.get("hooks") {
         None => return Ok(Vec::new()),
         Some(Value::Array(list)) if list.len() <= MOST_HOOKS => list,
-        other => return Err(values.refuse("hooks", other, "a list of at most 32 tables, written [[hooks]]")),
+        other => {
+            return Err(values.refuse(
+                "hooks",
+                other,
+                "expected a list of at most 32 tables, written [[hooks]]",
+            ));
+        }
     };
     let read = list.iter().enumerate().map(|(index, value)| {
         let key = format!("hooks[{index}]");
@@ -143,7 +154,7 @@ pub(super) fn redactor(values: &LayeredValues) -> Result<Redactor, ConfigError> 
     let patterns = redaction.patterns.unwrap_or_default();
     let patterns = patterns.iter().map(|(name, regex)| (name.as_str(), regex.as_str()));
     for (name, regex) in patterns.clone() {
-        // One by one, so that the place of the one that is wrong can be named.
+        // One by one, so that the error can name the wrong one.
         if let Err(error) = Redactor::with_patterns([(name, regex)]) {
             let value = Value::String(regex.to_owned());
             return Err(values.refuse(&format!("redaction.patterns.{name}"), Some(&value), explain(&error)));
@@ -153,19 +164,19 @@ pub(super) fn redactor(values: &LayeredValues) -> Result<Redactor, ConfigError> 
         .map_err(|error| values.refuse("redaction.patterns", None, explain(&error)))
 }
 
-/// What is wrong with a pattern, on one line: the parser draws the pattern and an arrow above what it has to say.
+/// An error in a pattern, on one line: the parser draws the pattern with an arrow above its message.
 fn explain(error: &RedactError) -> String {
     let RedactError::Pattern { source, .. } = error else { return error.to_string() };
     let text = source.to_string();
     let last = text.lines().next_back().unwrap_or_default();
-    format!("not a regular expression that can be used: {}", last.trim_start_matches("error: "))
+    format!("unusable regular expression: {}", last.trim_start_matches("error: "))
 }
 
-/// Refuses a key where the name of its variable belongs, without repeating it.
+/// Refuses a secret in place of a variable's name, without repeating it.
 fn check_variable(values: &LayeredValues, key: &str, name: Option<&str>) -> Result<(), ConfigError> {
     if name.is_none_or(names_a_variable) {
         return Ok(());
     }
-    let allowed = "the name of a variable of the environment (letters, digits and _), not the key itself";
+    let allowed = "expected the name of an environment variable (letters, digits and _), not the key itself";
     Err(values.refuse(key, None, allowed))
 }

@@ -1,4 +1,4 @@
-//! Every effective value and where it came from, fit to be shown.
+//! Every effective setting with its origin, safe to show.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,37 @@ use super::mask::shown;
 use super::{Config, Endpoint};
 use crate::provider::TokensField;
 
-/// An effective value and where it came from.
+/// An effective value and its origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Setting {
     /// The key, as a path such as `compaction.threshold`.
     pub key: String,
-    /// The value. What may be a secret in it is not shown.
+    /// The value, with secrets masked.
     pub value: Value,
-    /// Where it came from: a file, a variable, a flag, a profile, or `default`.
+    /// The origin: a file, a variable, a flag, a profile, or `default`.
     pub origin: String,
 }
 
 impl Setting {
-    /// A value as it can be shown, and where it came from.
+    /// A masked value and its origin.
     pub fn new(key: &str, value: &Value, origin: &str) -> Self {
         Self { key: key.to_owned(), value: shown(key, value), origin: origin.to_owned() }
     }
 }
 
 impl Config {
-    /// Every effective value: first the engine's, then the profile's in order of keys. Passwords, headers and whatever
-    /// else looks like a credential are masked.
+    /// All effective settings: the engine's first, then the profile's by key. Passwords, headers and anything that
+    /// looks like a credential are masked.
     pub fn settings(&self) -> Vec<Setting> {
         let text = |text: &str| Value::String(text.to_owned());
         let mut settings = vec![
             self.setting("store", &text(&self.store)),
             self.setting("profile", &text(&self.profile.name)),
         ];
-        if self.pages.is_empty() {
+        if self.profile_files.is_empty() {
             settings.push(self.setting("profiles", &Value::Array(Vec::new())));
         }
-        settings.extend(self.pages.iter().cloned());
+        settings.extend(self.profile_files.iter().cloned());
         match &self.summariser {
             Some(endpoint) => {
                 let values = endpoint_values(endpoint).into_iter();
@@ -65,7 +65,7 @@ impl Config {
         settings
     }
 
-    /// A value of the engine's own.
+    /// A setting of the engine.
     fn setting(&self, key: &str, value: &Value) -> Setting {
         Setting::new(key, value, self.values.exact_origin(key))
     }
@@ -90,7 +90,7 @@ impl Config {
     fn profile_settings(&self) -> Vec<Setting> {
         let mut all = BTreeMap::new();
         for (key, value, origin) in self.profile.settings() {
-            // What a profile says about itself is no setting.
+            // Name and description of a profile are not settings.
             if !matches!(key, "name" | "about") && !key.starts_with("reproduces.") {
                 all.insert(key.to_owned(), (value.clone(), origin.to_owned()));
             }
@@ -121,7 +121,7 @@ fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// What an endpoint is set to, in the order of a page. What is not there is left out.
+/// The settings of an endpoint, in the order of the documentation. Missing ones are left out.
 fn endpoint_values(endpoint: &Endpoint) -> Vec<(String, Value)> {
     let text = |text: &str| Value::String(text.to_owned());
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));

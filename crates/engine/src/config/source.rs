@@ -1,4 +1,4 @@
-//! One place that settings come from: a file, a variable, a flag.
+//! A source of settings: a file, a variable or a flag.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use toml::{Table, Value};
 
 use super::error::ConfigError;
 
-/// The most bytes of a file.
+/// The largest configuration file in bytes.
 pub const LARGEST_FILE: usize = 1 << 20;
 
-/// The variables of the environment that set something, and what they set.
+/// The environment variables and the settings that they set.
 pub const VARIABLES: &[(&str, &str)] = &[
     ("SECATEUR_STORE", "store"),
     ("SECATEUR_PROFILE", "profile"),
@@ -23,52 +23,51 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("SECATEUR_COMPACTION_THRESHOLD", "compaction.threshold"),
 ];
 
-/// Keys that are texts even if they look like numbers.
+/// Settings that are texts even if they look like numbers.
 const TEXTS: [&str; 6] =
     ["store", "profile", "summariser.wire", "summariser.url", "summariser.model", "summariser.key_env"];
 
-/// Who wrote it.
+/// Who wrote the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Author {
-    /// The user, or somebody whom the user named.
+    /// The user, or a file that the user named.
     User,
-    /// Whoever wrote the project.
+    /// The author of the project.
     Project,
 }
 
-/// One place that settings come from.
+/// A source of settings.
 #[derive(Clone, PartialEq)]
 pub struct ConfigSource {
     pub(super) origin: String,
     pub(super) author: Author,
-    /// What paths are relative to.
+    /// The folder that paths are relative to.
     pub(super) folder: PathBuf,
     pub(super) values: Table,
 }
 
 impl ConfigSource {
-    /// A file of the user's own, or one that the user named. `path` is its origin, and the paths in it are relative to
-    /// its folder.
+    /// The user's own file, or one that the user named. `path` is its origin; paths in it are relative to its folder.
     pub fn user(path: impl AsRef<Path>, text: &str) -> Result<Self, ConfigError> {
         Self::file(path.as_ref(), text, Author::User)
     }
 
-    /// The file of a project, which comes with its repository and so from anybody. Refused in it are:
+    /// The file of a project, which comes with the repository and is not trusted. Refused are:
     ///
     /// * `hooks`, `summariser`, `store`, `redaction` and `serve`: they run programs and decide where the conversation goes;
     /// * `compaction.marker`, `compaction.resume` and `prune.placeholder`: a model reads them as the user's words or
-    ///   as what a tool said. The same in pages of profiles that the project brings;
-    /// * paths of such pages that lead out of the project's folder.
+    ///   a tool's output. The same holds for profile files of the project;
+    /// * paths of profile files outside of the project's folder.
     pub fn project(path: impl AsRef<Path>, text: &str) -> Result<Self, ConfigError> {
         Self::file(path.as_ref(), text, Author::Project)
     }
 
-    /// A default that depends on the system, such as where files are kept.
+    /// A default that depends on the system, such as a folder.
     pub fn default_value(key: &str, value: &str) -> Self {
         Self::set("default", key, Value::String(value.to_owned()))
     }
 
-    /// A flag `KEY=VALUE`. The value is TOML, or a text if it is not. A part of the key with a dot in it is quoted:
+    /// A flag `KEY=VALUE`. The value is TOML, or else a text. A part of the key that contains a dot is quoted:
     /// `compaction.models."gpt-4.1*".threshold=50%`.
     pub fn flag(flag: &str) -> Result<Self, ConfigError> {
         let Some((key, text)) = flag.split_once('=') else {
@@ -78,7 +77,7 @@ impl ConfigSource {
         Ok(Self::set("--set", key, read_value(key, text)))
     }
 
-    /// The [variables](VARIABLES) that are set, in a fixed order. A blank one counts as not set.
+    /// The [variables](VARIABLES) that are set, in a fixed order. A blank variable counts as unset.
     pub fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Self> {
         let set = VARIABLES.iter().filter_map(|(name, key)| {
             let text = variable(name).filter(|text| !text.trim().is_empty())?;
@@ -120,7 +119,7 @@ impl fmt::Debug for ConfigSource {
     }
 }
 
-/// The parts of a key: as TOML reads it, or, since a bare `*` is not TOML, split at its dots.
+/// The parts of a key: as TOML reads it, or split at dots, since a bare `*` is not TOML.
 fn split_key(key: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut table = format!("{key} = 0").parse::<Table>().ok();
@@ -140,7 +139,7 @@ fn read_value(key: &str, text: &str) -> Value {
     }
 }
 
-/// What the parser says, without the line that it would show: there may be a key in it.
+/// The parser's message without the line that it quotes, which may contain a key.
 fn syntax(origin: String, text: &str, error: &toml::de::Error) -> ConfigError {
     let start = error.span().map_or(0, |span| span.start).min(text.len());
     let before = text.get(..text.floor_char_boundary(start)).unwrap_or_default();

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use super::*;
 
-/// A file of the user's own.
+/// The user's own file.
 fn user(text: &str) -> ConfigSource {
     ConfigSource::user("/home/me/.config/secateur/config.toml", text).unwrap()
 }
@@ -21,7 +21,7 @@ fn flag(flag: &str) -> ConfigSource {
     ConfigSource::flag(flag).unwrap()
 }
 
-/// Reads sources that name no pages.
+/// Reads sources that name no profile files.
 fn read(sources: &[ConfigSource]) -> Result<Config, ConfigError> {
     Config::read(sources, &|path| panic!("{} is read", path.display()))
 }
@@ -55,7 +55,7 @@ fn the_schema_knows_every_key_of_every_profile() {
     for name in profiles.names() {
         for (key, ..) in profiles.get(name).unwrap().settings() {
             let parts: Vec<_> = key.split('.').collect();
-            // What a profile says about itself is not a setting; patterns are any keys.
+            // Name and description of a profile are not settings; patterns can be any keys.
             if matches!(parts[0], "name" | "about" | "reproduces") || key.starts_with("compaction.caps") {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! LayeredValues of several places, laid over one another.
+//! Values from several sources, merged.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use super::error::ConfigError;
 use super::mask;
 
-/// LayeredValues, and where each of them came from.
+/// Merged values and the origin of each.
 #[derive(Default)]
 pub(super) struct LayeredValues {
     table: Table,
@@ -16,17 +16,17 @@ pub(super) struct LayeredValues {
 }
 
 impl LayeredValues {
-    /// Lays values over those that are there, table by table.
+    /// Overrides values, table by table.
     pub(super) fn lay(&mut self, top: &Table, origin: &str) {
         overlay(&mut self.table, top, "", origin, &mut self.origins);
     }
 
-    /// The value of a key at the top.
+    /// The value of a top-level key.
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
         self.table.get(key)
     }
 
-    /// Where the value at a path came from: it, or something in it, or what it is in.
+    /// The origin of the value at a path: its own, or that of a value in it, or that of the table it is in.
     pub(super) fn origin(&self, path: &str) -> &str {
         let mut path = path;
         loop {
@@ -42,7 +42,7 @@ impl LayeredValues {
         }
     }
 
-    /// Where exactly this value came from; `default` if nobody set it.
+    /// The origin of exactly this value; `default` if it was not set.
     pub(super) fn exact_origin(&self, path: &str) -> &str {
         self.origins.get(path).map_or("default", String::as_str)
     }
@@ -53,12 +53,12 @@ impl LayeredValues {
         ConfigError::key(self.origin(key), key, &value, allowed)
     }
 
-    /// Reads a value that lies at `key`. An error names the key in it that is wrong.
+    /// Deserialises the value at `key`. An error names the inner key that is wrong.
     pub(super) fn read<T: DeserializeOwned>(&self, key: &str, value: &Value) -> Result<T, ConfigError> {
         value.clone().try_into().map_err(|error: toml::de::Error| {
             let message = error.message();
             let mut inner = place(&error);
-            // The path of an unknown or missing key ends at its table; the message names the key itself.
+            // For an unknown or missing key, the path ends at its table; the message names the key itself.
             let named = ["unknown field `", "missing field `"]
                 .iter()
                 .find_map(|start| message.strip_prefix(start)?.split('`').next());
@@ -72,7 +72,7 @@ impl LayeredValues {
     }
 }
 
-/// Where in a value an error is. The library knows, and says so only at the end of its text.
+/// The path of an error within a value, which the library only prints at the end of its message.
 fn place(error: &toml::de::Error) -> Vec<String> {
     let text = error.to_string();
     let last = text.trim_end().lines().next_back().unwrap_or_default();

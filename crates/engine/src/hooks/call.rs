@@ -1,39 +1,39 @@
-//! What a hook is told.
+//! What a hook receives.
 //!
-//! The facts of a moment are a variant of [`HookFacts`], so a call cannot name one moment and tell about another. On the
-//! wire they lie flat beside `version`, `hook`, `session` and `reason`: a shell script finds what it needs at the
-//! first level.
+//! The facts are a variant of [`HookFacts`] for each moment, so a call cannot name one moment and describe another.
+//! In JSON they are flattened beside `version`, `hook`, `session` and `reason`: a shell script finds everything at
+//! the top level.
 
 use serde::{Serialize, Serializer};
 
 use super::moment::HookMoment;
 
-/// The version of the wire format. It changes when a field changes its meaning or goes; fields may be added.
+/// The version of the JSON format. It changes when a field changes its meaning or is removed; fields may be added.
 pub const VERSION: u32 = 1;
 
-/// What a hook is told. Texts in it are redacted by whoever makes it up.
+/// What a hook receives. The caller has redacted the texts in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCall {
     /// The id of the session.
     pub session: String,
-    /// Why there is something to do at all.
+    /// Why something is done.
     pub reason: HookReason,
     /// What is about to happen or has happened.
     pub facts: HookFacts,
 }
 
-/// Why there is something to do at all.
+/// Why something is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HookReason {
-    /// The context has reached the size at which something is done.
+    /// The context has reached its threshold.
     Threshold,
     /// The provider refused a request as too long.
     Overflow,
-    /// Somebody asked for it.
+    /// The user asked for it.
     Manual,
-    /// The session was quiet so long that it costs nothing now.
+    /// The session was idle so long that it costs nothing now.
     Idle,
 }
 
@@ -43,7 +43,7 @@ pub enum HookReason {
 pub enum HookFacts {
     /// Parts are about to be cut.
     BeforePrune {
-        /// The size of the context before, and after if nothing is kept.
+        /// The size of the context before, and after if no part is kept.
         tokens: ContextTokens,
         /// The parts, oldest first.
         parts: Vec<PartToCut>,
@@ -52,57 +52,57 @@ pub enum HookFacts {
     BeforeCompaction {
         /// The size of the context.
         tokens: ContextTokens,
-        /// What is going to be summarised.
+        /// The messages to summarise.
         messages: MessageRange,
-        /// The same as text, for notes.
+        /// The same as text.
         conversation: String,
-        /// The summary of what came before, if there is one.
+        /// The previous summary, if there is one.
         #[serde(skip_serializing_if = "Option::is_none")]
         previous_summary: Option<String>,
     },
-    /// The prompt for the summary was made.
+    /// The prompt for the summary was composed.
     SessionCompacting {
         /// The size of the context.
         tokens: ContextTokens,
-        /// What is going to be summarised.
+        /// The messages to summarise.
         messages: MessageRange,
-        /// The model that is going to be asked; none if no model is.
+        /// The model that will be used; none for a digest.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The prompt, without the conversation.
         prompt: String,
     },
-    /// The compaction is over.
+    /// The compaction has ended.
     AfterCompaction {
         /// The size of the context before and after.
         tokens: ContextTokens,
-        /// What was summarised.
+        /// The summarised messages.
         messages: MessageRange,
-        /// What came of it.
+        /// The result.
         #[serde(flatten)]
         ending: CompactionEnding,
     },
-    /// A message is about to be added that makes the model go on.
+    /// A message is about to be added that makes the model continue.
     Autocontinue {
         /// Its text.
         message: String,
     },
 }
 
-/// Sizes of a context in tokens, as far as they are known.
+/// Sizes of a context in tokens, as far as known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ContextTokens {
     /// Before.
     pub before: u64,
-    /// After, or as it is expected.
+    /// After, possibly estimated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-    /// What the model can take.
+    /// The model's window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
 }
 
-/// MessageRange by number: from `from` on, before `to`.
+/// Messages by number: `from..to`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MessageRange {
     /// The first.
@@ -114,11 +114,11 @@ pub struct MessageRange {
 /// A part that is about to be cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PartToCut {
-    /// What a reply calls it to [keep](super::HookResponse::keep) it.
+    /// The id with which a response [keeps](super::HookResponse::keep) it.
     pub id: String,
     /// The number of its message.
     pub message: u64,
-    /// The tool whose result it is, if it is one.
+    /// The tool whose result it is, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Its size.
@@ -127,16 +127,16 @@ pub struct PartToCut {
     pub tokens: u64,
 }
 
-/// What came of a compaction, as `outcome`.
+/// The result of a compaction, as `outcome`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum CompactionEnding {
     /// There is a summary.
     Compacted {
-        /// It.
+        /// The summary.
         summary: String,
     },
-    /// There is none, and nothing was changed.
+    /// There is no summary, and nothing was changed.
     Failed {
         /// Why, in a few words.
         why: String,
@@ -144,7 +144,7 @@ pub enum CompactionEnding {
 }
 
 impl HookCall {
-    /// The moment that this call is about.
+    /// The moment of this call.
     pub fn moment(&self) -> HookMoment {
         match self.facts {
             HookFacts::BeforePrune { .. } => HookMoment::BeforePrune,

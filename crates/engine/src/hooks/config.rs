@@ -1,7 +1,7 @@
-//! Settings of a hook that is a program or an endpoint.
+//! The settings of a hook that is a program or an endpoint.
 //!
-//! Settings are the user's own, so what is wrong with them is an error when they are read, not something that is
-//! skipped later in silence.
+//! Settings come from the user, so a mistake in them is an error when they are read, not something to skip silently
+//! later.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::moment::HookMoment;
 use super::program::HookProgram;
 use super::{DEFAULT_TIME, Hook, MAX_TIME, millis};
 
-/// How much a hook may answer if nothing else is said.
+/// The default size limit of a response.
 const DEFAULT_BYTES: usize = 64 * 1024;
 
-/// How much a hook may answer at most.
+/// The largest size limit of a response.
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// A hook that is a program or an endpoint.
@@ -40,53 +40,53 @@ const MAX_BYTES: usize = 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookConfig {
-    /// What it is called in events and in the log: 1 to 64 printable characters.
+    /// Its name in events and in the log: 1 to 64 printable characters.
     pub name: String,
-    /// The program and its arguments. It is started as it is, without a shell. Either this or `url`.
+    /// The program and its arguments. It is started without a shell. Either this or `url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Vec<String>>,
-    /// The address to which calls are posted: http or https, without a user or password.
+    /// The URL to which calls are posted: http or https, without a user or password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// When it is asked.
+    /// The moments at which it is called.
     pub moments: Vec<HookMoment>,
-    /// How long it may take, in milliseconds: 1 to 60,000.
+    /// Its time limit in milliseconds: 1 to 60,000.
     #[serde(default = "default_timeout_ms")]
     #[schemars(range(min = 1, max = 60_000))]
     pub timeout_ms: u64,
-    /// How much it may answer, in bytes: 1 to 1,048,576.
+    /// The size limit of its response in bytes: 1 to 1,048,576.
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub max_bytes: usize,
-    /// Names of environment variables that a program gets besides `PATH`, `HOME` and `LANG`.
+    /// Names of environment variables that a program gets in addition to `PATH`, `HOME` and `LANG`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
     /// The name of the environment variable with the token that an endpoint gets as `Authorization: Bearer`. It is
-    /// read when the hook is built, and sent over https or to this machine only.
+    /// read when the hook is built, and sent only over https or to this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_env: Option<String>,
 }
 
-/// What is wrong with the settings of a hook. Addresses and tokens are not repeated.
+/// An error in the settings of a hook. URLs and tokens are not repeated.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HookConfigError {
     /// The name is empty, long or unprintable.
     #[error("a hook has no usable name; give it 1 to 64 printable characters")]
     Name,
-    /// There is nothing to ask, or two things.
+    /// Neither program nor url, or both.
     #[error("hook {name} needs either program or url, and not both")]
     Target {
         /// The hook.
         name: String,
     },
-    /// The program has no name.
+    /// The program is empty.
     #[error("program of hook {name} is empty; name a program, then its arguments")]
     HookProgram {
         /// The hook.
         name: String,
     },
-    /// It would never be asked.
+    /// No moments: it would never be called.
     #[error(
         "hook {name} names no moments; known are before_prune, before_compaction, session.compacting, \
          after_compaction and autocontinue"
@@ -96,18 +96,18 @@ pub enum HookConfigError {
         name: String,
     },
     /// A number is out of range.
-    #[error("{key} of hook {name} is {value}; it may be 1 to {most}")]
+    #[error("{key} of hook {name} is {value}; expected 1 to {most}")]
     Range {
         /// The hook.
         name: String,
         /// The key.
         key: &'static str,
-        /// What is there.
+        /// The value.
         value: u64,
-        /// What may be there.
+        /// The largest allowed value.
         most: u64,
     },
-    /// The address is of no use.
+    /// The URL is unusable.
     #[error("url of hook {name} {what}")]
     Url {
         /// The hook.
@@ -115,17 +115,17 @@ pub enum HookConfigError {
         /// What is wrong and what to do.
         what: &'static str,
     },
-    /// A key belongs to the other kind of hook.
+    /// A key that belongs to the other kind of hook.
     #[error("{key} of hook {name} has no meaning without {needs}")]
     Misplaced {
         /// The hook.
         name: String,
         /// The key.
         key: &'static str,
-        /// What it belongs to.
+        /// The key that it requires.
         needs: &'static str,
     },
-    /// The variable with the token holds none.
+    /// The variable with the token is unset or unusable.
     #[error("token_env of hook {name} names {variable}, which is not set to printable ASCII characters")]
     Token {
         /// The hook.
@@ -133,18 +133,18 @@ pub enum HookConfigError {
         /// The variable.
         variable: String,
     },
-    /// The system lacks something that HTTP needs.
+    /// HTTP cannot be used on this system.
     #[error("hook {name} cannot use HTTP: {source}")]
     Client {
         /// The hook.
         name: String,
-        /// What is missing.
+        /// The system's error.
         source: reqwest::Error,
     },
 }
 
 impl HookConfig {
-    /// Checks the settings and makes a hook of them. No program is started and nobody is asked yet.
+    /// Checks the settings and builds the hook. Nothing is started or sent yet.
     pub fn build(self) -> Result<Arc<dyn Hook>, HookConfigError> {
         if !(1..=64).contains(&self.name.chars().count()) || self.name.contains(char::is_control) {
             return Err(HookConfigError::Name);
@@ -194,12 +194,12 @@ impl HookConfig {
     fn into_endpoint(self) -> Result<HookEndpoint, HookConfigError> {
         let refuse = |what| HookConfigError::Url { name: self.name.clone(), what };
         let url = Url::parse(self.url.as_deref().unwrap_or_default())
-            .map_err(|_| refuse("is no address; write http://… or https://…"))?;
+            .map_err(|_| refuse("is not a URL; write http://… or https://…"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(refuse("is of another scheme than http and https"));
+            return Err(refuse("has a scheme other than http and https"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(refuse("holds a user or password; use token_env"));
+            return Err(refuse("contains a user or password; use token_env"));
         }
         let authorization = match &self.token_env {
             Some(_) if url.scheme() == "http" && !is_local(&url) => {
@@ -222,14 +222,14 @@ impl HookConfig {
     }
 }
 
-/// Whether an address is on this machine, by its name.
+/// Whether a URL is on this machine, judged by its host name.
 fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// The header with the token of an environment variable.
+/// The authorization header with the token of an environment variable.
 fn bearer(name: &str, variable: &str) -> Result<HeaderValue, HookConfigError> {
     let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
     let value = token.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok());

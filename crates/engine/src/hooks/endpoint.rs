@@ -1,4 +1,4 @@
-//! A hook that is an HTTP endpoint: the call is the body of a POST, the reply is the body of the answer.
+//! A hook that is an HTTP endpoint: the call is the body of a POST, the response is its body.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -22,22 +22,22 @@ pub(super) struct HookEndpoint {
     pub(super) moments: Vec<HookMoment>,
     pub(super) time: Duration,
     pub(super) max_bytes: usize,
-    /// The whole header with the token, marked as sensitive.
+    /// The whole authorization header, marked as sensitive.
     pub(super) authorization: Option<HeaderValue>,
     pub(super) client: Client,
 }
 
-/// A client that goes where it is sent and nowhere else: no redirects, since they could take a conversation to
-/// somebody who is not in the settings, and no proxy, since hooks are mostly on the same machine.
+/// A client without redirects, which could send a conversation to a host that is not in the settings, and without a
+/// proxy, since hooks are mostly on the same machine.
 pub(super) fn client() -> Result<Client, reqwest::Error> {
     static PROVIDER: Once = Once::new();
-    // Fails if the application has installed one already; then that one is used.
+    // Fails if the application has installed one already, which is then used.
     PROVIDER.call_once(|| _ = rustls::crypto::ring::default_provider().install_default());
     Client::builder()
         .user_agent(concat!("secateur/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
         .no_proxy()
-        // Calls are minutes apart. A connection that the other side has given up in the meantime helps nobody.
+        // Calls are minutes apart, so idle connections would mostly be dead.
         .pool_max_idle_per_host(0)
         .build()
 }
@@ -90,12 +90,12 @@ impl HookEndpoint {
     }
 }
 
-/// Says what failed without the address, which may hold a secret in its path.
+/// Describes a failure without the URL, which may have a secret in its path.
 fn blame(error: reqwest::Error) -> HookError {
     let what = if error.is_connect() {
         "no connection"
     } else if error.is_body() || error.is_decode() {
-        "the answer breaks off"
+        "the response broke off"
     } else {
         "the exchange failed"
     };

@@ -6,79 +6,79 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// Why a hook was skipped. None of the messages holds anything that a hook was told or has said.
+/// Why a hook was skipped. No message contains anything from a call or a response.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HookError {
-    /// The program is not there or may not be run.
+    /// The program does not exist or may not be run.
     #[error("cannot start {program}: {source}")]
     Start {
         /// The program, without its arguments.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The program cannot be listened to.
-    #[error("cannot read what the program writes: {source}")]
+    /// The program's output cannot be read.
+    #[error("cannot read the program's output: {source}")]
     Read {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The program says that it failed.
-    #[error("the program ended with {status}; a hook that has nothing to say ends with code 0 and no output")]
+    /// The program failed.
+    #[error("the program ended with {status}; a hook without a response exits with code 0 and no output")]
     Exit {
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
     },
-    /// The hook did not answer in time.
-    #[error("no answer within {} ms", limit.as_millis())]
+    /// The hook took too long.
+    #[error("no response within {} ms", limit.as_millis())]
     Time {
-        /// How long it may take.
+        /// The time limit.
         limit: Duration,
     },
-    /// The hook did not stop talking.
-    #[error("the answer is longer than {limit} bytes")]
+    /// The response is too long.
+    #[error("the response is longer than {limit} bytes")]
     TooMuch {
-        /// How much it may say.
+        /// The size limit.
         limit: usize,
     },
-    /// The answer is not a reply.
-    #[error("the answer is not a reply: {what} in line {line}, column {column}")]
+    /// The response is invalid.
+    #[error("invalid response: {what} in line {line}, column {column}")]
     Nonsense {
-        /// What is wrong with it, without what it says.
+        /// What is wrong with it, without its content.
         what: &'static str,
-        /// The line, from 1 on.
+        /// The line, from 1.
         line: usize,
-        /// The column, from 1 on; 0 at the beginning of a line.
+        /// The column, from 1; 0 at the beginning of a line.
         column: usize,
     },
-    /// The endpoint answered with another status than 2xx.
-    #[error("the endpoint answered with status {status}; 200 and 204 are expected")]
+    /// The endpoint responded with a status other than 2xx.
+    #[error("the endpoint responded with status {status}; expected 200 or 204")]
     Status {
         /// The status.
         status: u16,
     },
     /// The endpoint cannot be reached, or the connection broke.
-    #[error("the endpoint cannot be asked: {what}")]
+    #[error("the endpoint cannot be reached: {what}")]
     Connection {
         /// What failed.
         what: &'static str,
-        /// The whole story, without the address.
+        /// The details, without the URL.
         source: reqwest::Error,
     },
     /// A hook in the application panicked.
     #[error("the hook panicked")]
     Panicked,
-    /// A hook in the application failed in its own way.
+    /// A hook in the application returned an error.
     #[error("the hook failed")]
     Own {
-        /// How.
+        /// The error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl HookError {
-    /// Wraps the error of an application's own hook. Its message is not logged, since it may hold anything.
+    /// Wraps the error of an application's own hook. Its message is not logged, since it may contain anything.
     pub fn own(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Own { source: source.into() }
     }

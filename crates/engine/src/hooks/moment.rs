@@ -1,31 +1,31 @@
-//! When a hook is asked.
+//! When hooks are called.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A point at which hooks are asked, by its name on the wire.
+/// A point at which hooks are called, with its name in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum HookMoment {
-    /// Parts are about to be cut. A hook may veto that or name parts to keep.
+    /// Parts are about to be cut. A hook may veto or name parts to keep.
     #[serde(rename = "before_prune")]
     BeforePrune,
     /// A conversation is about to be summarised. A hook may take notes, add context for the summary, or veto.
     #[serde(rename = "before_compaction")]
     BeforeCompaction,
-    /// The prompt for the summary was made. A hook may replace it, add context, or veto.
+    /// The prompt for the summary was composed. A hook may replace it, add context, or veto.
     #[serde(rename = "session.compacting")]
     SessionCompacting,
-    /// The compaction is over. Answers are ignored.
+    /// The compaction has ended. Responses are ignored.
     #[serde(rename = "after_compaction")]
     AfterCompaction,
-    /// A message is about to be added that makes the model go on. A hook may veto that.
+    /// A message is about to be added that makes the model continue. A hook may veto.
     #[serde(rename = "autocontinue")]
     Autocontinue,
 }
 
-/// A field of a reply.
+/// A field of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Context,
@@ -35,7 +35,7 @@ pub(super) enum Field {
 }
 
 impl HookMoment {
-    /// All of them, in the order in which they come.
+    /// All moments, in the order in which they occur.
     pub const ALL: [Self; 5] = [
         Self::BeforePrune,
         Self::BeforeCompaction,
@@ -44,7 +44,7 @@ impl HookMoment {
         Self::Autocontinue,
     ];
 
-    /// The name on the wire and in settings.
+    /// The name in JSON and in settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::BeforePrune => "before_prune",
@@ -55,7 +55,7 @@ impl HookMoment {
         }
     }
 
-    /// Whether a reply may use this field now.
+    /// Whether a response may use this field.
     pub(super) fn allows(self, field: Field) -> bool {
         match self {
             Self::BeforePrune => matches!(field, Field::Veto | Field::Keep),

@@ -1,17 +1,17 @@
-//! A hook that is a program: the call on its standard input, the reply on its standard output.
+//! A hook that is a program: the call on its standard input, the response on its standard output.
 //!
-//! Four things happen at once: the call is written, the output is read, the complaints are read, and the end is
-//! awaited. None of them waits for another, so a program may answer before it has read its input, or never read it,
-//! or close what it likes.
+//! Four things happen concurrently: the call is written, standard output and standard error are read, and the exit is
+//! awaited. None waits for another, so a program may respond before it has read its input, never read it, or close
+//! any of its streams.
 //!
-//! What holds about its end:
+//! About its end:
 //!
-//! * A program that ends in time has answered. What it wrote before is read; a process that it left behind with the
-//!   same output open is neither waited for nor killed.
-//! * Otherwise its whole process group is killed, by the command `kill`, since that needs no `unsafe`. If there is no
-//!   such command, the program itself is killed still, and processes that it started may live on. So may those that
+//! * A program that exits in time has responded. What it wrote before is read; a process that it left running with
+//!   the same output open is neither waited for nor killed.
+//! * Otherwise its whole process group is killed, with the command `kill`, because that needs no `unsafe`. Without
+//!   that command, only the program itself is killed, and processes that it started may survive, as may those that
 //!   have left the group.
-//! * The group is killed before its leader is reaped. Until then its number cannot belong to anybody else.
+//! * The group is killed before its leader is reaped. Until then its id cannot be reused.
 
 use std::io;
 use std::process::Stdio;
@@ -31,10 +31,10 @@ use super::{GRACE, Hook};
 /// Variables that every program gets.
 const ENVIRONMENT: [&str; 3] = ["PATH", "HOME", "LANG"];
 
-/// How much of the standard error is looked at.
+/// How much of standard error is read.
 const MAX_COMPLAINT: usize = 4096;
 
-/// How long the output of a program that has ended may stay open. What it wrote itself is there already.
+/// How long the output of a program that has exited may stay open. What it wrote itself is already there.
 const DRAIN: Duration = Duration::from_millis(50);
 
 /// A hook that is a program.
@@ -45,7 +45,7 @@ pub(super) struct HookProgram {
     pub(super) moments: Vec<HookMoment>,
     pub(super) time: Duration,
     pub(super) max_bytes: usize,
-    /// Further variables that it gets, if they are set.
+    /// More variables that it gets, if they are set.
     pub(super) env: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Hook for HookProgram {
         let mut input = serde_json::to_vec(call).map_err(HookError::own)?;
         input.push(b'\n');
         let mut child = self.start()?;
-        // Declared after the child, so it is dropped before: also if all this is dropped half-way.
+        // Declared after the child, so it is dropped before it, even if this future is dropped early.
         let mut group = Group { leader: child.id() };
         let answer = timeout(self.time, self.talk(&mut child, &input, &mut group)).await;
         drop(group);
@@ -76,7 +76,7 @@ impl Hook for HookProgram {
             Ok(Err(error)) => error,
             Err(_) => HookError::Time { limit: self.time },
         };
-        // It is dead or about to be, so this is short; it only keeps the dead from piling up.
+        // It is dead or about to die, so this is short; it only avoids zombies.
         _ = timeout(GRACE / 2, child.kill()).await;
         Err(failure)
     }
@@ -94,7 +94,7 @@ impl HookProgram {
         command.spawn().map_err(|source| HookError::Start { program: self.program.clone(), source })
     }
 
-    /// What the program wrote, if it ended well.
+    /// Runs the exchange and returns the output if the program exited successfully.
     async fn talk(&self, child: &mut Child, input: &[u8], group: &mut Group) -> Result<Vec<u8>, HookError> {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (mut output, mut complaint) = (Vec::new(), Vec::new());
@@ -126,7 +126,7 @@ impl HookProgram {
         if status.success() { Ok(output) } else { Err(HookError::Exit { status }) }
     }
 
-    /// Complaints are the program's own and may hold anything, so only who looks closely sees the beginning.
+    /// Standard error may contain anything, so only its beginning is logged, at debug level.
     fn note(&self, complaint: &[u8]) {
         if !complaint.is_empty() {
             let text = String::from_utf8_lossy(complaint);
@@ -142,14 +142,14 @@ impl HookProgram {
     }
 }
 
-/// What happens to more than there is room for.
+/// What happens to output beyond the limit.
 #[derive(Clone, Copy)]
 enum Excess {
     Fails,
     IsDropped,
 }
 
-/// Writes the call and closes. A program that does not care to read it is no error.
+/// Writes the call and closes the pipe. A program that does not read it is not an error.
 async fn write(stdin: Option<ChildStdin>, input: &[u8]) -> Result<(), HookError> {
     if let Some(mut stdin) = stdin {
         _ = stdin.write_all(input).await;
@@ -157,7 +157,7 @@ async fn write(stdin: Option<ChildStdin>, input: &[u8]) -> Result<(), HookError>
     Ok(())
 }
 
-/// Reads to the end. What was read is in `into`, also if this is dropped before.
+/// Reads to the end. What was read is in `into` even if this is dropped before.
 async fn read(
     from: Option<impl AsyncRead + Unpin>,
     into: &mut Vec<u8>,

@@ -1,8 +1,8 @@
-//! What a hook says.
+//! What a hook returns.
 //!
-//! A reply comes from outside and ends up in prompts and logs, so it is read strictly and bounded in every
-//! direction. What tells somebody something (a context, the reason of a veto) is cut to its limit. What is only right
-//! as a whole (a prompt, an id) is left off if it is longer: half an instruction is another instruction.
+//! A response comes from outside and ends up in prompts and logs, so it is parsed strictly and limited in every
+//! respect. Texts that inform (a context, the reason of a veto) are cut at their limit. Texts that must be complete
+//! (a prompt, an id) are dropped if they are too long: half an instruction is a different instruction.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
@@ -10,51 +10,51 @@ use serde_json::error::Category;
 use super::error::HookError;
 use super::moment::{Field, HookMoment};
 
-/// How many context texts a round of hooks may add.
+/// The most context texts of a round of hooks.
 pub const MAX_CONTEXTS: usize = 16;
 
-/// How long a context text may be, in characters.
+/// The longest context text, in characters.
 pub const MAX_CONTEXT: usize = 8_000;
 
-/// How long all context texts of a round may be together, in characters.
+/// The longest total of all context texts of a round, in characters.
 pub const MAX_CONTEXTS_TOTAL: usize = 32_000;
 
-/// How long a prompt may be, in characters.
+/// The longest prompt, in characters.
 pub const MAX_PROMPT: usize = 32_000;
 
-/// How long the reason of a veto may be, in characters.
+/// The longest reason of a veto, in characters.
 pub const MAX_VETO: usize = 500;
 
-/// How many parts a round of hooks may name to keep.
+/// The most parts that a round of hooks may keep.
 pub const MAX_KEEP: usize = 1_000;
 
-/// How long the id of a part may be, in characters.
+/// The longest id of a part, in characters.
 pub const MAX_ID: usize = 256;
 
-/// What a hook says; by default nothing.
+/// What a hook returns; empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct HookResponse {
-    /// Texts that the summary should know about.
+    /// Context for the summary.
     #[serde(deserialize_with = "or_default")]
     pub context: Vec<String>,
-    /// The prompt to use instead.
+    /// A prompt to use instead.
     pub prompt: Option<String>,
-    /// Why it should not be done. An empty reason is no veto.
+    /// Why the action should not happen. An empty reason is no veto.
     pub veto: Option<String>,
-    /// Ids of parts that should not be cut.
+    /// Ids of parts that must not be cut.
     #[serde(deserialize_with = "or_default")]
     pub keep: Vec<String>,
 }
 
 impl HookResponse {
-    /// Whether it says nothing at all.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self == &Self::default()
     }
 
-    /// Replaces every text by what `f` makes of it: the way to redact what is going to be put into a prompt or a
-    /// log. Ids in `keep` stay as they are; they are compared, and never shown to a model.
+    /// Maps every text with `f`, for example to redact it before it goes into a prompt or a log. Ids in `keep` stay
+    /// as they are; they are compared, and never shown to a model.
     ///
     /// ```
     /// use secateur_engine::hooks::HookResponse;
@@ -72,29 +72,29 @@ impl HookResponse {
         }
     }
 
-    /// Reads what a program or an endpoint answered. White space alone means that it has nothing to say. Where
-    /// answers are ignored, anything may be answered.
+    /// Parses the response of a program or an endpoint. White space alone is an empty response. At a moment where
+    /// responses are ignored, anything is accepted.
     pub(super) fn read(answer: &[u8], moment: HookMoment) -> Result<Self, HookError> {
         let start = answer.trim_ascii_start();
         if start.is_empty() || moment == HookMoment::AfterCompaction {
             return Ok(Self::default());
         }
-        // Derived readers also take a list for a struct.
+        // Derived deserialisers also accept a list for a struct.
         if !start.starts_with(b"{") {
             return Err(HookError::Nonsense { what: "no JSON object", line: 1, column: 1 });
         }
         serde_json::from_slice(answer).map_err(|error| {
             let what = match error.classify() {
-                Category::Data => "a field of another kind than expected",
-                Category::Eof => "the end comes too early",
-                Category::Syntax | Category::Io => "no valid JSON",
+                Category::Data => "a field of the wrong type",
+                Category::Eof => "unexpected end",
+                Category::Syntax | Category::Io => "invalid JSON",
             };
             HookError::Nonsense { what, line: error.line(), column: error.column() }
         })
     }
 
-    /// Adds what a later hook said, as far as `moment` and the limits allow. Says how many of its texts and ids were
-    /// cut or left off.
+    /// Merges the response of a later hook, as far as `moment` and the limits allow. Returns how many of its texts
+    /// and ids were cut or dropped.
     pub(super) fn merge(&mut self, said: Self, moment: HookMoment) -> usize {
         let given = said.count();
         let mut whole = 0;
@@ -131,17 +131,17 @@ impl HookResponse {
         given - whole
     }
 
-    /// How many texts and ids there are.
+    /// The number of texts and ids.
     fn count(&self) -> usize {
         let single = usize::from(self.prompt.is_some()) + usize::from(self.veto.is_some());
         self.context.len() + single + self.keep.len()
     }
 }
 
-/// A text without control characters other than line breaks and tabs, cut to its limit.
+/// A text without control characters other than line breaks and tabs, cut at its limit.
 struct Clean {
     text: String,
-    /// Whether it was short enough.
+    /// Whether it was within the limit.
     whole: bool,
 }
 
@@ -158,7 +158,7 @@ impl Clean {
     }
 }
 
-/// Reads `null` as nothing, as the fields with an `Option` do.
+/// Reads `null` as empty, as the fields with an `Option` do.
 fn or_default<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }

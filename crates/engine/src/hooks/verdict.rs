@@ -1,44 +1,44 @@
-//! What came of asking all hooks.
+//! The result of calling all hooks.
 
 use serde::Serialize;
 
 use super::moment::HookMoment;
 use super::response::HookResponse;
 
-/// What came of asking all hooks at one moment.
+/// The result of calling all hooks at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HooksVerdict {
-    /// What they said, together. Still untrusted.
+    /// Their merged responses. Still not trusted.
     pub response: HookResponse,
-    /// Who was asked, in order, and what each did: for events.
+    /// The hooks that were called, in order, with the result of each: for events.
     pub asked: Vec<HookRecord>,
 }
 
-/// What one hook did.
+/// The result of one hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HookRecord {
     /// Its name.
     pub hook: String,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
-    /// What came of it.
+    /// What happened.
     #[serde(flatten)]
     pub outcome: HookOutcome,
 }
 
-/// What came of asking one hook. It holds nothing that the hook said.
+/// What happened when a hook was called. It contains nothing from its response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum HookOutcome {
-    /// It had nothing to say.
+    /// It returned nothing.
     Silent,
-    /// It said something.
+    /// It returned something.
     Answered {
-        /// How many of its texts and ids were cut or left off, because they were too long or too many, or have no
-        /// place at this moment.
+        /// How many of its texts and ids were cut or dropped because they were too long, too many, or not allowed at
+        /// this moment.
         curtailed: usize,
     },
-    /// It was against it.
+    /// It vetoed.
     Vetoed,
     /// It was skipped.
     Failed {
@@ -48,12 +48,12 @@ pub enum HookOutcome {
 }
 
 impl HooksVerdict {
-    /// The hook that was against it, if one was.
+    /// The hook that vetoed, if any.
     pub fn vetoed_by(&self) -> Option<&str> {
         self.asked.iter().find(|asked| asked.outcome == HookOutcome::Vetoed).map(|asked| asked.hook.as_str())
     }
 
-    /// Takes in what one hook said.
+    /// Adds the response of one hook.
     pub(super) fn take_in(&mut self, said: HookResponse, moment: HookMoment) -> HookOutcome {
         if said.is_empty() {
             return HookOutcome::Silent;

@@ -1,4 +1,4 @@
-//! What was done: files, commands, errors, and everything else that a tool was used for.
+//! What was done: files, commands, errors, and other uses of tools.
 
 use secateur::LineRange;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub(super) struct FileActivity {
     pub(super) path: String,
     pub(super) reads: u32,
     pub(super) changes: u32,
-    /// The lines that were read last, if they were not all.
+    /// The lines that were read last, if not all.
     pub(super) lines: Option<(u32, u32)>,
 }
 
@@ -24,9 +24,9 @@ impl FileActivity {
     /// The longest path that is kept whole.
     pub(super) const LONGEST: usize = 240;
 
-    /// Lines as they are kept.
+    /// A line range as it is kept.
     pub(super) fn range(lines: LineRange) -> Option<(u32, u32)> {
-        // The last lines of a file are counted back from its end, of which nobody knows the number.
+        // The last lines of a file are counted from its end, whose number is unknown.
         let is_known = lines != LineRange::ALL && lines.first < LineRange::END / 2;
         is_known.then_some((lines.first, lines.last))
     }
@@ -65,7 +65,7 @@ pub(super) struct CommandActivity {
     pub(super) key: u64,
     pub(super) text: String,
     pub(super) runs: u32,
-    /// How it ended the last time that anything tells about.
+    /// The last known status.
     pub(super) outcome: CallStatus,
 }
 
@@ -73,14 +73,14 @@ impl CommandActivity {
     /// The longest command that is kept whole.
     pub(super) const LONGEST: usize = 240;
 
-    /// A command without the step into a folder before it.
+    /// A command without a leading `cd`.
     fn stepped(command: &str) -> &str {
         let step = command.strip_prefix("cd ").and_then(|steps| steps.split_once("&&"));
         step.filter(|(folder, _)| !folder.contains([';', '|'])).map_or(command, |(_, rest)| rest).trim()
     }
 
-    /// A command in one line, and as short as is useful: nearly all are run in the folder of the project, so an absolute
-    /// path to it is left out, and of a script the first line is shown.
+    /// A command in one short line: most run in the project's folder, so an absolute path to it is left out, and of a
+    /// script the first line is shown.
     pub(super) fn shown(command: &str) -> String {
         let first = command.lines().next().unwrap_or_default();
         let is_far = first.starts_with("cd /") || first.starts_with("cd \"/") || first.starts_with("cd ~");
@@ -91,9 +91,9 @@ impl CommandActivity {
         }
     }
 
-    /// What makes a command the same as another: not where it was run, nor how much of its output was shown. Of a script
-    /// only its first line counts, since none is run twice to the letter. Also whether another program than the
-    /// command itself ended last.
+    /// What identifies a command: neither where it ran nor how much of its output was shown. Of a script only the
+    /// first line counts, since scripts are rarely repeated exactly. Also returns whether a pipe hides the command's
+    /// exit code.
     pub(super) fn essence(command: &str) -> (&str, bool) {
         let mut rest = Self::stepped(command.lines().next().unwrap_or_default());
         let mut is_masked = false;
@@ -141,55 +141,55 @@ impl LedgerEntry for CommandActivity {
     }
 }
 
-/// What failed.
+/// What was attempted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Action {
+pub(super) enum ToolAction {
     /// Running a command.
     #[default]
     Run,
     /// Changing a file.
     Change,
-    /// LedgerBuilder a file.
+    /// Reading a file.
     Read,
     /// Using another tool.
-    UseCount,
+    Use,
 }
 
-impl Action {
-    /// The key of an error: a change of a file that failed is not made good by reading it.
+impl ToolAction {
+    /// The key of an error: reading a file does not resolve a failed change of it.
     pub(super) fn key(self, subject: u64) -> u64 {
         let name = match self {
             Self::Run => "run",
             Self::Change => "change",
             Self::Read => "read",
-            Self::UseCount => "use",
+            Self::Use => "use",
         };
         salted(subject, name)
     }
 }
 
-/// An error that nothing has made good yet.
+/// An error that was not resolved yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct OpenError {
-    /// What would have to succeed, as a [`Action::key`].
+    /// The key of what must succeed, a [`ToolAction::key`].
     pub(super) key: u64,
-    pub(super) deed: Action,
+    pub(super) deed: ToolAction,
     /// The command, path or tool.
     pub(super) subject: String,
     pub(super) outcome: CallStatus,
-    /// The telling lines of the answer.
+    /// The most informative lines of the result.
     pub(super) text: String,
 }
 
 impl OpenError {
-    /// The longest excerpt: eight lines of common length.
+    /// The longest text: eight lines of usual length.
     pub(super) const LONGEST: usize = 800;
 }
 
 impl LedgerEntry for OpenError {
-    /// Somebody with more open errors than this has one that matters and many that follow from it.
+    /// Of more open errors than this, one usually matters and the others follow from it.
     const MOST: usize = 8;
     const WEIGHT: usize = 6_000;
 
@@ -207,7 +207,7 @@ impl LedgerEntry for OpenError {
 
     /// A file that could not be read was mostly looked for in the wrong place.
     fn worth(&self) -> u32 {
-        u32::from(self.deed != Action::Read)
+        u32::from(self.deed != ToolAction::Read)
     }
 }
 
@@ -246,7 +246,7 @@ impl LedgerEntry for UseCount {
     }
 }
 
-/// A tool that has worked, so that an earlier error of it counts as made good.
+/// A tool that has succeeded, which resolves its earlier errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct ProvenTool(pub(super) u64);

@@ -1,29 +1,29 @@
-//! A list of what happened that stays small: the same thing is kept once, the newest last, old things give way.
+//! A list that stays small: equal entries are kept once, the newest last, and old ones are dropped.
 //!
-//! Everything that a ledger counts lives in such a list, so that no conversation, however long or hostile, makes it
-//! larger than its bounds. A list is put in order when it has twice as many entries as it may keep, not with each
-//! new one: that keeps the cost of an entry constant.
+//! Everything in a ledger is in such a list, so that no conversation, however long or hostile, exceeds its limits. A
+//! list is trimmed when it has twice as many entries as it may keep, not with each new one: that keeps the cost of an
+//! entry constant.
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-/// What one entry takes as JSON besides its texts, at most.
+/// The most bytes of JSON that an entry takes in addition to its texts.
 pub(super) const OVERHEAD: usize = 112;
 
-/// Something that is kept in such a list.
+/// An entry of such a list.
 pub(super) trait LedgerEntry: Sized {
-    /// How many are kept.
+    /// The most entries.
     const MOST: usize;
-    /// What all of them may weigh together, [`OVERHEAD`] included.
+    /// The largest total weight, including [`OVERHEAD`].
     const WEIGHT: usize;
-    /// Entries with the same key are one; without a key, each is its own.
+    /// Entries with the same key are one; without a key, each is distinct.
     fn key(&self) -> Option<u64>;
-    /// What its texts weigh.
+    /// The weight of its texts.
     fn weight(&self) -> usize;
-    /// Takes in a later entry of the same key.
+    /// Merges a later entry with the same key.
     fn absorb(&mut self, later: Self);
-    /// Entries worth less give way before older ones.
+    /// Entries of lower worth are dropped before older ones.
     fn worth(&self) -> u32 {
         0
     }
@@ -34,7 +34,7 @@ pub(super) trait LedgerEntry: Sized {
 #[serde(default)]
 pub(super) struct BoundedList<T> {
     entries: Vec<T>,
-    /// How many gave way. One that came back and gave way again counts twice.
+    /// How many were dropped. An entry that returned and was dropped again counts twice.
     dropped: u64,
 }
 
@@ -50,23 +50,23 @@ impl<T> BoundedList<T> {
         self.entries.iter()
     }
 
-    /// The same list with every entry changed.
+    /// Changes every entry.
     pub(super) fn map(mut self, change: impl FnMut(T) -> T) -> Self {
         self.entries = self.entries.into_iter().map(change).collect();
         self
     }
 
-    /// How many gave way.
+    /// How many were dropped.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Whether nothing was ever noted.
+    /// Whether nothing was ever added.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.dropped == 0
     }
 
-    /// A list in a known state, whatever its bounds.
+    /// A list in a known state, whatever its limits.
     #[cfg(test)]
     pub(super) fn made_of(entries: Vec<T>, dropped: u64) -> Self {
         Self { entries, dropped }
@@ -74,7 +74,7 @@ impl<T> BoundedList<T> {
 }
 
 impl<T: LedgerEntry> BoundedList<T> {
-    /// Notes an entry as the newest.
+    /// Adds an entry as the newest.
     pub(super) fn note(&mut self, entry: T) {
         let place = entry.key().and_then(|key| self.entries.iter().rposition(|old| old.key() == Some(key)));
         let entry = match place {
@@ -91,12 +91,12 @@ impl<T: LedgerEntry> BoundedList<T> {
         }
     }
 
-    /// Forgets the entry with this key.
+    /// Removes the entry with this key.
     pub(super) fn remove(&mut self, key: u64) {
         self.entries.retain(|entry| entry.key() != Some(key));
     }
 
-    /// Notes all entries of a later list.
+    /// Adds all entries of a later list.
     pub(super) fn follow(&mut self, later: Self) {
         self.dropped = self.dropped.saturating_add(later.dropped);
         for entry in later.entries {
@@ -105,7 +105,7 @@ impl<T: LedgerEntry> BoundedList<T> {
         self.settle();
     }
 
-    /// Brings the list within its bounds. The least worth go first, of these the oldest.
+    /// Trims the list to its limits. Entries of lowest worth are dropped first, of these the oldest.
     pub(super) fn settle(&mut self) {
         let weights: Vec<usize> = self.entries.iter().map(|entry| entry.weight() + OVERHEAD).collect();
         let (mut count, mut total) = (self.entries.len(), weights.iter().sum::<usize>());
@@ -134,7 +134,8 @@ impl<T: LedgerEntry> BoundedList<T> {
     }
 }
 
-/// The key of a text. It is kept with the ledger, so it must be the same on every machine and in every version: FNV-1a.
+/// The key of a text. It is stored with the ledger, so it must be the same on every machine and in every version:
+/// FNV-1a.
 pub(super) fn key(text: &str) -> u64 {
     salted(0xcbf2_9ce4_8422_2325, text)
 }

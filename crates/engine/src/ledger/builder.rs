@@ -1,8 +1,8 @@
-//! The pass over a transcript that fills a ledger.
+//! Fills a ledger from a transcript.
 //!
-//! Files, commands and errors are told from results, since a call that was not answered has done nothing that
-//! anybody knows of. Lists of things to do, pages and sub-agents are told from the inputs of calls. The outline says
-//! which parts are worth looking at; of the others nothing is decoded.
+//! Files, commands and errors are taken from results, since a call without a result has no known effect. Todo lists,
+//! pages and sub-agents are taken from the inputs of calls. The outline tells which parts are relevant; the others
+//! are not decoded.
 
 mod results;
 
@@ -22,23 +22,23 @@ use super::text_ends::TextEnds;
 use super::todo_list::TodoList;
 use super::user_words::{self, UserWords};
 
-/// How much of each end of a result is looked at.
+/// How many bytes of each end of a result are read.
 const RESULT: usize = 2_000;
-/// How much of each end of what somebody said is looked at. People paste logs, models write reports.
+/// How many bytes of each end of a message are read. People paste logs, models write reports.
 const SPEECH: usize = 16_000;
-/// The largest input that is taken apart. Inputs that are larger hold files, not plans.
+/// The largest input that is parsed. Larger inputs contain files, not plans.
 const INPUT: usize = 64 * 1024;
-/// The longest last words that are kept whole.
+/// The longest last words of the model that are kept whole.
 const LAST_WORDS: usize = 2_400;
 
-/// One pass: where from, where to, and what makes texts harmless.
+/// One pass over a transcript.
 pub(super) struct LedgerBuilder<'a, 'b> {
     transcript: &'a Transcript<'b>,
     redact: &'a dyn Fn(&str) -> String,
     ledger: &'a mut Ledger,
-    /// Calls that ask the user, or after a command that was still running, by the number of their id.
+    /// Calls that ask the user, or for the status of a running command, by the number of their id.
     asking: HashMap<Name, PartIx>,
-    /// The parts that answered for commands that were still running, by the name that the tool gave them.
+    /// The results of commands that were still running, by the name that the tool gave them.
     running: HashMap<String, PartIx>,
 }
 
@@ -83,7 +83,7 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
         let outline = &self.transcript.outline;
         let mut said = String::new();
         for part in self.texts(message) {
-            // Claude Code's own log calls a typed command injected; it was typed all the same.
+            // Claude Code's own log marks typed commands as injected.
             let may_be_typed = self.transcript.format == Format::ClaudeCode;
             if outline.is_injected(part) && !may_be_typed {
                 continue;
@@ -137,7 +137,7 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
         cut(&one_line(&(self.redact)(&one_line(text))), most)
     }
 
-    /// The input of a call as a value; nothing if it is too large, or no object.
+    /// The input of a call as a value; none if it is too large, or not an object.
     fn input(&self, part: PartIx) -> Option<Value> {
         let raw = self.transcript.content(part)?.trim();
         let text = if raw.starts_with('"') { decode(raw) } else { Cow::Borrowed(raw) };

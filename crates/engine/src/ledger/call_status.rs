@@ -1,8 +1,8 @@
-//! How a tool call ended, told from its result.
+//! How a tool call ended, judged by its result.
 //!
-//! Some formats say that a result is an error; two of the four wires have no word for it. Exit codes stand in the text
-//! in every format, in the first lines or in the last one, depending on the agent. What looks like an exit code in
-//! the middle of an output was printed by somebody else and means nothing here.
+//! Some formats mark a result as an error; two of the four wires cannot. In every format, exit codes are in the text,
+//! in the first lines or in the last one, depending on the agent. What looks like an exit code in the middle of an
+//! output was printed by another program and is ignored.
 
 use std::sync::LazyLock;
 
@@ -17,10 +17,10 @@ use super::text_ends::TextEnds;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CallStatus {
-    /// Nothing tells.
+    /// Unknown.
     #[default]
     Unknown,
-    /// Without an error that could be seen.
+    /// Without a visible error.
     Fine,
     /// With an error.
     Failed,
@@ -34,7 +34,7 @@ impl CallStatus {
         matches!(self, Self::Failed) || matches!(self, Self::Exit(code) if code != 0)
     }
 
-    /// How a result ended, as far as can be told. A result whose text is gone tells only what its format says.
+    /// The status of a result. A result whose text was cut has only what its format says.
     pub(super) fn of(outline: &Outline, part: PartIx, ends: &TextEnds<'_>) -> Self {
         let is_shell = outline.class(part) == ToolClass::Shell;
         let failed = outline.is_failure(part);
@@ -48,8 +48,8 @@ impl CallStatus {
     }
 }
 
-/// How agents begin the answer of a tool that could not do its work. They are believed only in short answers: a file
-/// or a page may begin with anything.
+/// How agents begin the result of a tool that failed. Only believed in short results: a file or a page may begin with
+/// anything.
 const COMPLAINTS: [&str; 17] = [
     "<tool_use_error>",
     "error:",
@@ -81,19 +81,19 @@ fn says_error(ends: &TextEnds<'_>) -> bool {
             .any(|mark| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark)))
 }
 
-/// A result that tells that nothing was tried.
+/// Whether a result says that nothing was tried.
 pub(super) fn was_skipped(ends: &TextEnds<'_>) -> bool {
     ends.head.trim_start().starts_with("Skipped due to queued user message")
 }
 
-/// Whether an answer says that there is no such file.
+/// Whether a result says that a file does not exist.
 pub(super) fn is_absent(ends: &TextEnds<'_>) -> bool {
     const WORDS: [&str; 5] = ["does not exist", "not found", "no such file", "enoent", "cannot find"];
     let start = header(&ends.head).to_ascii_lowercase();
     WORDS.iter().any(|words| start.contains(words))
 }
 
-/// The name by which a tool speaks of a command that it left running.
+/// The name that a tool gives to a command that it left running.
 pub(super) fn running(ends: &TextEnds<'_>) -> Option<String> {
     const MARKS: [&str; 3] = [
         "Process running with session ID ",
@@ -125,13 +125,13 @@ static IN_LAST_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static IN_JSON: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#""(?:exit_code|exitCode)"\s*:\s*(-?[0-9]{1,10})"#).ok());
 
-/// The exit code that an answer of a shell tells.
+/// The exit code in the result of a shell.
 fn exit_code(ends: &TextEnds<'_>) -> Option<i64> {
     let code = |regex: &LazyLock<Option<Regex>>, text: &str| -> Option<i64> {
         regex.as_ref()?.captures(text)?.get(1)?.as_str().parse().ok()
     };
     let end = ends.end().trim_end();
-    // An answer wrapped in JSON tells it behind the output.
+    // A result wrapped in JSON has it after the output.
     if ends.head.starts_with('{') && end.ends_with('}') {
         let at = end.rfind("\"metadata\"").or_else(|| end.rfind("\"exit"));
         if let Some(found) = at.and_then(|at| code(&IN_JSON, end.get(at..)?)) {
@@ -142,7 +142,7 @@ fn exit_code(ends: &TextEnds<'_>) -> Option<i64> {
     code(&IN_HEAD, header(&ends.head)).or_else(last)
 }
 
-/// The lines before the output proper: a few that some agents put there, or at least the first one.
+/// The lines before the output itself: a few that some agents write, or at least the first one.
 fn header(text: &str) -> &str {
     const HEADER: usize = 400;
     let start = text.get(..text.floor_char_boundary(HEADER)).unwrap_or_default();
@@ -150,18 +150,19 @@ fn header(text: &str) -> &str {
     start.get(..end).unwrap_or_default()
 }
 
-/// Where the line stands that ends such a header.
+/// Where the line is that ends such a header.
 fn output_start(text: &str) -> Option<usize> {
     text.find("\nOutput:")
         .filter(|_| ["Chunk ID", "Exit code", "Wall time"].iter().any(|mark| text.starts_with(mark)))
 }
 
-/// How many lines of an error are kept from its beginning, from its end, and of those between that sound like one.
+/// How many lines of an error are kept: from its beginning, from its end, and of those in between that look like
+/// errors.
 const LINES: (usize, usize, usize) = (2, 3, 3);
-/// How long a line of an error may be. Compilers and tests keep theirs shorter.
+/// The longest line of an error. Compilers and tests keep theirs shorter.
 const LONGEST_LINE: usize = 160;
 
-/// The lines of a failed answer that tell most: the first, the last, and between them those that sound like errors.
+/// The most informative lines of a failed result: the first, the last, and in between those that look like errors.
 pub(super) fn error_lines(ends: &TextEnds<'_>, redact: &dyn Fn(&str) -> String) -> String {
     let head = ends.head.as_ref();
     let head = output_start(head).and_then(|at| head.get(at + "\nOutput:".len()..)).unwrap_or(head);
@@ -192,14 +193,14 @@ pub(super) fn error_lines(ends: &TextEnds<'_>, redact: &dyn Fn(&str) -> String) 
     kept
 }
 
-/// A line that only tells the exit code, which is kept as a number.
+/// A line with nothing but the exit code, which is kept as a number.
 fn exit_line(line: &str) -> Option<()> {
     let is_there =
         |regex: &LazyLock<Option<Regex>>| regex.as_ref().is_some_and(|regex| regex.is_match(line.trim()));
     (is_there(&IN_HEAD) || is_there(&IN_LAST_LINE)).then_some(())
 }
 
-/// Whether a text tells of errors, as far as it was looked at.
+/// Whether a text mentions errors, as far as it was read.
 pub(super) fn sounds_bad(ends: &TextEnds<'_>) -> bool {
     ends.head.lines().chain(ends.end().lines()).any(is_bad)
 }

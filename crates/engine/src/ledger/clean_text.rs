@@ -1,14 +1,14 @@
-//! Foreign text, made harmless and short enough to keep.
+//! Text from outside, made harmless and short enough to keep.
 //!
-//! What a ledger keeps is later shown to a model beside headings of our own, and stored as JSON. So text is cleaned
-//! once, when it comes in: no colours of terminals, no control characters, no line ends but `\n`, nothing invisible
-//! that would let one text pass for another. Lengths are [weights](weight), the bytes that a text takes as JSON, so
-//! that bounds on what is kept are bounds on what is stored.
+//! What a ledger keeps is later shown to a model beside our own headings, and stored as JSON. So text is cleaned
+//! once, on arrival: no terminal colours, no control characters, no line ends but `\n`, nothing invisible that could
+//! make one text look like another. Lengths are [weights](weight), the bytes that a text takes as JSON, so that
+//! limits apply to what is stored.
 
-/// What stands where something was left out.
+/// What marks an omission.
 pub(super) const GAP: &str = "…";
 
-/// The text without what is not meant to be read, with `\n` for every end of a line.
+/// The visible text, with `\n` for every line end.
 pub(super) fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -29,7 +29,7 @@ pub(super) fn clean(text: &str) -> String {
     cleaned
 }
 
-/// Passes over what follows the escape character of a terminal: a sequence with parameters, a title, or one letter.
+/// Skips a terminal escape sequence: one with parameters, a title, or one letter.
 fn pass_escape(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match letters.next() {
         Some('[') => {
@@ -44,19 +44,19 @@ fn pass_escape(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// Characters that change how others look, or that carry text which nobody sees.
+/// Characters that change how others look, or that carry invisible text.
 fn is_invisible(letter: char) -> bool {
     let marks = matches!(letter, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}');
     let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
     marks || turns || matches!(letter, '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text in one line: every run of white space is one blank.
+/// The text on one line: every run of white space becomes one space.
 pub(super) fn one_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The bytes that a clean text takes as JSON, its quotes aside.
+/// The bytes that a clean text takes as JSON, without its quotes.
 pub(super) fn weight(text: &str) -> usize {
     text.bytes().map(byte_weight).sum()
 }
@@ -98,7 +98,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     if kept.len() + GAP.len() > most { String::new() } else { format!("{kept}{GAP}") }
 }
 
-/// A text cut to this weight: its end. That is where the name of a file stands.
+/// A text cut to this weight: its end, where a path has the name of the file.
 pub(super) fn cut_front(text: &str, most: usize) -> String {
     if weight(text) <= most {
         return text.to_owned();
@@ -107,10 +107,10 @@ pub(super) fn cut_front(text: &str, most: usize) -> String {
     if kept.len() + GAP.len() > most { String::new() } else { format!("{GAP}{kept}") }
 }
 
-/// A text cut to this weight in its middle. People put what they want at the beginning or at the end of what they
+/// A text cut to this weight in its middle. People put their request at the beginning or at the end of what they
 /// paste.
 pub(super) fn cut_middle(text: &str, most: usize) -> String {
-    /// Room for the note on what is missing.
+    /// Space for the note about the gap.
     const NOTE: usize = 64;
     if weight(text) <= most {
         return text.to_owned();

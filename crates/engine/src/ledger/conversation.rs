@@ -1,4 +1,4 @@
-//! Small conversations, made for tests, in the dialects of two wires.
+//! Small conversations for tests, on two wires.
 
 use secateur::Measures;
 use secateur_formats::{Format, Wire, read_as};
@@ -13,7 +13,7 @@ pub(super) enum ScriptStep {
     User(String),
     /// The model speaks.
     Model(String),
-    /// A tool is called with this input and answers so; true if it says that it failed.
+    /// A tool is called with this input and returns this result; true if it failed.
     Tool(&'static str, Value, String, bool),
 }
 
@@ -33,7 +33,7 @@ pub(super) fn failing(name: &'static str, input: Value, answer: &str) -> ScriptS
     ScriptStep::Tool(name, input, answer.to_owned(), true)
 }
 
-/// A request to Anthropic that holds this conversation.
+/// An Anthropic request with this conversation.
 pub(super) fn anthropic(steps: &[ScriptStep]) -> String {
     let messages: Vec<Value> = steps
         .iter()
@@ -58,7 +58,7 @@ pub(super) fn anthropic(steps: &[ScriptStep]) -> String {
     json!({"model": "a-model", "max_tokens": 100, "messages": messages}).to_string()
 }
 
-/// A chat request that holds this conversation.
+/// A Chat Completions request with this conversation.
 pub(super) fn chat(steps: &[ScriptStep]) -> String {
     let messages: Vec<Value> = steps
         .iter()
@@ -86,7 +86,7 @@ pub(super) fn ledger_of(body: &str, wire: Wire) -> Ledger {
     Ledger::of(&transcript, &|text| text.to_owned())
 }
 
-/// The ledger of a conversation, in Anthropic's dialect.
+/// The ledger of a conversation, on Anthropic's wire.
 pub(super) fn ledger(steps: &[ScriptStep]) -> Ledger {
     ledger_of(&anthropic(steps), Wire::Anthropic)
 }

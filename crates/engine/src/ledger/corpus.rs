@@ -1,5 +1,4 @@
-//! Ledgers of real logs, where somebody has some: `SECATEUR_CORPUS` names a folder. Nothing of them is printed but
-//! counts.
+//! Ledgers of real logs, if available: `SECATEUR_CORPUS` names a folder. Only counts are printed.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! Names that must be repeated exactly: commits, ids, tickets, addresses, ports, paths.
+//! Names that must be repeated exactly: commits, ids, tickets, URLs, ports, paths.
 //!
-//! A model that summarises gets these wrong first: a digit changes, a hash is shortened. They are found by their
-//! shape, in what people and the model said and in commands. The words of people count most.
+//! Summarisers get these wrong first: a digit changes, a hash is shortened. They are found by their shape, in
+//! messages of the user and the model and in commands. The user's words count most.
 
 use std::sync::LazyLock;
 
@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 use super::bounded_list::{LedgerEntry, key};
 use super::clean_text::weight;
 
-/// A name that must not change by a letter.
+/// A name that must be repeated exactly.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Identifier {
     pub(super) text: String,
-    /// How often it was mentioned, weighed by who did.
+    /// How often it was mentioned, weighted by speaker.
     pub(super) mentions: u32,
 }
 
 impl Identifier {
-    /// How many are shown: enough for the few that a piece of work turns on.
+    /// How many are shown: enough for the few that matter in a piece of work.
     pub(super) const SHOWN: usize = 24;
     /// The longest that is kept. A cut identifier would be worse than none.
     const LONGEST: usize = 200;
 }
 
 impl LedgerEntry for Identifier {
-    /// More than are shown, so that one that is mentioned again has not been forgotten meanwhile.
+    /// More than are shown, so that a name is still known when it is mentioned again.
     const MOST: usize = 40;
     const WEIGHT: usize = 4_000;
 
@@ -49,17 +49,16 @@ impl LedgerEntry for Identifier {
     }
 }
 
-/// Whose words a name was found in.
+/// Who mentioned a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
-    /// A person, who means what is named.
+    /// The user, who means what is named.
     User,
     /// The model, or a command that it ran.
     Model,
 }
 
-/// All shapes in one expression. Only its borders are looked for, and only between ASCII letters: that is what makes it
-/// fast on any text.
+/// All shapes in one expression. It uses only ASCII word boundaries, which makes it fast on any text.
 static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     const NAMES: &str = r"[A-Za-z0-9_.@+-]+";
     let shapes = [
@@ -90,7 +89,7 @@ pub(super) fn find(whole: &str, speaker: Speaker) -> impl Iterator<Item = Identi
             Speaker::User => 3,
             Speaker::Model => 1,
         };
-        // What follows a name without a blank is the rest of a relative path.
+        // A path without white space before it is the rest of a relative path.
         let before = whole.get(..found.start()).and_then(|before| before.chars().next_back());
         let is_rest = found.as_str().starts_with('/') && before.is_some_and(|letter| !is_edge(letter));
         let is_kept = text.len() <= Identifier::LONGEST && !is_rest && is_telling(text, speaker);
@@ -98,26 +97,26 @@ pub(super) fn find(whole: &str, speaker: Speaker) -> impl Iterator<Item = Identi
     })
 }
 
-/// What may stand right before an absolute path.
+/// What may precede an absolute path.
 fn is_edge(letter: char) -> bool {
     letter.is_whitespace() || "\"'`([{<=:,;|".contains(letter)
 }
 
-/// Whether something that has the shape of a name is one.
+/// Whether something with the shape of a name is one.
 fn is_telling(text: &str, speaker: Speaker) -> bool {
     let has = |test: fn(&u8) -> bool| text.bytes().any(|byte| test(&byte));
     if let Some((_, address)) = text.split_once("://") {
         if [".svg", ".png", ".gif", ".jpg"].iter().any(|end| text.ends_with(end)) {
             return false;
         }
-        // A host alone is a brand more often than an address.
+        // A host alone is a brand more often than a URL.
         return speaker == Speaker::User || address.trim_end_matches('/').contains(['/', ':']);
     }
-    // The model mentions paths all the time; those that matter are in the list of files.
+    // The model mentions paths all the time; the important ones are in the list of files.
     if text.starts_with(['/', '~']) || text.get(1..2) == Some(":") {
         return speaker == Speaker::User;
     }
-    // The model numbers its points so.
+    // Models number their points like this.
     if text.starts_with('#') {
         return speaker == Speaker::User;
     }

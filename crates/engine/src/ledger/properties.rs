@@ -1,4 +1,4 @@
-//! What holds for every ledger and every room, hostile conversations included.
+//! What holds for every ledger and every budget, hostile conversations included.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::call_status::CallStatus;
 use super::conversation::{ScriptStep, chat, failing, ledger, ledger_of, model, tool, user};
 use super::*;
 
-/// Steps over few subjects, so that the same ones come again.
+/// Steps over few subjects, so that subjects repeat.
 fn step() -> impl Strategy<Value = ScriptStep> {
     let subject = 0..4_u8;
     prop_oneof![
@@ -48,7 +48,7 @@ fn step() -> impl Strategy<Value = ScriptStep> {
     ]
 }
 
-/// Texts that try to be something else.
+/// Texts that imitate something else.
 fn hostile() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -113,9 +113,9 @@ fn arbitrary() -> impl Strategy<Value = Ledger> {
     )
 }
 
-/// Holds two ledgers of the same work to being the same. Says whether they are to the last entry: of very many errors some
-/// give way, and whether one does before or after another is made good depends on where a ledger ended. Then one of both
-/// knows a few errors more.
+/// Asserts that two ledgers of the same work are the same. Returns whether every entry is equal: of very many errors
+/// some are dropped, and whether one is dropped before or after another is resolved depends on where a ledger ended.
+/// Then one of the two has a few more errors.
 fn tell_the_same(one: &Ledger, other: &Ledger) -> bool {
     let without_errors = |ledger: &Ledger| Ledger { errors: BoundedList::default(), ..ledger.clone() };
     assert_eq!(without_errors(one), without_errors(other));

@@ -1,11 +1,11 @@
-//! A ledger as text: its sections in a fixed order, in a room that was given.
+//! Renders a ledger as text: its sections in a fixed order, within a budget.
 //!
-//! First each section gets a share of the room, so that no long one starves the others. What is left over goes to
-//! the sections in the order of their importance: what the user said and what is still broken before what was merely
-//! read. Importance and order of appearance are two things; the text reads like a record, from what was wanted to
-//! what was said last.
+//! First each section gets a share of the budget, so that a long one does not starve the others. The rest goes to the
+//! sections in the order of their importance: the user's words and open errors before files that were only read.
+//! Importance differs from the order of appearance: the text reads like a record, from the first request to the last
+//! response.
 
-use super::activity::{Action, CommandActivity, FileActivity, OpenError, UseCount};
+use super::activity::{CommandActivity, FileActivity, OpenError, ToolAction, UseCount};
 use super::call_status::CallStatus;
 use super::clean_text::one_line;
 use super::identifier::Identifier;
@@ -14,7 +14,7 @@ use super::todo_list::{TodoList, TodoState};
 use super::user_words::UserWords;
 use super::{HEADER, Ledger};
 
-/// Below this room the header would cost more than it tells.
+/// Below this budget the header would take too large a share.
 const ROOM_FOR_HEADER: usize = 1_000;
 
 /// The headings of all sections, in their order.
@@ -35,14 +35,14 @@ pub(super) const HEADINGS: [&str; 13] = [
     "What the assistant said last",
 ];
 
-/// A section, what part of the room it gets at first, and how soon it gets more.
+/// A section, its first share of the budget in percent, and its rank for more.
 struct SectionShare {
     section: Section,
     percent: usize,
     rank: u8,
 }
 
-/// The ledger in at most `budget` bytes.
+/// Renders the ledger in at most `budget` bytes.
 pub(super) fn render(ledger: &Ledger, budget: usize) -> String {
     if budget < ROOM_FOR_HEADER {
         return sections(ledger, budget);
@@ -131,7 +131,7 @@ fn section_shares(ledger: &Ledger) -> Vec<SectionShare> {
     ]
 }
 
-/// So many times, in words where there is one.
+/// A number of times, in words where there is one.
 fn times(count: u32) -> String {
     match count {
         0 | 1 => "once".to_owned(),
@@ -150,10 +150,10 @@ fn spoken(said: &UserWords) -> String {
 
 fn failure(failure: &OpenError) -> String {
     let what = match failure.deed {
-        Action::Run => "run of",
-        Action::Change => "change of",
-        Action::Read => "read of",
-        Action::UseCount => "use of",
+        ToolAction::Run => "run of",
+        ToolAction::Change => "change of",
+        ToolAction::Read => "read of",
+        ToolAction::Use => "use of",
     };
     let exit = match failure.outcome {
         CallStatus::Exit(code) => format!("exit {code}: "),
@@ -166,7 +166,7 @@ fn failure(failure: &OpenError) -> String {
     entry
 }
 
-/// Things to do; those that are over come last, since they are the first to go.
+/// The todo list; finished items come last, since they are dropped first.
 fn tasks(todos: &TodoList) -> Vec<String> {
     let named = |state: TodoState, name: &'static str| {
         let items = todos.items().filter(move |task| task.state == state);
@@ -201,7 +201,7 @@ fn used(used: &UseCount) -> String {
     }
 }
 
-/// Files as entries; what their paths have in common is said once.
+/// Files as entries; their common folder is named once.
 fn files(files: &[&FileActivity]) -> Vec<String> {
     let root = root(files);
     let mut entries: Vec<String> = files
@@ -223,17 +223,17 @@ fn files(files: &[&FileActivity]) -> Vec<String> {
             if facts.is_empty() { format!("- {path}\n") } else { format!("- {path} ({facts})\n") }
         })
         .collect();
-    // The newest entry is the last to go, so what all need is said there.
+    // The newest entry is dropped last, so the common folder is named there.
     if let (Some(root), Some(last)) = (root, entries.last_mut()) {
         last.push_str(&format!("  (relative paths lie in {})\n", one_line(root)));
     }
     entries
 }
 
-/// The folder that shortens the list most if it is said only once. Where some paths are relative, nobody could tell
-/// what to.
+/// The folder that shortens the list most if it is named only once. None if some paths are relative, because it would
+/// be unclear to what.
 fn root<'a>(files: &[&'a FileActivity]) -> Option<&'a str> {
-    /// What the line costs that names it.
+    /// The cost of the line that names it.
     const COST: usize = 28;
     if !files.iter().all(|file| file.path.starts_with('/')) {
         return None;

@@ -1,4 +1,4 @@
-//! How commands end, which errors stay open, and what makes them good.
+//! How commands end, which errors stay open, and what resolves them.
 
 use secateur_formats::Wire;
 use serde_json::json;
@@ -14,7 +14,7 @@ fn an_error_is_made_good_by_the_same_subject_only() {
     assert_eq!(ledger(&other).errors.iter().count(), 1);
     let mended = [broken[0].clone(), run("ok")];
     assert_eq!(ledger(&mended).errors.iter().count(), 0);
-    // What failed in one stretch may be made good in the next.
+    // What failed in one stretch may be resolved in the next.
     assert_eq!(ledger(&broken).followed_by(ledger(&[run("ok")])), ledger(&mended));
 }
 

@@ -1,14 +1,14 @@
-//! A section of the record, fitted into the room that it is given.
+//! A section of the record, fitted into its budget.
 //!
-//! A section is a heading and entries. If there is not enough room for all, the most important are shown and a line says
-//! how many are not. Whether an entry may be cut to fit depends on what it is: half of what somebody said is
-//! better than nothing, half of a path is wrong.
+//! A section is a heading and entries. If not all fit, the most important are shown and a line says how many are
+//! missing. Whether an entry may be cut depends on what it is: half of a message is better than nothing, half of a
+//! path is wrong.
 
 use std::borrow::Cow;
 
 use super::clean_text::{GAP, clean, one_line};
 
-/// What becomes of an entry that does not fit.
+/// What happens to an entry that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlong {
     /// Its beginning is shown.
@@ -17,38 +17,38 @@ pub(super) enum Overlong {
     Omit,
 }
 
-/// The end of a list that matters most.
+/// Which end of a list matters most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListEnd {
-    /// The first entry is the last to go.
+    /// The first entry is dropped last.
     First,
-    /// The last entry is the last to go.
+    /// The last entry is dropped last.
     Last,
 }
 
 /// A section of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The heading, without its marks.
+    /// The heading, without its `#`.
     pub(super) heading: &'static str,
     /// Entries of one or more whole lines.
     pub(super) entries: Vec<String>,
-    /// Which of them are shown if not all can be.
+    /// Which of them are shown if not all fit.
     pub(super) dear: ListEnd,
     /// How many more there were.
     pub(super) dropped: u64,
-    /// What becomes of an entry that does not fit.
+    /// What happens to an entry that does not fit.
     pub(super) long: Overlong,
 }
 
 impl Section {
-    /// No entry is cut to less than this: a few words tell nothing.
+    /// No entry is cut to less than this: a few words say nothing.
     const SHORTEST: usize = 24;
 
-    /// Overlong entries are not cut to less than this to make room for others.
+    /// Long entries are not cut to less than this in favour of others.
     const STUB: usize = 160;
 
-    /// The section in at most `room` bytes; nothing if not even one entry fits.
+    /// The section in at most `room` bytes; empty if not even one entry fits.
     pub(super) fn fit(&self, room: usize) -> String {
         let opening = format!("\n## {}\n", self.heading);
         let Some(room) = room.checked_sub(opening.len()) else { return String::new() };
@@ -81,8 +81,8 @@ impl Section {
         [opening, shown.concat(), more].concat()
     }
 
-    /// The entries, the long ones cut if that makes room for more of the others: one pasted page should not hide ten
-    /// requests of a line.
+    /// The entries, with long ones cut if that makes space for more: one pasted page should not hide ten short
+    /// requests.
     fn evened(&self, room: usize) -> Vec<Cow<'_, str>> {
         let whole = || self.entries.iter().map(|entry| Cow::Borrowed(&**entry));
         let evened = |most: usize| -> Vec<Cow<'_, str>> {
@@ -115,17 +115,18 @@ impl Section {
     }
 }
 
-/// The beginning of an entry that is too long for the room.
+/// The beginning of an entry that is too long.
 fn shorten(entry: &str, room: usize) -> Option<String> {
     let end = room.checked_sub(GAP.len() + 1).filter(|&end| end >= Section::SHORTEST)?;
     let kept = entry.get(..entry.floor_char_boundary(end))?;
-    // A line of which only the mark is left is no line.
+    // A line with nothing but its mark is dropped.
     let kept =
         kept.rsplit_once('\n').filter(|(_, last)| "  > ".starts_with(last)).map_or(kept, |(whole, _)| whole);
     Some(format!("{kept}{GAP}\n"))
 }
 
-/// A text as quoted lines; the first may follow the mark of an entry. A line end of any kind begins a new quoted line.
+/// A text as quoted lines; the first may follow the mark of an entry. Every kind of line end begins a new quoted
+/// line.
 pub(super) fn quoted(text: &str, mark: &str) -> String {
     let mut lines = String::new();
     for (at, line) in clean(text).split('\n').enumerate() {

@@ -1,7 +1,7 @@
 //! The beginning and the end of a part's text.
 //!
-//! Results may be huge, and what matters about one to somebody who was not there stands in its first and last lines.
-//! So only those are decoded: of a long literal two pieces are cut out of the raw text, without breaking an escape.
+//! Results may be huge, and their first and last lines matter most. So only those are decoded: of a long literal, two
+//! pieces are cut out of the raw text without breaking an escape.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,12 @@ use serde::de::{IgnoredAny, MapAccess};
 pub(super) struct TextEnds<'a> {
     /// The text from its beginning on.
     pub(super) head: Cow<'a, str>,
-    /// The end of a text that was too long to be taken whole.
+    /// The end of a text that is too long to be read whole.
     pub(super) tail: Option<Cow<'a, str>>,
 }
 
 impl<'a> TextEnds<'a> {
-    /// What a part says. Of a text longer than twice `span` bytes as it is spelled, so much of both ends.
+    /// The text of a part. If it is longer than twice `span` bytes in its encoded form, that much of both ends.
     pub(super) fn of(transcript: &'a Transcript<'_>, part: PartIx, span: usize) -> Self {
         let raw = transcript.content(part).unwrap_or_default().trim();
         if transcript.format == Format::Aider || raw.len() <= 2 * span {
@@ -31,7 +31,7 @@ impl<'a> TextEnds<'a> {
             Some(b'"') => Self::of_literals(raw, raw, span),
             Some(b'[') => {
                 let (mut first, mut last) = (None, None);
-                // Of a broken list, what came before the mistake.
+                // Of a broken list, the elements before the error.
                 _ = each(raw, |element: Raw<'_>| {
                     let text = literal(element.text());
                     first = first.or(text);
@@ -80,7 +80,7 @@ impl<'a> TextEnds<'a> {
     }
 }
 
-/// The members of a block or of a wrapped answer that may hold its text.
+/// The members of a block, or of a wrapped result, that may contain its text.
 #[derive(Default)]
 struct ContentBlock<'a> {
     text: Option<Raw<'a>>,
@@ -99,7 +99,7 @@ impl<'a> Fields<'a> for ContentBlock<'a> {
     }
 }
 
-/// The literal of the text in a block, or the block if it is one.
+/// The literal with the text of a block, or the block itself if it is one.
 fn literal(raw: &str) -> Option<&str> {
     if raw.starts_with('"') {
         return Some(raw);
@@ -113,7 +113,7 @@ fn head(literal: &str, span: usize) -> Cow<'_, str> {
         return decode(literal);
     }
     let mut piece = literal.get(1..literal.floor_char_boundary(span)).unwrap_or_default();
-    // No escape is spelled longer than six bytes. The last backslash begins one unless another escapes it.
+    // No escape is longer than six bytes. The last backslash begins one unless another escapes it.
     if let Some(at) = piece.rfind('\\').filter(|at| at + 6 > piece.len()) {
         let before = piece.get(..at).unwrap_or_default();
         if is_even(before) {
@@ -130,7 +130,7 @@ fn tail(literal: &str, span: usize) -> Cow<'_, str> {
     }
     let body = literal.strip_suffix('"').unwrap_or(literal);
     let mut start = body.ceil_char_boundary(body.len().saturating_sub(span));
-    // Right behind an open escape stands its letter, which alone would be another. Hex digits do no harm.
+    // An open escape is followed by its letter, which alone would mean something else. Hex digits are harmless.
     if !is_even(body.get(..start).unwrap_or_default()) {
         start = body.ceil_char_boundary(start + 1);
     }
@@ -144,8 +144,8 @@ enum Edge {
     ListEnd,
 }
 
-/// A text without the word that was cut in two: half of an id is a wrong id, and half of a credential is not recognised
-/// as one. Where no blank is near, nothing is a word.
+/// A text without the word that was cut in two: half of an id is a wrong id, and half of a credential is not
+/// recognised as one. Without white space nearby, nothing counts as a word.
 fn whole_words(text: Cow<'_, str>, edge: Edge) -> Cow<'_, str> {
     const NEAR: usize = 256;
     let range = match edge {
@@ -165,7 +165,7 @@ fn whole_words(text: Cow<'_, str>, edge: Edge) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text ends in an even number of backslashes: none of them is open.
+/// Whether a text ends in an even number of backslashes, so that none of them is open.
 fn is_even(text: &str) -> bool {
     text.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0
 }
@@ -211,7 +211,7 @@ mod tests {
             prop_assert!(text.starts_with(&*ends.head));
             match &ends.tail {
                 None => prop_assert_eq!(&*ends.head, &*text),
-                // A tail may begin within an escape of hex digits; from the first whole character on it is right.
+                // A tail may begin within an escape of hex digits; it is right from the first whole character on.
                 Some(tail) => {
                     let whole = tail.trim_start_matches(|letter: char| letter.is_ascii_hexdigit() || letter == 'u');
                     prop_assert!(text.ends_with(whole));

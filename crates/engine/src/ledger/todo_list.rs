@@ -1,7 +1,7 @@
-//! What was still to do: the last list that the model kept with a tool, or ticked in its last words.
+//! The todo list: the last one that the model kept with a tool, or ticked in its last words.
 //!
-//! Some tools are given the whole list each time, others one change at a time. A stretch of conversation may hold
-//! only changes to a list that was made before it, so changes are kept as such until they meet their list.
+//! Some tools receive the whole list each time, others one change at a time. A stretch of conversation may contain
+//! only changes to an earlier list, so changes are kept until they meet their list.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::bounded_list::OVERHEAD;
 use super::clean_text::{cut, one_line, weight};
 
-/// How far a thing to do has come.
+/// The state of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum TodoState {
@@ -37,29 +37,29 @@ impl TodoState {
     }
 }
 
-/// A thing to do.
+/// An item of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct TodoItem {
-    /// What the tool calls it; its text where it has no other name.
+    /// The tool's id of the item; its text if it has none.
     id: String,
-    /// What is to do; empty in a change of an item that was made earlier.
+    /// What to do; empty in a change of an earlier item.
     pub(super) text: String,
-    /// How far it has come.
+    /// Its state.
     pub(super) state: TodoState,
 }
 
-/// A list of things to do, or changes to one.
+/// A todo list, or changes to one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct TodoList {
     items: Vec<TodoItem>,
-    /// These items are all there are; an earlier list does not count any more.
+    /// These are all items; an earlier list is replaced.
     whole: bool,
 }
 
 impl TodoList {
-    /// A list longer than this is no plan any more.
+    /// The most items.
     const MOST: usize = 40;
     const WEIGHT: usize = 5_000;
     const LONGEST: usize = 200;
@@ -69,7 +69,7 @@ impl TodoList {
         self.items.iter().filter(|item| !item.text.is_empty())
     }
 
-    /// This list, then what happened to it later.
+    /// Applies what happened later.
     pub(super) fn follow(&mut self, later: Self) {
         if later.whole {
             *self = later;
@@ -93,7 +93,7 @@ impl TodoList {
         }
     }
 
-    /// Done items give way first, then the first of the list.
+    /// Done items are dropped first, then the first of the list.
     fn settle(&mut self) {
         let own = |item: &TodoItem| weight(&item.id) + weight(&item.text) + OVERHEAD;
         let is_over = |item: &TodoItem| matches!(item.state, TodoState::Done | TodoState::Dropped);
@@ -111,13 +111,13 @@ impl TodoList {
     }
 
     fn of_items(items: impl IntoIterator<Item = TodoItem>) -> Option<Self> {
-        // Whatever a list holds, settling it must not take long.
+        // Trimming must not take long, whatever the list contains.
         let mut list = Self { items: items.into_iter().take(4 * Self::MOST).collect(), whole: true };
         list.settle();
         (!list.items.is_empty()).then_some(list)
     }
 
-    /// What the input of a tool that keeps a plan says.
+    /// The list in the input of a planning tool.
     pub(super) fn of_input(input: &Value, redact: &dyn Fn(&str) -> String) -> Option<Self> {
         let list = ["todos", "plan", "items", "tasks", "todoList", "list", "task_list"]
             .into_iter()
@@ -151,7 +151,7 @@ impl TodoList {
         Some(Self { items: vec![item], whole: false })
     }
 
-    /// What a tool answers that gives a new item its number: `Task #3 created successfully: …`.
+    /// A new item with its number, from a tool's result: `Task #3 created successfully: …`.
     pub(super) fn of_answer(answer: &str, redact: &dyn Fn(&str) -> String) -> Option<Self> {
         let (id, rest) = answer.trim_start().strip_prefix("Task #")?.split_once(' ')?;
         let (_, text) = rest.split_once(':').filter(|(verb, _)| verb.starts_with("created"))?;
@@ -163,7 +163,7 @@ impl TodoList {
         })
     }
 
-    /// The boxes of a Markdown list.
+    /// The checkboxes of a Markdown list.
     pub(super) fn of_boxes(text: &str, redact: &dyn Fn(&str) -> String) -> Option<Self> {
         let boxes = text.lines().filter_map(|line| {
             let line = line.trim_start().trim_start_matches(|letter: char| letter.is_ascii_digit());

@@ -1,9 +1,9 @@
-//! What a person really said.
+//! What the user really said.
 //!
-//! Agents put much into the mouths of their users: reminders, the state of the environment, notes of hooks, the
-//! request to go on after a compaction. A request does not mark any of it. What the program wrote is known by the
-//! tags around it or by its first words, and is left out; everything else is kept, since a request that is lost is
-//! worse than a reminder that is kept.
+//! Agents add much to the messages of their users: reminders, the state of the environment, notes of hooks, the
+//! request to continue after a compaction. Requests do not mark any of it. It is recognised by the tags around it or
+//! by its first words, and left out; everything else is kept, since losing a request is worse than keeping a
+//! reminder.
 
 use secateur::MARKER;
 use serde::{Deserialize, Serialize};
@@ -19,27 +19,27 @@ pub(super) struct UserWords {
     pub(super) text: String,
     /// Whether the session began with it.
     pub(super) first: bool,
-    /// The last line that the model had said before, if the message is too short to be understood without it.
+    /// The model's last line before it, if the message is too short to be understood without it.
     pub(super) after: String,
 }
 
 impl UserWords {
-    /// The longest message that is kept whole. A request of a page is common, one of two pages is mostly pasted.
+    /// The longest message that is kept whole. A request of one page is common; one of two pages is mostly pasted.
     pub(super) const LONGEST: usize = 2_400;
 
-    /// A message that is shorter may be an answer: *yes*, *the second*, *go on*.
+    /// A shorter message may be an answer: *yes*, *the second*, *go on*.
     const ANSWER: usize = 40;
     /// How much of a question is kept with its answer.
     const QUESTION: usize = 200;
 
-    /// A message, cut if it is too long to be kept; nothing if nobody said anything in it.
+    /// A message, cut if it is too long; none if the user said nothing in it.
     pub(super) fn of(text: &str, redact: &dyn Fn(&str) -> String) -> Option<Self> {
         let text = clean(&redact(&clean(text)));
         let text = cut_middle(text.trim(), Self::LONGEST);
         (!text.is_empty()).then_some(Self { text, ..Self::default() })
     }
 
-    /// This message as it is understood after these words of the model, unless it follows others.
+    /// Adds the model's words that this message answers, unless it has some.
     pub(super) fn answering(mut self, words: &str) -> Self {
         if self.after.is_empty() && self.text.len() <= Self::ANSWER {
             self.after = cut(question(words), Self::QUESTION);
@@ -69,9 +69,9 @@ impl LedgerEntry for UserWords {
     }
 }
 
-/// What a short answer answers: the last question of a text, or its last line.
+/// What a short message answers: the last question of a text, or its last line.
 fn question(words: &str) -> &str {
-    /// A question further up was not the last thing on anybody's mind.
+    /// How many lines from the end a question may be.
     const NEAR: usize = 8;
     let is_said = |line: &&str| line.chars().any(char::is_alphanumeric) && !line.starts_with("::");
     let lines = || words.lines().rev().map(str::trim).filter(is_said);
@@ -94,7 +94,7 @@ const WRITTEN: [&str; 12] = [
     MARKER,
 ];
 
-/// Tags around what programs put into messages.
+/// Tags around what programs add to messages.
 const PUT_IN: [&str; 12] = [
     "user_instructions",
     "permissions",
@@ -110,7 +110,7 @@ const PUT_IN: [&str; 12] = [
     "current_datetime",
 ];
 
-/// How the tags of programs end. New ones come with every version, but they are named alike.
+/// How such tags end. New ones appear with every version, but their names are alike.
 const PUT_IN_ENDS: [&str; 11] = [
     "reminder",
     "context",
@@ -125,10 +125,10 @@ const PUT_IN_ENDS: [&str; 11] = [
     "attachment",
 ];
 
-/// Tags around what a person typed.
+/// Tags around what the user typed.
 const TYPED: [&str; 4] = ["command-name", "command-args", "bash-input", "user_query"];
 
-/// What a person said in this text; empty if a program wrote all of it.
+/// What the user said in this text; empty if a program wrote all of it.
 pub(super) fn spoken(text: &str) -> String {
     if WRITTEN.iter().any(|words| text.trim_start().starts_with(words)) {
         return String::new();
@@ -137,7 +137,7 @@ pub(super) fn spoken(text: &str) -> String {
     let mut rest = text;
     while let Some((before, name, inside)) = next_tag(rest) {
         said.push_str(before);
-        // What is not closed goes on to the end.
+        // An unclosed tag extends to the end.
         let close = format!("</{name}>");
         let (content, after) = inside.split_once(&*close).unwrap_or((inside, ""));
         if TYPED.contains(&name) {
@@ -151,13 +151,13 @@ pub(super) fn spoken(text: &str) -> String {
     if WRITTEN.iter().any(|words| said.starts_with(words)) { String::new() } else { said.to_owned() }
 }
 
-/// Whether a text that a program wrote holds something that a person typed.
+/// Whether a text that a program wrote contains something that the user typed.
 pub(super) fn holds_typed(text: &str) -> bool {
     let text = text.trim_start();
     ["<command-", "<bash-input"].iter().any(|tag| text.starts_with(tag))
 }
 
-/// The next known tag: what stands before it, its name, and what follows it.
+/// The next known tag: the text before it, its name, and the text after it.
 fn next_tag(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {

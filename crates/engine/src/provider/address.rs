@@ -1,21 +1,22 @@
-//! Where requests go: from the URL in the settings to the URL of the endpoint.
+//! From the URL in the settings to the URL of the endpoint.
 //!
-//! People write down what their provider's page says, and the pages do not agree on whether the version belongs to
-//! it. The rule, for a wire whose own path is `/chat/completions`, `/responses`, `/messages` or, of Gemini's,
+//! Providers' documentation disagrees on whether the version belongs to the base URL. So these rules apply, for a
+//! wire whose own path is `/chat/completions`, `/responses`, `/messages` or, for Gemini,
 //! `/models/MODEL:streamGenerateContent`:
 //!
 //! 1. A URL that ends in the wire's own path is taken as it is; one of Gemini's with the model that it names.
 //! 2. If one of its path's segments is a version (`v1`, `v1beta`, `v4`), the wire's own path is added.
 //! 3. Otherwise `/v1` (`/v1beta` for Gemini) and the wire's own path are added.
 //!
-//! | written                             | asked, by Chat Completions                           |
+//! | configured                          | used, for Chat Completions                           |
 //! |-------------------------------------|------------------------------------------------------|
 //! | `https://host`                      | `https://host/v1/chat/completions`                   |
 //! | `https://host/v1/`                  | `https://host/v1/chat/completions`                   |
 //! | `https://host/v1beta/openai`        | `https://host/v1beta/openai/chat/completions`        |
-//! | `https://host/d/x/chat/completions` | as it is, for those who put no version anywhere      |
+//! | `https://host/d/x/chat/completions` | unchanged, for servers without a version             |
 //!
-//! A query stays. Gemini streams events only to who asks for them, so `alt=sse` is added to it. A user and password in the URL are refused: they would be shown wherever the URL is.
+//! A query is kept. Gemini streams events only on request, so `alt=sse` is added for it. A user and password in the
+//! URL are refused: they would be shown wherever the URL is.
 
 use reqwest::Url;
 
@@ -30,7 +31,8 @@ pub(super) fn resolve(url: &str, dialect: Dialect, model: &str) -> Result<Url, C
         return Err(refuse("it must begin with http:// or https://"));
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
-        let reason = "it has a user or password in it; name the variable of the key in key_env".to_owned();
+        let reason =
+            "it contains a user or password; put the key into a variable and name that in key_env".to_owned();
         return Err(ConnectError::Url { url: "the url".to_owned(), reason });
     }
     let path = parsed.path().trim_end_matches('/').to_owned();
@@ -49,12 +51,12 @@ pub(super) fn resolve(url: &str, dialect: Dialect, model: &str) -> Result<Url, C
     Ok(parsed)
 }
 
-/// What can be shown of a URL: some providers take a key as its query.
+/// A URL without its query: some providers take a key there.
 pub(super) fn without_query(url: &str) -> String {
     url.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
-/// What the query of a URL says, as it is written and as it is meant: one of its values may be a key.
+/// The values in the query of a URL, encoded and decoded: one of them may be a key.
 pub(super) fn query_values(url: &Url) -> Vec<String> {
     let written = url.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     let meant = url.query_pairs().map(|(_, value)| value.into_owned());

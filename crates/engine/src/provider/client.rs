@@ -27,8 +27,8 @@ use super::retry_after::retry_after;
 use super::secret::SecretFilter;
 use super::{Deltas, LanguageModel, ModelError, ModelRequest, ModelResponse};
 
-/// A model behind an endpoint. Connections are kept and used again; clones share them, and so do clients that were
-/// made through one [`Connector`].
+/// A model behind an endpoint. Connections are reused; clones share them, and so do clients made through one
+/// [`Connector`].
 #[derive(Clone)]
 pub struct ModelClient {
     endpoint: Endpoint,
@@ -64,7 +64,7 @@ impl ModelClient {
         Duration::from_millis(self.endpoint.patience_ms)
     }
 
-    /// Asks until there is an answer, or an error that does not pass.
+    /// Sends the request until there is a response, or an error that is not transient.
     async fn persist(
         &self,
         body: &Bytes,
@@ -93,7 +93,7 @@ impl ModelClient {
         }
     }
 
-    /// How long to wait before asking again: never less than the provider wants. Nothing if that is too long.
+    /// How long to wait before the next attempt: at least what the provider asks for; `None` if that is too long.
     fn wait(&self, planned: Duration, error: &ModelError, deadline: Instant) -> Option<Duration> {
         let longest = Duration::from_millis(self.endpoint.longest_wait_ms);
         let wanted = error.retry_after().unwrap_or_default();
@@ -102,7 +102,7 @@ impl ModelClient {
         (wanted <= longest && ends < deadline).then_some(wait)
     }
 
-    /// Asks once.
+    /// Sends the request once.
     async fn attempt(
         &self,
         body: Bytes,
@@ -123,7 +123,7 @@ impl ModelClient {
         if kind.contains("json") {
             self.read_whole(response, builder).await?;
         } else if kind.contains("html") {
-            return Err(builder.malformed("it is a web page; see whether the url is right"));
+            return Err(builder.malformed("it is a web page; check the url"));
         } else {
             self.read_stream(response, builder).await?;
         }
@@ -193,7 +193,7 @@ impl LanguageModel for ModelClient {
         let body = Bytes::from(self.dialect.body(&self.endpoint, &request).to_string());
         let mut builder = ResponseBuilder::new(deltas, &self.secrets, self.most_bytes(), request.max_tokens);
         let now = Instant::now();
-        // A time beyond all clocks is as good as a year.
+        // A deadline beyond the clock's range is replaced by a year.
         let deadline = now.checked_add(after).unwrap_or(now + Duration::from_secs(31_536_000));
         let answer = timeout_at(deadline, self.persist(&body, &mut builder, deadline)).await;
         answer.unwrap_or(Err(ModelError::Timeout { after }))
@@ -206,7 +206,7 @@ impl fmt::Debug for ModelClient {
     }
 }
 
-/// What an error of the stream's is: one of ours, wrapped, or text that is none.
+/// Turns an error of the event stream into ours, unwrapping our own.
 fn explain(error: sse_stream::Error, builder: &ResponseBuilder<'_>) -> ModelError {
     match error {
         sse_stream::Error::Body(inner) => match inner.downcast::<ModelError>().map(|error| *error) {
@@ -218,7 +218,7 @@ fn explain(error: sse_stream::Error, builder: &ResponseBuilder<'_>) -> ModelErro
     }
 }
 
-/// Different for everybody who waits: those who failed together must not come back together.
+/// Different for every caller: requests that failed together must not be repeated together.
 fn seed() -> u64 {
     uuid::Uuid::now_v7().as_u64_pair().1
 }

@@ -1,4 +1,4 @@
-//! The connections to providers.
+//! Connections to providers.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,20 +9,19 @@ use reqwest::{Url, redirect, retry};
 use super::endpoint::ConnectError;
 use super::secret::SecretFilter;
 
-/// The longest that a connection may take to come about. After that it may be tried again, as no question was asked.
+/// The time limit for connecting. After that it is safe to try again, since nothing was sent.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Connections that are kept and used again. Clones share them, and so do all clients that are made
-/// [through](super::Endpoint::connect_through) one: the first pays for certificates and handshakes, the others find
-/// everything ready.
+/// Reusable connections. Clones share them, and so do all clients made [through](super::Endpoint::connect_through)
+/// one: only the first pays for certificates and handshakes.
 ///
-/// A connection belongs to the runtime that it was made in, so a connector should not outlive its runtime.
+/// A connection belongs to the runtime in which it was made, so a connector should not outlive its runtime.
 #[derive(Clone, Default)]
 pub struct Connector {
     shared: Arc<Shared>,
 }
 
-/// Made when they are first needed: certificates take a while to read.
+/// Built on first use: reading certificates takes a while.
 #[derive(Default)]
 struct Shared {
     plain: OnceLock<reqwest::Client>,
@@ -35,14 +34,14 @@ impl Connector {
         Self::default()
     }
 
-    /// What asks this URL.
+    /// The HTTP client for a URL.
     pub(super) fn client(&self, url: &Url) -> Result<reqwest::Client, ConnectError> {
         let is_plain = url.scheme() == "http";
         let place = if is_plain { &self.shared.plain } else { &self.shared.encrypted };
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }
-        // Not kept if it fails: the certificates may be there the next time.
+        // Not cached on failure: the certificates may be readable the next time.
         let made = make(is_plain).map_err(|error| ConnectError::System {
             reason: SecretFilter::default().clean(&error.to_string()),
         })?;
@@ -56,9 +55,9 @@ impl fmt::Debug for Connector {
     }
 }
 
-/// A client that follows nobody, asks no proxy and repeats nothing by itself.
+/// A client without redirects, proxies and automatic retries.
 fn make(is_plain: bool) -> Result<reqwest::Client, reqwest::Error> {
-    // There is one provider of ciphers for the process. If somebody else was first, theirs is as good.
+    // The crypto provider is process-wide. If one is installed already, it is used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .redirect(redirect::Policy::none())
@@ -68,7 +67,7 @@ fn make(is_plain: bool) -> Result<reqwest::Client, reqwest::Error> {
         .connect_timeout(CONNECT)
         .user_agent(concat!("secateur/", env!("CARGO_PKG_VERSION")));
     if is_plain {
-        // A model on the same machine must not need the system's certificates, which a small container lacks.
+        // A model on the same machine must not need the system's certificates, which small containers lack.
         let nobody = rustls::RootCertStore::empty();
         let tls = rustls::ClientConfig::builder().with_root_certificates(nobody).with_no_client_auth();
         builder = builder.tls_backend_preconfigured(tls);

@@ -1,11 +1,11 @@
-//! What a provider counted, in its own words.
+//! Token counts as providers report them.
 
 use secateur::Usage;
 use secateur_formats::Wire;
 use serde_json::Value;
 
-/// Reads what a provider counted, from the object in which it says so. Where the counts of a stream grow, `before` is what
-/// was counted so far.
+/// Reads usage from the object in which a provider reports it. In a stream whose counts grow, `before` is the usage
+/// so far.
 ///
 /// ```
 /// use secateur::Usage;
@@ -26,7 +26,8 @@ pub fn counted(wire: Wire, said: &Value, before: Usage) -> Usage {
     }
 }
 
-/// The counts of a stream grow: the beginning has the input, the end the output, and some servers only the end.
+/// The counts of a stream grow: the beginning has the input, the end the output, and some servers report only at the
+/// end.
 fn anthropic(said: &Value, before: Usage) -> Usage {
     let most = |before: i64, pointer: &str| before.max(tokens(said, pointer));
     Usage {
@@ -44,7 +45,7 @@ fn chat(said: &Value) -> Usage {
     let cached = tokens(said, "/prompt_tokens_details/cached_tokens");
     let reasoning = tokens(said, "/completion_tokens_details/reasoning_tokens");
     let total = count(said, "/total_tokens");
-    // Most count the thinking as part of the completion, xAI beside it. The total tells which.
+    // Most providers count thinking as part of the completion, xAI beside it. The total tells which.
     let beside =
         reasoning > 0 && total == prompt.checked_add(completion).and_then(|sum| sum.checked_add(reasoning));
     Usage {
@@ -70,7 +71,7 @@ fn responses(said: &Value) -> Usage {
     }
 }
 
-/// Here the prompt includes what was read from the cache, and the answer does not include the thinking.
+/// Here the prompt includes cached tokens, and the response does not include thinking.
 fn gemini(said: &Value) -> Usage {
     let prompt = tokens(said, "/promptTokenCount").saturating_add(tokens(said, "/toolUsePromptTokenCount"));
     let cached = tokens(said, "/cachedContentTokenCount");
@@ -88,7 +89,7 @@ fn tokens(said: &Value, pointer: &str) -> i64 {
     count(said, pointer).unwrap_or(0)
 }
 
-/// What is no number was not counted.
+/// A value that is not a number was not counted.
 fn count(said: &Value, pointer: &str) -> Option<i64> {
     said.pointer(pointer).and_then(Value::as_i64).filter(|&count| count >= 0)
 }

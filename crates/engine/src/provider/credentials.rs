@@ -1,4 +1,4 @@
-//! Who asks: the headers that a provider wants to see before it answers.
+//! The headers that authenticate a request.
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
@@ -6,11 +6,11 @@ use super::dialect::Dialect;
 use super::endpoint::{ConnectError, Endpoint};
 use super::secret::Secret;
 
-/// The version of Anthropic's interface that is spoken.
+/// The version of Anthropic's API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// Headers that belong to one request and its connection. In another request they would be wrong: a foreign length
-/// breaks it, and an answer in an encoding that somebody else accepts cannot be read.
+/// Headers that belong to one request and its connection. They would be wrong in another request: a wrong length
+/// breaks it, and a response in an encoding that only the client accepts cannot be read.
 const NOT_OURS: [&str; 17] = [
     "accept",
     "accept-encoding",
@@ -31,17 +31,17 @@ const NOT_OURS: [&str; 17] = [
     "upgrade",
 ];
 
-/// Who asks.
+/// What authenticates a request.
 #[derive(Clone, Copy)]
 pub(super) enum Credentials<'c> {
-    /// Whoever has this key; nobody in particular without one.
+    /// A key, or nothing.
     Key(Option<&'c Secret>),
-    /// Whoever sends these headers.
+    /// The headers of a client's request.
     Headers(&'c [(&'c str, Secret)]),
 }
 
 impl<'c> Credentials<'c> {
-    /// What must not be shown.
+    /// The values that must not be shown.
     pub(super) fn secrets(self) -> impl Iterator<Item = &'c str> {
         let (key, headers) = match self {
             Self::Key(key) => (key, Default::default()),
@@ -74,7 +74,7 @@ impl<'c> Credentials<'c> {
     }
 }
 
-/// Those of somebody's headers that fit into another request. One that comes twice is sent twice.
+/// Keeps the client's headers that fit another request. A header that occurs twice is sent twice.
 fn pass_on(given: &[(&str, Secret)]) -> Result<HeaderMap, ConnectError> {
     let mut headers = HeaderMap::new();
     for (name, value) in given {
@@ -112,7 +112,7 @@ fn parse_name(name: &str) -> Result<HeaderName, ConnectError> {
     HeaderName::from_bytes(name.as_bytes()).map_err(|_| ConnectError::Header { name: name.to_owned() })
 }
 
-/// A header's value that is not shown in anybody's log.
+/// A header value that is not shown in logs.
 fn secret_value(value: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(value).ok()?;
     value.set_sensitive(true);

@@ -1,7 +1,7 @@
-//! The settings of a model that is asked over HTTP.
+//! The settings of a model that is used over HTTP.
 //!
-//! They are a section of a configuration file. The key is not in it: a file is shown, shared and kept in a
-//! repository. It names the variable of the environment that holds the key.
+//! They are a section of a configuration file. The key is not in it, because such files are shown, shared and
+//! committed; the section names the environment variable with the key.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use super::connector::Connector;
 use super::credentials::Credentials;
 use super::secret::Secret;
 
-/// The settings of a model that is asked over HTTP. A key that is not known is an error.
+/// The settings of a model that is used over HTTP. Unknown keys are errors.
 ///
 /// ```
 /// use secateur_engine::provider::Endpoint;
@@ -40,69 +40,68 @@ use super::secret::Secret;
 #[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
-    /// Which requests it understands: `openai-chat`, `openai-responses`, `anthropic` or `gemini`.
+    /// The wire: `openai-chat`, `openai-responses`, `anthropic` or `gemini`.
     #[serde(deserialize_with = "read_wire")]
     #[schemars(schema_with = "wire_schema")]
     pub wire: Wire,
-    /// Where it is: `https://host`, `https://host/v1`, or the whole URL up to `/chat/completions`, `/responses`,
-    /// `/messages` or `:streamGenerateContent`. Without a version in its path, `/v1` is added, or `/v1beta` for
-    /// `gemini`.
+    /// The URL: `https://host`, `https://host/v1`, or everything up to `/chat/completions`, `/responses`, `/messages`
+    /// or `:streamGenerateContent`. Without a version in its path, `/v1` is added, or `/v1beta` for `gemini`.
     pub url: String,
     /// The model's name, as the provider spells it.
     pub model: String,
-    /// The variable of the environment that holds the key; no key is sent if none is named.
+    /// The environment variable with the key; without it, no key is sent.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// The header that the key is sent in, as it is. Without this it is `x-api-key` for `anthropic`,
-    /// `x-goog-api-key` for `gemini`, and a bearer token in `authorization` for the others.
+    /// The header in which the key is sent, as it is. By default `x-api-key` for `anthropic`, `x-goog-api-key` for
+    /// `gemini`, and a bearer token in `authorization` for the others.
     #[serde(default)]
     pub key_header: Option<String>,
-    /// More headers. Not the place for a key; their values are treated as secrets all the same.
+    /// More headers. Not meant for a key, but their values are treated as secrets.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// The model's whole window in tokens; 0 if unknown.
+    /// The model's window in tokens; 0 if unknown.
     #[serde(default)]
     pub context: u32,
-    /// The most input in tokens, if there is a limit of its own.
+    /// The most input tokens, if the model limits them separately.
     #[serde(default)]
     pub input: Option<u32>,
-    /// The longest answer in tokens. Never more is asked for.
+    /// The longest response in tokens. Never more is requested.
     #[serde(default)]
     pub output: Option<u32>,
-    /// How Chat Completions call the longest answer. OpenAI's newer models insist on `max_completion_tokens`.
+    /// The name of the response limit in Chat Completions. OpenAI's newer models require `max_completion_tokens`.
     #[serde(default)]
     pub tokens_field: TokensField,
-    /// Whether Chat Completions are asked to count tokens (`stream_options`). A few servers do not know that and
+    /// Whether Chat Completions are asked to report usage (`stream_options`). A few servers do not support that and
     /// refuse the request.
     #[serde(default = "yes")]
     pub include_usage: bool,
-    /// The longest time for an answer in milliseconds, with all repetitions and all waiting.
+    /// The time limit of a response in milliseconds, including all retries and waits.
     #[serde(default = "ten_minutes")]
     pub timeout_ms: u64,
-    /// The longest silence in milliseconds: before the first byte, and between any two.
+    /// The longest pause in milliseconds: before the first byte, and between any two.
     #[serde(default = "two_minutes")]
     pub patience_ms: u64,
-    /// How often a request is repeated that may go through a little later.
+    /// How often a request is repeated after a transient error.
     #[serde(default = "three")]
     pub retries: u32,
-    /// The wait before the first repetition in milliseconds; each further one is twice as long. Up to as much again
-    /// is added at random, so that those who failed together do not come back together.
+    /// The wait before the first retry in milliseconds; it doubles each time. Up to the same time again is added at
+    /// random, so that requests that failed together are not repeated together.
     #[serde(default = "half_a_second")]
     pub first_wait_ms: u64,
-    /// The longest wait before a repetition in milliseconds. If the provider wants a longer one, the request is not
-    /// repeated: it would only be refused again.
+    /// The longest wait before a retry in milliseconds. If the provider asks for a longer one, the request is not
+    /// repeated: it would be refused again.
     #[serde(default = "one_minute")]
     pub longest_wait_ms: u64,
-    /// The most bytes of an answer's text.
+    /// The most bytes of a response's text.
     #[serde(default = "one_mebibyte")]
     pub most_bytes: u32,
 }
 
-/// How a request calls the longest answer.
+/// The name of the response limit in a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TokensField {
-    /// `max_tokens`, which nearly everybody understands.
+    /// `max_tokens`, which most servers understand.
     #[default]
     MaxTokens,
     /// `max_completion_tokens`.
@@ -113,25 +112,25 @@ pub enum TokensField {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// A URL that cannot be asked.
-    #[error("{url} is no address of a model: {reason}")]
+    /// The URL is unusable.
+    #[error("{url} is not the URL of a model: {reason}")]
     Url {
-        /// What can be shown of it.
+        /// The part of it that can be shown.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// There is no key where there should be one.
-    #[error("the variable {variable} of the environment holds no key; set it, or name no key_env")]
+    /// The variable with the key is empty or unset.
+    #[error("the environment variable {variable} contains no key; set it, or remove key_env")]
     NoKey {
         /// The variable.
         variable: String,
     },
-    /// The key has characters that no header can have.
+    /// The key has characters that a header cannot contain.
     #[error("the key has characters that cannot be sent in a header")]
     BadKey,
-    /// Something that is no header.
-    #[error("{name:?} with its value is no header")]
+    /// An invalid header.
+    #[error("{name:?} or its value is not a valid header")]
     Header {
         /// Its name.
         name: String,
@@ -142,16 +141,16 @@ pub enum ConnectError {
         /// The setting.
         name: &'static str,
     },
-    /// The system lacks what is needed for encrypted connections.
-    #[error("no connection can be prepared: {reason}")]
+    /// Encrypted connections are not possible on this system.
+    #[error("cannot prepare a connection: {reason}")]
     System {
-        /// What it said.
+        /// The system's error.
         reason: String,
     },
 }
 
 impl Endpoint {
-    /// An endpoint with the usual settings, without a key.
+    /// An endpoint with default settings, without a key.
     pub fn new(wire: Wire, url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             wire,
@@ -174,7 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// A model that can be asked, with the key from the environment. Nothing is sent yet.
+    /// Builds a client with the key from the environment. Nothing is sent yet.
     pub fn connect(&self) -> Result<ModelClient, ConnectError> {
         let key = self.key_env.as_deref().map(|variable| {
             let key = std::env::var(variable).map(|key| Secret::new(&key));
@@ -184,17 +183,17 @@ impl Endpoint {
         self.connect_as(key.transpose()?.as_ref())
     }
 
-    /// A model that can be asked, with this key whatever the environment says. Nothing is sent yet.
+    /// Builds a client with this key, whatever the environment says. Nothing is sent yet.
     pub fn connect_as(&self, key: Option<&Secret>) -> Result<ModelClient, ConnectError> {
         ModelClient::new(self, Credentials::Key(key), &Connector::new())
     }
 
-    /// A model that can be asked on behalf of somebody else, with their headers instead of a key, over connections
-    /// that many share. It costs next to nothing, so there can be one for every question. Nothing is sent yet.
+    /// Builds a client on behalf of a proxy's client, with its headers instead of a key, over shared connections. It
+    /// is so cheap that there can be one for every request. Nothing is sent yet.
     ///
-    /// The headers may be all that came with somebody's request: those that belong to its body or its connection are
-    /// left out, and the others go before the endpoint's own. Their values are secrets, and so are those in the query
-    /// of the URL: they are sent, and in no error.
+    /// The headers may be all of the client's: those that belong to its body or connection are left out, and the
+    /// others override the endpoint's own. Their values are secrets, and so are those in the URL's query: they are
+    /// sent, but in no error.
     ///
     /// ```
     /// use secateur_engine::provider::{Connector, Endpoint, Secret};
@@ -214,7 +213,7 @@ impl Endpoint {
         ModelClient::new(self, Credentials::Headers(headers), connector)
     }
 
-    /// What the model can take.
+    /// The model's limits.
     pub fn limits(&self) -> Limits {
         Limits {
             context: i64::from(self.context),
@@ -225,7 +224,7 @@ impl Endpoint {
 }
 
 impl fmt::Debug for Endpoint {
-    /// Shows everything but values of headers and the query of the URL, where somebody may have put a key.
+    /// Shows everything but header values and the URL's query, which may contain a key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("wire", &self.wire)

@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! Why there is no response.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use thiserror::Error;
 
 use super::Finish;
 
-/// Answers that say "later": the same request may well go through in a while.
+/// Transient statuses: the same request may succeed later.
 const PASSING: [u16; 5] = [500, 502, 503, 504, 529];
 
-/// Why a model gave no answer.
+/// Why a model gave no response.
 ///
-/// A `message` is the provider's, at most 400 characters of it, without control characters and without our key.
+/// A `message` is the provider's, at most 400 characters, without control characters and without our key.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -26,91 +26,86 @@ pub enum ModelError {
     /// Too many requests, or too many tokens, in too short a time.
     #[error("the provider limits the rate of requests: {message}")]
     RateLimited {
-        /// How long it wants us to wait.
+        /// How long the provider asks to wait.
         retry_after: Option<Duration>,
-        /// What it said.
+        /// The provider's message.
         message: String,
     },
-    /// The provider does not want this request: a wrong key, an unknown model, a fault in the request.
+    /// The provider refuses the request: wrong key, unknown model, or an invalid request.
     #[error("the provider refused the request with status {status}: {message}")]
     Refused {
-        /// The status of the answer, or the one that its kind of error usually has.
+        /// The status of the response, or the usual one for this kind of error.
         status: u16,
-        /// What it said.
+        /// The provider's message.
         message: String,
     },
-    /// The key that the provider wants is not there, so it was not asked.
-    #[error(
-        "it was not asked: the variable {variable} of the environment holds no key; set it, or name no key_env"
-    )]
+    /// The key is missing, so nothing was sent.
+    #[error("not sent: the environment variable {variable} contains no key; set it, or remove key_env")]
     NoKey {
         /// The variable.
         variable: String,
     },
-    /// The provider is in trouble itself.
+    /// The provider itself failed.
     #[error("the provider failed with status {status}: {message}")]
     Server {
-        /// The status of the answer, or the one that its kind of error usually has.
+        /// The status of the response, or the usual one for this kind of error.
         status: u16,
-        /// How long it wants us to wait.
+        /// How long the provider asks to wait.
         retry_after: Option<Duration>,
-        /// What it said.
+        /// The provider's message.
         message: String,
     },
-    /// The provider could not be reached, or was gone before it said anything.
+    /// The provider could not be reached, or disconnected before it responded.
     #[error("the provider cannot be reached: {reason}")]
     Network {
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
-    /// The answer took too long as a whole, with everything that was tried.
-    #[error("there was no whole answer within {after:?}")]
+    /// The response took too long in total, including retries.
+    #[error("no complete response within {after:?}")]
     Timeout {
-        /// The longest time for an answer.
+        /// The time limit.
         after: Duration,
     },
-    /// Not a byte came for too long.
+    /// No byte arrived for too long.
     #[error("the provider was silent for {after:?}")]
     Silent {
-        /// The longest silence.
+        /// The longest pause.
         after: Duration,
     },
-    /// The answer ended before the model said that it was done.
-    #[error("the answer broke off after {received} bytes of text")]
+    /// The response ended before the model had finished.
+    #[error("the response broke off after {received} bytes of text")]
     CutOff {
-        /// How much text there was. It is no answer.
+        /// The bytes of text received, which are not a response.
         received: usize,
     },
-    /// What came is not what this wire's answers look like.
-    #[error("the answer cannot be read: {reason}")]
+    /// The response is not what this wire specifies.
+    #[error("the response cannot be read: {reason}")]
     Malformed {
         /// What is wrong with it.
         reason: String,
     },
     /// The model called a tool although it was given none.
-    #[error("the model called a tool; it has none and was to answer with text")]
+    #[error("the model called a tool although it has none")]
     CalledTool,
-    /// The answer has no text.
-    #[error(
-        "the answer is blank (it ended as {finish:?}); a model that thinks may need more tokens for its answer"
-    )]
+    /// The response has no text.
+    #[error("the response is blank (finish: {finish:?}); a model that thinks may need a larger output limit")]
     Empty {
         /// Why it ended.
         finish: Finish,
     },
-    /// The answer is longer than allowed.
-    #[error("the answer is longer than {limit} bytes")]
+    /// The response is longer than allowed.
+    #[error("the response is longer than {limit} bytes")]
     TooLong {
-        /// The most bytes: of its text, of one event, or of everything that was sent.
+        /// The limit in bytes: of the text, of one event, or of everything sent.
         limit: usize,
     },
 }
 
 impl ModelError {
-    /// Whether the same request may go through a little later. A [client](super::ModelClient) asks again for exactly
-    /// these.
+    /// Whether the same request may succeed later. A [client](super::ModelClient) repeats exactly these.
     ///
-    /// What broke off is not among them: it was paid for, and who asked may know something better than to pay again.
+    /// A response that broke off is not among them: it was paid for, so the caller decides whether to pay again.
     ///
     /// ```
     /// use secateur_engine::provider::ModelError;
@@ -126,7 +121,7 @@ impl ModelError {
         }
     }
 
-    /// How long the provider wants us to wait before we ask again, if it said so.
+    /// How long the provider asks to wait, if it said so.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => *retry_after,
@@ -137,9 +132,9 @@ impl ModelError {
 
 fn describe(used: Option<u64>, limit: Option<u64>) -> String {
     match (used, limit) {
-        (Some(used), Some(limit)) => format!("{used} tokens, {limit} are allowed"),
-        (Some(used), None) => format!("{used} tokens are too many"),
-        (None, Some(limit)) => format!("{limit} tokens are allowed"),
-        (None, None) => "the provider gave no numbers".to_owned(),
+        (Some(used), Some(limit)) => format!("{used} tokens, {limit} allowed"),
+        (Some(used), None) => format!("{used} tokens"),
+        (None, Some(limit)) => format!("at most {limit} tokens"),
+        (None, None) => "the provider reported no numbers".to_owned(),
     }
 }

@@ -1,8 +1,7 @@
-//! What a provider's "no" means.
+//! What an error response of a provider means.
 //!
-//! Providers agree on the status of an answer more than on its body. So the status decides, and the body helps where
-//! a status has two meanings (429: wait a little, or pay a bill), where it is misused, and in the middle of a stream,
-//! where there is none.
+//! Providers agree on statuses more than on bodies. So the status decides; the body helps where a status has two
+//! meanings (429: wait, or pay a bill), where it is misused, and within a stream, which has none.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use super::ModelError;
 use super::overflow::{ReportedOverflow, read_overflow};
 use super::secret::SecretFilter;
 
-/// The names of errors, and the status that they usually come with.
+/// Names of errors and their usual statuses.
 const NAMES: [(&str, u16); 21] = [
     ("invalid_request_error", 400),
     ("invalid_prompt", 400),
@@ -37,10 +36,10 @@ const NAMES: [(&str, u16); 21] = [
     ("overloaded_error", 529),
 ];
 
-/// Errors that come with 429 and do not pass by waiting.
+/// Errors with status 429 that waiting does not solve.
 const UNPAID: [&str; 3] = ["insufficient_quota", "billing_hard_limit_reached", "credit_balance"];
 
-/// What an answer with this status and body means.
+/// The meaning of a response with this status and body.
 pub(super) fn judge(
     status: u16,
     body: &str,
@@ -53,7 +52,7 @@ pub(super) fn judge(
     let read = serde_json::from_str(body).unwrap_or(Value::Null);
     let names = names(&read);
     let message = secrets.clean(message(&read).unwrap_or(body));
-    let message = if message.is_empty() { "it did not say why".to_owned() } else { message };
+    let message = if message.is_empty() { "no reason given".to_owned() } else { message };
     match status {
         _ if names.contains(&"overloaded_error") => ModelError::Server { status: 529, retry_after, message },
         429 if names.iter().any(|name| UNPAID.contains(name)) => ModelError::Refused { status, message },
@@ -63,12 +62,12 @@ pub(super) fn judge(
     }
 }
 
-/// What an error in the middle of an answer means.
+/// The meaning of an error within a stream.
 pub(super) fn judge_event(body: &Value, secrets: &SecretFilter) -> ModelError {
     judge(status_of(body).unwrap_or(500), &body.to_string(), None, secrets)
 }
 
-/// The status that an error's body speaks of, in a number or by a name.
+/// The status that a body names, as a number or by the name of the error.
 fn status_of(body: &Value) -> Option<u16> {
     let error = error_of(body);
     let number = ["code", "status", "status_code"].into_iter().find_map(|key| {
@@ -83,13 +82,13 @@ fn status_of(body: &Value) -> Option<u16> {
     number.or_else(named)
 }
 
-/// What a body calls the kind of its error.
+/// The names that a body gives to its error.
 fn names(body: &Value) -> Vec<&str> {
     let error = error_of(body);
     ["type", "code", "status"].into_iter().filter_map(|key| error.get(key)?.as_str()).collect()
 }
 
-/// The words of a body that are meant for people.
+/// The message for people.
 fn message(body: &Value) -> Option<&str> {
     let error = error_of(body);
     let said = |value: &'_ Value| value.as_str().is_some_and(|text| !text.trim().is_empty());
@@ -98,7 +97,7 @@ fn message(body: &Value) -> Option<&str> {
     found.or(Some(error)).and_then(Value::as_str)
 }
 
-/// Where the error is: in a field of its own, in a list, or all over the place.
+/// The error object: in its own field, in a list, or the body itself.
 fn error_of(body: &Value) -> &Value {
     let body = body.get(0).unwrap_or(body);
     match body.get("error") {
@@ -162,7 +161,7 @@ mod tests {
             let ModelError::Refused { message, .. } = judged(404, &body) else { panic!("{body}") };
             assert_eq!(message, "here", "{body}");
         }
-        for (body, expected) in [("<h1>gone</h1>", "<h1>gone</h1>"), ("", "it did not say why")] {
+        for (body, expected) in [("<h1>gone</h1>", "<h1>gone</h1>"), ("", "no reason given")] {
             let ModelError::Refused { message, .. } = judge(404, body, None, &SecretFilter::new([])) else {
                 panic!("{body}")
             };

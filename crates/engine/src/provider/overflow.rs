@@ -1,22 +1,21 @@
-//! Whether a provider says that the prompt does not fit.
+//! Recognises that a provider refused a prompt because it does not fit.
 //!
-//! There is no standard for that. Some providers give the error a name, most say it in a sentence, and each in
-//! another one. What they say matters: an overflow is answered by sending less, any other refusal is not. So
-//! everything that is known about their wording is here, as a table, with the numbers where a sentence has some.
+//! There is no standard for that: some providers name the error, most say it in a sentence, each differently. It
+//! matters because an overflow is solved by sending less, and other refusals are not. All known phrases are in a
+//! table, with the numbers that they contain.
 //!
-//! What is *not* an overflow, although it sounds like one:
+//! *Not* an overflow, although it sounds similar:
 //!
-//! * too many tokens in a minute: less now or the same later would both do, and the window is not the matter;
-//! * an answer asked for that is longer than the model's longest: the prompt may fit well.
+//! * too many tokens in a minute: sending the same later helps too, and the window is not the problem;
+//! * a requested response that is longer than the model's limit: the prompt may fit.
 //!
-//! If prompt and answer only together do not fit, that is an overflow: less prompt helps.
+//! If only prompt and response together do not fit, that is an overflow: a shorter prompt helps.
 //!
-//! Status 413 is one whoever it comes from, unless it speaks of tokens in a minute. It may be a proxy on the way, with
-//! a web page for an error, that has never heard of tokens. But it has said that the request is too large, and the
-//! remedy is the same.
+//! Status 413 always is one, unless it mentions tokens in a minute. It may come from a proxy on the way, with a web
+//! page as its body, that knows nothing about tokens; but the request is too large, and the solution is the same.
 //!
-//! Only words that the provider says about the error are looked at, not what it may quote of the request: a
-//! conversation may well be about overflows.
+//! Only what the provider itself says about the error counts, not what it may quote from the request: a conversation
+//! may be about overflows.
 
 mod phrases;
 
@@ -26,30 +25,29 @@ use serde_json::Value;
 
 use phrases::{NAMES, NOT, WORDINGS, Wording};
 
-/// A prompt that does not fit.
+/// An overflow as a provider reported it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportedOverflow {
-    /// What the provider counted against the limit, in tokens: the prompt, and the room for the answer where it
-    /// counts that too.
+    /// The tokens counted against the limit: the prompt, and the reserved response where the provider counts it too.
     pub used: Option<u64>,
     /// The limit, in tokens.
     pub limit: Option<u64>,
 }
 
-/// What a provider says about an error is in fields of these names.
+/// Fields with the message of an error.
 const SAID: [&str; 9] =
     ["message", "msg", "detail", "details", "error", "raw", "error_description", "status_msg", "reason"];
 
-/// What it calls the error is in fields of these names.
+/// Fields with the name of an error.
 const CALLED: [&str; 3] = ["type", "code", "status"];
 
 /// Statuses that no overflow has: wrong key, no money, not allowed, not found, too many requests.
 const OTHERWISE: [u16; 5] = [401, 402, 403, 404, 429];
 
-/// How far behind its marker a number may be.
+/// The longest distance between a marker and its number.
 const REACH: usize = 16;
 
-/// Tells from the status and the body of an answer whether the prompt did not fit.
+/// Decides from the status and body of a response whether the prompt did not fit.
 ///
 /// ```
 /// use secateur_engine::provider::{ReportedOverflow, read_overflow};
@@ -74,7 +72,7 @@ pub fn read_overflow(status: u16, body: &str) -> Option<ReportedOverflow> {
     (status == 413 || is_named).then(ReportedOverflow::default)
 }
 
-/// What a provider says about an error, in lower case.
+/// The texts and names of an error, in lower case.
 #[derive(Default)]
 struct ErrorText {
     words: String,
@@ -91,7 +89,7 @@ impl ErrorText {
         said
     }
 
-    /// Takes in what is under this key. Lists and objects are gone into; what they nest is bounded by the parser.
+    /// Collects what is under this key. Lists and objects are searched recursively; the parser limits their depth.
     fn collect(&mut self, key: &str, value: &Value) {
         match value {
             Value::Array(list) => list.iter().for_each(|value| self.collect(key, value)),
@@ -101,7 +99,7 @@ impl ErrorText {
                 self.words.push('\n');
             }
             Value::String(text) if CALLED.contains(&key) => self.names.push(text.to_lowercase()),
-            // llama.cpp gives its numbers in fields of their own.
+            // llama.cpp has its numbers in separate fields.
             Value::Number(number) if matches!(key, "n_prompt_tokens" | "n_ctx") => {
                 let _ = writeln!(self.words, "{key} = {number}");
             }
@@ -115,7 +113,7 @@ impl ErrorText {
     }
 }
 
-/// The number behind a marker: `12345`, `12,345` or a sum, `12345 + 678`.
+/// The number after a marker: `12345`, `12,345` or a sum, `12345 + 678`.
 fn number_after(text: &str, marker: &str) -> Option<u64> {
     let (_, rest) = text.split_once(marker)?;
     let start = rest.find(|char: char| char.is_ascii_digit()).filter(|&start| start <= REACH)?;

@@ -1,4 +1,4 @@
-//! The bytes of an answer: never too many, never too long in coming.
+//! The body of a response, limited in size and time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,31 +11,31 @@ use tokio::time::timeout;
 use super::ModelError;
 use super::secret::SecretFilter;
 
-/// The most bytes of one event, or of an answer in one piece. Its text may be escaped, and Responses repeat the
-/// question in it.
+/// The most bytes of one event, or of a response that is not streamed. Its text may be escaped, and Responses repeat
+/// the request in it.
 pub(super) const EVENT: usize = 8 << 20;
 
-/// How many bytes may be sent for each byte of text that is allowed. A stream that sends each token in an event of
-/// its own, thinking included, comes to about sixty.
+/// How many bytes may be received for each allowed byte of text. A stream with one event for each token, thinking
+/// included, needs about sixty.
 const OVERHEAD: usize = 256;
 
 /// The most bytes of an error's body that are read.
 const REFUSAL: usize = 64 << 10;
 
-/// An answer's body, while it is read.
+/// The body of a response while it is read.
 pub(super) struct ResponseBody<'s> {
     response: Response,
     patience: Duration,
     secrets: &'s SecretFilter,
-    /// How many bytes came since somebody last made sense of any.
+    /// The bytes received since the last complete event.
     pending: &'s AtomicUsize,
     received: usize,
     most: usize,
 }
 
 impl<'s> ResponseBody<'s> {
-    /// The body of `response`, of at most as many bytes as so much text may take. `pending` is to be set to zero
-    /// whenever an event was read.
+    /// The body of `response`, limited to what `text` bytes of text can take. The caller sets `pending` to zero after
+    /// each event.
     pub(super) fn new(
         response: Response,
         patience: Duration,
@@ -67,7 +67,7 @@ impl<'s> ResponseBody<'s> {
         Ok(Some(chunk))
     }
 
-    /// Everything, in one piece.
+    /// Reads everything.
     pub(super) async fn read(mut self) -> Result<Vec<u8>, ModelError> {
         let mut body = vec![];
         while let Some(chunk) = self.next().await? {
@@ -76,7 +76,7 @@ impl<'s> ResponseBody<'s> {
         Ok(body)
     }
 
-    /// Piece after piece.
+    /// Streams the bytes.
     pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, ModelError>> {
         stream::unfold(self, async |mut source| match source.next().await {
             Ok(chunk) => chunk.map(|chunk| (Ok(chunk), source)),
@@ -85,7 +85,7 @@ impl<'s> ResponseBody<'s> {
     }
 }
 
-/// As much of an error's body as is read, whatever happens to the rest.
+/// Reads the body of an error as far as possible, up to a limit.
 pub(super) async fn read_refusal(mut response: Response, patience: Duration) -> String {
     let mut body = vec![];
     while let Ok(Ok(Some(chunk))) = timeout(patience, response.chunk()).await {
@@ -98,8 +98,7 @@ pub(super) async fn read_refusal(mut response: Response, patience: Duration) -> 
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// Why the provider could not be reached. The system's reason is the innermost; the URL is left out, for it may have
-/// a key in its query.
+/// Why the provider could not be reached, with all causes. The URL is left out, since it may have a key in its query.
 pub(super) fn network(error: reqwest::Error, secrets: &SecretFilter) -> ModelError {
     let error = error.without_url();
     let mut reason = error.to_string();

@@ -1,4 +1,4 @@
-//! An answer while it comes in.
+//! A response while it arrives.
 
 use std::mem;
 
@@ -9,7 +9,7 @@ use super::error_response;
 use super::secret::SecretFilter;
 use super::{Delta, Deltas, Finish, ModelError, ModelResponse};
 
-/// What has come of an answer so far. There is one for a question, whatever has to be repeated.
+/// What has arrived of a response. One for each request, across retries.
 pub(super) struct ResponseBuilder<'d> {
     deltas: &'d mut Deltas<'d>,
     secrets: &'d SecretFilter,
@@ -22,7 +22,7 @@ pub(super) struct ResponseBuilder<'d> {
 }
 
 impl<'d> ResponseBuilder<'d> {
-    /// An empty draft of at most so many bytes, to a question that allows so many tokens.
+    /// An empty response of at most `most` bytes, to a request that allows `max_tokens`.
     pub(super) fn new(
         deltas: &'d mut Deltas<'d>,
         secrets: &'d SecretFilter,
@@ -33,7 +33,7 @@ impl<'d> ResponseBuilder<'d> {
         Self { deltas, secrets, most, max_tokens, text, finish, usage, held_back }
     }
 
-    /// Begins anew. If any text was handed out, it is taken back.
+    /// Starts over. If any text was passed on, it is retracted.
     pub(super) fn restart(&mut self) {
         if !self.text.is_empty() {
             (self.deltas)(Delta::Restart);
@@ -44,7 +44,7 @@ impl<'d> ResponseBuilder<'d> {
         self.held_back = false;
     }
 
-    /// More of the text.
+    /// Adds text.
     pub(super) fn say(&mut self, text: &str) -> Result<(), ModelError> {
         if text.is_empty() {
             return Ok(());
@@ -57,47 +57,47 @@ impl<'d> ResponseBuilder<'d> {
         Ok(())
     }
 
-    /// The model refuses, in words that are not the answer.
+    /// The model refuses, in text that is not part of the response.
     pub(super) fn hold_back(&mut self) {
         self.held_back = true;
     }
 
-    /// The model says why it ends. The first word counts.
+    /// Records why the response ends. The first reason counts.
     pub(super) fn end(&mut self, finish: Finish) {
         self.finish.get_or_insert(finish);
     }
 
-    /// The model says why it ends, perhaps not for the last time: the last word counts.
+    /// Records why the response ends, possibly not for the last time: the last reason counts.
     pub(super) fn end_for_now(&mut self, finish: Finish) {
         self.finish = Some(finish);
     }
 
-    /// What the provider has counted so far.
+    /// The usage reported so far.
     pub(super) fn counted(&self) -> Usage {
         self.usage.unwrap_or_default()
     }
 
-    /// What the provider has counted, instead of what it said before.
+    /// Replaces the reported usage.
     pub(super) fn count(&mut self, usage: Usage) {
         self.usage = Some(usage);
     }
 
-    /// Whether no text has come yet.
+    /// Whether no text has arrived yet.
     pub(super) fn is_silent(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Whether the model has said that it is done. What goes wrong afterwards does not matter.
+    /// Whether the model has finished. Later errors do not matter.
     pub(super) fn is_done(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// The answer, if there is one.
+    /// The complete response.
     pub(super) fn finish(&mut self) -> Result<ModelResponse, ModelError> {
         let Some(finish) = self.finish else { return Err(self.cut_off()) };
         let finish = match finish {
             _ if self.held_back => Finish::Filtered,
-            // Some servers say "completed" whatever happens (llama.cpp does, in Responses).
+            // Some servers always report "completed" (llama.cpp does, in Responses).
             Finish::Complete if self.is_full() => Finish::Length,
             finish => finish,
         };
@@ -107,29 +107,29 @@ impl<'d> ResponseBuilder<'d> {
         Ok(ModelResponse { text: mem::take(&mut self.text), finish, usage: self.usage })
     }
 
-    /// Whether the text took all the tokens that it was allowed.
+    /// Whether the text took all allowed tokens.
     fn is_full(&self) -> bool {
         let output = self.usage.and_then(|usage| u64::try_from(usage.output).ok());
         output.is_some_and(|output| output > 0 && output >= self.max_tokens)
     }
 
-    /// The answer broke off here.
+    /// The response broke off here.
     pub(super) fn cut_off(&self) -> ModelError {
         ModelError::CutOff { received: self.text.len() }
     }
 
-    /// What came cannot be read.
+    /// The response cannot be read.
     pub(super) fn malformed(&self, reason: &str) -> ModelError {
         ModelError::Malformed { reason: self.secrets.clean(reason) }
     }
 
-    /// The provider broke off without saying why.
+    /// The provider stopped without giving a reason.
     pub(super) fn broken(&self) -> ModelError {
-        let message = "the answer ended with an error that was not explained".to_owned();
+        let message = "the response ended with an unexplained error".to_owned();
         ModelError::Server { status: 500, retry_after: None, message }
     }
 
-    /// The provider refused in the middle of its answer.
+    /// The provider reported an error within the stream.
     pub(super) fn refuse(&self, body: &Value) -> ModelError {
         error_response::judge_event(body, self.secrets)
     }

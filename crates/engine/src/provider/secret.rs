@@ -1,19 +1,19 @@
-//! What must not be shown, and what is left of a stranger's text when it is.
+//! Secrets, and removing them from texts of others.
 
 use std::fmt;
 
 /// The longest message of a provider that is passed on, in characters.
 const LONGEST: usize = 400;
 
-/// A shorter secret is not looked for: it would be found where it is not.
+/// Shorter secrets are not searched for: they would match by accident.
 const SHORTEST: usize = 6;
 
-/// A key. It can be sent, and nothing else: it has no `Display`, and its `Debug` does not show it.
+/// A secret. It can be sent, and nothing else: it has no `Display`, and its `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a key in, without white space around it.
+    /// Trims white space around it.
     pub fn new(key: &str) -> Self {
         Self(key.trim().to_owned())
     }
@@ -35,14 +35,14 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Makes text from outside fit to be shown.
+/// Makes text from outside safe to show.
 #[derive(Clone, Default)]
 pub(super) struct SecretFilter {
     secrets: Vec<String>,
 }
 
 impl SecretFilter {
-    /// A censor who knows these secrets. Of one that begins with another word (`Bearer sk-…`) he also knows the rest.
+    /// A filter for these secrets. Of one that begins with a scheme (`Bearer sk-…`), the rest is a secret too.
     pub(super) fn new<'s>(secrets: impl IntoIterator<Item = &'s str>) -> Self {
         let with_rest = |secret: &'s str| {
             let rest = secret.trim().split_once(char::is_whitespace).map(|(_, rest)| rest.trim());
@@ -51,7 +51,7 @@ impl SecretFilter {
         let secrets = secrets.into_iter().flat_map(with_rest);
         let mut secrets: Vec<_> =
             secrets.filter(|secret| secret.len() >= SHORTEST).map(str::to_owned).collect();
-        // The longest first, so that a secret that holds another is not left behind in halves.
+        // The longest first, so that a secret that contains another is removed as a whole.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self { secrets }
     }
@@ -93,7 +93,7 @@ impl SecretFilter {
     }
 }
 
-/// Characters that reorder a line on a screen: with them a text can look like another.
+/// Characters that reorder a line on a screen, so that a text can look like another.
 fn is_direction(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

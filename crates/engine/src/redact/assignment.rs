@@ -1,9 +1,9 @@
 //! A name that announces a credential, and a value that looks like one.
 //!
-//! This is what finds credentials without a shape of their own, and what could most easily mistake code for
-//! them. So both sides have to agree: the [name](super::name) decides how [irregular](super::irregularity)
-//! the value has to be, and whatever is plainly something else is left alone: paths, addresses, names with
-//! dots, UUIDs, numbers, patterns, placeholders, and code.
+//! This finds credentials without a shape of their own, and could most easily mistake code for them. So both sides
+//! must agree: the [name](super::name) decides how [irregular](super::irregularity) the value must be, and anything
+//! that is clearly something else is skipped: paths, URLs, dotted names, UUIDs, numbers, patterns, placeholders, and
+//! code.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::name::{NameKind, classify, read_name};
 use super::placeholder::{contains, is_placeholder};
 use super::value::{AssignedValue, Quoting, read_value};
 
-/// Looks for a credential that is assigned to the name around a literal.
+/// Finds a credential that is assigned to the name around a literal.
 pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     if !may_be_assigned(text, literal.end) {
         return None;
@@ -35,8 +35,8 @@ pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range
     is_credential(bytes, kind, value.written).then(|| (value.to_end(text), kind.rule()))
 }
 
-/// A look at what follows the letters of the name. Most names are followed by something else, and this is where
-/// most of the time would go.
+/// A quick check of what follows the name. Most names are followed by something else, and without it most of the time
+/// would be spent here.
 fn may_be_assigned(text: &[u8], at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
     let name =
@@ -44,7 +44,7 @@ fn may_be_assigned(text: &[u8], at: usize) -> bool {
     rest.get(name).is_some_and(|next| b"=:>?|~!, \t\r\n\\\"'`]*".contains(next))
 }
 
-/// Whether a value is one that a name of this kind announces.
+/// Whether a value is what a name of this kind announces.
 pub(super) fn is_credential(value: &[u8], kind: NameKind, written: Quoting) -> bool {
     let enough = match (kind, strength(value)) {
         (_, Strength::None) | (NameKind::Token | NameKind::Key, Strength::Mixed) => false,
@@ -54,7 +54,7 @@ pub(super) fn is_credential(value: &[u8], kind: NameKind, written: Quoting) -> b
         }
         _ => true,
     };
-    // What costs more comes last.
+    // Expensive checks come last.
     let code = || written == Quoting::Bare && (is_code(value) || is_number(value));
     enough && !code() && !is_other(value) && !is_placeholder(value)
 }
@@ -70,7 +70,7 @@ fn strip_scheme(text: &[u8], value: &mut AssignedValue) {
     }
 }
 
-/// Forty characters of base64: they may begin with a slash like a path.
+/// Forty characters of base64, which may begin with a slash like a path.
 fn is_aws_secret(name: &[u8], value: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
     let base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
@@ -82,7 +82,7 @@ fn is_aws_secret(name: &[u8], value: &[u8]) -> bool {
         && !is_placeholder(value)
 }
 
-/// Things that have a regular form of their own and are no credentials.
+/// Values with a regular form of their own that are not credentials.
 fn is_other(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_whitespace)
         || value.iter().all(|byte| byte.is_ascii_digit() || b".,:-_/+TZ ".contains(byte))
@@ -115,7 +115,7 @@ fn is_path(value: &[u8]) -> bool {
         longest = longest.max(strength(part));
         named += usize::from(part.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.@".contains(byte)));
     }
-    // Base64 has slashes, too. Its parts are irregular as a whole, and it has a plus or a sign at its end.
+    // Base64 has slashes too. Its parts are irregular as a whole, and it contains a plus or ends with `=`.
     let base64 = strength(value) == Strength::Long && (longest >= Strength::Short || value.ends_with(b"="));
     named == parts && !base64
 }
@@ -127,7 +127,7 @@ fn is_pattern(value: &[u8]) -> bool {
         .any(|part| contains(value, part))
 }
 
-/// Names with dots, `process.env.TOKEN`, versions and hosts: every part is a name, and most are no chance.
+/// Dotted names, `process.env.TOKEN`, versions and hosts: every part is a name, and most do not look random.
 fn is_dotted(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| *byte == b'.');
     value.contains(&b'.')
@@ -153,7 +153,7 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// A digest in hexadecimal: of git, or a sum of a file.
+/// A hash in hexadecimal: of git, or a checksum.
 fn is_digest(value: &[u8]) -> bool {
     matches!(value.len(), 32 | 40 | 64) && value.iter().all(u8::is_ascii_hexdigit)
 }
@@ -179,7 +179,7 @@ fn is_number(value: &[u8]) -> bool {
     })
 }
 
-/// What stands without quotes may be code: calls, indexes, paths of modules, operators, names.
+/// An unquoted value may be code: calls, indexes, module paths, operators, names.
 fn is_code(value: &[u8]) -> bool {
     let brackets = value.iter().any(|byte| b"()[]{}".contains(byte));
     let operators = [&b"::"[..], b"->", b"=>", b"&&", b"||"];

@@ -1,9 +1,9 @@
-//! How likely two letters follow each other in names, compared with chance.
+//! How likely two letters follow each other in names, compared with random text.
 //!
-//! The table was counted over 11,716 words of the names and comments in the sources of Python's library and
-//! of some hundred Rust crates. A row is a first letter, a column a second; a digit is the evidence for
-//! chance in bits plus four, rounded, between -4 and 5. A program can count it again from any larger body of
-//! code: what matters is that `th` is common and `xq` is not.
+//! The table was counted over 11,716 words of the names and comments in the sources of Python's library and of some
+//! hundred Rust crates. A row is a first letter, a column a second; a digit is the evidence for randomness in bits
+//! plus four, rounded, between -4 and 5. It can be recounted from any larger body of code: what matters is that `th`
+//! is common and `xq` is not.
 
 const TABLE: [&[u8; 26]; 26] = [
     b"84348659496243949232567758", // a
@@ -34,8 +34,7 @@ const TABLE: [&[u8; 26]; 26] = [
     b"39960799298668489766678954", // z
 ];
 
-/// How much more likely chance has made these two letters than a person, in bits. Letters of both cases are
-/// the same.
+/// How much more likely these two letters are in random text than in a name, in bits. Case is ignored.
 pub(super) fn evidence(first: u8, second: u8) -> i32 {
     let index = |byte: u8| usize::from(byte.to_ascii_lowercase().wrapping_sub(b'a'));
     let digit = TABLE.get(index(first)).and_then(|row| row.get(index(second)));

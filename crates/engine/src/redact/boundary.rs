@@ -1,8 +1,7 @@
 //! Where a word begins in text that may be escaped.
 //!
-//! Tool results are often JSON inside JSON, logs percent-encoded, terminals coloured. There, the byte before
-//! a token may be a letter and still not belong to it: the `n` of `\n`, the `D` of `%3D`, the `m` of a
-//! colour.
+//! Tool results are often JSON inside JSON, logs percent-encoded, terminals coloured. There the byte before a token
+//! may be a letter and still not belong to it: the `n` of `\n`, the `D` of `%3D`, the `m` of a colour.
 
 /// Whether a byte is part of a word.
 pub(super) fn is_word(byte: u8) -> bool {

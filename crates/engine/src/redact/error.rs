@@ -1,37 +1,37 @@
-//! Why a pattern of the user cannot be used.
+//! Why a user's pattern cannot be used.
 
 use thiserror::Error;
 
-/// Why a pattern of the user cannot be used.
+/// Why a user's pattern cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RedactError {
-    /// The name would not fit into a marker.
+    /// The name does not fit into a marker.
     #[error(
-        "the pattern's name {name:?} cannot stand in a marker; use 1 to 48 small letters, digits and hyphens"
+        "the name {name:?} of a pattern does not fit into a marker; use 1 to 48 small letters, digits and hyphens"
     )]
     Name {
         /// The name.
         name: String,
     },
-    /// The pattern is not a regular expression, or too large a one.
-    #[error("the pattern {name} is not a regular expression that can be used: {source}")]
+    /// The pattern is not a regular expression, or too large.
+    #[error("the pattern {name} is not a usable regular expression: {source}")]
     Pattern {
         /// The name of the pattern.
         name: String,
         /// What is wrong with it.
         source: Box<regex::Error>,
     },
-    /// The pattern would replace places where nothing is.
-    #[error("the pattern {name} matches the empty text; make it ask for at least one character")]
+    /// The pattern matches the empty text.
+    #[error("the pattern {name} matches the empty text; it must match at least one character")]
     Empty {
         /// The name of the pattern.
         name: String,
     },
-    /// More patterns than are tried on every text.
+    /// There are too many patterns.
     #[error("there are more than {limit} patterns; join some of them with |")]
     TooMany {
-        /// The most there may be.
+        /// The most patterns.
         limit: usize,
     },
 }

@@ -8,13 +8,13 @@ use super::name::NameKind;
 use super::placeholder::is_placeholder;
 use super::value::{Quoting, skip_blanks};
 
-/// The most of a header that is looked at.
+/// The most bytes of a header that are read.
 const LONGEST: usize = 4096;
 
-/// The most cookies in a header that are looked at.
+/// The most cookies of a header that are read.
 const COOKIES: usize = 64;
 
-/// Words that a session's cookie is called by.
+/// Words in the names of session cookies.
 const SESSIONS: [&str; 14] = [
     "sess",
     "sid",
@@ -59,13 +59,13 @@ pub(super) fn find_authorization(text: &[u8], at: usize) -> Option<(Range<usize>
         if text.get(start + scheme) == Some(&b' ') { skip_blanks(text, start + scheme) } else { start };
     let range = value..value + token_length(text, value);
     let secret = text.get(range.clone())?;
-    // A bare value of any kind is a credential here, as long as it is not a word or a name.
+    // Any bare value is a credential here, unless it is a word or a name.
     let known = strength(secret) >= Strength::Short || is_uuid(secret) || decodes_to_pair(secret);
     let plain = is_credential(secret, NameKind::Secret, Quoting::Quoted);
     (secret.len() >= 8 && (known || plain) && !is_placeholder(secret)).then_some((range, "authorization"))
 }
 
-/// The token after `Bearer ` or `Basic `, wherever it stands. `at` is where the token would begin.
+/// The token after `Bearer ` or `Basic `, anywhere. `at` is where the token would begin.
 pub(super) fn find_scheme_token(text: &[u8], at: usize) -> Option<(Range<usize>, &'static str)> {
     let start = skip_blanks(text, at);
     let range = start..start + token_length(text, start);
@@ -113,7 +113,7 @@ pub(super) fn find_cookies(text: &[u8], at: usize, mut found: impl FnMut(Range<u
     }
 }
 
-/// Whether a cookie holds a session: by its name, or because its value looks like chance.
+/// Whether a cookie contains a session: by its name, or because its value looks random.
 fn is_session(name: &[u8], value: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
     let named = SESSIONS.iter().any(|word| lower.windows(word.len()).any(|window| window == word.as_bytes()));
@@ -122,7 +122,7 @@ fn is_session(name: &[u8], value: &[u8]) -> bool {
     enough && !is_placeholder(value)
 }
 
-/// Whether it is base64 of `user:password`, as `Basic` and the configuration of Docker have it.
+/// Whether it is base64 of `user:password`, as in `Basic` and in Docker's configuration.
 pub(super) fn decodes_to_pair(value: &[u8]) -> bool {
     let (mut bits, mut count, mut colon) = (0_u32, 0, false);
     let body = value.iter().rev().skip_while(|byte| **byte == b'=').count();

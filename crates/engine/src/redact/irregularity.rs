@@ -1,27 +1,24 @@
-//! Whether a value looks like chance or like something a person or a program would name.
+//! Whether a value looks random, or like a name.
 //!
-//! Shannon entropy does not tell them apart: `configuration_manager` has 3.4 bits a byte, 32 random
-//! hexadecimal digits have 3.6. So entropy only throws out repetition, and the question is put directly: how
-//! much more likely is it that chance has made these bytes than a person? Every step from one byte to the
-//! next is evidence, in bits:
+//! Shannon entropy cannot tell: `configuration_manager` has 3.4 bits a byte, 32 random hexadecimal digits have 3.6.
+//! So entropy only rejects repetition, and the actual test is: how much more likely is it that these bytes are random
+//! than that they are a name? Every step from one byte to the next is evidence, in bits:
 //!
 //! * two letters, by how often they follow each other in names ([`super::bigram`]);
-//! * from a letter to a digit, and back, which chance does all the time and names hardly ever;
-//! * a capital after a small letter, a little, because names have humps, too;
-//! * a sign that holds names together speaks against chance.
+//! * from a letter to a digit and back, which is common in random text and rare in names;
+//! * a capital after a small letter, a little, because names have capitals inside too;
+//! * a character that joins names is evidence against randomness.
 //!
-//! The sum has to reach [`EVIDENCE`]. Of 20,000 random values of 16 bytes, half reach 18 (hexadecimal) to 30
-//! (base32, base36), and 0.2 % (base36) to 2.4 % (hexadecimal) stay below 8; of 32 bytes, at most one in
-//! ten thousand does. Of 580 names of 16 to 60 bytes in the sources of this workspace, 99 % lie below -8, and
-//! none reaches 8.
+//! The sum must reach [`EVIDENCE`]. Of 20,000 random values of 16 bytes, half reach 18 (hexadecimal) to 30 (base32,
+//! base36), and 0.2 % (base36) to 2.4 % (hexadecimal) stay below 8; of 32 bytes, at most one in ten thousand does. Of
+//! 580 names of 16 to 60 bytes in the sources of this workspace, 99 % are below -8, and none reaches 8.
 
 use super::bigram::evidence;
 
-/// The least entropy of a value that looks like chance, in bits a byte. Of values of 16 random hexadecimal
-/// digits, 0.14 % have less.
+/// The least entropy of a random value, in bits a byte. Of values of 16 random hexadecimal digits, 0.14 % have less.
 const ENTROPY: f64 = 2.5;
 
-/// The least evidence for chance, in bits.
+/// The least evidence for randomness, in bits.
 const EVIDENCE: i32 = 8;
 
 /// The least evidence in a value of fewer than 16 bytes, which has fewer steps.
@@ -30,7 +27,7 @@ const EVIDENCE_SHORT: i32 = 5;
 /// The same for a value of letters only.
 const EVIDENCE_LETTERS: i32 = 12;
 
-/// How much of a value is weighed. What begins like chance goes on like chance.
+/// How many bytes of a value are judged: the beginning is representative.
 const WEIGHED: usize = 256;
 
 /// How much a value looks like a credential.
@@ -38,11 +35,11 @@ const WEIGHED: usize = 256;
 pub(super) enum Strength {
     /// A word, a name, a number, or too short.
     None,
-    /// Words with digits and signs in them, as people make up passwords.
+    /// Words with digits and other characters in them, like made-up passwords.
     Mixed,
-    /// Looks like chance, but is short.
+    /// Looks random, but is short.
     Short,
-    /// Looks like chance, and is long.
+    /// Looks random, and is long.
     Long,
 }
 
@@ -52,9 +49,9 @@ struct Traits {
     lower: usize,
     upper: usize,
     digits: usize,
-    /// Bytes that are neither letters nor digits nor signs that hold names together.
+    /// Bytes that are neither letters nor digits nor joiners of names.
     signs: usize,
-    /// The evidence for chance, in bits.
+    /// The evidence for randomness, in bits.
     evidence: i32,
 }
 
@@ -63,7 +60,7 @@ pub(super) fn is_irregular(value: &[u8]) -> bool {
     strength(value) == Strength::Long
 }
 
-/// Whether there is more evidence for chance than against it: for pieces of what is known to be a key.
+/// Whether the evidence favours randomness: for pieces of what is known to be a key.
 pub(super) fn leans_to_chance(piece: &[u8]) -> bool {
     Traits::of(piece).evidence > 0
 }
@@ -78,7 +75,7 @@ pub(super) fn strength(value: &[u8]) -> Strength {
     if value.len() >= 16 && traits.evidence >= EVIDENCE {
         return Strength::Long;
     }
-    // A few letters alone may be an abbreviation with humps.
+    // A few letters alone may be an abbreviation.
     let least = if traits.digits + traits.signs > 0 { EVIDENCE_SHORT } else { EVIDENCE_LETTERS };
     let varied = traits.digits + traits.signs > 0 || (traits.lower > 0 && traits.upper > 0);
     if value.len() < 16 && traits.evidence >= least && varied {
@@ -128,7 +125,7 @@ impl Traits {
         let mut traits = Self::default();
         let mut last = (b'_', ByteClass::Sign);
         let mut capitals = 0;
-        // The six letters of hexadecimal digits make words as often as not.
+        // The six letters of hexadecimal digits form words about as often as not.
         let hex = value.iter().all(u8::is_ascii_hexdigit);
         for &byte in value {
             let class = class(byte);
@@ -141,7 +138,7 @@ impl Traits {
             traits.evidence += match (last.1, class) {
                 (ByteClass::Lower, ByteClass::Upper) => 1,
                 (ByteClass::Lower | ByteClass::Upper, ByteClass::Lower | ByteClass::Upper) if hex => 0,
-                // `HTMLElement` is rare in names.
+                // Several capitals before a word, as in `HTMLElement`, are rare in names.
                 (ByteClass::Upper, ByteClass::Lower) => evidence(last.0, byte) + i32::from(capitals > 1),
                 (ByteClass::Lower | ByteClass::Upper, ByteClass::Lower | ByteClass::Upper) => {
                     evidence(last.0, byte)

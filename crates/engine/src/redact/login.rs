@@ -1,4 +1,4 @@
-//! Credentials that are known by their place: files of logins, and flags of commands.
+//! Credentials that are known by their place: login files and command-line flags.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::irregularity::{Strength, strength};
 use super::placeholder::is_placeholder;
 
-/// A place: what announces it, and a pattern whose first group is the credential.
+/// A place: its literals, and a pattern whose first group is the credential.
 pub(super) struct LoginRule {
     pub(super) rule: &'static str,
     pub(super) literals: &'static [&'static str],
@@ -15,7 +15,7 @@ pub(super) struct LoginRule {
     least: Strength,
 }
 
-/// The most of a text that a pattern is tried on.
+/// The most bytes of a text that a pattern is tried on.
 const REACH: usize = 1024;
 
 pub(super) const LOGIN_RULES: &[LoginRule] = &[
@@ -39,7 +39,7 @@ pub(super) const LOGIN_RULES: &[LoginRule] = &[
         ),
         least: Strength::None,
     },
-    // curl -u user:password, and relatives
+    // curl -u user:password and similar
     LoginRule {
         rule: "cli-password",
         literals: &[" -u ", " -u'", " -u\"", " --user ", " --user=", " --proxy-user "],
@@ -61,7 +61,7 @@ pub(super) const LOGIN_RULES: &[LoginRule] = &[
     },
 ];
 
-/// A place, ready to be tried.
+/// A compiled rule.
 #[derive(Debug)]
 pub(super) struct LoginMatcher {
     rule: &'static str,
@@ -77,7 +77,7 @@ impl LoginMatcher {
         Some(Self { rule: place.rule, pattern, least: place.least })
     }
 
-    /// The credential in the place whose literal was found at `at`.
+    /// The credential after the literal at `at`.
     pub(super) fn find(&self, text: &[u8], at: usize) -> Option<(Range<usize>, &'static str)> {
         let reach = text.get(at..text.len().min(at + REACH))?;
         let group = self.pattern.captures(reach)?.get(1)?;

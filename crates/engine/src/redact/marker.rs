@@ -1,7 +1,7 @@
-//! What stands in the place of a credential: `[redacted:RULE]`.
+//! The marker in place of a credential: `[redacted:RULE]`.
 //!
-//! A marker is never looked into again. Texts are redacted more than once, on the way in, on the way out and
-//! as a part of the previous summary, and the second time must change nothing.
+//! A marker is never scanned again. Texts are redacted more than once, as input, as output and as part of the
+//! previous summary, and the second time must change nothing.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ const OPEN: &str = "[redacted:";
 /// The longest name of a rule.
 const NAME_MAX: usize = 48;
 
-/// Whether a rule can be called so: small letters, digits and hyphens.
+/// Whether this is a valid name of a rule: small letters, digits and hyphens.
 pub(super) fn is_rule_name(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(legal)
@@ -29,7 +29,7 @@ pub(super) fn push_marker(out: &mut String, rule: &str) {
     out.push(']');
 }
 
-/// The pieces of a text between the markers in it.
+/// The pieces of a text between its markers.
 pub(super) fn split_at_markers(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::with_capacity(1);
     let mut start = 0;

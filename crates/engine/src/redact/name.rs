@@ -1,15 +1,15 @@
-//! Names that say that a credential follows.
+//! Names that announce a credential.
 //!
-//! A literal such as `token` is only where to look. What counts is the whole name around it, split into its
-//! words at signs and capitals: `GITHUB_TOKEN`, `githubToken` and `github-token` are one, `max_tokens`,
-//! `tokenCount` and `nextPageToken` none.
+//! A literal such as `token` is only a hint. The whole name around it counts, split into words at punctuation and
+//! capitals: `GITHUB_TOKEN`, `githubToken` and `github-token` announce one, `max_tokens`, `tokenCount` and
+//! `nextPageToken` do not.
 
 use std::ops::Range;
 
-/// What kind of credential a name announces, which decides what its value has to look like.
+/// The kind of credential that a name announces, which decides what its value must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameKind {
-    /// Made up by people: may be short and have words in it.
+    /// Made up by people: may be short and contain words.
     Password,
     /// Made by people or by programs.
     Secret,
@@ -17,12 +17,12 @@ pub(super) enum NameKind {
     Token,
     /// Made by a program.
     Key,
-    /// The name says little, so the value has to say more.
+    /// The name says little, so the value must say more.
     Vague,
 }
 
 impl NameKind {
-    /// The rule that a finding goes by.
+    /// The name of the rule.
     pub(super) fn rule(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -33,15 +33,15 @@ impl NameKind {
     }
 }
 
-/// The literals to look for. The automaton knows them in small letters, with a capital, and in capitals.
+/// The literals to search for. The automaton has them in small letters, capitalised, and in capitals.
 pub(super) const LITERALS: [&str; 9] =
     ["passw", "passphrase", "passcode", "pass", "pwd", "secret", "token", "key", "credential"];
 
-/// Further spellings that the rule above does not give.
+/// More spellings that this does not cover.
 pub(super) const SPELLINGS: [&str; 9] =
     ["_auth", "\"auth\"", "_pw", "Pw", "PW", "passWord", "cred", "Cred", "CRED"];
 
-/// The longest name, to each side of the literal.
+/// The longest name, on each side of the literal.
 const REACH: usize = 64;
 
 /// Words after which a `key` is a credential.
@@ -63,8 +63,7 @@ const KEY_WORDS: [&str; 9] = [
     "masterkey",
 ];
 
-/// Words after the one that matters which say that the value is something about a credential, not the
-/// credential.
+/// Words after the decisive one which say that the value describes a credential instead of being one.
 const ABOUT: &str = "\
     count counts name names id ids file files path paths dir url uri endpoint type types len length size \
     limit limits hash digest ttl expiry expires expiration at in field fields input label header prefix \
@@ -72,13 +71,13 @@ const ABOUT: &str = "\
     usage budget ref arn alias format schema placeholder hint help env var vars source algorithm bytes \
     fingerprint";
 
-/// Words before the one that matters which say that it is not a credential at all.
+/// Words before the decisive one which say that it is not a credential at all.
 const OTHER: &str = "\
     public next page continuation pagination sync cancellation stop special pad eos bos unk mask sep cls \
     max min num total prompt completion cached resume primary foreign partition sort cache row composite \
     unique design idempotency";
 
-/// Where the name around a literal is.
+/// The range of the name around a literal.
 pub(super) fn read_name(text: &[u8], literal: Range<usize>) -> Range<usize> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let head = text.get(literal.start.saturating_sub(REACH)..literal.start).unwrap_or_default();
@@ -90,7 +89,7 @@ pub(super) fn read_name(text: &[u8], literal: Range<usize>) -> Range<usize> {
     while range.end > literal.end && matches!(text.get(range.end - 1), Some(b'.' | b'-')) {
         range.end -= 1;
     }
-    // `\nTOKEN=`: the letter of an escape is no part of the name.
+    // `\nTOKEN=`: the letter of an escape is not part of the name.
     if range.start > 0 && text.get(range.start - 1) == Some(&b'\\') && range.start < literal.start {
         range.start += 1;
     }
@@ -133,7 +132,7 @@ fn is_listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
-/// The words of a name in small letters: split at signs, and before a capital that begins a word.
+/// The words of a name in small letters: split at punctuation, and before a capital that begins a word.
 fn split_words(name: &[u8]) -> Vec<String> {
     let mut words: Vec<String> = Vec::with_capacity(4);
     let mut fresh = true;

@@ -1,7 +1,7 @@
 //! Patterns that the user adds to the built-in rules.
 //!
-//! They run over the whole text, because nothing is known about how their matches begin. The engine behind
-//! them takes linear time for any pattern; what it may take in memory is limited here.
+//! They run over the whole text, because it is unknown how their matches begin. The regex engine takes linear time
+//! for any pattern; its memory is limited here.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::marker::is_rule_name;
 /// The most patterns.
 pub(super) const PATTERNS_MAX: usize = 64;
 
-/// The most bytes of a compiled pattern, and of what it remembers while it runs.
+/// The most bytes of a compiled pattern, and of its cache while it runs.
 const SIZE_MAX: usize = 256 * 1024;
 
 /// How deep a pattern may nest.
 const NEST_MAX: u32 = 32;
 
-/// The group that is replaced, if a pattern has it; otherwise all of a match is.
+/// The group that is replaced, if a pattern has it; otherwise the whole match is.
 const GROUP: &str = "secret";
 
-/// A pattern of the user.
+/// A user's pattern.
 #[derive(Debug)]
 pub(super) struct UserPattern {
     pub(super) name: Arc<str>,
@@ -50,7 +50,7 @@ impl UserPattern {
         Ok(Self { name: name.into(), regex, grouped })
     }
 
-    /// All that is to be replaced.
+    /// Finds everything that is to be replaced.
     pub(super) fn find_all(&self, text: &str, mut found: impl FnMut(Range<usize>)) {
         if !self.grouped {
             for hit in self.regex.find_iter(text).filter(|hit| !hit.is_empty()) {

@@ -1,24 +1,24 @@
-//! Private keys in their armour: `-----BEGIN … PRIVATE KEY-----` and what follows.
+//! Private keys in PEM armour: `-----BEGIN … PRIVATE KEY-----` and what follows.
 //!
-//! A key in a conversation is seldom as tidy as in its file. It lies in a string with `\n` for line ends, it
-//! is indented, numbered or quoted by the tool that showed it, or cut off because the result was too long. So
-//! the body is read piece by piece for as long as the pieces could be of a key. What is cut off at its end
-//! has no last line; what is cut off at its beginning is read backwards from its last line.
+//! A key in a conversation is seldom as tidy as in its file. It is in a string with `\n` for line ends, it is
+//! indented, numbered or quoted by a tool, or cut off because the result was too long. So the body is read piece by
+//! piece as long as the pieces could belong to a key. A key that is cut off at its end has no last line; one that is
+//! cut off at its beginning is read backwards from its last line.
 
 use std::ops::Range;
 
 use super::irregularity::{is_irregular, leans_to_chance};
 
-/// The most of a key that is read in either direction. The largest RSA keys in use have 13 kB.
+/// The most bytes of a key that are read in either direction. The largest RSA keys in use have 13 kB.
 const LONGEST: usize = 32 * 1024;
 
-/// The least piece of base64 that makes a body: a line cut off early is still a line of a key.
+/// The shortest piece of base64 that counts as body: a line that was cut off is still a line of a key.
 const PIECE: usize = 16;
 
-/// The most short pieces in a row. Numbers of lines are short pieces; more of them in a row are prose.
+/// The most short pieces in a row. Line numbers are short pieces; more of them in a row are prose.
 const SHORT_RUN: usize = 6;
 
-/// A key that begins where `-----BEGIN ` was found.
+/// A key that begins at a `-----BEGIN `.
 pub(super) fn find_begun(text: &[u8], at: usize) -> Option<Range<usize>> {
     let label_end = read_label(text, at + BEGIN.len())?;
     let reach = text.get(label_end..text.len().min(label_end + LONGEST))?;
@@ -30,7 +30,7 @@ pub(super) fn find_begun(text: &[u8], at: usize) -> Option<Range<usize>> {
                 short = 0;
                 end = Some(piece.end);
             }
-            // The last line of a key that was cut off: a few letters, but no word.
+            // The last line of a key that was cut off: a few letters, but not a word.
             KeyPiece::Short if short == 0 && end.is_some() && leans_to_chance(bytes) => {
                 short += 1;
                 end = Some(piece.end);
@@ -41,7 +41,7 @@ pub(super) fn find_begun(text: &[u8], at: usize) -> Option<Range<usize>> {
                 end = Some(armour_end(reach, piece.start));
                 break;
             }
-            // A line that goes on with something else.
+            // A line that continues with something else.
             KeyPiece::Other | KeyPiece::Header => {
                 let length = bytes.iter().take_while(|byte| is_base64(byte)).count();
                 let line = bytes.get(..length).unwrap_or_default();
@@ -56,12 +56,12 @@ pub(super) fn find_begun(text: &[u8], at: usize) -> Option<Range<usize>> {
     end.map(|end| at..label_end + end)
 }
 
-/// A key that ends where `-----END ` was found and whose beginning is not there.
+/// A key that ends at an `-----END ` and whose beginning is missing.
 pub(super) fn find_ended(text: &[u8], at: usize) -> Option<Range<usize>> {
     let end = read_label(text, at + END.len())?;
     let from = at.saturating_sub(LONGEST);
     let reach = text.get(from..at)?;
-    // Nothing before the last line of armour can belong to this key.
+    // Nothing before the previous line of armour can belong to this key.
     let from =
         reach.windows(5).rposition(|window| window == b"-----").map_or(from, |dashes| from + dashes + 5);
     let reach = text.get(from..at)?;
@@ -83,7 +83,7 @@ pub(super) fn find_ended(text: &[u8], at: usize) -> Option<Range<usize>> {
 pub(super) const BEGIN: &[u8] = b"-----BEGIN ";
 pub(super) const END: &[u8] = b"-----END ";
 
-/// Where the line of armour ends, if it speaks of a private key.
+/// Where the line of armour ends, if it is that of a private key.
 fn read_label(text: &[u8], at: usize) -> Option<usize> {
     let reach = text.get(at..text.len().min(at + 64))?;
     let length = reach
@@ -108,7 +108,7 @@ fn armour_end(text: &[u8], at: usize) -> usize {
 enum KeyPiece {
     /// A line of base64.
     Body,
-    /// Base64, but too short to tell: the last line, a checksum, a number of a line.
+    /// Base64, but too short to tell: the last line, a checksum, a line number.
     Short,
     /// `Proc-Type:`, `Version:` and their values.
     Header,
@@ -122,7 +122,7 @@ impl KeyPiece {
         if bytes.starts_with(b"-----") {
             return Self::Armour;
         }
-        // A line that a diff takes away.
+        // A line that a diff removes.
         let bytes = bytes.strip_prefix(b"-").unwrap_or(bytes);
         let base64 = bytes.iter().all(is_base64);
         let header = bytes.iter().any(|byte| b":,-.()".contains(byte)) && bytes.len() <= 64;
@@ -135,12 +135,12 @@ impl KeyPiece {
     }
 }
 
-/// The pieces between blanks, line ends (also escaped ones), quotes and what tools put before lines.
+/// The pieces between white space, line ends (also escaped ones), quotes and what tools put before lines.
 fn pieces(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         while let Some(&byte) = text.get(at) {
-            // `\n`, `\\n`, `\r`: the letter goes with the backslash.
+            // `\n`, `\\n`, `\r`: the letter belongs to the backslash.
             if byte == b'\\' {
                 let slashes = text.get(at..)?.iter().take_while(|byte| **byte == b'\\').count();
                 let letter = matches!(text.get(at + slashes), Some(b'n' | b'r' | b't'));

@@ -1,14 +1,14 @@
-//! Values that stand for a credential without being one.
+//! Values in place of a credential that are not one.
 //!
-//! `$TOKEN`, `${TOKEN}`, `<your-key>`, `sk-xxxxxxxx`, `AKIA…EXAMPLE`: a summary may and should repeat them,
-//! because they say where a credential comes from.
+//! `$TOKEN`, `${TOKEN}`, `<your-key>`, `sk-xxxxxxxx`, `AKIA…EXAMPLE`: a summary may and should repeat them, because
+//! they say where a credential comes from.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// Words that people write where a credential would be. They count where they begin a word of the value; the
-/// first four are too long to come about by chance, so they count anywhere.
+/// Words that people write in place of a credential. They count at the beginning of a word in the value; the first
+/// four are too long to occur by chance, so they count anywhere.
 const WORDS: [&str; 21] = [
     "example",
     "placeholder",
@@ -38,7 +38,7 @@ const CLEAR: usize = 4;
 const SIGNS: [&str; 15] =
     ["${", "$(", "{{", "}}", "#{", "<%", "%(", "\\(", "%s", "%v", "...", "…", "***", "••", "[...]"];
 
-/// The most of a value that is looked at.
+/// The most bytes of a value that are read.
 const LOOKED_AT: usize = 256;
 
 static PARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -51,7 +51,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     is_reference(value) || has_run(value) || has_part(value)
 }
 
-/// A variable or something in a frame: `$X`, `%X%`, `<x>`, `{x}`, `[x]`.
+/// A variable or something in brackets: `$X`, `%X%`, `<x>`, `{x}`, `[x]`.
 fn is_reference(value: &[u8]) -> bool {
     let framed =
         |open: u8, close: u8| value.len() > 2 && value.first() == Some(&open) && value.last() == Some(&close);
@@ -59,7 +59,7 @@ fn is_reference(value: &[u8]) -> bool {
         .strip_prefix(b"$")
         .and_then(<[u8]>::first)
         .is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, b'_' | b'{' | b'(' | b'$' | b':'));
-    // What follows decides: a password may begin with a dollar, a variable has nothing but letters of a name.
+    // The rest decides: a password may begin with a dollar, a variable has nothing but characters of a name.
     let plain = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"$_{}():.-[]\"'".contains(byte));
     (variable && plain)
         || framed(b'%', b'%')
@@ -68,9 +68,8 @@ fn is_reference(value: &[u8]) -> bool {
         || value.first() == Some(&b'<')
 }
 
-/// Equal bytes or bytes that count up, six or eight of them and a good part of the whole; or hardly any
-/// different bytes at all. A long key may have such a run by right: numbers within it that are small are
-/// encoded as many equal letters.
+/// Six or eight equal or ascending bytes that make up a good part of the whole; or hardly any different bytes at all.
+/// A long key may contain such a run: small numbers in it are encoded as many equal letters.
 fn has_run(value: &[u8]) -> bool {
     let least = |count: usize, share: usize| count.max(value.len() / share);
     let (mut equal, mut rising) = (1, 1);
@@ -93,7 +92,7 @@ fn has_run(value: &[u8]) -> bool {
     value.len() >= 8 && seen.into_iter().filter(|seen| *seen).count() <= 4
 }
 
-/// A sign of a template or an elision, or a word at the beginning of a word.
+/// A sign of a template or an elision, or one of the words at the beginning of a word.
 fn has_part(value: &[u8]) -> bool {
     let Some(parts) = PARTS.as_ref() else { return false };
     parts.find_overlapping_iter(value).any(|hit| {
@@ -107,7 +106,7 @@ fn has_part(value: &[u8]) -> bool {
     })
 }
 
-/// `your`, `Your` or `YOUR`, but not `yOuR`, which is chance.
+/// `your`, `Your` or `YOUR`, but not `yOuR`, which looks random.
 fn is_one_case(word: &[u8]) -> bool {
     let rest = word.get(1..).unwrap_or_default();
     rest.iter().all(|byte| !byte.is_ascii_uppercase()) || word.iter().all(|byte| !byte.is_ascii_lowercase())

@@ -1,9 +1,8 @@
-//! One pass over a text: where the literals are, and what the rules make of them.
+//! One pass over a text: finds literals and applies the rules.
 //!
-//! All literals of all rules are in one automaton, which reads every byte once. What a rule does at a literal
-//! is bounded: it looks a fixed number of bytes back and ahead, or reads what it then replaces. A shape that
-//! was refused is not tried again within what it refused. So the time is linear in the text, whatever the
-//! text is.
+//! All literals of all rules are in one automaton, which reads every byte once. The work of a rule at a literal is
+//! bounded: it looks a fixed number of bytes back and ahead, or reads what it then replaces. A rejected shape is not
+//! tried again within its extent. So the time is linear in the text, whatever it is.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -33,18 +32,18 @@ enum Clue {
     Parameter,
 }
 
-/// How much a rule knows. Where findings overlap, the one that knows most gives the name.
+/// How specific a rule is. Where findings overlap, the most specific one gives the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
-    /// It went by a name or a place.
+    /// Found by a name or a place.
     Context,
-    /// It went by the shape of the credential.
+    /// Found by the shape of the credential.
     Shape,
-    /// The user said so.
+    /// Found by a user's pattern.
     User,
 }
 
-/// Something that is to be replaced.
+/// Something to replace.
 #[derive(Clone, Debug)]
 pub(super) struct CredentialCandidate {
     pub(super) range: Range<usize>,
@@ -52,10 +51,10 @@ pub(super) struct CredentialCandidate {
     pub(super) rank: Rank,
 }
 
-/// The name of a rule: of a built-in one, or of a pattern of the user.
+/// The name of a rule: built-in, or of a user's pattern.
 pub(super) type RuleName = std::borrow::Cow<'static, str>;
 
-/// The built-in rules, compiled once for all.
+/// The built-in rules, compiled once.
 #[derive(Debug)]
 pub(super) struct Rules {
     automaton: AhoCorasick,
@@ -70,7 +69,7 @@ pub(super) fn builtin() -> Option<Arc<Rules>> {
     RULES.clone()
 }
 
-/// No rule sees further than this from its literal, unless all that it sees is replaced.
+/// How far a rule sees from its literal, unless it replaces everything that it sees.
 pub(super) const REACH: usize = 40 * 1024;
 
 const FIXED: &[(&str, Clue)] = &[
@@ -118,7 +117,7 @@ impl Rules {
         FIXED.iter().for_each(|(literal, clue)| push(literal, *clue));
         let automaton = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::DFA))
-            // So many different first bytes leave it nothing to skip.
+            // With so many different first bytes there is nothing to skip.
             .prefilter(false)
             .match_kind(MatchKind::Standard)
             .build(literals)
@@ -127,8 +126,7 @@ impl Rules {
         Some(Self { automaton, clues, shapes: matchers, logins })
     }
 
-    /// Hands over all that the rules find at literals in a part of a text, in no particular order. The rules
-    /// see all of the text.
+    /// Finds all candidates at literals in a part of a text, in no particular order. The rules see the whole text.
     pub(super) fn find_all(&self, text: &[u8], part: Range<usize>, found: &mut Vec<CredentialCandidate>) {
         let mut refused = vec![0; self.shapes.len()];
         for hit in self.automaton.find_overlapping_iter(Input::new(text).span(part)) {
@@ -158,7 +156,7 @@ impl Rules {
         }
     }
 
-    /// What a literal that is not of a shape leads to.
+    /// Applies the rule of a literal that is not a shape's.
     fn follow(
         &self,
         clue: Clue,
@@ -187,7 +185,7 @@ impl Rules {
     }
 }
 
-/// Joins what overlaps, in the order of the text.
+/// Merges overlapping candidates, in the order of the text.
 pub(super) fn merge(mut found: Vec<CredentialCandidate>) -> Vec<CredentialCandidate> {
     found.sort_by_key(|candidate| (candidate.range.start, candidate.range.end));
     let mut merged: Vec<CredentialCandidate> = Vec::with_capacity(found.len());

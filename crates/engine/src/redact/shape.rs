@@ -1,9 +1,9 @@
-//! Credentials that are known by how they look.
+//! Credentials that are recognised by their shape.
 //!
-//! Most services give their keys a beginning of their own, so that scanners can find them. A [`CredentialShape`] is
-//! such a beginning and a pattern for what follows. The beginnings go into the automaton that reads the text;
-//! the pattern is tried only where a beginning was found, anchored there. So the number of shapes costs
-//! nothing where there are no credentials, and a pattern never runs over a whole text.
+//! Most services give their keys a distinct prefix, so that scanners can find them. A [`CredentialShape`] is such a
+//! prefix and a pattern for the rest. The prefixes go into the automaton that reads the text; the pattern is only
+//! tried where a prefix was found, anchored there. So the number of shapes costs nothing where there are no
+//! credentials, and a pattern never runs over a whole text.
 
 mod clouds;
 mod forges;
@@ -18,16 +18,16 @@ use super::boundary::{begins_token, is_word};
 use super::irregularity::is_irregular;
 use super::placeholder::is_placeholder;
 
-/// What has to be true of a match beyond its shape.
+/// What a match must satisfy beyond its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
-    /// The shape is distinctive. Only obvious placeholders are let through.
+    /// The shape is distinctive. Only obvious placeholders are rejected.
     Shape,
-    /// The beginning is short or also found in ordinary names, so the rest has to look like chance.
+    /// The prefix is short or occurs in ordinary names, so the rest must look random.
     Irregular,
 }
 
-/// What stands before the literal and belongs to the credential.
+/// Bytes before the literal that belong to the credential.
 #[derive(Clone, Copy, Debug)]
 struct ShapePrefix {
     class: fn(&u8) -> bool,
@@ -38,9 +38,9 @@ struct ShapePrefix {
 /// One kind of credential.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CredentialShape {
-    /// The name that replaces it.
+    /// The rule that its marker names.
     pub(super) rule: &'static str,
-    /// How it begins, or the literal in it that gives it away.
+    /// Its prefix, or the literal in it that gives it away.
     pub(super) starts: &'static [&'static str],
     rest: &'static str,
     proof: Proof,
@@ -51,7 +51,7 @@ pub(super) struct CredentialShape {
 /// How much of a match is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReplacedExtent {
-    /// All of it: the literal is a part of the credential.
+    /// All of it: the literal is part of the credential.
     Whole,
     /// What follows the literal, which is only the name of the credential.
     Rest,
@@ -62,7 +62,7 @@ const fn exact(rule: &'static str, starts: &'static [&'static str], rest: &'stat
     CredentialShape { rule, starts, rest, proof: Proof::Shape, before: None, extent: ReplacedExtent::Whole }
 }
 
-/// A shape whose rest has to look random.
+/// A shape whose rest must look random.
 const fn irregular(
     rule: &'static str,
     starts: &'static [&'static str],
@@ -95,22 +95,21 @@ pub(super) fn shapes() -> impl Iterator<Item = &'static CredentialShape> {
     [models::SHAPES, clouds::SHAPES, forges::SHAPES, services::SHAPES].into_iter().flatten()
 }
 
-/// A shape, ready to be tried.
+/// A compiled shape.
 #[derive(Debug)]
 pub(super) struct ShapeMatcher {
     shape: &'static CredentialShape,
     rest: Regex,
 }
 
-/// What came of trying a shape somewhere.
+/// The result of trying a shape.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Trial {
     /// A credential.
     Found(Range<usize>),
-    /// The shape is there up to this byte, but it is no credential. There is no use in looking again before
-    /// it.
+    /// The shape matches up to this byte, but it is not a credential. Searching again before it is pointless.
     Refused(usize),
-    /// The shape is not there.
+    /// The shape does not match.
     Missed,
 }
 
@@ -130,7 +129,7 @@ impl ShapeMatcher {
         self.shape.rule
     }
 
-    /// Tries the shape where its literal was found.
+    /// Tries the shape at its literal.
     pub(super) fn try_at(&self, text: &[u8], literal: Range<usize>) -> Trial {
         let Some(start) = self.start(text, literal.start) else { return Trial::Missed };
         let inside = text.get(start).is_some_and(|first| is_word(*first)) && !begins_token(text, start);

@@ -1,19 +1,19 @@
-//! Credentials in addresses: the password before the host, and signatures and keys in the query.
+//! Credentials in URLs: the password before the host, and signatures and keys in the query.
 
 use std::ops::Range;
 
 use super::irregularity::{Strength, strength};
 use super::placeholder::is_placeholder;
 
-/// The longest name, password or host that is looked at.
+/// The longest name, password or host that is read.
 const LONGEST: usize = 512;
 
-/// Passwords that only say what would stand there.
+/// Passwords that only describe what would be there.
 const NAMES: [&str; 12] = [
     "password", "passwd", "pass", "pwd", "pw", "secret", "token", "user", "username", "test", "admin", "key",
 ];
 
-/// The password in `scheme://user:password@host`, or a token in the place of the user, where `://` was found.
+/// The password in `scheme://user:password@host`, or a token in place of the user, at a `://`.
 pub(super) fn find_password(text: &[u8], sign: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     let named = sign.start.checked_sub(1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_alphanumeric);
     let reach = text.get(sign.end..text.len().min(sign.end + LONGEST))?;
@@ -37,7 +37,7 @@ pub(super) fn find_password(text: &[u8], sign: Range<usize>) -> Option<(Range<us
     let lower = secret.to_ascii_lowercase();
     let says_nothing =
         secret == user || NAMES.iter().any(|name| name.as_bytes() == lower) || secret.len() < 3;
-    // `host:8080@` of something that only looks like it.
+    // `host:8080@` that only looks like one.
     let port = secret.iter().all(u8::is_ascii_digit) && secret.len() <= 5;
     (!says_nothing && !port && !is_placeholder(secret)).then_some((range, "url-password"))
 }
@@ -46,7 +46,7 @@ fn ends_authority(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte.is_ascii_control() || b"/?#\"'`<>\\|,".contains(&byte)
 }
 
-/// The value of a parameter such as `sig=`: `name` is where the name and its sign were found.
+/// The value of a parameter such as `sig=`: `name` is the range of the name and its sign.
 pub(super) fn find_parameter(text: &[u8], name: Range<usize>) -> Option<Range<usize>> {
     let before = text.get(name.start.saturating_sub(16)..name.start)?;
     let apart = before.last().is_some_and(|byte| b"?&;".contains(byte))

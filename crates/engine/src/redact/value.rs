@@ -1,15 +1,15 @@
 //! What follows a name: a sign of assignment, and a value.
 //!
-//! There are many ways to write it: `a=b`, `a: b`, `"a": "b"`, `a := b`, `a => b`, `--a b`, `<a>b</a>`, `a:
-//! str = "b"`, `{"name": "a", "value": "b"}`, each of them possibly escaped because it lies in a string of
-//! JSON, once or twice. [`read_value`] finds the value in all of them.
+//! There are many ways to write it: `a=b`, `a: b`, `"a": "b"`, `a := b`, `a => b`, `--a b`, `<a>b</a>`, `a: str =
+//! "b"`, `{"name": "a", "value": "b"}`, each possibly escaped once or twice because it is in a JSON string.
+//! [`read_value`] finds the value in all of them.
 
 use std::ops::Range;
 
-/// How much of a value is looked at. It is enough to tell what it is.
+/// How many bytes of a value are read; enough to tell what it is.
 const LONGEST: usize = 256;
 
-/// The most blanks, quotes and backslashes that are passed over in one place.
+/// The most spaces, quotes and backslashes that are skipped in one place.
 const FILL: usize = 24;
 
 /// How a value is written.
@@ -17,7 +17,7 @@ const FILL: usize = 24;
 pub(super) enum Quoting {
     /// In quotes, so it is a text.
     Quoted,
-    /// Without, so it may be code.
+    /// Without quotes, so it may be code.
     Bare,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct AssignedValue {
 }
 
 impl AssignedValue {
-    /// All of it, also where it is longer than what was looked at.
+    /// All of it, also beyond the bytes that were read.
     pub(super) fn to_end(&self, text: &[u8]) -> Range<usize> {
         let on = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=_-.%".contains(byte);
         let cut = self.range.len() >= LONGEST;
@@ -38,7 +38,7 @@ impl AssignedValue {
     }
 }
 
-/// The value that follows the name that is at `name`.
+/// The value after the name at `name`.
 pub(super) fn read_value(text: &[u8], name: &Range<usize>) -> Option<AssignedValue> {
     let closed = skip(text, name.end, |byte| b"\\\"'`]*?".contains(&byte));
     let quoted = text.get(name.end..closed)?.iter().any(|byte| b"\"'`".contains(byte));
@@ -100,7 +100,7 @@ fn read_comma(text: &[u8], at: usize) -> Option<usize> {
     (text.get(at) == Some(&b',') && matches!(text.get(opened), Some(b'"' | b'\''))).then_some(next)
 }
 
-/// `name: TOKEN` and then `value: x`, as containers are given their environment, in YAML and in JSON.
+/// `name: TOKEN` and then `value: x`, as in the environment of containers, in YAML and in JSON.
 fn read_pair(text: &[u8], at: usize) -> Option<usize> {
     let fill = |byte: u8| b" \t\r\n,\\\"'n".contains(&byte);
     let word =
@@ -122,7 +122,7 @@ fn read_flag(text: &[u8], name: Range<usize>, closed: usize) -> Option<usize> {
     (apart && (is_flag || is_set.into_iter().any(|set| before.ends_with(set)))).then_some(next)
 }
 
-/// Up to the quote that closes, or to where the line or the text ends.
+/// Up to the closing quote, or to the end of the line or text.
 fn quoted_length(text: &[u8], quote: u8) -> usize {
     let end = |byte: &u8| *byte == quote || matches!(byte, b'\n' | b'\r');
     let length = text.iter().take(LONGEST).position(end).unwrap_or(text.len().min(LONGEST));
@@ -131,7 +131,7 @@ fn quoted_length(text: &[u8], quote: u8) -> usize {
     length - value.iter().rev().take_while(|byte| **byte == b'\\').count()
 }
 
-/// Up to a blank, a quote, an escape, or a sign that goes on with something else.
+/// Up to white space, a quote, an escape, or a character that begins something else.
 fn bare_length(text: &[u8]) -> usize {
     let text = text.get(..text.len().min(LONGEST)).unwrap_or_default();
     let mut length = text.len();
@@ -179,7 +179,7 @@ fn begins_pair(text: &[u8]) -> bool {
     length > 0 && matches!(text.get(length), Some(b'=' | b':'))
 }
 
-/// Past at most [`FILL`] bytes of a kind.
+/// Skips at most [`FILL`] bytes of a kind.
 fn skip(text: &[u8], at: usize, kind: impl Fn(u8) -> bool) -> usize {
     at + text.get(at..).unwrap_or_default().iter().take(FILL).take_while(|byte| kind(**byte)).count()
 }

@@ -1,8 +1,7 @@
-//! What a summary must pass before anything is replaced by it.
+//! What a summary must pass before it replaces anything.
 //!
-//! A summary stands where a conversation was. One that is empty, cut off, larger than what it replaces or made of
-//! the question's own words would do harm for the rest of the session, so it is looked at first. All of this is
-//! plain comparison, no model judges another.
+//! A summary that is empty, cut off, larger than what it replaces or made of the prompt's own words would do harm for
+//! the rest of the session, so it is checked first. All checks are plain comparisons; no model judges another.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,19 +11,19 @@ use super::prompt::{flatten, is_echo};
 use super::summariser::ending;
 use crate::provider::Finish;
 
-/// The same line this often is no text any more.
+/// A line that occurs this often is not text any more.
 const LINES: usize = 100;
 
-/// A repetition is looked for in stretches of at most this many bytes.
+/// The longest repeated stretch that is searched for, in bytes.
 const PERIOD: usize = 256;
 
-/// A text that ends in this many bytes of repetition did not come to an end by itself.
+/// A text that ends in this many bytes of repetition did not end by itself.
 const TAIL: usize = 1_000;
 
 /// A refusal is short; a summary that quotes one is not.
 const REFUSAL: usize = 400;
 
-/// How refusals begin. Other languages have others; what is not known here is caught by whoever reads it.
+/// How refusals begin. Other languages have others, which this does not recognise.
 const REFUSALS: [&str; 8] = [
     "i can't",
     "i cannot",
@@ -36,33 +35,33 @@ const REFUSALS: [&str; 8] = [
     "as an ai",
 ];
 
-/// A summary that wants to be relied on.
+/// A summary to check.
 #[derive(Clone, Copy, Debug)]
 pub struct SummaryCandidate<'c> {
     /// Its text.
     pub text: &'c str,
-    /// How the answer ended that it came in.
+    /// How the response ended that it came from.
     pub finish: Finish,
 }
 
-/// What it is held against.
+/// What it is compared with.
 #[derive(Clone, Copy)]
 pub struct ReplacedHistory<'r> {
-    /// What the summary replaces, in tokens by `ruler`.
+    /// The tokens of what the summary replaces, by `ruler`.
     pub tokens: u64,
-    /// How many of them it has to save at least.
+    /// How many tokens it must save at least.
     pub least_saving: u64,
-    /// How many it may have.
+    /// How many tokens it may have.
     pub budget: u64,
-    /// Texts that it has to hold word for word, white space aside.
+    /// Texts that it must contain word for word, apart from white space.
     pub carried: &'r [&'r str],
-    /// Measures both.
+    /// Estimates tokens.
     pub ruler: TokenRuler,
     /// Counts the credentials in a text.
     pub credentials: &'r (dyn Fn(&str) -> usize + Sync),
 }
 
-/// Why a summary cannot be relied on.
+/// Why a summary cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(tag = "flaw", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -70,64 +69,63 @@ pub enum SummaryFlaw {
     /// It is blank.
     #[error("the summary is empty")]
     Empty,
-    /// The answer did not come to its end.
-    #[error("the summary is not finished ({how})")]
+    /// The response is incomplete.
+    #[error("the summary is incomplete ({how})")]
     Unfinished {
-        /// How the answer ended.
+        /// How the response ended.
         how: String,
     },
     /// It repeats itself.
-    #[error("the summary repeats itself: the same stretch comes {times} times")]
+    #[error("the summary repeats itself: the same stretch occurs {times} times")]
     Runaway {
         /// How often.
         times: u64,
     },
-    /// It repeats the question.
-    #[error("the summary repeats the question instead of answering it")]
+    /// It repeats the prompt.
+    #[error("the summary repeats the prompt")]
     Echo,
-    /// It says that there will be none.
+    /// The model refused.
     #[error("the model refused to write a summary")]
     Refusal,
     /// It is too long.
-    #[error("the summary has {tokens} tokens, {budget} are allowed")]
+    #[error("the summary has {tokens} tokens, {budget} allowed")]
     TooLong {
-        /// What it has.
+        /// The tokens of the summary.
         tokens: u64,
-        /// What is allowed.
+        /// The allowed tokens.
         budget: u64,
     },
     /// It does not make the conversation smaller, or hardly.
     #[error(
-        "the summary has {tokens} tokens in place of {replaced}, which saves less than the {least_saving} \
-         that make it worth while"
+        "the summary has {tokens} tokens in place of {replaced}, which saves less than the required {least_saving}"
     )]
     NoSaving {
-        /// What it has.
+        /// The tokens of the summary.
         tokens: u64,
-        /// What it would replace.
+        /// The tokens that it would replace.
         replaced: u64,
-        /// What would have to be saved.
+        /// The tokens that it must save.
         least_saving: u64,
     },
-    /// It holds credentials.
-    #[error("the summary holds {count} credentials")]
+    /// It contains credentials.
+    #[error("the summary contains {count} credentials")]
     Credential {
         /// How many.
         count: u64,
     },
-    /// A text that had to be carried is not in it.
-    #[error("the summary lost {lost} of the {carried} texts that it has to carry, text {first} first")]
+    /// It lacks a text that it must contain.
+    #[error("the summary lacks {lost} of {carried} required texts, first text {first}")]
     Lost {
-        /// How many are not in it.
+        /// How many are missing.
         lost: u64,
-        /// How many should be.
+        /// How many were required.
         carried: u64,
-        /// The number of the first that is missing, from 1 on.
+        /// The number of the first missing text, from 1.
         first: u64,
     },
 }
 
-/// Whether a summary can be relied on; the first flaw if not.
+/// Checks whether a summary can be used; returns the first flaw.
 ///
 /// ```
 /// use secateur_engine::provider::Finish;
@@ -167,7 +165,7 @@ pub fn check(candidate: &SummaryCandidate<'_>, against: &ReplacedHistory<'_>) ->
         return Err(SummaryFlaw::TooLong { tokens, budget });
     }
     let (replaced, least_saving) = (against.tokens, against.least_saving);
-    // One that is as large as what it replaces is never worth while.
+    // A summary as large as what it replaces is never worthwhile.
     if tokens.saturating_add(least_saving.max(1)) > replaced {
         return Err(SummaryFlaw::NoSaving { tokens, replaced, least_saving });
     }
@@ -197,7 +195,7 @@ fn is_refusal(text: &str) -> bool {
     text.len() <= REFUSAL && !text.contains("\n#") && REFUSALS.iter().any(begins)
 }
 
-/// How often the same comes again and again, if that is no text any more: a line anywhere, or a stretch at the end.
+/// How often a text repeats itself, if that is not text any more: a line anywhere, or a stretch at the end.
 fn repetition(text: &str) -> Option<u64> {
     let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.sort_unstable();

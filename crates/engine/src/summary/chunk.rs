@@ -1,14 +1,14 @@
-//! How much fits: a ruler for tokens, and material divided so that each chunk fits one question.
+//! How much fits: estimating tokens, and dividing material so that each chunk fits one request.
 //!
-//! Material gives way in this order, and each step is only taken if the one before was not enough:
+//! Material is reduced in this order, and each step is only taken if the one before was not enough:
 //!
-//! 1. pieces are trimmed a little, so that one question is enough;
+//! 1. pieces are trimmed a little, so that one request is enough;
 //! 2. it is divided into chunks, between messages and never between a call and its result;
 //! 3. pieces are trimmed hard, so that there are not too many chunks;
-//! 4. whole stretches are left out with a note: work of tools before words of people, old before new, and the very
-//!    beginning, which tells what it is all about, last.
+//! 4. whole stretches are left out with a note: tool calls before messages, old before new, and the very
+//!    beginning, which has the task, last.
 //!
-//! So there is always an answer, and its cost is bounded however long the conversation is.
+//! So there is always a result, and its cost is bounded however long the conversation is.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,16 +18,16 @@ use secateur_formats::json::utf16_len;
 
 use super::piece::{ALLOWANCES, SummaryPiece};
 
-/// Characters per token before anything is learned.
+/// Characters per token before calibration.
 pub const CHARS_PER_TOKEN: f64 = 3.2;
 
-/// Trimming that is gentle enough to be preferred to asking more than once.
+/// The levels of trimming that are preferred to several requests.
 const GENTLE: usize = 3;
 
 /// Estimates tokens, rather too many than too few.
 ///
-/// A learned ratio is an average over what was said so far. Text in wide characters takes several times as many tokens
-/// per character, so it is weighed as well and the larger estimate counts.
+/// A calibrated ratio is an average. Text in wide characters takes several times as many tokens per character, so it
+/// is estimated by weight as well, and the larger estimate counts.
 ///
 /// ```
 /// use secateur_engine::summary::TokenRuler;
@@ -42,14 +42,14 @@ pub struct TokenRuler {
 }
 
 impl TokenRuler {
-    /// A ruler for this many UTF-16 units per token. What no model can have is moved to the nearest possible number.
+    /// With this many UTF-16 units per token; impossible values are clamped.
     pub fn new(chars_per_token: f64) -> Self {
         let is_number = chars_per_token.is_finite() && chars_per_token > 0.0;
         let chars_per_token = if is_number { chars_per_token.clamp(0.5, 8.0) } else { CHARS_PER_TOKEN };
         Self { chars_per_token }
     }
 
-    /// The tokens of a text. Two texts together never have more than each for itself.
+    /// Estimates the tokens of a text. Two texts together never have more than the sum of both.
     pub fn tokens(&self, text: &str) -> u64 {
         let plain = utf16_len(text) as f64 / self.chars_per_token;
         let weighted = weighted_len(text) as f64 / 4.0;
@@ -57,27 +57,27 @@ impl TokenRuler {
     }
 }
 
-/// Tokens that material may take.
+/// The tokens that material may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChunkBudgets {
-    /// If one question is enough.
+    /// If one request is enough.
     pub whole: u64,
-    /// In each of several questions, which also hold the summary so far.
+    /// In each of several requests, which also contain the summary so far.
     pub part: u64,
 }
 
-/// Material for one question.
+/// Material for one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SummaryChunk {
     pub text: String,
-    /// The first piece that comes after it.
+    /// The first piece after it.
     pub end: usize,
-    /// Pieces that are not in it although they lie in its range.
+    /// Pieces in its range that were left out.
     pub left_out: usize,
 }
 
-/// Divides material into at most `most` chunks, of which there is at least one if there is any material. Each fits
-/// as long as a room holds [`least_room`].
+/// Divides material into at most `most` chunks, and at least one if there is any material. Each chunk fits if the
+/// budget is at least [`least_room`].
 pub(super) fn divide(
     pieces: &[SummaryPiece],
     rooms: ChunkBudgets,
@@ -108,7 +108,7 @@ pub(super) fn divide(
     leave_out(&shown, room, most, ruler)
 }
 
-/// The smallest room that always holds something.
+/// The smallest budget that always holds something.
 pub(super) fn least_room(ruler: TokenRuler) -> u64 {
     64.max(3 * ruler.tokens(&note(usize::MAX)))
 }
@@ -145,7 +145,7 @@ struct ShownGroup {
 }
 
 impl ShownGroup {
-    /// The group at a level of trimming, or as much of it as fits the room with a note before it.
+    /// The group at a level of trimming, or as much of it as fits, with a note before it.
     fn new(
         pieces: &[SummaryPiece],
         range: &Range<usize>,
@@ -187,7 +187,7 @@ fn squeeze(own: &[SummaryPiece], room: u64, ruler: TokenRuler) -> (String, usize
     cut(fits)
 }
 
-/// Puts groups into chunks, one after the other. Those that are dropped leave a note before the next.
+/// Puts groups into chunks, one after the other. Dropped groups leave a note before the next one.
 fn pack(shown: &[ShownGroup], dropped: &[bool], room: u64, ruler: TokenRuler) -> Vec<SummaryChunk> {
     let (mut chunks, mut chunk, mut used, mut missing): (Vec<SummaryChunk>, _, _, _) =
         (Vec::new(), SummaryChunk::default(), 0, 0);
@@ -215,7 +215,7 @@ fn pack(shown: &[ShownGroup], dropped: &[bool], room: u64, ruler: TokenRuler) ->
     chunks
 }
 
-/// Drops as few groups as it takes; the last one is always kept.
+/// Drops as few groups as possible; the last one is always kept.
 fn leave_out(shown: &[ShownGroup], room: u64, most: usize, ruler: TokenRuler) -> Vec<SummaryChunk> {
     let mut victims: Vec<usize> = (0..shown.len().saturating_sub(1)).collect();
     victims.sort_by_key(|&index| (index == 0, shown.get(index).is_some_and(|group| !group.is_tools)));
@@ -228,7 +228,7 @@ fn leave_out(shown: &[ShownGroup], room: u64, most: usize, ruler: TokenRuler) ->
         }
         pack(shown, &dropped, room, ruler)
     };
-    // With all victims gone a single group is left, which makes a single chunk.
+    // With all candidates dropped, a single group is left, which makes a single chunk.
     let (mut too_few, mut enough, mut best) = (0, victims.len(), try_with(victims.len()));
     while enough - too_few > 1 {
         let middle = too_few.midpoint(enough);

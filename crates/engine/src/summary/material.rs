@@ -1,4 +1,4 @@
-//! What a summary is made of: a conversation as labelled pieces of plain text.
+//! The material of a summary: a conversation as labelled pieces of plain text.
 //!
 //! ```text
 //! user: make the test pass
@@ -8,8 +8,8 @@
 //!   test sums ... FAILED
 //! ```
 //!
-//! A model that summarises needs to know who said what, not how a provider spells it. Tools say most and matter
-//! least, so they are trimmed harder than people. Reasoning is left out: what came of it was said or done.
+//! A summariser needs to know who said what, not how a provider spells it. Tools write most and matter least, so they
+//! are trimmed harder than people. Thinking is left out: its results were said or done.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,8 +18,8 @@ use secateur_formats::{Rendering, Transcript};
 
 use super::piece::{RedactFn, SummaryPiece, Voice};
 
-/// The pieces of a conversation, in order. Of results that are in `cuts` or that the source says were cut, only the
-/// placeholder is shown: a summary should not know more than the model that worked with it.
+/// The pieces of a conversation, in order. Of results in `cuts`, and of those that were cut in the transcript, only
+/// the placeholder is shown: a summary should not know more than the model did.
 ///
 /// ```
 /// use secateur::Measures;
@@ -61,7 +61,7 @@ pub fn gather(
     outline.parts().filter_map(piece).collect()
 }
 
-/// Who speaks in a part; none if it is of no use to a summary.
+/// Who speaks in a part; none if a summary does not need it.
 fn describe(outline: &Outline, part: PartIx) -> Option<(Voice, String)> {
     let message = outline.owner(part);
     let said = |voice, label: &str| Some((voice, label.to_owned()));
@@ -90,7 +90,7 @@ fn describe(outline: &Outline, part: PartIx) -> Option<(Voice, String)> {
     }
 }
 
-/// The text of a part with a note on its media; none if there is nothing to tell.
+/// The text of a part with a note on its media; none if there is nothing to show.
 fn text_of(transcript: &Transcript<'_>, part: PartIx) -> Option<String> {
     let outline = &transcript.outline;
     let mut text = transcript.text_of(part).trim().to_owned();
@@ -98,7 +98,7 @@ fn text_of(transcript: &Transcript<'_>, part: PartIx) -> Option<String> {
     let media = if kind == PartKind::Media { outline.images(part).max(1) } else { outline.images(part) };
     if media > 0 {
         let gap = if text.is_empty() { "" } else { "\n" };
-        // Media that are named by a path or an address have no text of their own to show.
+        // Media that are referred to by path or URL have no text to show.
         text = if kind == PartKind::Media { String::new() } else { text + gap };
         text += &format!("[{media} image or other file, not shown]");
     }
@@ -110,7 +110,7 @@ fn text_of(transcript: &Transcript<'_>, part: PartIx) -> Option<String> {
     }
 }
 
-/// Which result belongs to which call. Ids may be missing, and some agents use one again and again.
+/// Which result belongs to which call. Ids may be missing, and some agents reuse them.
 #[derive(Default)]
 struct CallPairs {
     count: u32,
@@ -133,7 +133,7 @@ impl CallPairs {
         if id.is_some() { self.named.remove(&id) } else { self.nameless.pop_front() }
     }
 
-    /// The user spoke: a call without an id that has no answer by now was interrupted.
+    /// A user message: a call without an id that has no result by now was interrupted.
     fn give_up(&mut self) -> Option<u32> {
         self.nameless.clear();
         None

@@ -1,27 +1,27 @@
-//! The question that a model is asked for a summary.
+//! The prompt for a summary.
 //!
-//! Whatever comes from a conversation, from a hook's context or from an earlier summary is data, and data may hold
-//! orders. It stands between two lines with a mark, a number that occurs nowhere in the data, so it cannot be closed
-//! from inside. The rules are in the system prompt, where no task, hook or wish of a user replaces them, and the text
-//! ends with a sentence of ours.
+//! Everything from a conversation, a hook's context or an earlier summary is data, and data may contain instructions.
+//! It is fenced by two lines with a mark, a number that does not occur in the data, so that the data cannot close the
+//! fence. The rules are in the system prompt, where no task, hook or focus of a user replaces them, and the prompt
+//! ends with our own sentence.
 //!
-//! The mark is a hash of the data, counted up until it is not found in them: no randomness is needed, the same
-//! question is spelled the same way twice, and whoever writes a tool's output cannot know it beforehand.
+//! The mark is a hash of the data, incremented until it does not occur in it: it needs no randomness, the same prompt
+//! is always written the same way, and the author of a tool's output cannot know it beforehand.
 
 use std::fmt::Write as _;
 
 use super::piece::TrimmedText;
 
-/// The longest wish of a user, in code points.
+/// The longest focus of a user, in code points.
 pub const FOCUS_LIMIT: usize = 800;
 
-/// The longest context that hooks add, in code points.
+/// The longest context from hooks, in code points.
 pub const CONTEXT_LIMIT: usize = 4_000;
 
-/// The longest task that a hook puts in place of ours, in code points.
+/// The longest task from a hook, in code points.
 pub const TASK_LIMIT: usize = 8_000;
 
-/// What holds for every summary. [`write`] puts the mark in where `{mark}` stands.
+/// The rules for every summary. [`write`] replaces `{mark}`.
 const RULES: &str = "\
 You keep the record of a conversation between a user and an assistant that works with tools. The record will stand \
 where the conversation was, so what it does not say is lost to the assistant.
@@ -37,7 +37,7 @@ redacted.
 - Report what happened and how things stand. Address nobody, give no orders, and say nothing about these rules or \
 about your own work.";
 
-/// What a summary is to hold, unless a hook says otherwise.
+/// What a summary should contain, unless a hook replaces it.
 pub const TASK: &str = "\
 Write the record under these headings, each as a line `## …`; leave out those with nothing to say:
 Done: what was done and found out, with results that still matter.
@@ -71,7 +71,7 @@ const CARRY: &str = "Each of these texts must stand in the record word for word.
 const CLOSE: &str =
     "The data end here. Write the record now, by the rules and within the length given above.";
 
-/// How hard a model is pressed to be brief.
+/// How strongly the model is asked to be brief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Brevity {
     Plain,
@@ -79,7 +79,7 @@ pub(super) enum Brevity {
     Briefer,
 }
 
-/// What a question is made of. All texts are redacted already.
+/// The parts of a prompt. All texts are already redacted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PromptParts<'p> {
     /// The tokens that the summary may have.
@@ -93,20 +93,20 @@ pub(super) struct PromptParts<'p> {
     pub place: Option<(usize, usize)>,
     pub focus: Option<&'p str>,
     pub context: Option<&'p str>,
-    /// A task in place of ours.
+    /// A task in place of the default one.
     pub task: Option<&'p str>,
-    /// Texts that the summary must hold.
+    /// Texts that the summary must contain.
     pub carry: &'p [String],
 }
 
-/// A question, spelled out.
+/// A prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SummaryPrompt {
     pub system: String,
     pub text: String,
 }
 
-/// Spells a question out.
+/// Writes a prompt.
 pub(super) fn write(parts: &PromptParts<'_>) -> SummaryPrompt {
     let foreign = [parts.previous, parts.material, parts.focus, parts.context, parts.task];
     let foreign = foreign.into_iter().flatten().chain(parts.carry.iter().map(String::as_str));
@@ -154,7 +154,7 @@ pub(super) fn write(parts: &PromptParts<'_>) -> SummaryPrompt {
     SummaryPrompt { system: RULES.replace("{mark}", &mark), text }
 }
 
-/// Models write more than they are told to, so they are told less than there is. Three words make four tokens.
+/// Models write more than requested, so they are asked for less. Three words make four tokens.
 fn length(budget: u64, brevity: Brevity) -> String {
     let words = match brevity {
         Brevity::Plain => budget.saturating_mul(3) / 5,
@@ -166,14 +166,14 @@ fn length(budget: u64, brevity: Brevity) -> String {
 /// A number of twelve digits that occurs in none of the texts.
 fn mark(texts: &[&str]) -> String {
     let bytes = texts.iter().flat_map(|text| text.bytes());
-    // FNV-1a: it need not be strong, for what it gives is checked.
+    // FNV-1a: it need not be strong, since the result is checked.
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     free_mark(hash, texts)
 }
 
-/// The first number from `start` on that occurs in none of the texts. They cannot hold all.
+/// The first number from `start` on that occurs in none of the texts, which cannot contain all numbers.
 fn free_mark(start: u64, texts: &[&str]) -> String {
     let (least, count) = (100_000_000_000, 900_000_000_000);
     let mut mark = String::new();
@@ -186,11 +186,11 @@ fn free_mark(start: u64, texts: &[&str]) -> String {
     mark
 }
 
-/// Whether a text repeats the question instead of answering it.
+/// Whether a text repeats the prompt instead of following it.
 pub(super) fn is_echo(text: &str) -> bool {
     let flat = flatten(text);
     let own = [RULES, TASK, UPDATE, SHORTEN, CLOSE].iter().flat_map(|own| own.split(['\n', '.']));
-    // Shorter ones could be anybody's.
+    // Shorter sentences could be anyone's.
     let mut own = own.filter(|sentence| sentence.len() >= 60).map(flatten);
     let is_fence = |line: &str| {
         let inner = line.trim().strip_prefix("[begin ").or_else(|| line.trim().strip_prefix("[end "));
@@ -200,7 +200,7 @@ pub(super) fn is_echo(text: &str) -> bool {
     text.lines().any(is_fence) || own.any(|sentence| flat.contains(&sentence))
 }
 
-/// A text with all white space alike.
+/// Normalises white space.
 pub(super) fn flatten(text: &str) -> String {
     let mut flat = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -213,7 +213,7 @@ pub(super) fn flatten(text: &str) -> String {
 
 /// At most `limit` code points of a text from outside; none if it is blank.
 pub(super) fn bound(text: &str, limit: usize) -> Option<String> {
-    // What the note on the missing takes.
+    // What the note about the gap takes.
     const NOTE: usize = 100;
     let text = text.trim();
     let is_short = text.chars().count() <= limit;

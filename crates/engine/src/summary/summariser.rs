@@ -1,14 +1,13 @@
-//! Asks a model for a summary, in as many questions as it takes and no more than a few.
+//! Has a model write a summary, in as few requests as possible and a bounded number.
 //!
-//! If the material does not fit one question, it comes in chunks, and each question holds the summary so far: the
-//! model brings it up to date. So there is nothing to merge in the end, and a summary of a summary is never made
-//! without the conversation that it is about. Only if the last answer is too long there is one more question, which
-//! asks to shorten it.
+//! If the material does not fit one request, it is sent in chunks, and each request contains the summary so far,
+//! which the model updates. So nothing has to be merged, and a summary is never summarised without the conversation
+//! that it is about. If the last summary is too long, one more request shortens it.
 //!
-//! A provider counts tokens, we estimate them. If it says that a question is too large although it should fit, its
-//! own numbers correct the estimate, or the room is halved if it gives none. Every such round makes the next question
-//! smaller, and there are at most [`OVERFLOWS`]. Every question has at most one second attempt, which asks to be
-//! briefer. So there are never more than [`CALLS`] calls.
+//! A provider counts tokens, we estimate them. If it refuses a request as too large that should fit, its own numbers
+//! correct the estimate, or the budget is halved if it gives none. Each such round makes the next request smaller,
+//! and there are at most [`OVERFLOWS`]. Each request has at most one second attempt, which asks for a briefer
+//! summary. So there are never more than [`CALLS`] calls.
 
 mod call_budget;
 mod progress_lines;
@@ -23,13 +22,13 @@ use crate::provider::{Finish, LanguageModel, ModelError};
 pub use call_budget::OutputBound;
 use run::{SummaryRun, Taken};
 
-/// Most chunks that material is divided into.
+/// The most chunks of material.
 pub const CHUNKS: usize = 16;
 
-/// Most times that a question is made smaller because a provider says that it does not fit.
+/// How often a request is made smaller because a provider refuses it.
 pub const OVERFLOWS: u32 = 4;
 
-/// Most calls that one summary takes: two for each chunk, for each refusal and for shortening it in the end.
+/// The most calls for one summary: two for each chunk, for each refusal and for the final shortening.
 pub const CALLS: u32 = 2 * (CHUNKS as u32 + OVERFLOWS + 1);
 
 /// The smallest budget, in tokens; a smaller one is raised to it.
@@ -40,66 +39,66 @@ pub const LEAST_BUDGET: u64 = 64;
 pub struct SummaryInput<'j> {
     /// The conversation.
     pub pieces: &'j [SummaryPiece],
-    /// The summary of what came before.
+    /// The previous summary.
     pub previous: Option<&'j str>,
-    /// What matters most, in the user's words; at most [`FOCUS_LIMIT`](super::FOCUS_LIMIT) code points count.
+    /// What matters most, in the user's words; cut at [`FOCUS_LIMIT`](super::FOCUS_LIMIT) code points.
     pub focus: Option<&'j str>,
-    /// Background that hooks add; at most [`CONTEXT_LIMIT`](super::CONTEXT_LIMIT) code points count.
+    /// Background from hooks; cut at [`CONTEXT_LIMIT`](super::CONTEXT_LIMIT) code points.
     pub context: Option<&'j str>,
-    /// A hook's task in place of ours; at most [`TASK_LIMIT`](super::TASK_LIMIT) code points count. The rules hold
-    /// all the same.
+    /// A hook's task in place of the default one; cut at [`TASK_LIMIT`](super::TASK_LIMIT) code points. The rules
+    /// still apply.
     pub task: Option<&'j str>,
-    /// Texts that the summary must hold word for word.
+    /// Texts that the summary must contain word for word.
     pub carry: &'j [&'j str],
-    /// The tokens that the summary may have. A small window allows for less.
+    /// The tokens that the summary may have. A small window allows fewer.
     pub budget: u64,
-    /// Characters per token, as learned; [`CHARS_PER_TOKEN`](super::CHARS_PER_TOKEN) before that.
+    /// Characters per token from calibration; [`CHARS_PER_TOKEN`](super::CHARS_PER_TOKEN) before that.
     pub chars_per_token: f64,
-    /// Replaces credentials, in everything that goes to the model or comes from it.
+    /// Redacts credentials in everything that goes to the model or comes from it.
     pub redact: &'j RedactFn<'j>,
 }
 
-/// A finished summary. Whether it is of any use, [`check`](super::check) says.
+/// A finished summary. [`check`](super::check) decides whether it can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The text.
     pub text: String,
-    /// How often the model was asked.
+    /// How many requests were sent.
     pub calls: u32,
-    /// What that cost, as far as the provider said.
+    /// The usage that the provider reported.
     pub usage: Usage,
-    /// How many chunks the material came in.
+    /// The number of chunks.
     pub chunks: u32,
-    /// How many pieces the model was not shown, for want of room.
+    /// How many pieces were left out for lack of space.
     pub left_out: u32,
 }
 
 /// Which chunk of how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkPosition {
-    /// The chunk, from 1 on.
+    /// The chunk, from 1.
     pub chunk: usize,
-    /// How many there are.
+    /// The number of chunks.
     pub chunks: usize,
 }
 
-/// What happens on the way to a summary.
+/// Progress of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryProgress<'p> {
-    /// The model is asked; what was shown of earlier answers does not count any more.
+    /// A request is sent; lines of earlier responses are void.
     Asking {
-        /// How often it was asked, this time included.
+        /// The number of this request, from 1.
         call: u32,
-        /// Which chunk it is given; none if it is only to shorten what it wrote.
+        /// Its chunk; none if the summary is only to be shortened.
         place: Option<ChunkPosition>,
     },
-    /// A finished line of the answer, redacted.
+    /// A complete line of the response, redacted.
     Line(&'p str),
-    /// The answer begins anew.
+    /// The response starts over.
     Restart,
-    /// The question was too large and is made smaller.
+    /// The request was too large and is made smaller.
     Overflow,
-    /// The answer was too long, the model is asked to be briefer.
+    /// The response was too long; a briefer one is requested.
     Briefer,
 }
 
@@ -110,70 +109,70 @@ pub enum SummaryError {
     /// There is no material.
     #[error("there is nothing to summarise")]
     Nothing,
-    /// The window is too small for the question itself.
+    /// The window is too small for the prompt itself.
     #[error(
-        "a summary needs a question of at least {needed} tokens, model {model} can take {room}; \
+        "a summary needs a request of at least {needed} tokens, but model {model} can take {room}; \
          use a model with a larger window"
     )]
     NoRoom {
         /// The model.
         model: String,
-        /// What the question takes without any material, and the least that material takes.
+        /// The tokens of the prompt without material, plus the least that material takes.
         needed: u64,
-        /// What may be asked.
+        /// The tokens that a request may have.
         room: u64,
     },
-    /// The provider refused every question as too large.
+    /// The provider refused every request as too large.
     #[error(
-        "model {model} refused {attempts} questions as too large, the last one of about {tokens} tokens; \
+        "model {model} refused {attempts} requests as too large, the last one of about {tokens} tokens; \
          configure its window"
     )]
     Overflow {
         /// The model.
         model: String,
-        /// How many questions it refused.
+        /// How many requests it refused.
         attempts: u32,
-        /// What the last one was estimated to have.
+        /// The estimated tokens of the last one.
         tokens: u64,
     },
-    /// The answer was too long, also after the model was asked to be briefer.
-    #[error("the summary has {tokens} tokens where {budget} are allowed, also when asked to be briefer")]
+    /// The summary was too long, even after a briefer one was requested.
+    #[error("the summary has {tokens} tokens, {budget} allowed, even after a briefer one was requested")]
     TooLong {
-        /// What came.
+        /// The tokens of the summary.
         tokens: u64,
-        /// What was allowed.
+        /// The allowed tokens.
         budget: u64,
     },
-    /// The answer was cut off because it may not be longer, also after the model was asked to be briefer. How long the
-    /// summary would have been, nobody knows.
+    /// The response was cut off at its limit, even after a briefer one was requested. How long the summary would have
+    /// been is unknown.
     #[error(
-        "the answer of model {model} was cut off by its length limit of {limit} tokens, also when asked to be \
-         briefer; raise {bound}"
+        "the response of model {model} was cut off at its limit of {limit} tokens, even after a briefer one was \
+         requested; raise {bound}"
     )]
     CutOff {
         /// The model.
         model: String,
-        /// The most tokens that it was asked for.
+        /// The requested limit in tokens.
         limit: u64,
-        /// What that comes from.
+        /// What sets that limit.
         bound: OutputBound,
     },
-    /// The answer was blank.
-    #[error("model {model} answered nothing")]
+    /// The response was blank.
+    #[error("the response of model {model} is blank")]
     Empty {
         /// The model.
         model: String,
     },
-    /// The answer did not end as answers end.
-    #[error("model {model} did not finish its answer ({})", ending(*finish))]
+    /// The response ended abnormally.
+    #[error("model {model} did not finish its response ({})", ending(*finish))]
     Unfinished {
         /// The model.
         model: String,
         /// How it ended.
         finish: Finish,
     },
-    /// There was no answer.
-    #[error("model {model} cannot be asked for a summary: {source}")]
+    /// The request failed.
+    #[error("model {model} gave no summary: {source}")]
     Ask {
         /// The model.
         model: String,
@@ -182,17 +181,17 @@ pub enum SummaryError {
     },
 }
 
-/// How an answer ended, in a word.
+/// How a response ended, in words.
 pub(super) fn ending(finish: Finish) -> &'static str {
     match finish {
         Finish::Complete => "complete",
-        Finish::Length => "cut by its length",
+        Finish::Length => "cut off at its limit",
         Finish::Filtered => "filtered",
         Finish::Other => "for an unknown reason",
     }
 }
 
-/// Makes a summary. Nothing is stored; dropping the future gives up.
+/// Writes a summary. Nothing is stored; dropping the future cancels it.
 pub async fn summarise(
     model: &dyn LanguageModel,
     job: &SummaryInput<'_>,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use secateur_engine::Engine;
 use secateur_formats::lint::lint;
-use secateur_store::MessageRow;
+use secateur_store::StoredMessage;
 
 use crate::script::{Batch, companions, said, target};
 
@@ -15,7 +15,7 @@ const RECALLS: usize = 12;
 /// that is there, because that must stay.
 pub(crate) async fn check(engine: &Engine, id: &str, kept: &mut Vec<String>, turn: &str) {
     let rows = rows(engine, id).await;
-    let spoken: Vec<&MessageRow> = rows.iter().filter(|row| row.operation.is_none()).collect();
+    let spoken: Vec<&StoredMessage> = rows.iter().filter(|row| row.operation.is_none()).collect();
     let ids: Vec<String> = spoken.iter().map(|row| row.id.clone()).collect();
     assert!(ids.starts_with(kept), "acknowledged {kept:?}, but kept {ids:?}");
     // What nobody was told of is one batch at most, and whole.
@@ -46,7 +46,7 @@ pub(crate) async fn check(engine: &Engine, id: &str, kept: &mut Vec<String>, tur
 }
 
 /// All messages of a session: without gaps, without doubles.
-async fn rows(engine: &Engine, id: &str) -> Vec<MessageRow> {
+async fn rows(engine: &Engine, id: &str) -> Vec<StoredMessage> {
     let head = engine.store().session(id).await.unwrap().head;
     let rows = engine.store().messages(id, 1, head + 1).await.unwrap();
     assert!(rows.iter().map(|row| row.seq).eq(1..=head), "there are gaps");

@@ -121,7 +121,7 @@ async fn another_status_is_a_failure_whatever_it_says() {
         let expected = if status == 100 {
             "the endpoint ".to_owned()
         } else {
-            format!("answered with status {status};")
+            format!("responded with status {status};")
         };
         assert!(said.contains(&expected), "{said}");
     }
@@ -141,10 +141,10 @@ async fn a_redirect_is_not_followed() {
 async fn nonsense_is_skipped() {
     for body in ["hello", "[]", "null", r#"{"veto": 1}"#, r#"{"context": {}}"#, "{", "<html></html>"] {
         let said = complaint(ok(body)).await;
-        assert!(said.starts_with("the answer is not a reply"), "{body}: {said}");
+        assert!(said.starts_with("invalid response"), "{body}: {said}");
     }
     let said = complaint(Answer::Says("not HTTP at all\r\n\r\n".to_owned())).await;
-    assert_eq!(said, "the endpoint cannot be asked: the exchange failed");
+    assert_eq!(said, "the endpoint cannot be reached: the exchange failed");
 }
 
 #[tokio::test]
@@ -152,16 +152,16 @@ async fn a_slow_endpoint_is_given_up() {
     for start in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{\"veto\""] {
         let (config, _served) = serve(Answer::Hangs(start)).await;
         let verdict = ask(HookConfig { timeout_ms: 80, ..config }, call(HookMoment::BeforePrune)).await;
-        assert_eq!(failure(&verdict), "no answer within 80 ms", "{start}");
+        assert_eq!(failure(&verdict), "no response within 80 ms", "{start}");
     }
 }
 
 #[tokio::test]
 async fn an_endless_answer_is_given_up() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    assert_eq!(complaint(Answer::GoesOn(chunked)).await, "the answer is longer than 65536 bytes");
+    assert_eq!(complaint(Answer::GoesOn(chunked)).await, "the response is longer than 65536 bytes");
     let long = format!("{{\"veto\": \"{}\"}}", "x".repeat(65_536));
-    assert_eq!(complaint(ok(&long)).await, "the answer is longer than 65536 bytes");
+    assert_eq!(complaint(ok(&long)).await, "the response is longer than 65536 bytes");
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ async fn an_answer_that_breaks_off_is_skipped() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n{\"veto\": \"x\"}\r\n",
     ] {
         let said = complaint(Answer::Says(text.to_owned())).await;
-        assert_eq!(said, "the endpoint cannot be asked: the answer breaks off");
+        assert_eq!(said, "the endpoint cannot be reached: the response broke off");
     }
 }
 
@@ -181,7 +181,7 @@ async fn an_endpoint_that_is_not_there_is_skipped() {
     let secret = format!("http://{}/path-with-a-secret", listener.local_addr().unwrap());
     drop(listener);
     let verdict = ask(HookConfig { url: Some(secret), ..settings("x") }, call(HookMoment::BeforePrune)).await;
-    assert_eq!(failure(&verdict), "the endpoint cannot be asked: no connection");
+    assert_eq!(failure(&verdict), "the endpoint cannot be reached: no connection");
 }
 
 #[tokio::test]

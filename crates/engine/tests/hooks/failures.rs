@@ -40,7 +40,7 @@ async fn nonsense_is_skipped() {
     ];
     for (what, script) in nonsense {
         let why = complaint(script).await;
-        assert!(why.starts_with("the answer is not a reply: "), "{what}: {why}");
+        assert!(why.starts_with("invalid response: "), "{what}: {why}");
     }
 }
 
@@ -49,7 +49,7 @@ async fn the_complaint_about_nonsense_holds_nothing_of_it() {
     let why = complaint(r#"echo '{"veto": {"password": "hunter2"}, "prompt": 7}'"#).await;
     insta::assert_snapshot!(
         why,
-        @"the answer is not a reply: a field of another kind than expected in line 1, column 9"
+        @"invalid response: a field of the wrong type in line 1, column 9"
     );
 }
 
@@ -85,18 +85,18 @@ async fn a_program_that_hangs_is_given_up() {
     for script in ["sleep 300", "exec >&- 2>&- <&-; sleep 300", "trap '' TERM INT; cat; sleep 300"] {
         let config = HookConfig { timeout_ms: 60, ..shell(script) };
         let verdict = ask(config, call(HookMoment::BeforePrune)).await;
-        assert_eq!(failure(&verdict), "no answer within 60 ms", "{script}");
+        assert_eq!(failure(&verdict), "no response within 60 ms", "{script}");
     }
 }
 
 #[tokio::test]
 async fn a_program_that_does_not_stop_talking_is_given_up() {
     for script in ["yes", "exec yes ' '", "head -c 70000 /dev/zero; sleep 300", "(yes &); sleep 300"] {
-        assert_eq!(complaint(script).await, "the answer is longer than 65536 bytes", "{script}");
+        assert_eq!(complaint(script).await, "the response is longer than 65536 bytes", "{script}");
     }
     // Complaints may go on for ever, the program may not.
     let config = HookConfig { timeout_ms: 60, ..shell("yes >&2") };
-    assert_eq!(failure(&ask(config, call(HookMoment::BeforePrune)).await), "no answer within 60 ms");
+    assert_eq!(failure(&ask(config, call(HookMoment::BeforePrune)).await), "no response within 60 ms");
 }
 
 /// Sees whether processes live: each holds a named pipe open, and the pipe ends with the last of them.
@@ -139,7 +139,7 @@ impl Pulse {
 async fn the_whole_group_dies_with_a_program_that_is_given_up() {
     let pulse = Pulse::new();
     let verdict = ask(shell(&pulse.script("yes")), call(HookMoment::BeforePrune)).await;
-    assert_eq!(failure(&verdict), "the answer is longer than 65536 bytes");
+    assert_eq!(failure(&verdict), "the response is longer than 65536 bytes");
     let leader = pulse.next();
     assert_eq!(pulse.next(), "end");
     // Reaped as well: not even a dead process of that number is left.

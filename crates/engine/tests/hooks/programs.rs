@@ -177,7 +177,7 @@ async fn an_answer_of_exactly_the_limit_is_read() {
     let short = HookConfig { max_bytes: 16, ..shell(script) };
     assert_eq!(
         crate::failure(&ask(short, call(HookMoment::BeforePrune)).await),
-        "the answer is longer than 16 bytes"
+        "the response is longer than 16 bytes"
     );
 }
 

@@ -140,7 +140,7 @@ async fn an_error_of_ones_own_is_a_failure_without_its_message() {
 #[tokio::test]
 async fn a_hook_in_rust_that_hangs_is_given_up() {
     let verdict = list([Arc::new(Hangs) as Arc<dyn Hook>]).ask(call(HookMoment::Autocontinue)).await;
-    assert_eq!(failure(&verdict), "no answer within 30 ms");
+    assert_eq!(failure(&verdict), "no response within 30 ms");
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ async fn silence_in_an_error_does_not_hide_the_error() {
         let asked = play(Wire::OpenAiChat, script, |endpoint| endpoint.patience_ms = patience).await;
         match asked.error() {
             ModelError::Silent { .. } => {}
-            ModelError::Refused { status: 403, message } if message == "it did not say why" => {}
+            ModelError::Refused { status: 403, message } if message == "no reason given" => {}
             error => {
                 assert_eq!(error, ModelError::Refused { status: 403, message: "{\"mess".to_owned() });
                 break;

@@ -5,7 +5,7 @@ use axum::extract::State;
 use secateur::Action;
 use secateur::session::{SessionCut, SessionMessage, SessionPart};
 use secateur_engine::EngineError;
-use secateur_store::{MessageRow, SessionRow};
+use secateur_store::{SessionRow, StoredMessage};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
@@ -122,7 +122,7 @@ pub(super) fn name(message: u64, part: u32) -> String {
 }
 
 impl Message {
-    fn of(session: &SessionRow, row: MessageRow) -> Result<Self, EngineError> {
+    fn of(session: &SessionRow, row: StoredMessage) -> Result<Self, EngineError> {
         let entry: SessionMessage = read(&row.facts, row.seq)?;
         let cuts: Vec<SessionCut> = if row.cuts.is_empty() { Vec::new() } else { read(&row.cuts, row.seq)? };
         let part = |(place, part): (u32, SessionPart)| Part {

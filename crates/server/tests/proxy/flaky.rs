@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secateur_store::{
     Clipping, ClippingSearch, Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease,
-    Loaded, MessageRow, NewSession, OperationRow, SessionCursor, SessionRow, Store, StoreError,
+    Loaded, NewSession, OperationRow, SessionCursor, SessionRow, Store, StoreError, StoredMessage,
 };
 use tokio::sync::Notify;
 
@@ -172,11 +172,11 @@ impl Store for Flaky {
         self.act(false, self.store.originals(id, seqs)).await
     }
 
-    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<MessageRow>, StoreError> {
+    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<StoredMessage>, StoreError> {
         self.act(false, self.store.facts(id, after, limit)).await
     }
 
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<MessageRow>, StoreError> {
+    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<StoredMessage>, StoreError> {
         self.act(false, self.store.messages(id, from, to)).await
     }
 

@@ -1,9 +1,9 @@
 //! OpenCode's database, `opencode.db`.
 //!
-//! `session` has a column for each fact. `message` and `part` have their ids, two times and `data`, the JSON of
-//! everything else. The order of messages is that of their creation, then of their ids; parts are in the order of their
-//! ids. Rows are listed first, without their data, and fetched one by one by their keys: that needs no other index than
-//! the one every version has, sorts no text, and a damaged row costs that row.
+//! `session` has a column for each fact. `message` and `part` have ids, two times and `data`, the JSON of everything
+//! else. Messages are ordered by creation time, then id; parts by id. Rows are listed first without their data, and
+//! then read one by one by key: that needs only the index that every version has, sorts no text, and a damaged row
+//! costs only that row.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(crate) fn list(snapshot: &DatabaseSnapshot<'_>) -> Result<Vec<Source>, Sourc
     sources.collect::<Result<_, _>>().map_err(|error| snapshot.error(error))
 }
 
-/// The session `session` as an export document.
+/// Reads a session as an export document.
 pub(crate) fn compose(snapshot: &DatabaseSnapshot<'_>, session: &str) -> Result<OpenedSource, SourceError> {
     let mut reader = SessionReader { snapshot, session, warnings: Vec::new() };
     let mut document = Document::new(&reader.info()?);
@@ -83,7 +83,7 @@ struct SessionReader<'a> {
 }
 
 impl SessionReader<'_> {
-    /// What the session's row says, under the names of an export.
+    /// The facts in the session's row, under the names of an export.
     fn info(&self) -> Result<String, SourceError> {
         let snapshot = self.snapshot;
         let mut statement =
@@ -101,15 +101,18 @@ impl SessionReader<'_> {
 
     fn message_ids(&mut self) -> Result<Vec<String>, SourceError> {
         let query = "SELECT id, time_created FROM message WHERE session_id = ?1";
+        let id = |row: &SqlRow<'_>| Ok((row.get(1).unwrap_or_default(), row.get(0)?));
         let mut ids: Vec<(i64, String)> =
-            self.ids("message", query, |row| Ok((row.get(1).unwrap_or_default(), row.get(0)?)))?;
+            self.snapshot.ids("message", query, self.session, id, &mut self.warnings)?;
         ids.sort();
         Ok(ids.into_iter().map(|(_, id)| id).collect())
     }
 
     fn part_ids(&mut self) -> Result<BTreeMap<String, Vec<String>>, SourceError> {
         let query = "SELECT message_id, id FROM part WHERE session_id = ?1";
-        let mut ids: Vec<(String, String)> = self.ids("part", query, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let id = |row: &SqlRow<'_>| Ok((row.get(0)?, row.get(1)?));
+        let mut ids: Vec<(String, String)> =
+            self.snapshot.ids("part", query, self.session, id, &mut self.warnings)?;
         ids.sort();
         let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (message, part) in ids {
@@ -118,38 +121,7 @@ impl SessionReader<'_> {
         Ok(parts)
     }
 
-    fn ids<T>(
-        &mut self,
-        table: &'static str,
-        query: &str,
-        id: impl Fn(&SqlRow<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, SourceError> {
-        let snapshot = self.snapshot;
-        let mut statement = snapshot.prepare(query).map_err(error(snapshot))?;
-        let mut rows = statement.query([self.session]).map_err(error(snapshot))?;
-        let mut ids = Vec::new();
-        loop {
-            match rows.next() {
-                Ok(None) => return Ok(ids),
-                Ok(Some(row)) => match id(row) {
-                    Ok(id) => ids.push(id),
-                    Err(reason) => self.warn(table, "without a readable id", format!("left out: {reason}")),
-                },
-                // Damage in the middle of a table: what came before it is still good.
-                Err(reason) if is_local(&reason) && !ids.is_empty() => {
-                    self.warn(
-                        table,
-                        "after the last readable one",
-                        format!("left out with all others: {reason}"),
-                    );
-                    return Ok(ids);
-                }
-                Err(reason) => return Err(snapshot.error(reason)),
-            }
-        }
-    }
-
-    /// Hands the data of a row to `write`. Whether it was written; if not, a warning says why.
+    /// Passes the data of a row to `write`. Returns whether it was written; if not, a warning says why.
     fn row(
         &mut self,
         statement: &mut CachedStatement<'_>,
@@ -197,7 +169,7 @@ impl SessionReader<'_> {
 /// The columns of `session`, by name.
 struct Columns(BTreeMap<String, usize>);
 
-/// Facts and the columns they are in.
+/// Facts and their columns.
 const IDS: [(&str, &str); 10] = [
     ("slug", "slug"),
     ("projectID", "project_id"),
@@ -270,7 +242,7 @@ impl Columns {
         }
     }
 
-    /// Columns that hold JSON. One that does not is left out: it is nothing that a session needs.
+    /// Adds columns that contain JSON. Invalid JSON is left out: none of these facts is essential.
     fn add_documents(&self, members: &mut ObjectWriter, row: &SqlRow<'_>, facts: &[(&str, &str)]) {
         for (name, column) in facts {
             if let Some(ValueRef::Text(text)) = self.value(row, column)

@@ -1,11 +1,11 @@
-//! OpenCode's folder of small files, `storage`, which it kept before it had a database.
+//! OpenCode's folder of small files, `storage`, which it used before it had a database.
 //!
 //! ```text
 //! session/<project>/<session>.json    message/<session>/<message>.json    part/<message>/<part>.json
 //! ```
 //!
-//! The files hold their ids themselves. Names sort by time. There is no such thing as one moment of a folder: a file
-//! that is being written is left out with a warning, and everything else is as whole as the agent left it.
+//! The files contain their ids. Names sort by time. A folder has no snapshot: a file that is being written is left
+//! out with a warning.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use crate::regular_file;
 use crate::source::{Source, SourceContent, SourceKind};
 use crate::{SourceError, SourceWarning, json, pattern};
 
-/// The largest session file that is looked into for the name of the project.
+/// The largest session file that is searched for the name of the project.
 const SESSION_FILE: u64 = 1 << 20;
-/// No single message or part is larger.
+/// The largest message or part.
 const SMALL_FILE: u64 = 256 << 20;
 
-/// Whether `folder` looks like such a storage.
+/// Whether `folder` looks like OpenCode's storage.
 pub(crate) fn is_storage(folder: &Path) -> bool {
     ["session", "message", "part"].iter().all(|name| folder.join(name).is_dir())
 }
@@ -38,7 +38,7 @@ pub(crate) fn list(folder: &Path, warnings: &mut Vec<SourceWarning>) -> Vec<Sour
     sources
 }
 
-/// The session `session` as an export document.
+/// Reads a session as an export document.
 pub(crate) fn compose(
     folder: &Path,
     session: &str,
@@ -75,7 +75,7 @@ fn files(folder: &Path, warnings: &mut Vec<SourceWarning>) -> Vec<PathBuf> {
     pattern::matches(folder, "*.json", warnings).into_iter().map(|found| found.path).collect()
 }
 
-/// Hands the text of a file to `write`. Whether it was written; if not, a warning says why.
+/// Passes the text of a file to `write`. Returns whether it was written; if not, a warning says why.
 fn add(
     file: &Path,
     warnings: &mut Vec<SourceWarning>,
@@ -89,7 +89,7 @@ fn add(
     outcome.map_err(|reason| warnings.push(SourceWarning::new(file, format!("left out: {reason}")))).is_ok()
 }
 
-/// A small file's text, or why it is none.
+/// Reads the text of a small file.
 fn text(file: &Path) -> Result<Result<String, String>, SourceError> {
     let bytes = regular_file::beginning(file, SMALL_FILE + 1)?;
     if bytes.len() as u64 > SMALL_FILE {

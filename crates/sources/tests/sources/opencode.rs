@@ -90,7 +90,7 @@ fn a_session_that_is_gone_and_a_database_of_somebody_else_are_named() {
     assert!(matches!(find_at(&other).unwrap_err(), SourceError::UnknownDatabase { .. }));
     let found = find_at(folder.path()).unwrap();
     assert!(found.sources.is_empty());
-    assert!(said(&found.warnings).contains("other.db: is no database of a known agent"), "{found:?}");
+    assert!(said(&found.warnings).contains("other.db: is not a database of a known agent"), "{found:?}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The table of bodies.
 //!
-//! PackedBodies belong to no session, so two writers can meet here. A writer that needs a body locks it against deletion;
-//! one that deletes a body locks it against everything, and passes over those that somebody else has locked. All
-//! insert in the order of digests, so that no two wait for each other.
+//! Bodies belong to no session, so writers can collide here. A writer that needs a body locks it against deletion;
+//! one that deletes a body locks it exclusively and skips those that others have locked. All insert in the order of
+//! hashes, so that they cannot deadlock.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,16 @@ use tokio::task::spawn_blocking;
 use tokio_postgres::{Error, Row};
 
 use super::driver_error::DriverError;
+use super::statement::{execute, query};
 use super::{PostgresError, session};
 use crate::body::{BodyHash, PackedBodies, PackedBody};
 use crate::error::StoreError;
 use crate::validation::{from_column, to_column};
 
-/// The most bytes that travel in one statement, unless one body is larger.
+/// The most bytes in one statement, unless a single body is larger.
 const BATCH: usize = 8 << 20;
 
-/// Inserts the bodies that are not there yet, and sees to it that the others stay.
+/// Inserts the bodies that do not exist yet, and locks all of them against deletion.
 pub(super) async fn insert(
     transaction: &Transaction<'_>,
     bodies: &PackedBodies,
@@ -39,8 +40,7 @@ pub(super) async fn insert(
     }
     let digests: Vec<&[u8]> = bodies.keys().map(<BodyHash>::as_slice).collect();
     let sql = "SELECT 1 FROM bodies WHERE digest = ANY($1) ORDER BY digest FOR KEY SHARE";
-    let statement = transaction.prepare_cached(sql).await?;
-    let there = transaction.query(&statement, &[&digests]).await?;
+    let there = query(transaction, sql, &[&digests]).await?;
     if there.len() == digests.len() { Ok(()) } else { Err(PostgresError::Database(DriverError::swept())) }
 }
 
@@ -55,12 +55,11 @@ async fn insert_batch(
     let sql = "INSERT INTO bodies (digest, encoding, size, bytes) \
                SELECT * FROM UNNEST($1::bytea[], $2::smallint[], $3::bigint[], $4::bytea[]) \
                ON CONFLICT (digest) DO NOTHING";
-    let statement = transaction.prepare_cached(sql).await?;
-    transaction.execute(&statement, &[&digests, &encodings, &sizes, &bytes]).await?;
+    execute(transaction, sql, &[&digests, &encodings, &sizes, &bytes]).await?;
     Ok(())
 }
 
-/// Reads a body from three columns; none if the row has none.
+/// Reads a body from three columns; none if they are NULL.
 pub(super) fn read_packed(row: &Row, at: usize) -> Result<Option<PackedBody>, Error> {
     let Some(encoding) = row.try_get(at)? else {
         return Ok(None);
@@ -72,7 +71,7 @@ pub(super) fn read_packed(row: &Row, at: usize) -> Result<Option<PackedBody>, Er
     }))
 }
 
-/// The original bodies of messages, in the order asked for.
+/// Reads the original bodies of messages, in the order of `seqs`.
 pub(super) async fn originals(
     client: &Object,
     id: &str,
@@ -82,9 +81,8 @@ pub(super) async fn originals(
     let columns: Vec<i64> = seqs.iter().copied().map(to_column).collect();
     let sql = "SELECT encoding, size, bytes, seq FROM messages JOIN bodies ON digest = body \
                WHERE session = $1 AND seq = ANY($2)";
-    let statement = client.prepare_cached(sql).await?;
     let mut packed = Vec::new();
-    for row in client.query(&statement, &[&key, &columns]).await? {
+    for row in query(client, sql, &[&key, &columns]).await? {
         packed.extend(read_packed(&row, 0)?.map(|body| (row.try_get(3), body)));
     }
     let unpack = |(seq, body): (Result<i64, Error>, PackedBody)| Ok((from_column(seq?), body.unpack()?));
@@ -95,16 +93,15 @@ pub(super) async fn originals(
     Ok(seqs.iter().map(|seq| found.get(seq).cloned()).collect())
 }
 
-/// Deletes those of these bodies that no message refers to any more.
+/// Deletes the released bodies that no message refers to any more.
 ///
-/// One that another writer has locked stays, even if that writer changes its mind: [`sweep_all`] finds it.
+/// A body that another writer has locked stays, even if that writer rolls back: [`sweep_all`] deletes it.
 pub(super) async fn sweep(transaction: &Transaction<'_>, released: &[Vec<u8>]) -> Result<(), PostgresError> {
     if released.is_empty() {
         return Ok(());
     }
     let sql = "SELECT digest FROM bodies WHERE digest = ANY($1) ORDER BY digest FOR UPDATE SKIP LOCKED";
-    let statement = transaction.prepare_cached(sql).await?;
-    let locked = transaction.query(&statement, &[&released]).await?;
+    let locked = query(transaction, sql, &[&released]).await?;
     delete(transaction, &locked).await
 }
 
@@ -116,13 +113,12 @@ pub(super) async fn sweep_all(transaction: &Transaction<'_>) -> Result<(), Postg
     delete(transaction, &locked).await
 }
 
-/// Looks again after the bodies are locked: only then nobody can begin to refer to them.
+/// Checks again after the bodies are locked: only then no new reference can appear.
 async fn delete(transaction: &Transaction<'_>, locked: &[Row]) -> Result<(), PostgresError> {
     let digests: Vec<&[u8]> = locked.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
     let sql = "DELETE FROM bodies WHERE digest = ANY($1) \
                AND NOT EXISTS (SELECT * FROM messages WHERE body = digest) \
                AND NOT EXISTS (SELECT * FROM messages WHERE shown = digest)";
-    let statement = transaction.prepare_cached(sql).await?;
-    transaction.execute(&statement, &[&digests]).await?;
+    execute(transaction, sql, &[&digests]).await?;
     Ok(())
 }

@@ -1,17 +1,18 @@
-//! What was taken out of contexts, and finding it again.
+//! The table of clippings.
 
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::{Error, Row};
 
+use super::statement::{execute, query};
 use super::{PostgresError, session};
 use crate::clipping::Clipping;
 use crate::prepared_commit::{PreparedCommit, SessionHead};
 use crate::validation::{from_column, to_column, to_limit};
 
-/// The most clippings that travel in one statement. Each has at most 256 KiB of words.
+/// The most clippings in one statement. Each has at most 256 KiB of words.
 const BATCH: usize = 64;
 
-/// In the order of bodies, so that of two writers with the same ones none waits for the other.
+/// In the order of bodies, so that two writers of the same clippings cannot deadlock.
 const INSERT: &str = "INSERT INTO clippings (body, part, handle, facts, words) \
                       SELECT m.body, n.part, n.handle, n.facts, array_to_tsvector(string_to_array(n.words, ' ')) \
                       FROM UNNEST($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[]) \
@@ -21,7 +22,7 @@ const INSERT: &str = "INSERT INTO clippings (body, part, handle, facts, words) \
 const NAMED: &str = "SELECT s.id, m.seq, c.part, c.handle, c.facts, m.time \
                      FROM clippings c JOIN messages m ON m.body = c.body JOIN sessions s ON s.key = m.session \
                      WHERE c.handle = $1 ORDER BY s.updated DESC, s.id, m.seq DESC, c.part LIMIT $2";
-/// Several messages may say the same; of those, the newest in the session changed last is named.
+/// Of several messages with the same clipping, returns the newest in the most recently changed session.
 const SEARCH: &str = "WITH found AS MATERIALIZED ( \
                           SELECT body, part, handle, facts FROM clippings WHERE words @@ $1::text::tsquery \
                       ) SELECT id, seq, part, handle, facts, time FROM ( \
@@ -31,7 +32,7 @@ const SEARCH: &str = "WITH found AS MATERIALIZED ( \
                           WHERE $2::bigint IS NULL OR m.session = $2 \
                       ) ranked WHERE place = 1 ORDER BY time DESC, seq DESC, id, part LIMIT $3";
 
-/// Inserts what a commit takes out of the context. What is there already, or was forgotten, is passed over.
+/// Inserts the clippings of a commit. Existing ones, and those of forgotten originals, are skipped.
 pub(super) async fn insert(
     transaction: &Transaction<'_>,
     head: &SessionHead,
@@ -43,20 +44,18 @@ pub(super) async fn insert(
         let handles: Vec<&str> = batch.iter().map(|clipping| clipping.handle.as_str()).collect();
         let facts: Vec<&str> = batch.iter().map(|clipping| clipping.facts.as_str()).collect();
         let words: Vec<&str> = batch.iter().map(|clipping| clipping.words.as_str()).collect();
-        let statement = transaction.prepare_cached(INSERT).await?;
-        transaction.execute(&statement, &[&head.key, &seqs, &parts, &handles, &facts, &words]).await?;
+        execute(transaction, INSERT, &[&head.key, &seqs, &parts, &handles, &facts, &words]).await?;
     }
     Ok(())
 }
 
-/// What has this handle, in whichever session.
+/// Finds clippings by handle, in all sessions.
 pub(super) async fn find(client: &Object, handle: &str) -> Result<Vec<Clipping>, PostgresError> {
-    let statement = client.prepare_cached(NAMED).await?;
-    let rows = client.query(&statement, &[&handle, &to_limit(crate::MOST_FOUND)]).await?;
+    let rows = query(client, NAMED, &[&handle, &to_limit(crate::MOST_FOUND)]).await?;
     Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
 }
 
-/// What has all of these words, in this session or in any.
+/// Finds clippings that contain all words, in one session or in all.
 pub(super) async fn search(
     client: &Object,
     words: &[String],
@@ -70,10 +69,9 @@ pub(super) async fn search(
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    // Words hold no quotation marks.
+    // Words contain no quotation marks.
     let words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-    let statement = client.prepare_cached(SEARCH).await?;
-    let rows = client.query(&statement, &[&words.join(" & "), &key, &to_limit(limit)]).await?;
+    let rows = query(client, SEARCH, &[&words.join(" & "), &key, &to_limit(limit)]).await?;
     Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
 }
 

@@ -3,6 +3,7 @@
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::IsolationLevel;
 
+use super::statement::{execute, query, query_opt};
 use super::{PostgresError, body, clipping, session};
 use crate::body::BodyHash;
 use crate::error::StoreError;
@@ -10,10 +11,10 @@ use crate::prepared_commit::{PreparedCommit, PreparedMessage, SessionHead, known
 use crate::record::Committed;
 use crate::validation::{from_column, to_column};
 
-/// The most messages that travel in one statement.
+/// The most messages in one statement.
 const BATCH: usize = 1000;
 
-/// Carries out a commit in a transaction of its own.
+/// Carries out a commit in its own transaction.
 pub(super) async fn carry_out(
     client: &mut Object,
     id: &str,
@@ -42,7 +43,7 @@ pub(super) async fn carry_out(
     Ok(committed)
 }
 
-/// Refuses to touch messages that are not there: numbers below the head may be missing.
+/// Refuses changes of messages that do not exist: numbers below the head may be missing.
 async fn check_named(
     tx: &Transaction<'_>,
     id: &str,
@@ -56,14 +57,13 @@ async fn check_named(
     let sql = "SELECT n.seq FROM UNNEST($2::bigint[]) AS n (seq) \
                WHERE NOT EXISTS (SELECT * FROM messages m WHERE m.session = $1 AND m.seq = n.seq) \
                ORDER BY n.seq LIMIT 1";
-    let statement = tx.prepare_cached(sql).await?;
-    match tx.query_opt(&statement, &[&head.key, &seqs]).await? {
+    match query_opt(tx, sql, &[&head.key, &seqs]).await? {
         Some(row) => Err(StoreError::no_message(id, from_column(row.try_get(0)?)).into()),
         None => Ok(()),
     }
 }
 
-/// Refuses messages that are there already. The session is locked, so nobody can add them afterwards.
+/// Refuses messages that exist already. The session is locked, so no other writer can add them afterwards.
 async fn check_ids(
     tx: &Transaction<'_>,
     id: &str,
@@ -78,8 +78,7 @@ async fn check_ids(
     let sql = "SELECT n.place FROM UNNEST($2::text[]) WITH ORDINALITY AS n (id, place) \
                WHERE EXISTS (SELECT * FROM messages m WHERE m.session = $1 AND m.id = n.id) \
                ORDER BY n.place LIMIT 1";
-    let statement = tx.prepare_cached(sql).await?;
-    let Some(row) = tx.query_opt(&statement, &[&head.key, &ids]).await? else {
+    let Some(row) = query_opt(tx, sql, &[&head.key, &ids]).await? else {
         return Ok(());
     };
     let place = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or_default();
@@ -108,17 +107,16 @@ async fn append(
                FROM UNNEST($2::bigint[], $3::text[], $4::bigint[], $5::boolean[], $6::bigint[], $7::bytea[], \
                $8::bytea[], $9::text[], $10::text[]) \
                AS n (seq, id, operation, pinned, time, body, shown, facts, cuts)";
-    let statement = transaction.prepare_cached(sql).await?;
-    transaction
-        .execute(
-            &statement,
-            &[&head.key, &seqs, &ids, &operations, &pinned, &times, &bodies, &shown, &facts, &cuts],
-        )
-        .await?;
+    execute(
+        transaction,
+        sql,
+        &[&head.key, &seqs, &ids, &operations, &pinned, &times, &bodies, &shown, &facts, &cuts],
+    )
+    .await?;
     Ok(())
 }
 
-/// Changes messages. Says which bodies they no longer show.
+/// Changes messages. Returns the bodies that they no longer show.
 async fn change_messages(
     transaction: &Transaction<'_>,
     id: &str,
@@ -132,9 +130,8 @@ async fn change_messages(
     let seqs: Vec<i64> = shown_anew.map(|(&seq, _)| to_column(seq)).collect();
     let sql =
         "SELECT seq, body IS NULL, shown FROM messages WHERE session = $1 AND seq = ANY($2) ORDER BY seq";
-    let statement = transaction.prepare_cached(sql).await?;
     let mut released = Vec::new();
-    for row in transaction.query(&statement, &[&head.key, &seqs]).await? {
+    for row in query(transaction, sql, &[&head.key, &seqs]).await? {
         let (seq, forgotten) = (from_column(row.try_get(0)?), row.try_get(1)?);
         let original = commit.change.get(&seq).is_some_and(|change| change.shown == Some(None));
         if forgotten && original {
@@ -154,8 +151,7 @@ async fn change_messages(
                shown = CASE WHEN n.anew THEN NULLIF(n.shown, m.body) ELSE m.shown END \
                FROM UNNEST($2::bigint[], $3::text[], $4::boolean[], $5::boolean[], $6::boolean[], $7::bytea[]) \
                AS n (seq, cuts, hidden, pinned, anew, shown) WHERE m.session = $1 AND m.seq = n.seq";
-    let statement = transaction.prepare_cached(sql).await?;
-    transaction.execute(&statement, &[&head.key, &seqs, &cuts, &hidden, &pinned, &anew, &shown]).await?;
+    execute(transaction, sql, &[&head.key, &seqs, &cuts, &hidden, &pinned, &anew, &shown]).await?;
     released.sort_unstable();
     released.dedup();
     Ok(released)
@@ -177,8 +173,7 @@ async fn record_operations(
     let sql = "INSERT INTO operations (session, number, kind, time, undone, data) \
                SELECT $1, n.number, n.kind, n.time, FALSE, n.data \
                FROM UNNEST($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS n (number, kind, time, data)";
-    let statement = transaction.prepare_cached(sql).await?;
-    transaction.execute(&statement, &[&head.key, &numbers, &kinds, &times, &data]).await?;
+    execute(transaction, sql, &[&head.key, &numbers, &kinds, &times, &data]).await?;
     Ok(())
 }
 
@@ -194,8 +189,7 @@ async fn undo_operations(
     let undone: Vec<bool> = commit.undone.values().copied().collect();
     let sql = "UPDATE operations o SET undone = n.undone FROM UNNEST($2::bigint[], $3::boolean[]) \
                AS n (number, undone) WHERE o.session = $1 AND o.number = n.number";
-    let statement = transaction.prepare_cached(sql).await?;
-    transaction.execute(&statement, &[&head.key, &numbers, &undone]).await?;
+    execute(transaction, sql, &[&head.key, &numbers, &undone]).await?;
     Ok(())
 }
 
@@ -210,8 +204,7 @@ async fn publish(
     let numbers: Vec<i64> = (head.last_event + 1..).take(commit.events.len()).map(to_column).collect();
     let sql = "INSERT INTO events (session, number, time, data) SELECT $1, n.number, $2, n.data \
                FROM UNNEST($3::bigint[], $4::text[]) AS n (number, data)";
-    let statement = transaction.prepare_cached(sql).await?;
-    transaction.execute(&statement, &[&head.key, &commit.time, &numbers, &commit.events]).await?;
+    execute(transaction, sql, &[&head.key, &commit.time, &numbers, &commit.events]).await?;
     Ok(())
 }
 
@@ -227,22 +220,21 @@ async fn update_session(
     let sql = "UPDATE sessions SET revision = $2, head = $3, last_operation = $4, last_event = $5, updated = $6, \
                live_from = COALESCE($7, live_from), state = COALESCE($8, state), frame = COALESCE($9, frame) \
                WHERE key = $1";
-    let statement = transaction.prepare_cached(sql).await?;
-    transaction
-        .execute(
-            &statement,
-            &[
-                &head.key,
-                &revision,
-                &last,
-                &operation,
-                &event,
-                &commit.time,
-                &live_from,
-                &commit.state,
-                &commit.envelope,
-            ],
-        )
-        .await?;
+    execute(
+        transaction,
+        sql,
+        &[
+            &head.key,
+            &revision,
+            &last,
+            &operation,
+            &event,
+            &commit.time,
+            &live_from,
+            &commit.state,
+            &commit.envelope,
+        ],
+    )
+    .await?;
     Ok(())
 }

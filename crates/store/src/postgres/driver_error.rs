@@ -1,7 +1,7 @@
-//! What PostgreSQL says, without what it quotes.
+//! Errors of PostgreSQL without the values that they quote.
 //!
-//! The details of its errors repeat the values of rows ("Key (id)=(…) already exists"). Only the message and the code
-//! are kept.
+//! The details of an error repeat values of rows ("Key (id)=(…) already exists"). Only the message and the code are
+//! kept.
 
 use std::error::Error as StdError;
 use std::{fmt, io};
@@ -11,7 +11,7 @@ use tokio_postgres::Error;
 
 use super::PostgresError;
 
-/// Why PostgreSQL did not do something.
+/// An error of PostgreSQL.
 #[derive(Debug)]
 pub(super) struct DriverError {
     message: String,
@@ -20,28 +20,28 @@ pub(super) struct DriverError {
 
 #[derive(Debug, PartialEq, Eq)]
 enum DriverErrorKind {
-    /// Two writers stood in each other's way: the same may succeed a moment later.
-    Passing,
-    /// The connection is of no use any more.
+    /// A conflict with another writer: trying again may succeed.
+    Transient,
+    /// The connection is unusable.
     Broken,
-    /// The server does not want to.
+    /// The server refuses.
     Refusal,
 }
 
 impl DriverError {
-    /// A body that was there is gone: another writer has just swept it.
+    /// A body was deleted by another writer after it was found.
     pub(super) fn swept() -> Self {
-        let message = "a body was deleted by another writer again and again".to_owned();
-        Self { message, kind: DriverErrorKind::Passing }
+        let message = "other writers kept deleting a needed body".to_owned();
+        Self { message, kind: DriverErrorKind::Transient }
     }
 
-    /// Whether to try again.
-    pub(super) fn passes(&self) -> bool {
-        self.kind == DriverErrorKind::Passing
+    /// Whether trying again may succeed.
+    pub(super) fn is_transient(&self) -> bool {
+        self.kind == DriverErrorKind::Transient
     }
 
-    /// Whether not to use the connection again.
-    pub(super) fn breaks(&self) -> bool {
+    /// Whether the connection is unusable.
+    pub(super) fn is_broken(&self) -> bool {
         self.kind == DriverErrorKind::Broken
     }
 }
@@ -57,7 +57,7 @@ impl std::error::Error for DriverError {}
 impl From<Error> for DriverError {
     fn from(error: Error) -> Self {
         let Some(said) = error.as_db_error() else {
-            // What the system says of a connection quotes nothing, nor does what is said of its tls.
+            // Errors of the network and of TLS quote no values.
             let mut message = error.to_string();
             let is_safe = |cause: &(dyn StdError + 'static)| {
                 cause.is::<io::Error>() || message.contains("TLS handshake")
@@ -69,7 +69,7 @@ impl From<Error> for DriverError {
         };
         // Classes 08 and 57P: the server ends the connection.
         let kind = match said.code().code() {
-            "40001" | "40P01" => DriverErrorKind::Passing,
+            "40001" | "40P01" => DriverErrorKind::Transient,
             code if code.starts_with("08") || code.starts_with("57P") => DriverErrorKind::Broken,
             _ => DriverErrorKind::Refusal,
         };

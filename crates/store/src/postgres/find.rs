@@ -1,25 +1,26 @@
-//! Which sessions know a message.
+//! Finding messages by id.
 
 use deadpool_postgres::Object;
 use tokio_postgres::{Error, Row};
 
 use super::PostgresError;
+use super::statement::query;
 use crate::record::FoundMessage;
-use crate::validation::{from_column, to_limit};
+use crate::sql::found_message;
+use crate::validation::to_limit;
 
-/// The messages that have one of these ids, those of the session changed last first.
+/// Finds messages by id, those of the most recently changed session first.
 pub(super) async fn find(client: &Object, ids: &[&str]) -> Result<Vec<FoundMessage>, PostgresError> {
-    // Materialised: otherwise the server may hope to come across them while it goes through all sessions in order.
+    // Materialised: otherwise the planner may walk through all sessions in order, hoping to meet the messages.
     let sql = "WITH found AS MATERIALIZED \
                (SELECT id, session, seq FROM messages WHERE operation IS NULL AND id = ANY($1)) \
                SELECT found.id, s.id, found.seq, s.head, s.updated FROM found JOIN sessions s ON s.key = found.session \
                ORDER BY s.updated DESC, s.id, found.seq LIMIT $2";
-    let statement = client.prepare_cached(sql).await?;
-    let rows = client.query(&statement, &[&ids, &to_limit(crate::MOST_FOUND)]).await?;
+    let rows = query(client, sql, &[&ids, &to_limit(crate::MOST_FOUND)]).await?;
     Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
 }
 
-/// Those of one session.
+/// Finds messages by id within one session.
 pub(super) async fn find_in(
     client: &Object,
     session: &str,
@@ -27,17 +28,10 @@ pub(super) async fn find_in(
 ) -> Result<Vec<FoundMessage>, PostgresError> {
     let sql = "SELECT m.id, s.id, m.seq, s.head, s.updated FROM sessions s JOIN messages m ON m.session = s.key \
                WHERE s.id = $1 AND m.operation IS NULL AND m.id = ANY($2) ORDER BY m.seq LIMIT $3";
-    let statement = client.prepare_cached(sql).await?;
-    let rows = client.query(&statement, &[&session, &ids, &to_limit(crate::MOST_FOUND)]).await?;
+    let rows = query(client, sql, &[&session, &ids, &to_limit(crate::MOST_FOUND)]).await?;
     Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
 }
 
 fn read_row(row: &Row) -> Result<FoundMessage, Error> {
-    Ok(FoundMessage {
-        id: row.try_get(0)?,
-        session: row.try_get(1)?,
-        seq: from_column(row.try_get(2)?),
-        head: from_column(row.try_get(3)?),
-        updated: row.try_get(4)?,
-    })
+    Ok(found_message!(row.try_get))
 }

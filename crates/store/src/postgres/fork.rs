@@ -1,11 +1,12 @@
-//! Branching off from a session.
+//! Forking a session.
 //!
-//! The other session's row is locked, so the bodies that it refers to stay: whoever wants to delete one looks again
-//! once he has locked it, and finds the reference.
+//! The session's row is locked, so its bodies stay: a writer that wants to delete one looks again after locking it,
+//! and finds the reference.
 
 use deadpool_postgres::Object;
 use tokio_postgres::IsolationLevel;
 
+use super::statement::{execute, query_opt};
 use super::{PostgresError, session};
 use crate::error::StoreError;
 use crate::prepared_commit::check_branch;
@@ -24,7 +25,7 @@ const MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinne
                         SELECT $2::bigint, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts \
                         FROM messages WHERE session = $1 AND (seq <= $3 OR operation IS NOT NULL)";
 
-/// Makes the copy in a transaction of its own. PackedBodies are named again, not read.
+/// Copies the session in its own transaction. The copy refers to the same bodies.
 pub(super) async fn carry_out(
     client: &mut Object,
     from: &str,
@@ -34,17 +35,14 @@ pub(super) async fn carry_out(
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, from).await?;
     check_branch(from, fork, &head)?;
-    let statement = transaction.prepare_cached(SESSION).await?;
-    let made = transaction.query_opt(&statement, &[&head.key, &fork.id, &fork.title, &fork.time]).await?;
+    let made = query_opt(&transaction, SESSION, &[&head.key, &fork.id, &fork.title, &fork.time]).await?;
     let Some(made) = made else {
         return Err(StoreError::SessionExists { id: fork.id.clone() }.into());
     };
     let key: i64 = made.try_get(0)?;
-    // Before the messages, which refer to them.
-    let statement = transaction.prepare_cached(OPERATIONS).await?;
-    transaction.execute(&statement, &[&head.key, &key]).await?;
-    let statement = transaction.prepare_cached(MESSAGES).await?;
-    transaction.execute(&statement, &[&head.key, &key, &to_column(fork.at)]).await?;
+    // Before the messages, which refer to operations.
+    execute(&transaction, OPERATIONS, &[&head.key, &key]).await?;
+    execute(&transaction, MESSAGES, &[&head.key, &key, &to_column(fork.at)]).await?;
     let session = session::find(&transaction, &fork.id).await?;
     transaction.commit().await?;
     Ok(session)

@@ -1,12 +1,12 @@
-//! Brings a database up to the schema that this version knows, step by step.
+//! Migrates a database to the newest schema, step by step.
 
 use deadpool_postgres::{GenericClient, Object};
 
 use super::PostgresError;
 use crate::error::StoreError;
 
-/// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed, and only
-/// adds: processes of the version before go on with the tables that it changes.
+/// The first step creates schema 1, the second turns it into schema 2, and so on. A released step is never changed
+/// and only adds: processes of the previous version keep using the tables.
 const STEPS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -17,10 +17,10 @@ const STEPS: [&str; 4] = [
 /// The newest schema.
 pub(super) const KNOWN: i32 = STEPS.len() as i32;
 
-/// The lock that one process holds while it takes steps: "secateur" in letters.
+/// The advisory lock that a process holds during a migration: "secateur" in ASCII.
 const LOCK: i64 = 0x7365_6361_7465_7572;
 
-/// Takes the steps that are missing, all or none. Of several processes one takes them, and the others wait for it.
+/// Runs the missing steps, all or none. One of several processes runs them, the others wait.
 pub(super) async fn migrate(client: &mut Object) -> Result<(), PostgresError> {
     let made = client.query_one("SELECT to_regclass('secateur_schema') IS NOT NULL", &[]).await?;
     if made.try_get(0)? && missing_steps(&*client).await?.is_empty() {
@@ -28,7 +28,7 @@ pub(super) async fn migrate(client: &mut Object) -> Result<(), PostgresError> {
     }
     let transaction = client.transaction().await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
-    // The table is not looked for by name again: the server would answer from what it remembers of the first time.
+    // The table is not looked up by name again: the server would answer from its cache.
     let make = "CREATE TABLE IF NOT EXISTS secateur_schema (version integer NOT NULL)";
     transaction.batch_execute(make).await?;
     for step in missing_steps(&transaction).await? {

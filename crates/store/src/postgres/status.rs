@@ -1,7 +1,6 @@
-//! What a server says about a store before it is opened: whether it can be used, and of which schema its tables are.
+//! What a server says about a store before it is opened: whether it is usable, and which schema it has.
 //!
-//! Opening a store makes its tables or brings them up to date. Whoever only wants to know whether that will work asks in
-//! a transaction that can only read.
+//! Opening a store creates or migrates its tables. This asks in a read-only transaction whether that will work.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,47 +13,47 @@ use super::{PostgresError, lease};
 use crate::address::StoreAddress;
 use crate::error::StoreError;
 
-/// How long the server may take for everything.
+/// The time limit for all queries together.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// What a server says.
+/// The state of a store on a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// Its version, such as 17.2.
     pub version: String,
-    /// The schema of the tables; none if there are none yet.
+    /// The schema of the tables; none if there are no tables yet.
     pub schema: Option<u32>,
-    /// The newest schema that this version knows.
+    /// The newest schema that this version supports.
     pub known: u32,
-    /// Nothing can be written: it is a copy of another server, or set so.
+    /// Nothing can be written: the server is a replica, or configured so.
     pub is_read_only: bool,
-    /// The user may make tables where they are looked for.
+    /// The user may create tables in the schema that would be used.
     pub may_make_tables: bool,
-    /// The user may read and write the tables there are.
+    /// The user may read and write the existing tables.
     pub may_write: bool,
-    /// By how many milliseconds this machine's clock is ahead of the server's; negative if it is behind.
+    /// How many milliseconds this machine's clock is ahead of the server's; negative if it is behind.
     pub ahead_ms: i64,
 }
 
-/// Asks a server about the store at a URL. Nothing is changed there.
+/// Inspects the store at a URL without changing it.
 pub async fn server_status(url: &str) -> Result<ServerStatus, StoreError> {
     let StoreAddress::Postgres(server) = StoreAddress::read(url)? else {
-        return Err(StoreError::database("cannot ask the server")("the store is not on a server"));
+        return Err(StoreError::database("cannot inspect the server")("the store is not on a server"));
     };
     let connector = server.tls.connector()?;
-    match timeout(PATIENCE, ask(&server.config, connector)).await {
-        Ok(answer) => answer.map_err(|failure| failure.while_doing("cannot ask the server")),
-        Err(_) => Err(StoreError::database("cannot ask the server")("it did not answer in time")),
+    match timeout(PATIENCE, inspect(&server.config, connector)).await {
+        Ok(result) => result.map_err(|failure| failure.while_doing("cannot inspect the server")),
+        Err(_) => Err(StoreError::database("cannot inspect the server")("it did not respond in time")),
     }
 }
 
-async fn ask(config: &Config, connector: MakeRustlsConnect) -> Result<ServerStatus, PostgresError> {
+async fn inspect(config: &Config, connector: MakeRustlsConnect) -> Result<ServerStatus, PostgresError> {
     let (mut client, connection) = config.connect(connector).await?;
     // It ends when the client is dropped.
     tokio::spawn(connection);
     let transaction = client.build_transaction().read_only(true).start().await?;
-    // The first question may have to wait for all kinds of things, the second only for the way there and back.
+    // The first query may include other delays; the second measures only the round trip.
     let facts = "SELECT split_part(current_setting('server_version'), ' ', 1), pg_is_in_recovery() \
                  OR current_setting('default_transaction_read_only') = 'on', \
                  COALESCE(has_schema_privilege(current_schema(), 'CREATE'), FALSE), \

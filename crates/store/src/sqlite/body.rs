@@ -8,7 +8,7 @@ use super::{SqliteError, session};
 use crate::body::{PackedBodies, PackedBody};
 use crate::validation::to_column;
 
-/// Inserts the bodies that are not there yet.
+/// Inserts the bodies that do not exist yet.
 pub(super) fn insert(connection: &Connection, bodies: &PackedBodies) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO bodies (digest, encoding, size, bytes) VALUES (?1, ?2, ?3, ?4) \
@@ -20,7 +20,7 @@ pub(super) fn insert(connection: &Connection, bodies: &PackedBodies) -> rusqlite
     Ok(())
 }
 
-/// Reads a body from three columns; none if the row has none.
+/// Reads a body from three columns; none if they are NULL.
 pub(super) fn read_packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<PackedBody>> {
     let Some(encoding) = row.get(at)? else {
         return Ok(None);
@@ -28,7 +28,7 @@ pub(super) fn read_packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<P
     Ok(Some(PackedBody { encoding, size: row.get(at + 1)?, bytes: row.get::<_, Vec<u8>>(at + 2)?.into() }))
 }
 
-/// The original bodies of messages, in the order asked for.
+/// Reads the original bodies of messages, in the order of `seqs`.
 pub(super) fn originals(
     connection: &Connection,
     id: &str,
@@ -50,7 +50,7 @@ pub(super) fn originals(
     Ok(seqs.iter().map(|seq| found.get(seq).cloned().flatten()).collect())
 }
 
-/// Deletes those of these bodies that no message refers to any more.
+/// Deletes the released bodies that no message refers to any more.
 pub(super) fn sweep(connection: &Connection, released: &[Vec<u8>]) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "DELETE FROM bodies WHERE digest = ?1 AND NOT EXISTS (SELECT * FROM messages WHERE body = ?1) \

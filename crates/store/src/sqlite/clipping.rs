@@ -1,4 +1,4 @@
-//! What was taken out of contexts, and finding it again.
+//! The table of clippings.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -13,7 +13,7 @@ const INSERT: &str = "INSERT INTO clippings (body, part, handle, facts) SELECT b
 const NAMED: &str = "SELECT s.id, m.seq, c.part, c.handle, c.facts, m.time \
                      FROM clippings c CROSS JOIN messages m ON m.body = c.body CROSS JOIN sessions s ON s.key = m.session \
                      WHERE c.handle = ?1 ORDER BY s.updated DESC, s.id, m.seq DESC, c.part LIMIT ?2";
-/// Several messages may say the same; of those, the newest in the session changed last is named.
+/// Of several messages with the same clipping, returns the newest in the most recently changed session.
 const SEARCH: &str = "SELECT id, seq, part, handle, facts, time FROM ( \
                           SELECT s.id, m.seq, c.part, c.handle, c.facts, m.time, \
                           ROW_NUMBER() OVER (PARTITION BY c.handle ORDER BY s.updated DESC, s.id, m.seq DESC) AS place \
@@ -22,7 +22,7 @@ const SEARCH: &str = "SELECT id, seq, part, handle, facts, time FROM ( \
                           WHERE clippings_words MATCH ?1 AND (?2 IS NULL OR m.session = ?2) \
                       ) WHERE place = 1 ORDER BY time DESC, seq DESC, id, part LIMIT ?3";
 
-/// Inserts what a commit takes out of the context. What is there already, or was forgotten, is passed over.
+/// Inserts the clippings of a commit. Existing ones, and those of forgotten originals, are skipped.
 pub(super) fn insert(
     connection: &Connection,
     head: &SessionHead,
@@ -42,14 +42,14 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// What has this handle, in whichever session.
+/// Finds clippings by handle, in all sessions.
 pub(super) fn find(connection: &Connection, handle: &str) -> Result<Vec<Clipping>, SqliteError> {
     let mut statement = connection.prepare_cached(NAMED)?;
     let rows = statement.query_map((handle, to_limit(crate::MOST_FOUND)), read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What has all of these words, in this session or in any.
+/// Finds clippings that contain all words, in one session or in all.
 pub(super) fn search(
     connection: &Connection,
     words: &[String],
@@ -60,7 +60,7 @@ pub(super) fn search(
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    // Words hold no quotation marks.
+    // Words contain no quotation marks.
     let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let mut statement = connection.prepare_cached(SEARCH)?;
     let rows = statement.query_map((words.join(" "), key, to_limit(limit)), read_row)?;

@@ -9,7 +9,7 @@ use crate::prepared_commit::{PreparedChange, PreparedCommit, SessionHead, known}
 use crate::record::Committed;
 use crate::validation::{from_column, to_column};
 
-/// Carries out a commit inside of a transaction.
+/// Carries out a commit within a transaction.
 pub(super) fn carry_out(
     connection: &Connection,
     id: &str,
@@ -33,7 +33,7 @@ pub(super) fn carry_out(
     Ok(committed)
 }
 
-/// Refuses to touch messages that are not there: numbers below the head may be missing.
+/// Refuses changes of messages that do not exist: numbers below the head may be missing.
 fn check_named(
     connection: &Connection,
     id: &str,
@@ -74,7 +74,7 @@ fn append(
     Ok(())
 }
 
-/// Changes a message. Says which body it no longer shows.
+/// Changes a message. Returns the body that it no longer shows.
 fn change_message(
     connection: &Connection,
     id: &str,
@@ -106,7 +106,7 @@ fn change_message(
              WHERE session = ?1 AND seq = ?2",
         )?
         .execute(values)?;
-    // If the new body is the original, the row does not refer to it a second time; it may not even be new.
+    // If the new body equals the original, the row does not refer to it twice; it may not even be new.
     Ok(shown.filter(|_| change.shown.is_some()))
 }
 

@@ -1,4 +1,4 @@
-//! Connections, set up alike.
+//! Opening connections.
 
 use std::fs;
 use std::io;
@@ -11,21 +11,21 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::{SqliteError, migrate};
 use crate::error::StoreError;
 
-/// How long a writer waits for one of another process.
+/// How long a writer waits for a writer of another process.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often the change to a write-ahead log is tried. SQLite does not wait for others in that step.
+/// How often the switch to a write-ahead log is tried. SQLite does not wait for others in that step.
 const ATTEMPTS: u32 = 200;
 
 const READERS: usize = 4;
 const STATEMENTS: usize = 64;
 
-/// The writer's connection to a file, which is made and brought up to date.
+/// Opens the writer's connection to a file; creates and migrates the file if needed.
 pub(super) fn open_file(path: &Path) -> Result<Connection, SqliteError> {
-    prepare_file(path).map_err(StoreError::database("cannot make the file of the store"))?;
+    prepare_file(path).map_err(StoreError::database("cannot create the file of the store"))?;
     let mut connection = Connection::open_with_flags(path, flags())?;
     set_up(&connection)?;
-    // Before anything is changed: the file may be somebody else's.
+    // Before anything is changed: the file may belong to another program.
     migrate::check_owner(&connection)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     switch_to_log(&connection)?;
@@ -33,7 +33,7 @@ pub(super) fn open_file(path: &Path) -> Result<Connection, SqliteError> {
     Ok(connection)
 }
 
-/// The only connection to a database in memory.
+/// Opens the only connection to a database in memory.
 pub(super) fn open_memory() -> Result<Connection, SqliteError> {
     let mut connection = Connection::open_in_memory()?;
     set_up(&connection)?;
@@ -42,7 +42,7 @@ pub(super) fn open_memory() -> Result<Connection, SqliteError> {
     Ok(connection)
 }
 
-/// Further connections, for reading only.
+/// Opens connections for reading only.
 pub(super) fn open_readers(path: &Path) -> rusqlite::Result<Vec<Connection>> {
     let open_reader = |_| {
         let connection = Connection::open_with_flags(path, flags())?;
@@ -53,7 +53,7 @@ pub(super) fn open_readers(path: &Path) -> rusqlite::Result<Vec<Connection>> {
     (0..READERS).map(open_reader).collect()
 }
 
-/// Without the flag for URIs: a path is a path, whatever it begins with. Each connection has one thread.
+/// Without the flag for URIs: a path is a path, whatever it begins with. Each connection stays on one thread.
 fn flags() -> OpenFlags {
     OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
@@ -63,7 +63,7 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // What is forgotten is overwritten, not only unlinked.
+    // Deleted content is overwritten, not only unlinked.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
 }
 
@@ -82,7 +82,7 @@ fn switch_to_log(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Makes the file, for its owner only, and the folder around it. SQLite gives the files beside it the same mode.
+/// Creates the file, readable by its owner only, and its folder. SQLite gives the files beside it the same mode.
 fn prepare_file(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         private_folders().recursive(true).create(folder)?;

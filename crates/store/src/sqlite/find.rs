@@ -1,18 +1,19 @@
-//! Which sessions know a message.
+//! Finding messages by id.
 
 use rusqlite::{Connection, Row};
 
 use super::SqliteError;
 use crate::record::FoundMessage;
-use crate::validation::{from_column, to_limit};
+use crate::sql::found_message;
+use crate::validation::to_limit;
 
-/// The ids come as one JSON array, so that a statement serves any number of them.
+/// The ids are one JSON array, so that one statement serves any number of them.
 const FIND: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
                     FROM messages m CROSS JOIN sessions s ON s.key = m.session \
                     WHERE m.operation IS NULL AND m.id IN (SELECT value FROM json_each(?1)) \
                     ORDER BY s.updated DESC, s.id, m.seq LIMIT ?2";
 
-/// The messages that have one of these ids, those of the session changed last first.
+/// Finds messages by id, those of the most recently changed session first.
 pub(super) fn find(connection: &Connection, ids: &str) -> Result<Vec<FoundMessage>, SqliteError> {
     let mut statement = connection.prepare_cached(FIND)?;
     let rows = statement.query_map((ids, to_limit(crate::MOST_FOUND)), read_row)?;
@@ -24,7 +25,7 @@ const FIND_IN: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
                        WHERE s.id = ?1 AND m.operation IS NULL AND m.id IN (SELECT value FROM json_each(?2)) \
                        ORDER BY m.seq LIMIT ?3";
 
-/// Those of one session.
+/// Finds messages by id within one session.
 pub(super) fn find_in(
     connection: &Connection,
     session: &str,
@@ -36,13 +37,7 @@ pub(super) fn find_in(
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<FoundMessage> {
-    Ok(FoundMessage {
-        id: row.get(0)?,
-        session: row.get(1)?,
-        seq: from_column(row.get(2)?),
-        head: from_column(row.get(3)?),
-        updated: row.get(4)?,
-    })
+    Ok(found_message!(row.get))
 }
 
 #[cfg(test)]
@@ -52,7 +47,7 @@ mod tests {
     use super::*;
     use crate::sqlite::connection::open_memory;
 
-    /// How SQLite carries a statement out.
+    /// SQLite's query plan of a statement.
     fn steps(sql: &str, values: impl Params) -> Vec<String> {
         let connection = open_memory().ok().unwrap();
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

@@ -1,4 +1,4 @@
-//! Deleting originals, and giving the space back.
+//! Deleting originals, and returning freed space.
 
 use rusqlite::{Connection, Row};
 
@@ -6,9 +6,10 @@ use super::{SqliteError, body, session};
 use crate::erasure::{Erasure, ErasureCandidate, named};
 use crate::prepared_commit::SessionHead;
 use crate::record::{Forget, Forgotten};
+use crate::sql::erasure_candidate;
 use crate::validation::to_column;
 
-/// Deletes originals inside of a transaction.
+/// Deletes originals within a transaction.
 pub(super) fn carry_out(
     connection: &Connection,
     id: &str,
@@ -49,18 +50,11 @@ fn find_candidates(
 }
 
 fn read_candidate(row: &Row<'_>) -> rusqlite::Result<ErasureCandidate> {
-    Ok(ErasureCandidate {
-        seq: row.get(0)?,
-        pinned: row.get(1)?,
-        hidden: row.get(2)?,
-        body: row.get(3)?,
-        shown: row.get(4)?,
-        size: row.get(5)?,
-    })
+    Ok(erasure_candidate!(row.get))
 }
 
-/// Moves pages from the end of the file into free places, cuts the end off, and empties the log. The cost is that of
-/// what was freed, not of the whole file.
+/// Moves pages from the end of the file into free ones, truncates the file, and empties the log. The cost grows with
+/// what was freed, not with the file.
 pub(super) fn shrink(connection: &Connection) -> Result<(), SqliteError> {
     for step in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
         let mut statement = connection.prepare(step)?;

@@ -1,4 +1,4 @@
-//! Branching off from a session.
+//! Forking a session.
 
 use rusqlite::Connection;
 
@@ -19,7 +19,7 @@ const MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinne
                         SELECT ?2, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts FROM messages \
                         WHERE session = ?1 AND (seq <= ?3 OR operation IS NOT NULL)";
 
-/// Makes the copy inside of a transaction. PackedBodies are named again, not read.
+/// Copies the session within a transaction. The copy refers to the same bodies.
 pub(super) fn carry_out(connection: &Connection, from: &str, fork: Fork) -> Result<SessionRow, SqliteError> {
     let head = session::find_head(connection, from)?;
     check_branch(from, &fork, &head)?;
@@ -28,7 +28,7 @@ pub(super) fn carry_out(connection: &Connection, from: &str, fork: Fork) -> Resu
         return Err(StoreError::SessionExists { id: fork.id }.into());
     }
     let key = session::find_key(connection, &fork.id)?;
-    // Before the messages, which refer to them.
+    // Before the messages, which refer to operations.
     connection.prepare_cached(OPERATIONS)?.execute((head.key, key))?;
     connection.prepare_cached(MESSAGES)?.execute((head.key, key, to_column(fork.at)))?;
     session::find(connection, &fork.id)

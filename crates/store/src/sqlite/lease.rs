@@ -1,9 +1,10 @@
-//! Leases, by the clock of the machine: all processes that can open the file share it.
+//! Leases, by the machine's clock, which all processes that can open the file share.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{SqliteError, session};
 use crate::record::Lease;
+use crate::sql::RELEASE_LEASE;
 use crate::validation::{from_column, to_column};
 
 /// SQLite's clock, in milliseconds.
@@ -28,10 +29,8 @@ pub(super) fn take(
     Ok(token.map(|token| Lease { owner, token: from_column(token) }))
 }
 
-/// Gives a lease back. Its row stays, so that tokens only grow.
+/// Releases a lease.
 pub(super) fn give_back(connection: &Connection, id: &str, owner: &str) -> Result<(), SqliteError> {
-    let sql = "UPDATE leases SET owner = NULL WHERE owner = ?2 \
-               AND session = (SELECT key FROM sessions WHERE id = ?1)";
-    connection.prepare_cached(sql)?.execute((id, owner))?;
+    connection.prepare_cached(RELEASE_LEASE)?.execute((id, owner))?;
     Ok(())
 }

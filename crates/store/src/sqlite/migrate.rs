@@ -1,12 +1,12 @@
-//! Brings a database up to the schema that this version knows, step by step.
+//! Migrates a database to the newest schema, step by step.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::SqliteError;
 use crate::error::StoreError;
 
-/// What makes schema 1 of nothing, schema 2 of schema 1, and so on. A step that was released is never changed, and only
-/// adds: processes of the version before go on with the tables that it changes.
+/// The first step creates schema 1, the second turns it into schema 2, and so on. A released step is never changed
+/// and only adds: processes of the previous version keep using the tables.
 const STEPS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -17,10 +17,10 @@ const STEPS: [&str; 4] = [
 /// The newest schema.
 pub(super) const KNOWN: u32 = STEPS.len() as u32;
 
-/// Says in the file's header whose it is: "secS".
+/// Marks the file as ours in its header: "secS".
 pub(super) const OWNER: i32 = 0x7365_6353;
 
-/// Refuses a database that another program made.
+/// Refuses a database of another program.
 pub(super) fn check_owner(connection: &Connection) -> Result<(), SqliteError> {
     let owner: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let made = "SELECT EXISTS (SELECT * FROM sqlite_master)";
@@ -31,7 +31,7 @@ pub(super) fn check_owner(connection: &Connection) -> Result<(), SqliteError> {
     Ok(())
 }
 
-/// Takes the steps that are missing, all or none. Of several processes one takes them, and the others wait for it.
+/// Runs the missing steps, all or none. One of several processes runs them, the others wait.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), SqliteError> {
     if missing_steps(connection)?.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The threads that read. They share a queue, so that a long load holds nobody up while another reader is free.
+//! The threads that read. They share a queue, so that a long load blocks nothing while another reader is free.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use crate::error::StoreError;
 
 type ReadTask = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// The way to the readers' threads, which end when this is dropped.
+/// The queue of the reader threads, which end when this is dropped.
 pub(super) struct ReaderThreads {
     queue: Sender<ReadTask>,
 }
@@ -40,7 +40,7 @@ impl ReaderThreads {
     {
         let (sender, receiver) = oneshot::channel();
         let job = move |connection: &mut Connection| {
-            // Nobody may be listening any more.
+            // The caller may have stopped waiting.
             if !sender.is_closed() {
                 let _ = sender.send(query(connection).map_err(|failure| failure.while_doing(doing)));
             }

@@ -1,7 +1,7 @@
-//! What a file says about itself before it is opened as a store: whose it is, and of which schema.
+//! What a file is, before it is opened as a store: whose database, and which schema.
 //!
-//! Opening a store brings it up to date. Whoever only wants to know whether that will happen, and whether it will work,
-//! looks at the first bytes of the file and changes nothing.
+//! Opening a store migrates it. Reading the first bytes of the file tells beforehand whether that will happen and
+//! work, and changes nothing.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,21 +11,21 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::migrate::{KNOWN, OWNER};
 
-/// What every database begins with.
+/// The first bytes of every SQLite database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Where its header keeps the schema's number, and whose it is.
+/// Where the header has the schema's number and the owner.
 const VERSION_AT: usize = 60;
 const OWNER_AT: usize = 68;
 const HEADER: usize = 100;
 
-/// What a file is, as far as its beginning tells.
+/// What a file is, judged by its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileStatus {
-    /// Nothing has been written to it.
+    /// The file is empty.
     Empty,
-    /// It is no database.
+    /// It is not a database.
     NoDatabase,
     /// It is a database of another program.
     Foreign,
@@ -38,7 +38,7 @@ pub enum FileStatus {
     },
 }
 
-/// Looks at the file of a store. Nothing is changed in it.
+/// Inspects the file of a store without changing it.
 pub fn file_status(path: &Path) -> io::Result<FileStatus> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
@@ -54,7 +54,7 @@ pub fn file_status(path: &Path) -> io::Result<FileStatus> {
     let number = |at: usize| header[at..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
     let (mut schema, mut owner) = (number(VERSION_AT), number(OWNER_AT));
     if has_log(path) {
-        // What was written last may not have reached the file itself.
+        // The latest changes may not be in the file itself yet.
         let newest = newest(path).map_err(io::Error::other)?;
         (schema, owner) = newest;
     }

@@ -1,9 +1,9 @@
 //! The thread that writes.
 //!
-//! A flush to the disk costs more than the rows of a commit. So the writer takes everything that waits, lets each
-//! piece of work have a savepoint of its own in one transaction, and answers after the transaction is through. WriteTask
-//! that fails is taken back alone. WriteTask that nobody waits for any more is left undone: nobody was told that it was kept,
-//! and behind a file that is locked there may be a lot of it.
+//! A flush to disk costs more than the rows of a commit. So the writer runs all waiting tasks in one transaction,
+//! each in its own savepoint, and notifies the callers after the transaction has been committed. A failed task is
+//! rolled back alone. A task whose caller stopped waiting is skipped: its result was never reported, and there may be
+//! many of them behind a locked file.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -14,24 +14,24 @@ use tokio::sync::oneshot;
 use super::SqliteError;
 use crate::error::StoreError;
 
-/// The most that is put into one transaction, so that the first does not wait for ever.
+/// The most tasks in one transaction, so that the first one does not wait forever.
 const GROUP: usize = 64;
 
-/// The way to the writer's thread, which ends when this is dropped and the queue is empty.
+/// The queue of the writer thread, which ends when this is dropped and the queue is empty.
 pub(super) struct WriterThread {
     queue: Sender<WriterTask>,
 }
 
-/// A piece of work inside of a transaction.
+/// A task that runs in a transaction.
 trait WriteTask: Send {
-    /// Whether somebody waits for it.
+    /// Whether its caller still waits.
     fn is_awaited(&self) -> bool;
 
-    /// Does it; it is told the reason if there is no transaction.
+    /// Runs it, or fails it with the reason why there is no transaction.
     fn carry_out(self: Box<Self>, transaction: Result<&Connection, &str>) -> FinishedWrite;
 }
 
-/// A piece of work, and who waits for it.
+/// A task and the channel to its caller.
 struct PendingWrite<T, F> {
     doing: &'static str,
     work: F,
@@ -56,25 +56,25 @@ where
         };
         let kept = result.is_ok();
         let answer = move |end: Result<(), &str>| {
-            // Nobody may be listening any more.
+            // The caller may have stopped waiting.
             let _ = sender.send(result.and_then(|value| end.map(|()| value).map_err(failed)));
         };
         FinishedWrite { kept, answer: Box::new(answer) }
     }
 }
 
-/// Tells the caller what came of it; with the reason if the transaction failed after all.
+/// Reports the result to the caller; the argument says whether the transaction was committed.
 type Notify = Box<dyn FnOnce(Result<(), &str>)>;
 
-/// Something for the thread to do.
+/// A task for the thread.
 enum WriterTask {
-    /// Something that may share a transaction with others.
+    /// A task that may share a transaction with others.
     Write(Box<dyn WriteTask>),
-    /// Something that brings its own transaction along, or needs none.
+    /// A task that has its own transaction, or needs none.
     Alone(Box<dyn FnOnce(&mut Connection) + Send>),
 }
 
-/// A piece of work that ran, but is not answered yet.
+/// A task that ran but was not reported yet.
 struct FinishedWrite {
     kept: bool,
     answer: Notify,
@@ -91,8 +91,8 @@ impl WriterThread {
         Ok(Self { queue })
     }
 
-    /// Does a piece of work in a transaction that begins with the right to write. If it fails, it changed nothing.
-    /// If the caller stops waiting, it is done as a whole or not at all.
+    /// Runs a task in a write transaction. If it fails, it changes nothing. If the caller stops waiting, it is done
+    /// completely or not at all.
     pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -102,7 +102,7 @@ impl WriterThread {
         self.send(doing, WriterTask::Write(Box::new(PendingWrite { doing, work, sender })), receiver).await
     }
 
-    /// Does something outside of the transactions that are shared.
+    /// Runs a task outside of shared transactions.
     pub(super) async fn run_alone<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -142,7 +142,7 @@ fn serve(mut connection: Connection, jobs: &Receiver<WriterTask>) {
     }
 }
 
-/// Writes what waits, and gives back the first job that does not belong into a transaction.
+/// Runs all waiting tasks in one transaction. Returns the first task that cannot be part of it.
 fn write_group(
     connection: &Connection,
     first: Box<dyn WriteTask>,
@@ -163,7 +163,7 @@ fn write_group(
     let commit = || connection.execute_batch("COMMIT").map_err(|error| error.to_string());
     let end = end.and_then(|()| commit());
     if !connection.is_autocommit() {
-        // If even that fails, so does the next BEGIN, and says so.
+        // If this fails as well, the next BEGIN reports it.
         let _ = connection.execute_batch("ROLLBACK");
     }
     for done in group {
@@ -172,7 +172,7 @@ fn write_group(
     next
 }
 
-/// Does one piece of work. An error means that the whole transaction is lost.
+/// Runs one task. An error means that the whole transaction is lost.
 fn write_one(
     connection: &Connection,
     work: Box<dyn WriteTask>,
@@ -188,7 +188,7 @@ fn write_one(
     group.push(done);
     begun?;
     if connection.is_autocommit() {
-        return Err("SQLite has taken back the transaction, because the disk is full or fails".to_owned());
+        return Err("SQLite rolled the transaction back because the disk is full or failing".to_owned());
     }
     let end = if kept { Ok(()) } else { run("ROLLBACK TO work") };
     end.and_then(|()| run("RELEASE work")).map_err(|error| error.to_string())

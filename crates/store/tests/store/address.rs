@@ -67,7 +67,7 @@ fn what_cannot_be_opened_says_why() {
         let text = home.folder().join("notes.txt");
         fs::write(&text, "this is no database, ".repeat(100)).unwrap();
         assert!(refusal(text.to_str().unwrap()).await.contains("not a database"));
-        assert!(refusal(&format!("{folder}/notes.txt/s.db")).await.contains("cannot make the file"));
+        assert!(refusal(&format!("{folder}/notes.txt/s.db")).await.contains("cannot create the file"));
         assert!(refusal("mysql://me:secret@host/db").await.contains("names no store"));
     });
 }

@@ -133,7 +133,7 @@ async fn nothing_that_is_typed_is_an_error(store: Arc<dyn Store>) {
 
 async fn the_newest_is_found_first_and_each_once(store: Arc<dyn Store>) {
     store.create(new_session("s")).await.unwrap();
-    let timed = |id: &str, time| secateur_store::NewMessageRow { time, ..message(id, id.as_bytes()) };
+    let timed = |id: &str, time| secateur_store::NewStoredMessage { time, ..message(id, id.as_bytes()) };
     let append = vec![timed("word a", 10), timed("word b", 30), timed("word c", 20), timed("word d", 30)];
     let clippings = vec![
         clipping(3, 0, "word c"),
@@ -154,12 +154,12 @@ async fn the_newest_is_found_first_and_each_once(store: Arc<dyn Store>) {
     assert_eq!(three.iter().map(|found| found.seq).collect::<Vec<_>>(), [4, 4, 2]);
     // The same body said again is found where it was said last.
     store.commit("s", says(1, vec![timed("word a again", 90)])).await.unwrap();
-    let again = secateur_store::NewMessageRow { body: b"word a"[..].into(), ..timed("a2", 95) };
+    let again = secateur_store::NewStoredMessage { body: b"word a"[..].into(), ..timed("a2", 95) };
     store.commit("s", says(2, vec![again])).await.unwrap();
     let found = search(&store, "word").await;
     assert_eq!((found[0].seq, found.len()), (6, 5));
     // So is the same text in another body, because it has the same handle.
-    let other = secateur_store::NewMessageRow { body: b"[word b]"[..].into(), ..timed("b2", 99) };
+    let other = secateur_store::NewStoredMessage { body: b"[word b]"[..].into(), ..timed("b2", 99) };
     let clippings = vec![NewClipping { handle: "h20".to_owned(), ..clipping(7, 1, "word b") }];
     store.commit("s", Commit { clippings, ..says(3, vec![other]) }).await.unwrap();
     let found = search(&store, "word").await;

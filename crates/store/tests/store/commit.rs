@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use secateur_store::{
-    Commit, Committed, EventRow, MessageChange, MessageRow, NewMessageRow, OperationRow, Store, StoreError,
+    Commit, Committed, EventRow, MessageChange, NewStoredMessage, OperationRow, Store, StoreError,
+    StoredMessage,
 };
 
 use crate::home::on_each_store;
@@ -26,7 +27,7 @@ on_each_store!(
 
 async fn messages_get_consecutive_numbers_and_come_back_whole(store: Arc<dyn Store>) {
     store.create(new_session("s")).await.unwrap();
-    let second = NewMessageRow {
+    let second = NewStoredMessage {
         pinned: true,
         cuts: r#"["b"]"#.to_owned(),
         shown: Some(b"short".to_vec()),
@@ -36,15 +37,15 @@ async fn messages_get_consecutive_numbers_and_come_back_whole(store: Arc<dyn Sto
     assert_eq!(committed, Committed { revision: 1, head: 2, last_operation: 0, last_event: 0 });
     let committed = store.commit("s", says(1, vec![message("c", b"third")])).await.unwrap();
     assert_eq!(committed, Committed { revision: 2, head: 3, last_operation: 0, last_event: 0 });
-    let row = |seq, id: &str, body: &[u8]| MessageRow {
+    let row = |seq, id: &str, body: &[u8]| StoredMessage {
         seq,
         id: id.to_owned(),
         time: 1_500,
         facts: format!(r#"{{"about":"{id}"}}"#),
         body: body.to_vec(),
-        ..MessageRow::default()
+        ..StoredMessage::default()
     };
-    let second = MessageRow { pinned: true, cuts: r#"["b"]"#.to_owned(), ..row(2, "b", b"short") };
+    let second = StoredMessage { pinned: true, cuts: r#"["b"]"#.to_owned(), ..row(2, "b", b"short") };
     let expected = [row(1, "a", b"first"), second, row(3, "c", b"third")];
     assert_eq!(store.load("s").await.unwrap().messages, expected);
     assert_eq!(store.messages("s", 0, u64::MAX).await.unwrap(), expected);
@@ -179,7 +180,7 @@ async fn a_commit_that_names_what_is_not_there_changes_nothing(store: Arc<dyn St
     for number in [0, 1, u64::MAX] {
         let refused = store.commit("s", Commit { undone: vec![(number, true)], ..new() }).await;
         assert!(matches!(refused, Err(StoreError::NoOperation { number: named, .. }) if named == number));
-        let append = vec![NewMessageRow { operation: Some(number), ..message("c", b"c") }];
+        let append = vec![NewStoredMessage { operation: Some(number), ..message("c", b"c") }];
         let refused = store.commit("s", says(1, append)).await;
         assert!(matches!(refused, Err(StoreError::NoOperation { number: named, .. }) if named == number));
     }
@@ -189,7 +190,7 @@ async fn a_commit_that_names_what_is_not_there_changes_nothing(store: Arc<dyn St
 async fn a_commit_may_name_what_it_makes_itself(store: Arc<dyn Store>) {
     session_of(&store, "s", &["a"]).await;
     let commit = Commit {
-        append: vec![NewMessageRow { operation: Some(1), ..message("b", b"b") }],
+        append: vec![NewStoredMessage { operation: Some(1), ..message("b", b"b") }],
         change: vec![MessageChange { seq: 2, shown: Some(Some(b"B".to_vec())), ..MessageChange::default() }],
         operations: vec![operation("compact")],
         undone: vec![(1, true), (1, false)],

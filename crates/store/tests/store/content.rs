@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Commit, MessageChange, NewMessageRow, NewSession, Store, StoreError};
+use secateur_store::{Commit, MessageChange, NewSession, NewStoredMessage, Store, StoreError};
 
 use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{everything, message, new_session, operation, says};
@@ -74,7 +74,7 @@ async fn texts_come_back_byte_for_byte(store: Arc<dyn Store>) {
         let row = store.create(new).await.unwrap();
         assert_eq!([&row.wire, &row.profile, &row.envelope, &row.state], [&text(); 4]);
         assert_eq!((&row.id, row.title), (&id, Some(text())));
-        let said = NewMessageRow { facts: text(), cuts: text(), ..message(&text(), b"") };
+        let said = NewStoredMessage { facts: text(), cuts: text(), ..message(&text(), b"") };
         let mut done = operation(&text());
         done.data = text();
         let commit = Commit { operations: vec![done], events: vec![text()], ..says(0, vec![said]) };
@@ -119,8 +119,8 @@ async fn a_nul_character_is_refused_in_every_text(store: Arc<dyn Store>) {
     data.data = nul();
     for commit in [
         say(message(&nul(), b"")),
-        say(NewMessageRow { facts: nul(), ..message("a", b"") }),
-        say(NewMessageRow { cuts: nul(), ..message("a", b"") }),
+        say(NewStoredMessage { facts: nul(), ..message("a", b"") }),
+        say(NewStoredMessage { cuts: nul(), ..message("a", b"") }),
         Commit {
             change: vec![MessageChange { seq: 1, cuts: Some(nul()), ..MessageChange::default() }],
             ..base()
@@ -151,7 +151,7 @@ async fn ids_that_no_index_takes_are_refused(store: Arc<dyn Store>) {
 async fn times_of_any_size_are_kept(store: Arc<dyn Store>) {
     for (id, time) in [("min", i64::MIN), ("max", i64::MAX)] {
         store.create(NewSession { time, ..new_session(id) }).await.unwrap();
-        let append = vec![NewMessageRow { time, ..message("a", b"") }];
+        let append = vec![NewStoredMessage { time, ..message("a", b"") }];
         let events = vec![String::new()];
         store.commit(id, Commit { time, append, events, ..Commit::default() }).await.unwrap();
         let loaded = store.load(id).await.unwrap();
@@ -166,7 +166,7 @@ async fn equal_bodies_are_kept_once_and_compressed(home: Home) {
     let body = b"0123456789".repeat(10_000);
     for id in ["s", "t"] {
         store.create(new_session(id)).await.unwrap();
-        let shown = NewMessageRow { shown: Some(body.clone()), ..message("b", b"b") };
+        let shown = NewStoredMessage { shown: Some(body.clone()), ..message("b", b"b") };
         store.commit(id, says(0, vec![message("a", &body), shown, message("c", &body)])).await.unwrap();
     }
     assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 2);

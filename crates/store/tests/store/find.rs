@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Commit, FoundMessage, MessageChange, NewMessageRow, Store};
+use secateur_store::{Commit, FoundMessage, MessageChange, NewStoredMessage, Store};
 
 use crate::home::on_each_store;
 use crate::rows::{message, new_session, operation, says, session_of};
@@ -60,7 +60,7 @@ async fn messages_that_are_hidden_or_not_alive_are_found(store: Arc<dyn Store>) 
 
 async fn messages_that_an_operation_made_are_not_found(store: Arc<dyn Store>) {
     store.create(new_session("s")).await.unwrap();
-    let summary = NewMessageRow { operation: Some(1), ..message("summary", b"short") };
+    let summary = NewStoredMessage { operation: Some(1), ..message("summary", b"short") };
     let append = vec![message("a", b"a"), summary];
     let operations = vec![operation("compact")];
     store.commit("s", Commit { operations, ..says(0, append) }).await.unwrap();
@@ -97,7 +97,7 @@ async fn one_session_is_found_behind_any_number_of_others(store: Arc<dyn Store>)
     let ids: Vec<String> = (0..400).map(|n| format!("m{n}")).collect();
     for (id, time) in [("ours", 1), ("s2", 2), ("s3", 3), ("s4", 4)] {
         store.create(new_session(id)).await.unwrap();
-        let summary = NewMessageRow { operation: Some(1), ..message("summary", b"short") };
+        let summary = NewStoredMessage { operation: Some(1), ..message("summary", b"short") };
         let append = ids.iter().map(|id| message(id, b"same")).chain([summary]).collect();
         let operations = vec![operation("compact")];
         store.commit(id, Commit { time, operations, ..says(0, append) }).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Commit, Forget, Fork, MessageChange, NewMessageRow, SessionRow, Store, StoreError};
+use secateur_store::{Commit, Forget, Fork, MessageChange, NewStoredMessage, SessionRow, Store, StoreError};
 
 use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{everything, loaded_texts, message, new_session, operation, says, session_of, texts};
@@ -32,7 +32,7 @@ fn branch(revision: u64, at: u64) -> Fork {
 /// A session of six messages, the last but one made by an operation, with a bit of everything. It is at revision 2.
 async fn make_origin(store: &Arc<dyn Store>) -> SessionRow {
     store.create(new_session("s")).await.unwrap();
-    let summary = NewMessageRow { operation: Some(2), pinned: true, ..message("summary", b"in short") };
+    let summary = NewStoredMessage { operation: Some(2), pinned: true, ..message("summary", b"in short") };
     let append = vec![
         message("a", b"a"),
         message("b", b"long"),

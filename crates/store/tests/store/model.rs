@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use secateur_store::{Commit, EventRow, Forget, Fork, MessageRow, OperationRow, SessionRow};
+use secateur_store::{Commit, EventRow, Forget, Fork, OperationRow, SessionRow, StoredMessage};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model {
@@ -15,7 +15,7 @@ pub(crate) struct Model {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Said {
-    pub(crate) row: MessageRow,
+    pub(crate) row: StoredMessage,
     pub(crate) original: Option<Vec<u8>>,
     pub(crate) shown: Option<Vec<u8>>,
     /// The parts that were taken out of the context.
@@ -58,7 +58,7 @@ impl Model {
                 return Err(Refused);
             }
             session.head += 1;
-            let row = MessageRow {
+            let row = StoredMessage {
                 seq: session.head,
                 id: new.id.clone(),
                 operation: new.operation,
@@ -158,15 +158,15 @@ impl Model {
         Ok(copy)
     }
 
-    pub(crate) fn load(&self) -> Vec<MessageRow> {
-        let alive = |row: &MessageRow| !row.hidden && (row.pinned || row.seq >= self.session.live_from);
+    pub(crate) fn load(&self) -> Vec<StoredMessage> {
+        let alive = |row: &StoredMessage| !row.hidden && (row.pinned || row.seq >= self.session.live_from);
         self.all().into_iter().filter(alive).collect()
     }
 
-    pub(crate) fn all(&self) -> Vec<MessageRow> {
+    pub(crate) fn all(&self) -> Vec<StoredMessage> {
         let show = |said: &Said| {
             let body = said.shown.clone().or(said.original.clone()).unwrap_or_default();
-            MessageRow { body, ..said.row.clone() }
+            StoredMessage { body, ..said.row.clone() }
         };
         self.messages.values().map(show).collect()
     }

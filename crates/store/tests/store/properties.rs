@@ -8,7 +8,7 @@ use proptest::option::{of, weighted};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use secateur_store::{
-    ClippingSearch, Commit, Forget, Fork, MessageChange, NewClipping, NewMessageRow, NewOperation, Store,
+    ClippingSearch, Commit, Forget, Fork, MessageChange, NewClipping, NewOperation, NewStoredMessage, Store,
 };
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -39,10 +39,10 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), "[a-c]{1,2}", r#"[{}"'\\é]{1,3}"#]
 }
 
-fn message() -> impl Strategy<Value = NewMessageRow> {
+fn message() -> impl Strategy<Value = NewStoredMessage> {
     let id = prop_oneof![9 => any::<u64>().prop_map(|n| n.to_string()), 1 => "[a-d]"];
     (id, weighted(0.1, 0..AIMS), any::<bool>(), any::<i64>(), text(), text(), bytes(), of(bytes())).prop_map(
-        |(id, operation, pinned, time, facts, cuts, body, shown)| NewMessageRow {
+        |(id, operation, pinned, time, facts, cuts, body, shown)| NewStoredMessage {
             id,
             operation,
             pinned,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use secateur_store::{Commit, MessageRow, NewMessageRow, NewOperation, NewSession, SessionRow, Store};
+use secateur_store::{Commit, NewOperation, NewSession, NewStoredMessage, SessionRow, Store, StoredMessage};
 
 pub(crate) fn new_session(id: &str) -> NewSession {
     NewSession {
@@ -16,13 +16,13 @@ pub(crate) fn new_session(id: &str) -> NewSession {
     }
 }
 
-pub(crate) fn message(id: &str, body: &[u8]) -> NewMessageRow {
-    NewMessageRow {
+pub(crate) fn message(id: &str, body: &[u8]) -> NewStoredMessage {
+    NewStoredMessage {
         id: id.to_owned(),
         time: 1_500,
         facts: format!(r#"{{"about":"{id}"}}"#),
         body: body.to_vec().into(),
-        ..NewMessageRow::default()
+        ..NewStoredMessage::default()
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn operation(kind: &str) -> NewOperation {
 }
 
 /// A commit of messages.
-pub(crate) fn says(revision: u64, append: Vec<NewMessageRow>) -> Commit {
+pub(crate) fn says(revision: u64, append: Vec<NewStoredMessage>) -> Commit {
     Commit { revision, time: 2_000, append, ..Commit::default() }
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn session_of(store: &Arc<dyn Store>, id: &str, messages: &[&st
 }
 
 /// The bodies of messages as text.
-pub(crate) fn texts(messages: &[MessageRow]) -> Vec<String> {
+pub(crate) fn texts(messages: &[StoredMessage]) -> Vec<String> {
     messages.iter().map(|message| String::from_utf8(message.body.clone()).unwrap()).collect()
 }
 

@@ -1,7 +1,8 @@
-//! The schema of a type that knows nothing of schemas, from how it reads itself.
+//! Derives a schema from how a type deserialises itself.
 //!
-//! The kernel's types are read by derived code, which asks for what it expects: a struct with these keys, one of these
-//! words, a whole number. Whoever answers such questions with the simplest value and takes notes has the schema.
+//! The kernel's types do not know about schemas. But their derived code asks a deserialiser for what it expects: a
+//! struct with these keys, one of these words, an integer. A deserialiser that returns the simplest value each time
+//! and records the requests obtains the schema.
 
 use schemars::{Schema, SchemaGenerator};
 use serde::de::value::{Error, StrDeserializer};
@@ -9,17 +10,17 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Map
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value, json};
 
-/// The schema of a type. No key of it is required.
+/// The schema of a type. None of its keys is required.
 pub(super) fn shape<T: DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
     let mut noted = Value::Bool(true);
-    // What the simplest value lacks does not matter; what was asked for until then is noted.
+    // Deserialising the simplest value may fail; what was recorded until then counts.
     let _ = T::deserialize(SchemaProbe(&mut noted));
     generator.definitions_mut().entry("Amount").or_insert_with(amount);
     generator.definitions_mut().entry("Age").or_insert_with(age);
     Schema::try_from(noted).unwrap_or_default()
 }
 
-/// The schema of [`Amount`](secateur::Amount), the only one of the kernel's types that takes what it gets without a name.
+/// The schema of [`Amount`](secateur::Amount), which deserialises any value.
 fn amount() -> Value {
     json!({
         "description": "A number of tokens such as 40000, or a share such as \"25%\".",
@@ -30,7 +31,7 @@ fn amount() -> Value {
     })
 }
 
-/// The schema of an age of a result, which is read under its name.
+/// The schema of an age, which is recognised by its type name.
 fn age() -> Value {
     json!({
         "description": "A number of model calls such as 25, or \"never\".",
@@ -41,7 +42,7 @@ fn age() -> Value {
     })
 }
 
-/// Answers what it is asked for and notes it.
+/// Returns the simplest value of each requested type and records the request.
 struct SchemaProbe<'n>(&'n mut Value);
 
 macro_rules! answer {
@@ -127,7 +128,7 @@ impl<'de> Deserializer<'de> for SchemaProbe<'_> {
     }
 }
 
-/// A list of one.
+/// A list with one element.
 struct ListProbe<'n>(Option<&'n mut Value>);
 
 impl<'de> SeqAccess<'de> for ListProbe<'_> {

@@ -21,13 +21,13 @@ fn a_project_cannot_run_programs_or_send_the_conversation_elsewhere() {
     ] {
         let error = wrong(&[project(text)]);
         assert!(
-            error.contains("secateur.toml: key `") && error.contains("put it into your own file"),
+            error.contains("secateur.toml: key `") && error.contains("set it in your own file"),
             "{error}"
         );
         assert!(!error.contains("Do what"), "{error}");
     }
-    insta::assert_snapshot!(wrong(&[project("hooks = []")]), @"/srv/project/secateur.toml: key `hooks` is not taken from a project's file, because hooks run programs and send parts of the conversation on; put it into your own file, ~/.config/secateur/config.toml, if you want it");
-    insta::assert_snapshot!(wrong(&[project("[compaction]\nresume = \"Go.\"")]), @"/srv/project/secateur.toml: key `compaction.resume` is not taken from a project's file, because a model takes it for the user's words; put it into your own file, ~/.config/secateur/config.toml, if you want it");
+    insta::assert_snapshot!(wrong(&[project("hooks = []")]), @"/srv/project/secateur.toml: key `hooks` is not allowed in a project's file, because hooks run programs and pass on parts of the conversation; set it in your own file, ~/.config/secateur/config.toml");
+    insta::assert_snapshot!(wrong(&[project("[compaction]\nresume = \"Go.\"")]), @"/srv/project/secateur.toml: key `compaction.resume` is not allowed in a project's file, because a model reads it as the user's words; set it in your own file, ~/.config/secateur/config.toml");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_projects_pages_stay_in_its_folder_and_say_nothing_to_the_model() {
         Ok("name = \"p\"\nextends = \"balanced\"\n[compaction]\nresume = \"Do what I say.\"\n".to_owned())
     };
     let error = Config::read(&[project("profile = \"p.toml\"")], &load).unwrap_err().to_string();
-    assert!(error.contains("/srv/project/p.toml: key `compaction.resume` is not taken"), "{error}");
+    assert!(error.contains("/srv/project/p.toml: key `compaction.resume` is not allowed"), "{error}");
     assert!(Config::read(&[user("profile = \"p.toml\"")], &load).is_ok(), "the user may");
 }
 
@@ -107,7 +107,7 @@ async fn a_missing_key_stops_questions_and_nothing_else() {
     let request = ModelRequest { system: "", text: "?", max_tokens: 1 };
     let error = model.send(&request, &mut |_| {}).await.unwrap_err();
     assert!(matches!(&error, ModelError::NoKey { .. }) && !error.is_worth_retrying());
-    insta::assert_snapshot!(error, @"it was not asked: the variable SECATEUR_TEST_NO_SUCH_VARIABLE of the environment holds no key; set it, or name no key_env");
+    insta::assert_snapshot!(error, @"not sent: the environment variable SECATEUR_TEST_NO_SUCH_VARIABLE contains no key; set it, or remove key_env");
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
-//! What results tell: files that were read and changed, commands and how they ended, errors and what made them good.
+//! What results tell: files read and changed, commands and how they ended, errors and what resolved them.
 
 use secateur::{PartIx, PartKind, ToolClass};
 use secateur_formats::{About, subject};
 use serde_json::Value;
 
 use super::{LedgerBuilder, RESULT};
-use crate::ledger::activity::{Action, CommandActivity, FileActivity, OpenError, ProvenTool};
+use crate::ledger::activity::{CommandActivity, FileActivity, OpenError, ProvenTool, ToolAction};
 use crate::ledger::bounded_list::key;
 use crate::ledger::call_status::{self, CallStatus};
 use crate::ledger::clean_text::{clean, cut_front, cut_middle, one_line};
@@ -30,7 +30,7 @@ pub(super) fn asks_user(tool: Option<&str>) -> bool {
 }
 
 impl<'a> LedgerBuilder<'a, '_> {
-    /// The command that a call asks after, if it does.
+    /// The running command whose status a call asks for, if any.
     fn asked_after(&self, part: PartIx) -> Option<&'a str> {
         let outline = &self.transcript.outline;
         let input = self.input(*self.asking.get(&outline.call(part))?)?;
@@ -56,10 +56,10 @@ impl<'a> LedgerBuilder<'a, '_> {
         }
         let outcome = CallStatus::of(outline, part, &ends);
         match (class, outline.subject(part)) {
-            (ToolClass::Read, Some(path)) => self.take_file(part, path, Action::Read, outcome, &ends),
+            (ToolClass::Read, Some(path)) => self.take_file(part, path, ToolAction::Read, outcome, &ends),
             (ToolClass::Edit, Some(subject)) => {
                 for path in self.edited(part, subject) {
-                    self.take_file(part, path, Action::Change, outcome, &ends);
+                    self.take_file(part, path, ToolAction::Change, outcome, &ends);
                 }
             }
             (ToolClass::Shell, Some(command)) => {
@@ -68,14 +68,14 @@ impl<'a> LedgerBuilder<'a, '_> {
                 name.into_iter().for_each(|name| _ = self.running.insert(name, part));
                 self.take_command(command, 1, outcome, &ends);
             }
-            // How a command ended is often told by a later call that asks after it.
+            // The end of a command is often reported by a later call that asks for its status.
             (ToolClass::Shell, None) => {
                 if let (Some(command), None) = (self.asked_after(part), call_status::running(&ends)) {
                     self.take_command(command, 0, outcome, &ends);
                 }
             }
             (ToolClass::Other, _) if asks_user(outline.tool(part)) => self.take_answer(part, &ends),
-            // That a search found nothing is no error that anybody has to mend.
+            // A search that finds nothing is not an error that has to be fixed.
             (ToolClass::Search, _) => {}
             _ => {
                 if class == ToolClass::Plan && !outcome.is_failure() {
@@ -87,7 +87,7 @@ impl<'a> LedgerBuilder<'a, '_> {
         }
     }
 
-    /// Keeps what the user answered to a question that was asked by a tool.
+    /// Keeps the user's answer to a tool's question.
     fn take_answer(&mut self, part: PartIx, ends: &TextEnds<'_>) {
         let call = self.asking.get(&self.transcript.outline.call(part)).copied();
         let input = call.and_then(|call| self.input(call)).unwrap_or_default();
@@ -122,24 +122,24 @@ impl<'a> LedgerBuilder<'a, '_> {
         &mut self,
         part: PartIx,
         path: &str,
-        deed: Action,
+        deed: ToolAction,
         outcome: CallStatus,
         ends: &TextEnds<'_>,
     ) {
         let path = one_line(&(self.redact)(&one_line(path)));
         let whole = key(&path);
         let kept = cut_front(&path, FileActivity::LONGEST);
-        // Looking for a file in the wrong place leaves nothing to mend.
-        if outcome.is_failure() && deed == Action::Read && call_status::is_absent(ends) {
+        // Looking for a file in the wrong place leaves nothing to fix.
+        if outcome.is_failure() && deed == ToolAction::Read && call_status::is_absent(ends) {
             return;
         }
         if outcome.is_failure() {
             return self.fail(deed, whole, kept, outcome, ends);
         }
-        self.ledger.errors.remove(Action::Read.key(whole));
+        self.ledger.errors.remove(ToolAction::Read.key(whole));
         let mut file = FileActivity { key: whole, path: kept, ..FileActivity::default() };
-        if deed == Action::Change {
-            self.ledger.errors.remove(Action::Change.key(whole));
+        if deed == ToolAction::Change {
+            self.ledger.errors.remove(ToolAction::Change.key(whole));
             file.changes = 1;
         } else {
             file.reads = 1;
@@ -150,7 +150,7 @@ impl<'a> LedgerBuilder<'a, '_> {
 
     fn take_command(&mut self, command: &str, runs: u32, outcome: CallStatus, ends: &TextEnds<'_>) {
         let command = clean(&(self.redact)(&clean(command)));
-        // A line that goes on is one line.
+        // Join continued lines.
         let command = command.replace("\\\n", " ");
         let command = command.trim();
         if runs > 0 {
@@ -158,7 +158,7 @@ impl<'a> LedgerBuilder<'a, '_> {
         }
         let (essence, is_masked) = CommandActivity::essence(command);
         let whole = key(essence);
-        // Behind a pipe the exit code is that of another program; then only the words tell.
+        // After a pipe the exit code is that of another program, so only the text counts.
         let outcome = if is_masked && !outcome.is_failure() && call_status::sounds_bad(ends) {
             CallStatus::Unknown
         } else {
@@ -166,9 +166,9 @@ impl<'a> LedgerBuilder<'a, '_> {
         };
         let text = CommandActivity::shown(command);
         if outcome.is_failure() {
-            self.fail(Action::Run, whole, text.clone(), outcome, ends);
+            self.fail(ToolAction::Run, whole, text.clone(), outcome, ends);
         } else if outcome != CallStatus::Unknown {
-            self.ledger.errors.remove(Action::Run.key(whole));
+            self.ledger.errors.remove(ToolAction::Run.key(whole));
         }
         self.ledger.commands.note(CommandActivity { key: whole, text, runs, outcome });
     }
@@ -177,16 +177,23 @@ impl<'a> LedgerBuilder<'a, '_> {
         let tool = self.line(tool, 80);
         let whole = key(&tool);
         if outcome.is_failure() {
-            return self.fail(Action::UseCount, whole, tool, outcome, ends);
+            return self.fail(ToolAction::Use, whole, tool, outcome, ends);
         }
         if outcome != CallStatus::Unknown {
-            let proven = Action::UseCount.key(whole);
+            let proven = ToolAction::Use.key(whole);
             self.ledger.errors.remove(proven);
             self.ledger.proven.note(ProvenTool(proven));
         }
     }
 
-    fn fail(&mut self, deed: Action, whole: u64, subject: String, outcome: CallStatus, ends: &TextEnds<'_>) {
+    fn fail(
+        &mut self,
+        deed: ToolAction,
+        whole: u64,
+        subject: String,
+        outcome: CallStatus,
+        ends: &TextEnds<'_>,
+    ) {
         let text = cut_middle(&call_status::error_lines(ends, self.redact), OpenError::LONGEST);
         self.ledger.errors.note(OpenError { key: deed.key(whole), deed, subject, outcome, text });
     }

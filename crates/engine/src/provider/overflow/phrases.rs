@@ -1,16 +1,16 @@
-//! The sentences by which providers say that a prompt does not fit.
+//! The phrases by which providers say that a prompt does not fit.
 
-/// A sentence: how it is recognised, and where its numbers are. All in lower case.
+/// A phrase, and where its numbers are. All in lower case.
 pub(super) struct Wording {
-    /// What no other error says.
+    /// Words that no other error contains.
     pub(super) phrase: &'static str,
-    /// What is directly before the number of tokens used; the first that has a number behind it counts.
+    /// What directly precedes the number of tokens used; the first one that is followed by a number counts.
     pub(super) used: &'static [&'static str],
-    /// What is directly before the limit.
+    /// What directly precedes the limit.
     pub(super) limit: &'static [&'static str],
 }
 
-/// Names of errors that are an overflow whatever is said with them.
+/// Names of errors that always mean an overflow.
 pub(super) const NAMES: [&str; 8] = [
     "context_length_exceeded",
     "context_window_exceeded",
@@ -22,7 +22,7 @@ pub(super) const NAMES: [&str; 8] = [
     "string_above_max_length",
 ];
 
-/// What is said by those who mean something else.
+/// Phrases of errors that mean something else.
 pub(super) const NOT: [&str; 7] = [
     "per minute",
     "per min",
@@ -33,7 +33,7 @@ pub(super) const NOT: [&str; 7] = [
     "maximum allowed number of output tokens",
 ];
 
-/// How those say it who follow OpenAI's sentence and change the second half.
+/// What precedes the count in variants of OpenAI's sentence.
 const COUNTED: &[&str] = &[
     "total of at least",
     "a total of",
@@ -47,16 +47,16 @@ const COUNTED: &[&str] = &[
     "prompt is too long",
 ];
 
-/// The sentences. What is more special comes first.
+/// The phrases, more specific ones first.
 pub(super) const WORDINGS: [Wording; 29] = [
-    // Anthropic, also behind Bedrock and Vertex; Fireworks and others end it in another way.
+    // Anthropic, also behind Bedrock and Vertex; Fireworks and others end it differently.
     Wording {
         phrase: "prompt is too long",
         used: &["prompt is too long:", "prompt is too long ("],
         limit: &["tokens >", "maximum context length:", "maximum:"],
     },
     Wording { phrase: "exceed context limit:", used: &["exceed context limit:"], limit: &[" > "] },
-    // vLLM since 0.16. Before the next, whose phrase is a part of what some versions say.
+    // vLLM since 0.16. Before the next one, whose phrase some versions contain too.
     Wording { phrase: "context length is only", used: &["you passed"], limit: &["context length is only"] },
     // OpenAI, Azure, DeepSeek, OpenRouter, vLLM, LiteLLM.
     Wording { phrase: "maximum context length is", used: COUNTED, limit: &["maximum context length is"] },
@@ -84,14 +84,14 @@ pub(super) const WORDINGS: [Wording; 29] = [
         used: &["(length"],
         limit: &["maximum model length of"],
     },
-    // OpenAI's Responses, and what its newest models say to Chat Completions.
+    // OpenAI's Responses, and its newest models in Chat Completions.
     Wording { phrase: "exceeds the context window", used: &[], limit: &[] },
     Wording {
         phrase: "exceed the configured limit",
         used: &["resulted in"],
         limit: &["configured limit of"],
     },
-    // Gemini. One of its forms has only the second number.
+    // Gemini. One variant has only the second number.
     Wording {
         phrase: "exceeds the maximum number of tokens allowed",
         used: &["input token count (", "input token count is"],
@@ -129,7 +129,7 @@ pub(super) const WORDINGS: [Wording; 29] = [
     // Bedrock.
     Wording { phrase: "input is too long for requested model", used: &[], limit: &[] },
     Wording { phrase: "too many input tokens", used: &["input token count:"], limit: &["max input tokens:"] },
-    // Cohere, then and now.
+    // Cohere, formerly and now.
     Wording {
         phrase: "too many tokens:",
         used: &["received"],
@@ -143,7 +143,7 @@ pub(super) const WORDINGS: [Wording; 29] = [
     },
     // Moonshot.
     Wording { phrase: "exceeded model token limit", used: &["requested:"], limit: &["model token limit:"] },
-    // MiniMax. The number in its brackets is that of the error.
+    // MiniMax. The number in brackets is that of the error.
     Wording { phrase: "context window exceeds limit", used: &[], limit: &[] },
     // Alibaba.
     Wording { phrase: "range of input length should be", used: &[], limit: &["[1,"] },

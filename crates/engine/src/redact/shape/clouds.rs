@@ -8,7 +8,7 @@ fn is_azure(byte: &u8) -> bool {
 
 pub(super) const SHAPES: &[CredentialShape] = &[
     exact("aws-access-key", &["AKIA", "ASIA", "ABIA", "ACCA"], r"[A-Z0-9]{16}\b"),
-    // The beginnings are what the fixed first fields of a session token encode to.
+    // These prefixes are the encoded fixed first fields of a session token.
     exact("aws-session-token", &["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"], r"[A-Za-z0-9+/=%_-]{60,}"),
     exact("aws-bedrock-key", &["ABSKQmVkcm9ja0FQSUtleS", "bedrock-api-key-"], r"[A-Za-z0-9+/=]{40,}"),
     exact("google-oauth-secret", &["GOCSPX-"], r"[A-Za-z0-9_-]{24,}"),

@@ -10,7 +10,7 @@ pub(super) const SHAPES: &[CredentialShape] = &[
         &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-None-", "sk-service-"],
         r"[A-Za-z0-9_-]{20,}",
     ),
-    // Also the keys of the many services that speak OpenAI's protocol.
+    // Also the keys of the many services with OpenAI's API.
     irregular("openai-key", &["sk-"], r"[A-Za-z0-9]{20,}"),
     exact("langfuse-key", &["sk-lf-"], r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
     irregular("litellm-key", &["sk-"], r"[A-Za-z0-9_-]{22}\b"),

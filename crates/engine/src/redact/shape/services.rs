@@ -1,12 +1,12 @@
-//! Keys of chat, mail, payment and other services, and tokens that carry their own signature.
+//! Keys of chat, mail, payment and other services, and tokens with their own signature.
 
 use super::{CredentialShape, exact, irregular};
 
-/// A numeric id in base64 begins with one of these; Discord's tokens begin with one.
+/// A numeric id in base64 begins with one of these, and so do Discord's tokens.
 const SNOWFLAKES: &[&str] = &["MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"];
 
 pub(super) const SHAPES: &[CredentialShape] = &[
-    // Three parts, or five if it is encrypted; a signature that was cut off is no reason to show the rest.
+    // Three parts, or five if it is encrypted; a missing signature is no reason to show the rest.
     exact(
         "jwt",
         &["eyJ"],

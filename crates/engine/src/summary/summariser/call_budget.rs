@@ -1,4 +1,4 @@
-//! How a window is shared between question and answer.
+//! How a window is shared between request and response.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use secateur::{DEFAULT_WINDOW, Limits};
 use super::super::chunk::TokenRuler;
 use super::super::piece::TrimmedText;
 
-/// Tokens that a model may think before it writes; many providers count them as output.
+/// Tokens that a model may use for thinking before it writes; many providers count them as output.
 const THOUGHT: u64 = 1024;
 
-/// What an answer's length is limited by, and so the setting that allows for more.
+/// What limits the length of a response, and so which setting allows for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputBound {
-    /// The longest summary that the profile wants.
+    /// The longest summary in the profile.
     Summary,
-    /// The longest answer of the model.
+    /// The model's longest response.
     Output,
-    /// The model's window, of which an answer gets a quarter.
+    /// The model's window, of which a response gets a quarter.
     Window,
 }
 
@@ -26,27 +26,27 @@ impl fmt::Display for OutputBound {
         f.write_str(match self {
             Self::Summary => "compaction.summary in the profile",
             Self::Output => "output of the summariser",
-            Self::Window => "context of the summariser, of which an answer gets a quarter",
+            Self::Window => "context of the summariser, of which a response gets a quarter",
         })
     }
 }
 
-/// What a question and its answer may take.
+/// What a request and its response may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallBudget {
-    /// The longest answer, in the model's tokens.
+    /// The longest response, in the model's tokens.
     pub answer: u64,
-    /// Why it is no longer.
+    /// What limits it.
     pub bound: OutputBound,
-    /// The longest summary that may come of it, in tokens by the ruler.
+    /// The longest summary that may result, in estimated tokens.
     pub budget: u64,
-    /// The largest question, in tokens by the ruler.
+    /// The largest request, in estimated tokens.
     pub question: u64,
 }
 
 impl CallBudget {
-    /// The answer gets twice what is asked for, but no more than a quarter of the window. A tenth of what is left for
-    /// the question is a margin: estimates err, and a provider adds words of its own.
+    /// The response gets twice the budget, but no more than a quarter of the window. A tenth of the rest is a margin
+    /// for the request: estimates err, and providers add text of their own.
     pub(super) fn new(limits: Limits, budget: u64) -> Self {
         let window = window(limits);
         let wanted = budget.saturating_mul(2).saturating_add(THOUGHT);
@@ -62,13 +62,13 @@ impl CallBudget {
         Self { answer, bound, budget: budget.min(answer / 3 * 2), question: free - free / 10 }
     }
 
-    /// The longest summary that is carried on, though it will have to be shortened in the end.
+    /// The longest summary that is carried on to the next chunk, though it must be shortened in the end.
     pub(super) fn longest(&self) -> u64 {
         self.budget + self.budget / 2
     }
 
-    /// Corrects the room by what a provider said of a question that was estimated at `asked` tokens and refused. The
-    /// next question will be smaller than that one, whatever it said.
+    /// Corrects the budget after a provider refused a request that was estimated at `asked` tokens. The next request
+    /// will be smaller, whatever the provider said.
     pub(super) fn shrink(&mut self, limits: Limits, asked: u64, tokens: Option<u64>, limit: Option<u64>) {
         let window = window(limits).min(limit.unwrap_or(u64::MAX));
         if window / 4 < self.answer {
@@ -78,14 +78,14 @@ impl CallBudget {
         let free = window - self.answer;
         let fitting = match tokens {
             Some(tokens) if tokens > free => scale(asked, free, tokens),
-            // There are no numbers, or by its own numbers it would fit.
+            // There are no numbers, or by the provider's own numbers it would fit.
             _ => asked / 2,
         };
         self.question = fitting.min(asked - asked / 10).saturating_sub(1);
     }
 }
 
-/// The window; what is assumed everywhere if it is unknown.
+/// The window; a common default if it is unknown.
 fn window(limits: Limits) -> u64 {
     given(Some(limits.context)).unwrap_or(DEFAULT_WINDOW as u64)
 }
@@ -99,7 +99,7 @@ fn scale(number: u64, by: u64, of: u64) -> u64 {
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
-/// Head and tail of a text within this many tokens; none if nothing of it fits.
+/// Beginning and end of a text within this many tokens; none if nothing fits.
 pub(super) fn clip(text: &str, tokens: u64, ruler: TokenRuler) -> Option<String> {
     let text = text.trim();
     let whole = ruler.tokens(text);
@@ -113,7 +113,7 @@ pub(super) fn clip(text: &str, tokens: u64, ruler: TokenRuler) -> Option<String>
         if ruler.tokens(&clipped) <= tokens {
             return Some(clipped);
         }
-        // Wide characters may lie where the text is cut, and the note takes its room.
+        // There may be wide characters where the text is cut, and the note needs space.
         limit = limit / 4 * 3;
     }
     None

@@ -1,13 +1,13 @@
-//! An answer on its way, as redacted lines.
+//! The response while it arrives, as redacted lines.
 
 use super::super::piece::RedactFn;
 use super::SummaryProgress;
 use crate::provider::Delta;
 
-/// Collects what arrives and hands on whole lines.
+/// Collects the text and passes on complete lines.
 ///
-/// A credential does not end where a delta ends, so only lines that are complete go through the redactor. One that
-/// spans lines is caught in the finished answer only; the model was not given it in the first place.
+/// A credential does not end where a delta ends, so only complete lines are redacted and shown. A credential that
+/// spans lines is only found in the finished response; the model was not given it anyway.
 pub(super) struct ProgressLines<'l> {
     redact: &'l RedactFn<'l>,
     progress: &'l mut (dyn FnMut(SummaryProgress<'_>) + Send),
@@ -30,7 +30,7 @@ impl<'l> ProgressLines<'l> {
                 return (self.progress)(SummaryProgress::Restart);
             }
         };
-        // The last piece is what comes after the last line end.
+        // The last piece is what follows the last line end.
         let mut lines = text.split('\n').peekable();
         while let Some(line) = lines.next() {
             self.pending += line;
@@ -40,7 +40,7 @@ impl<'l> ProgressLines<'l> {
         }
     }
 
-    /// The answer is complete, and so is its last line.
+    /// The response is complete, and so is its last line.
     pub(super) fn finish(mut self) {
         if !self.pending.is_empty() {
             self.hand_on();

@@ -1,4 +1,4 @@
-//! A summary in the making: what was written so far, and what it took.
+//! A summary in progress: what was written so far, and what it took.
 
 use secateur::Usage;
 
@@ -14,21 +14,21 @@ use super::{
 };
 use crate::provider::{Finish, LanguageModel, ModelError, ModelRequest, ModelResponse};
 
-/// Whether a chunk was taken in.
+/// Whether a chunk was summarised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     Done,
     TooMuch,
 }
 
-/// How the room of a question is shared out.
+/// How the budget of a request is divided.
 #[derive(Default)]
 pub(super) struct PromptLayout {
     focus: Option<String>,
     context: Option<String>,
     /// What is left for material.
     pub rooms: ChunkBudgets,
-    /// There is no room for material beside a summary so far.
+    /// There is no space for material beside the summary so far.
     pub is_single: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct SummaryRun<'w> {
     left_out: usize,
     calls: u32,
     overflows: u32,
-    /// What the latest question was estimated at.
+    /// The estimated tokens of the latest request.
     asked: u64,
     usage: Option<Usage>,
 }
@@ -55,7 +55,7 @@ impl<'w> SummaryRun<'w> {
     pub(super) fn new(model: &'w dyn LanguageModel, job: &SummaryInput<'w>) -> Self {
         let ruler = TokenRuler::new(job.chars_per_token);
         let room = CallBudget::new(model.limits(), job.budget.max(LEAST_BUDGET));
-        // What is cut must have been redacted while it was whole.
+        // Texts are redacted before they are cut.
         let redacted = |text: Option<&str>| text.map(job.redact);
         let bounded = |text, limit| redacted(text).and_then(|text| prompt::bound(&text, limit));
         Self {
@@ -85,7 +85,7 @@ impl<'w> SummaryRun<'w> {
         self.ruler
     }
 
-    /// The most that a question says beside summary, material, wish and background.
+    /// The parts of a prompt without summary, material, focus and background.
     fn parts(&self) -> PromptParts<'_> {
         PromptParts {
             budget: self.room.budget,
@@ -108,7 +108,7 @@ impl<'w> SummaryRun<'w> {
         self.so_far.as_deref().map_or(0, |text| self.ruler.tokens(text))
     }
 
-    /// Shares the room out: first to what must be there, then to wish and background, the rest to material.
+    /// Divides the budget: first what is required, then focus and background, the rest is for material.
     pub(super) fn lay_out(&self) -> Result<PromptLayout, SummaryError> {
         let (now, least) = (self.length(), least_room(self.ruler));
         let later = self.room.longest().max(now);
@@ -126,7 +126,7 @@ impl<'w> SummaryRun<'w> {
         Ok(PromptLayout { focus, context, rooms, is_single: rooms.part < least })
     }
 
-    /// Brings the summary up to date with a chunk.
+    /// Updates the summary with a chunk.
     pub(super) async fn take(
         &mut self,
         layout: &PromptLayout,
@@ -143,8 +143,8 @@ impl<'w> SummaryRun<'w> {
         Ok(Taken::Done)
     }
 
-    /// Has a summary written, in one attempt or two; none if the question was refused as too large. Without a chunk
-    /// it is the one so far, shortened.
+    /// Has a summary written, in one or two attempts; none if the request was refused as too large. Without a chunk,
+    /// the summary so far is shortened.
     async fn write(
         &mut self,
         layout: &PromptLayout,
@@ -224,7 +224,7 @@ impl<'w> SummaryRun<'w> {
         Ok(())
     }
 
-    /// Shortens the summary if it is too long, and hands it out.
+    /// Shortens the summary if it is too long, and returns it.
     pub(super) async fn finish(
         mut self,
         progress: &mut (dyn FnMut(SummaryProgress<'_>) + Send),
@@ -258,7 +258,7 @@ impl<'w> SummaryRun<'w> {
     }
 
     fn no_room(&self, needed: u64) -> SummaryError {
-        // If the room was larger before, the provider's refusals made it too small.
+        // If the budget was larger before, the provider's refusals made it too small.
         if self.overflows > 0 {
             return self.overflow();
         }
@@ -266,7 +266,7 @@ impl<'w> SummaryRun<'w> {
     }
 }
 
-/// The sum of two reports. A total stays only if both have one.
+/// The sum of two reports. A total is only kept if both have one.
 fn add(one: Usage, other: Usage) -> Usage {
     Usage {
         input: one.input.saturating_add(other.input),

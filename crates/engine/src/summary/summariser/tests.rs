@@ -12,14 +12,14 @@ use crate::summary::{
 mod errors;
 mod properties;
 
-/// What a model was asked.
+/// A request that the model received.
 struct Asked {
     system: String,
     text: String,
     max_tokens: u64,
 }
 
-/// A model that answers by a script: it is given the number of the question, from 0 on, and the question.
+/// A model that responds by a script, which is given the number of the request, from 0, and the request.
 struct Script<F> {
     limits: Limits,
     script: F,
@@ -95,7 +95,7 @@ fn said(text: &str, message: u32) -> SummaryPiece {
     SummaryPiece::new(Voice::User, "user", text, message, &redact)
 }
 
-/// A conversation of about this many tokens, by four characters each.
+/// A conversation of about this many tokens of four characters each.
 fn conversation(tokens: u32) -> Vec<SummaryPiece> {
     let exchange = |number: u32| {
         let output = format!("line {number} of the output of a command\n").repeat(40);
@@ -113,7 +113,7 @@ async fn run(model: &dyn LanguageModel, job: &SummaryInput<'_>) -> Result<Summar
     summarise(model, job, &mut |_| {}).await
 }
 
-/// Every question of a script fits its window beside its answer, by the ruler.
+/// Every request of a script fits its window together with its response, by the estimate.
 fn assert_fitting<F: Fn(usize, &ModelRequest<'_>) -> Outcome + Send + Sync>(
     model: &Script<F>,
     ruler: TokenRuler,
@@ -153,7 +153,7 @@ async fn a_long_conversation_comes_in_chunks_each_with_the_summary_so_far() {
         assert!(asked.text.contains(&format!("\nthe record after part {}\n", number - 1)));
         assert!(asked.text.contains(&format!("this is part {} of {}", number + 1, summary.chunks)));
     }
-    // All requests were shown, in order, each once.
+    // All requests were shown once and in order.
     let all: String = asked.iter().map(|asked| asked.text.as_str()).collect();
     let places: Vec<usize> =
         (0..pieces.len() / 3).map(|number| all.find(&format!("user: request {number}\n")).unwrap()).collect();

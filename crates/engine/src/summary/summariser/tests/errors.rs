@@ -99,10 +99,10 @@ async fn a_model_that_always_answers_too_long_is_given_up() {
         let error = run(&model, &job(&pieces)).await.unwrap_err();
         match finish {
             Finish::Length => {
-                insta::assert_snapshot!(error, @"the answer of model scripted was cut off by its length limit of 1624 tokens, also when asked to be briefer; raise compaction.summary in the profile");
+                insta::assert_snapshot!(error, @"the response of model scripted was cut off at its limit of 1624 tokens, even after a briefer one was requested; raise compaction.summary in the profile");
             }
             _ => {
-                insta::assert_snapshot!(error, @"the summary has 1750 tokens where 300 are allowed, also when asked to be briefer");
+                insta::assert_snapshot!(error, @"the summary has 1750 tokens, 300 allowed, even after a briefer one was requested");
             }
         }
         assert_eq!(model.asked().len(), 2);
@@ -161,8 +161,5 @@ async fn nothing_a_filter_and_a_failure_each_have_an_error() {
         assert!(matches!(error, SummaryError::Unfinished { .. }), "{error}");
     }
     let error = outcome(Err(ModelError::CalledTool)).await;
-    assert_eq!(
-        error.to_string(),
-        format!("model scripted cannot be asked for a summary: {}", ModelError::CalledTool)
-    );
+    assert_eq!(error.to_string(), format!("model scripted gave no summary: {}", ModelError::CalledTool));
 }

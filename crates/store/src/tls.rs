@@ -1,7 +1,7 @@
-//! Whether a connection to a server is encrypted, and whose certificate is believed. The words and what they mean are
-//! those of PostgreSQL's own clients:
+//! Whether a connection is encrypted, and which certificates are trusted. The options mean the same as for
+//! PostgreSQL's own clients:
 //!
-//! | `sslmode`     | encrypted         | the server has to show                                       |
+//! | `sslmode`     | encrypted         | certificate required                                         |
 //! |---------------|-------------------|--------------------------------------------------------------|
 //! | `disable`     | no                |                                                              |
 //! | `prefer`      | if the server can | any certificate, or one of `sslrootcert` if that is given    |
@@ -24,11 +24,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
-/// What an address asks for.
+/// The TLS settings of an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TlsSettings {
     pub mode: TlsMode,
-    /// Whose certificates are believed.
+    /// The trusted certificates.
     pub roots: Option<TlsRoots>,
 }
 
@@ -46,14 +46,14 @@ pub(crate) enum TlsMode {
 /// The values of `sslrootcert`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TlsRoots {
-    /// Those that the system believes.
+    /// The certificates that the system trusts.
     System,
-    /// Those in a file.
+    /// The certificates in a file.
     File(PathBuf),
 }
 
 impl TlsMode {
-    /// Reads a value of `sslmode`.
+    /// Parses a value of `sslmode`.
     pub(crate) fn read(word: &str) -> Option<Self> {
         Some(match word {
             "disable" => Self::Disable,
@@ -67,18 +67,18 @@ impl TlsMode {
 }
 
 impl TlsSettings {
-    /// What is to be asked of the server.
+    /// What to request from the server.
     pub(crate) fn ssl_mode(&self) -> SslMode {
         match self.mode {
             TlsMode::Disable => SslMode::Disable,
-            // Certificates of the system are anybody's: they say something about a name only.
+            // Anyone can have a certificate that the system trusts: it only proves a name.
             TlsMode::Prefer if self.roots != Some(TlsRoots::System) => SslMode::Prefer,
             _ => SslMode::Require,
         }
     }
 
-    /// What makes the connections.
-    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, StoreError> {
+    /// Makes TLS connections.
+    pub(crate) fn connector(&self) -> Result<MakeRustlsConnect, StoreError> {
         const DOING: &str = "cannot encrypt the connection to the store";
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
@@ -92,8 +92,8 @@ impl TlsSettings {
                 builder.with_platform_verifier().map_err(StoreError::database(DOING))?
             }
             (TlsMode::VerifyCa, None) => {
-                let why = "sslmode=verify-ca needs sslrootcert=FILE, the certificates to believe; verify-full \
-                           does with those of the system";
+                let why = "sslmode=verify-ca needs sslrootcert=FILE with the trusted certificates; verify-full \
+                           can use those of the system";
                 return Err(StoreError::database(DOING)(why));
             }
             (_, roots) => {
@@ -115,7 +115,7 @@ impl TlsSettings {
     }
 }
 
-/// The certificates in a file.
+/// Reads the certificates in a file.
 fn read_roots(file: &Path) -> Result<RootCertStore, StoreError> {
     let failed = |why: String| {
         let doing = "cannot read the certificates that sslrootcert names";
@@ -130,8 +130,8 @@ fn read_roots(file: &Path) -> Result<RootCertStore, StoreError> {
     if roots.is_empty() { Err(failed("there is no certificate in it".to_owned())) } else { Ok(roots) }
 }
 
-/// Believes servers whatever their name is, if one of the roots vouches for them; without roots, anybody. That keeps
-/// out whoever listens, but not whoever stands in between.
+/// Accepts any host name if one of the roots signed the certificate; without roots, any certificate. That stops
+/// eavesdroppers, but not a man in the middle.
 #[derive(Debug)]
 struct AnyName {
     roots: Option<Arc<WebPkiServerVerifier>>,
@@ -150,7 +150,7 @@ impl ServerCertVerifier for AnyName {
         use CertificateError::{NotValidForName, NotValidForNameContext};
         let Some(roots) = &self.roots else { return Ok(ServerCertVerified::assertion()) };
         match roots.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            // The name is looked at last.
+            // The name is checked last.
             Err(rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. })) => {
                 Ok(ServerCertVerified::assertion())
             }
