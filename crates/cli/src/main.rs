@@ -37,7 +37,6 @@ mod event_text;
 mod http_get;
 mod humanize;
 mod import;
-mod lab;
 mod listener;
 mod logs;
 mod models;
@@ -45,7 +44,6 @@ mod next_request;
 mod plan_text;
 mod profile_args;
 mod progress;
-mod report;
 mod savings;
 mod session_file;
 mod settings_args;
@@ -104,8 +102,8 @@ commands! {
     Explain(commands::explain::ExplainArgs),
     Inspect(commands::inspect::InspectArgs),
     Scan(commands::scan::ScanArgs),
-    Report(report::ReportArgs),
-    Lab(lab::LabArgs),
+    Report(commands::report::ReportArgs),
+    Lab(commands::lab::LabArgs),
     Context(commands::context::ContextArgs),
     Convert(commands::convert::ConvertArgs),
     Lint(commands::lint::LintArgs),

@@ -25,7 +25,7 @@ use input::ToolInput;
 /// Something that an action needs and that only tool results hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextNeed {
-    /// The call whose answer acts.
+    /// The call whose response acts.
     pub call: u32,
     /// The action: a tool call.
     pub action: PartIx,

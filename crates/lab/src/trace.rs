@@ -161,7 +161,7 @@ impl Trace {
         number: usize,
     ) -> Option<Trace> {
         let (last, _) = stretch.asked.last()?;
-        // The last answer comes along: its actions are the last that may need something.
+        // The last response is included: its actions are the last that may need something.
         let messages = stretch.order.iter().copied().chain([last.message]);
         let (selected, parts) = transcript.outline.select(messages.map(MessagePick::Message));
         let mut outline = selected.seedling();
@@ -211,7 +211,7 @@ impl Trace {
             contexts.push(context);
             let output = call.usage.map_or(0.0, |usage| (usage.output + usage.reasoning).max(0) as f64);
             let (from, grown) = match (last, context) {
-                (Some((from, before, answer)), Some(now)) => (from, Some(now - before - answer)),
+                (Some((from, before, response)), Some(now)) => (from, Some(now - before - response)),
                 (Some((from, ..)), None) => (from, None),
                 (None, _) => (0, None),
             };
@@ -224,11 +224,11 @@ impl Trace {
             }
             steps.push((from..parts, grown.filter(|_| came > 0.0).map(|grown| came / grown)));
             if let Some(context) = context {
-                // Some logs hold only the first count of a stream; then the answer's text says more.
+                // Some logs hold only the first count of a stream; then the response's text says more.
                 let written = |part: u32| self.outline.sent(PartIx(part)) as f64 - self.came(PartIx(part));
-                let answer = self.outline.parts_of(MessageIx(*messages));
-                let answer: f64 = answer.map(written).sum();
-                last = Some((parts, context, output.max(answer / USUAL_RATIO)));
+                let response = self.outline.parts_of(MessageIx(*messages));
+                let response: f64 = response.map(written).sum();
+                last = Some((parts, context, output.max(response / USUAL_RATIO)));
             }
         }
         self.chars_per_token = if tokens >= 1_000.0 { chars / tokens } else { USUAL_RATIO };
@@ -246,9 +246,9 @@ impl Trace {
                 context.unwrap_or_else(|| known.map_or(sent, |(from, tokens)| tokens + sent - from));
             known = Some((sent, context));
             let output = call.usage.map_or(0.0, |usage| (usage.output + usage.reasoning).max(0) as f64);
-            let answer = self.outline.parts_of(MessageIx(*messages));
+            let response = self.outline.parts_of(MessageIx(*messages));
             let written = |part: u32| self.outline.sent(PartIx(part)) as f64 - self.came(PartIx(part));
-            let output = output.max(answer.map(written).sum::<f64>() / USUAL_RATIO);
+            let output = output.max(response.map(written).sum::<f64>() / USUAL_RATIO);
             let (time, usage) = (call.time, call.usage);
             self.calls.push(TraceCall {
                 messages: *messages,

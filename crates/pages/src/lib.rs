@@ -5,7 +5,7 @@
 //! markup, its style and its modules. Numbers are decided in Rust, the scripts only draw. The contract between the two
 //! is a page's `data.js`, whose types `contract::check` compares with the data.
 //!
-//! [`Page::render`] makes one HTML file that needs no network: a session is private, and its report is read offline,
+//! [`WebPage::render`] makes one HTML file that needs no network: a session is private, and its report is read offline,
 //! mailed, or kept for years. The modules are joined into one inline script (see `bundle`), because a file that is
 //! opened from disk cannot import others, and an import map with `data:` addresses would need a policy that allows any
 //! `data:` script. The policy in the page's head allows only that script and style, by their hashes. A server can send
@@ -91,18 +91,19 @@ fn text_of(path: &str) -> &'static str {
 
 /// A page, by the files that it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct WebPage {
     body: &'static str,
     style: &'static str,
     script: &'static str,
 }
 
 /// The report of a session. Its data are the `ReportData` of `report/data.js`.
-pub const REPORT: Page =
-    Page { body: "report/body.html", style: "report/report.css", script: "report/main.js" };
+pub const REPORT: WebPage =
+    WebPage { body: "report/body.html", style: "report/report.css", script: "report/main.js" };
 
 /// The study of many sessions. Its data are the `StudyData` of `study/data.js`.
-pub const STUDY: Page = Page { body: "study/body.html", style: "study/study.css", script: "study/main.js" };
+pub const STUDY: WebPage =
+    WebPage { body: "study/body.html", style: "study/study.css", script: "study/main.js" };
 
 /// The texts of a page that do not depend on its scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +114,7 @@ pub struct PageHead<'a> {
     pub summary: &'a str,
 }
 
-impl Page {
+impl WebPage {
     /// The page with its data, as one HTML document. The same data give the same bytes.
     pub fn render(&self, head: &PageHead<'_>, data: &impl Serialize) -> String {
         // A checkout may have changed line ends; a parser changes them back, and the hashes must fit what it reads.

@@ -8,7 +8,7 @@ use super::*;
 
 const HOSTILE: &str = "</script><script>alert('1')</script><!--<img src=x onerror=alert(2)>&\u{2028}{{data}}";
 
-const PAGES: [Page; 2] = [REPORT, STUDY];
+const PAGES: [WebPage; 2] = [REPORT, STUDY];
 
 /// What lies between two marks.
 fn between<'a>(html: &'a str, start: &str, end: &str) -> &'a str {
@@ -16,7 +16,7 @@ fn between<'a>(html: &'a str, start: &str, end: &str) -> &'a str {
     rest.split_once(end).unwrap().0
 }
 
-fn render(page: &Page, text: &str) -> String {
+fn render(page: &WebPage, text: &str) -> String {
     page.render(&PageHead { title: text, summary: text }, &json!({ "text": text }))
 }
 

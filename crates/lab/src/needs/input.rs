@@ -35,7 +35,7 @@ pub(super) fn all(trace: &Trace) -> Vec<Option<ToolInput<'_>>> {
 }
 
 impl<'a> ToolInput<'a> {
-    /// Reads an input; what is no JSON is one string.
+    /// Reads an input; text that is not JSON is one string.
     pub(super) fn of(text: &'a str, is_edit: bool) -> Self {
         let mut input = Self::default();
         match parse(text, &['{', '[', '"']) {

@@ -17,7 +17,7 @@ const OWN_POLICIES: [&str; 3] = ["careful", "balanced", "frugal"];
 /// The policy that never cuts.
 const NONE: &str = "none";
 
-/// So many sessions have their contexts in the data.
+/// How many sessions have their contexts in the data.
 const MOST_CONTEXTS: usize = 12;
 
 /// What tokens are counted in.

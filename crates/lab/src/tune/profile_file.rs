@@ -95,7 +95,7 @@ fn comment(tuned: &Tuned, options: &TuneOptions, prices: &BTreeMap<&str, usize>)
         |window| format!("sessions are compacted in a window of {window} tokens"),
     );
     let terms = format!(
-        "ReplayTerms: price sheets {as_billed}, with the number of sessions: {}; {window}; what is missed is read again and \
+        "Terms: price sheets {as_billed}, with the number of sessions: {}; {window}; what is missed is read again and \
          paid for. What the agent did is taken as recorded.",
         sheets.join(", ")
     );

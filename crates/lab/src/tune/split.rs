@@ -1,7 +1,7 @@
 //! The split: which sessions a search may look at, and which judge it afterwards.
 //!
 //! Sessions of one project resemble each other: the same files are read, the same commands are run. If some of them
-//! were searched and others judged, the judge would have seen the answer. So projects stay together wherever there are
+//! were searched and others judged, the search would know the judges already. So projects stay together wherever there are
 //! enough of them. A hash of the name decides, so that the split is not a choice, and a
 //! second run splits alike.
 

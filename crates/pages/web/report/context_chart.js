@@ -10,7 +10,7 @@ import { clamp, linear, roundStep, ticks } from '../components/scale.js';
 
 const EDGE = { top: 22, right: 14, bottom: 30, left: 50 };
 const HEIGHT = 280;
-// Beyond so many calls single points would only blur the lines.
+// With more calls, single points would only blur the lines.
 const MOST_DOTS = 40;
 
 /** @type {{ key: SeriesKey, name: string }[]} */

@@ -11,7 +11,7 @@ import { kindColour, sizeText } from './model.js';
 import { createPartDetail, verdictBadge } from './part_detail.js';
 import { createPartFilter } from './part_filter.js';
 
-// So many rows beyond those in sight exist.
+// How many rows exist beyond those in sight.
 const BEYOND = 8;
 
 /**
@@ -42,7 +42,7 @@ export function createPartList(model, onSelect) {
     const index = found[position];
     const part = parts[index];
     const subject = part.subject ? ` ${brief(part.subject, 200)}` : null;
-    // What no tool names is told apart by how it begins.
+    // Parts without a tool are told apart by how they begin.
     const about =
       part.tool || part.subject
         ? [part.tool ? make('b', {}, brief(part.tool, 60)) : null, subject]

@@ -6,7 +6,7 @@ import { tableHead } from '../components/table.js';
 import { brief } from '../components/text.js';
 import { sizeText } from './model.js';
 
-// So many parts are printed.
+// How many parts are printed.
 const MOST = 200;
 
 /**

@@ -8,7 +8,7 @@ import { brief } from '../components/text.js';
 
 /** @typedef {{ before: number, after: number }} Sizes */
 
-// So many tools are shown at first.
+// How many tools are shown at first.
 const FEW = 9;
 
 /** @type {Record<string, string>} */

@@ -121,14 +121,21 @@ export function drawPareto(view, own) {
 
   function unprunedLine() {
     const text = 'no pruning = 100 %';
-    const space = text.length * LETTER;
-    labels.avoidSpace({ x: right - space, y: y(100) - 18, width: space, height: 20 });
+    const space = { x: right - text.length * LETTER, y: y(100) - 18, width: text.length * LETTER, height: 20 };
+    // It is at the right end, unless points lie there.
+    const isTaken = rows.some((row) => {
+      const [px, py] = placeOf(row);
+      return px > space.x - 6 && Math.abs(py - space.y - 10) < 16;
+    });
+    if (isTaken) space.x = EDGE.left + 4;
+    labels.avoidSpace(space);
     labels.avoidLine([EDGE.left, y(100)], [right, y(100)]);
+    const place = { class: isTaken ? 'start' : 'end', x: isTaken ? space.x : right, y: y(100) - 5 };
     return draw(
       'g',
       { class: 'unpruned' },
       draw('path', { d: `M${EDGE.left} ${y(100).toFixed(1)}H${right}` }),
-      draw('text', { class: 'end', x: right, y: y(100) - 5 }, text),
+      draw('text', place, text),
     );
   }
 

@@ -1,4 +1,4 @@
-//! What the context would have weighed at each request, had the profile been there from the beginning.
+//! How large the context of each request would have been under the profile, from the first request on.
 //!
 //! The profile plans before every request on what was in the context then, and its cuts last as they do in the
 //! system that it reproduces. What the agent would have done otherwise is not known; its recorded steps stand.
@@ -30,13 +30,13 @@ pub(super) fn contexts(
     let unpruned = Memory::new(Calibration::of(moments));
     let mut memory = unpruned.clone();
     let mut known: Vec<MessageIx> = Vec::new();
-    let mut weighed = Vec::with_capacity(moments.len());
+    let mut sizes = Vec::with_capacity(moments.len());
     let stride = (moments.len() * outline.part_count() / EFFORT).max(1);
     for (index, moment) in moments.iter().enumerate() {
         if index % stride != 0
-            && let Some(&last) = weighed.last()
+            && let Some(&last) = sizes.last()
         {
-            weighed.push(last);
+            sizes.push(last);
             continue;
         }
         let live = outline.context(Some(moment.message));
@@ -55,10 +55,10 @@ pub(super) fn contexts(
         let whole = context.parts().map(|part| context.sent(part)).sum();
         let saved: u64 =
             savings(&context, profile, &plan, &memory).map(|(part, left)| context.sent(part) - left).sum();
-        weighed.push(RequestSize { whole, pruned: whole.saturating_sub(saved) });
+        sizes.push(RequestSize { whole, pruned: whole.saturating_sub(saved) });
         if profile.policy.lasting != Lasting::OneRequest {
             memory.commit(&plan, &context, &profile.policy.placeholder);
         }
     }
-    weighed
+    sizes
 }

@@ -19,7 +19,7 @@ use crate::savings::savings;
 /// How much of a part is quoted.
 const PREVIEW: usize = 400;
 
-/// What became of the parts of a session, by their numbers in the whole session.
+/// What happens to the parts of a session, by their numbers in the whole session.
 struct JudgedParts {
     /// The number that a part has in the context that was planned for.
     place: HashMap<PartIx, PartIx>,
@@ -51,7 +51,7 @@ pub(super) fn report_data(
 
     let moments = outline.timeline();
     let meter = Calibration::of(&moments);
-    let weighed = contexts(outline, profile, &moments, &situation);
+    let sizes = contexts(outline, profile, &moments, &situation);
     let alive: u64 = live_parts(outline).map(|part| outline.sent(part)).sum();
     let kept: u64 = live_parts(outline).map(|part| judged.after(&context, outline, part)).sum();
     let window = next.window.map(|window| window as u64).or(situation.window.map(|window| window as u64));
@@ -79,7 +79,7 @@ pub(super) fn report_data(
         },
         categories: categories(outline, &context, &judged, &meter),
         tools: tools(outline, &context, &judged, &meter),
-        calls: calls(&moments, &weighed),
+        calls: calls(&moments, &sizes),
         compactions: compactions(outline, &moments),
         zones: zones(outline, &judged),
         messages: messages(outline),
@@ -208,19 +208,19 @@ fn tools(
 }
 
 /// The requests. What is estimated is scaled to what the provider reported, so that the curves can be compared.
-fn calls(moments: &[secateur::TimelinePoint], weighed: &[RequestSize]) -> Vec<data::ReportCall> {
+fn calls(moments: &[secateur::TimelinePoint], sizes: &[RequestSize]) -> Vec<data::ReportCall> {
     let mut meter = Calibration::default();
-    let rows = moments.iter().zip(weighed).map(|(moment, weighed)| {
+    let rows = moments.iter().zip(sizes).map(|(moment, size)| {
         if let Some(recorded) = moment.recorded {
-            meter.observe(weighed.whole, recorded);
+            meter.observe(size.whole, recorded);
         }
         data::ReportCall {
             message: moment.message.0.into(),
             time: moment.time,
             recorded: moment.recorded,
             cached: moment.cached,
-            estimated: meter.predict(weighed.whole),
-            pruned: meter.predict(weighed.pruned).min(meter.predict(weighed.whole)),
+            estimated: meter.predict(size.whole),
+            pruned: meter.predict(size.pruned).min(meter.predict(size.whole)),
             cold: moment.cold,
         }
     });
@@ -235,7 +235,7 @@ fn compactions(outline: &Outline, moments: &[secateur::TimelinePoint]) -> Vec<da
     report::compactions(outline, moments).into_iter().map(row).collect()
 }
 
-/// The bands of the plan, as runs of parts.
+/// The zones of the plan, as runs of parts.
 fn zones(outline: &Outline, judged: &JudgedParts) -> Vec<data::ReportZone> {
     let mut zones: Vec<data::ReportZone> = Vec::new();
     for part in outline.parts() {

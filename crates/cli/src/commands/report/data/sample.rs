@@ -77,7 +77,7 @@ pub(super) fn session(wanted: usize) -> ReportData {
     data
 }
 
-/// A turn: a request, then answers with thinking, calls and results.
+/// A turn: a user message, then responses with thinking, calls and results.
 fn turn(data: &mut ReportData, dice: &mut Dice) {
     let clock = data.messages.len() as i64 * 45_000 + 1_767_600_000_000;
     let noun = NOUNS[dice.below(8) as usize];
