@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use secateur::session::{Event, Means};
-use secateur_engine::{Engine, Live};
+use secateur_engine::{Engine, EngineEvent};
 use secateur_sources::Source;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinHandle;
@@ -97,8 +97,8 @@ impl SummaryProgress {
         let work = tokio::spawn(async move {
             loop {
                 match news.recv().await {
-                    Ok(Live::Event { event, .. }) => begin(&shown, &event),
-                    Ok(Live::Delta { text, .. }) => shown.set_message(shortened(&text, WIDTH)),
+                    Ok(EngineEvent::Session { event, .. }) => begin(&shown, &event),
+                    Ok(EngineEvent::SummaryLine { text, .. }) => shown.set_message(shortened(&text, WIDTH)),
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 }

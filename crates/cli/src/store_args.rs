@@ -133,8 +133,8 @@ pub(crate) async fn open_session(engine: &Engine, args: &StoreArgs, id: &str) ->
 
 /// Refuses a session that is not there, without opening one that is.
 pub(crate) async fn check_session(engine: &Engine, args: &StoreArgs, id: &str) -> Result<()> {
-    let found = engine.store().session(id).await;
-    found.map(|_| ()).or_else(|error| Err(missing(error.into(), args, id)?))
+    let found = engine.session_row(id).await;
+    found.map(|_| ()).or_else(|error| Err(missing(error, args, id)?))
 }
 
 /// Why a session cannot be had.

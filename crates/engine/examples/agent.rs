@@ -9,7 +9,7 @@ use std::io::{BufRead, Write};
 use secateur::session::TurnState;
 use secateur::{Limits, Usage};
 use secateur_engine::provider::read_overflow;
-use secateur_engine::{Engine, EngineError, NewMessage, Opening, Session, Settlement, Target};
+use secateur_engine::{Engine, EngineError, NewMessage, Session, SessionOptions, Settlement, Target};
 use secateur_store::StoreError;
 use serde_json::{Value, json};
 
@@ -36,7 +36,9 @@ pub(crate) async fn run(
     let engine = Engine::new(secateur_store::open(store).await?);
     let mut session = match engine.open(SESSION).await {
         Err(EngineError::Store(StoreError::NoSession { .. })) => {
-            engine.create(Opening { id: Some(SESSION.to_owned()), ..Opening::default() }).await?
+            engine
+                .create(SessionOptions { id: Some(SESSION.to_owned()), ..SessionOptions::default() })
+                .await?
         }
         opened => opened?,
     };
@@ -73,7 +75,7 @@ async fn turn(session: &mut Session, target: &Target, url: &str) -> Result<Strin
         let usage =
             Usage { input: count("prompt_tokens"), output: count("completion_tokens"), ..Usage::default() };
         // An agent with tools runs them here, appends their results, says `TurnState::Open` and asks again.
-        session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await?;
+        session.settle(Settlement::Responded { usage, turn: TurnState::Over }).await?;
         return Ok(message["content"].as_str().unwrap_or_default().to_owned());
     }
     Err("the model's server refuses everything as too long".into())

@@ -1,4 +1,4 @@
-//! Time, which tests want to set themselves.
+//! The time, which tests can set.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,10 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Where the time comes from.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
-    /// From the machine.
+    /// The operating system.
     #[default]
     System,
-    /// From a number that somebody sets, in milliseconds since 1970.
+    /// A number that is set, in milliseconds since 1970.
     Set(Arc<AtomicI64>),
 }
 
@@ -20,7 +20,7 @@ impl Clock {
         Clock::Set(Arc::new(AtomicI64::new(now)))
     }
 
-    /// Now, in milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub fn now(&self) -> i64 {
         match self {
             Clock::System => {
@@ -31,7 +31,7 @@ impl Clock {
         }
     }
 
-    /// Sets a clock that can be set.
+    /// Sets the time of a clock made with [`Clock::at`]; the system's clock stays as it is.
     pub fn set(&self, time: i64) {
         if let Clock::Set(now) = self {
             now.store(time, Ordering::Relaxed);

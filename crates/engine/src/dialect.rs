@@ -77,7 +77,7 @@ impl Dialect {
             };
             entry = Some(SessionMessage { id: id.to_owned(), role, parts, ..SessionMessage::default() });
         }
-        entry.ok_or_else(|| EngineError::NotAMessage { id: id.to_owned(), wire: self.0 })
+        entry.ok_or_else(|| EngineError::InvalidMessage { id: id.to_owned(), wire: self.0 })
     }
 
     /// A message with these cuts made: of each part the newest that is not undone.

@@ -1,18 +1,18 @@
-//! Why the engine did not do what it was asked for.
+//! Errors of the engine.
 
 use secateur::session::NoRoom;
 use secateur::{ProfileError, Role};
 use secateur_formats::{ApplyError, Wire};
 use secateur_store::StoreError;
 
-/// Why the engine did not do what it was asked for. What was acknowledged before is not affected.
+/// Why the engine refused or failed. What it acknowledged before is not affected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The session's profile is not known or wrong.
+    /// The session's profile is unknown or invalid.
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// The next request cannot be made to fit.
@@ -21,12 +21,12 @@ pub enum EngineError {
         .0.tokens, .0.usable, .0.largest.map(|seq| format!("; the largest message is number {seq}")).unwrap_or_default()
     )]
     NoRoom(NoRoom),
-    /// A message is not a JSON object of the session's format.
+    /// A message is not a JSON object of the session's wire.
     #[error("message {id:?} is not a message of {wire}: expected a JSON object as it stands in a request")]
-    NotAMessage {
+    InvalidMessage {
         /// Its id.
         id: String,
-        /// The session's format.
+        /// The session's wire.
         wire: Wire,
     },
     /// A message is too large.
@@ -36,10 +36,10 @@ pub enum EngineError {
         id: String,
         /// Its size.
         bytes: usize,
-        /// The largest that is taken.
+        /// The largest size that is accepted.
         limit: usize,
     },
-    /// Something that the store holds cannot be read.
+    /// A stored value cannot be read.
     #[error("{what} cannot be read: {source}")]
     Unreadable {
         /// What.
@@ -53,26 +53,26 @@ pub enum EngineError {
         /// Why.
         source: ApplyError,
     },
-    /// The frame of a session is not a JSON object.
-    #[error("the frame of a request must be a JSON object without the list of messages: {reason}")]
-    NotAFrame {
+    /// The envelope of a session is not a JSON object, or it contains messages.
+    #[error("the envelope of a request must be a JSON object without the list of messages: {reason}")]
+    InvalidEnvelope {
         /// What is wrong.
         reason: String,
     },
-    /// There is no such message or part.
+    /// The session has no such message or part.
     #[error("session {session} has no {what}")]
-    NothingThere {
+    NotFound {
         /// The session.
         session: String,
-        /// What was asked for.
+        /// What was looked for.
         what: String,
     },
-    /// Nothing was cut under this name.
+    /// No cut has this handle.
     #[error(
         "nothing was cut under {name:?}, and none of the sessions changed last has a tool call of that id"
     )]
     NotCut {
-        /// The name that was asked for.
+        /// The name that was looked for.
         name: String,
     },
     /// The original was deleted on request.
@@ -81,38 +81,38 @@ pub enum EngineError {
         /// Its number.
         seq: u64,
     },
-    /// Only instructions and what people say can be pinned.
+    /// Messages with tool calls or results cannot be pinned.
     #[error(
         "message {id:?} holds tool calls or results ({role:?}) and cannot be pinned: one half cannot stay alone"
     )]
     NotPinnable {
         /// Its id.
         id: String,
-        /// Who speaks in it.
+        /// Its role.
         role: Role,
     },
-    /// Others changed the session again and again.
+    /// Other processes changed the session at every attempt.
     #[error("session {session} is being changed by others all the time; try again")]
     Busy {
         /// The session.
         session: String,
     },
-    /// There is no such operation, or it is already in the state that is asked for.
-    #[error("operation {number} of session {session} cannot be {wish}: {reason}")]
-    CannotTurn {
+    /// There is no such operation, or it is undone or redone already.
+    #[error("operation {number} of session {session} cannot be {action}: {reason}")]
+    CannotUndo {
         /// The session.
         session: String,
         /// The operation.
         number: u64,
-        /// What was wanted.
-        wish: &'static str,
+        /// What was requested: "undone" or "done again".
+        action: &'static str,
         /// Why not.
         reason: &'static str,
     },
 }
 
 impl EngineError {
-    /// Whether somebody else changed the session first; whoever catches up may try again.
+    /// Whether another process changed the session first. After a refresh the same call may succeed.
     pub fn is_collision(&self) -> bool {
         matches!(self, EngineError::Store(StoreError::Stale { .. } | StoreError::LeaseLost { .. }))
     }

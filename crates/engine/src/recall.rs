@@ -1,148 +1,231 @@
-//! Fetching originals back, following what happened, and forgetting for good.
+//! Recalls originals by name: the handle in a placeholder, the id of a tool call, or the number of a message.
+//!
+//! No session is opened for that: the caller may be another process than the one that works on the session, and a
+//! look-up must not change it.
 
-use std::collections::HashMap;
+use secateur::session::{Seq, SessionMessage, SessionPart};
+use secateur::{Measures, PartIx, PartKind};
+use secateur_store::{Clipping, SessionRow, StoredMessage};
+use serde::{Deserialize, Serialize};
 
-use secateur::session::{Event, Seq, SessionCut};
-use secateur_store::{Commit, Forget, Forgotten, StoreError};
-
+use crate::dialect::{Dialect, text};
+use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::record::to_json;
-use crate::session::{Session, TRIES};
+use crate::stored::dialect_of;
 
-/// How many messages are looked through at once.
-const PAGE: u64 = 1_000;
+/// How many messages are read at once.
+const PAGE: Seq = 200;
+
+/// In how many sessions a name is looked for that is not in the index.
+const SESSIONS: usize = 8;
+
+/// In how many of their newest messages.
+const MESSAGES: Seq = 2_000;
 
 /// An original.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recalled {
-    /// The session that it was fetched from.
+    /// The session that it is from.
     pub session: String,
     /// The number of its message.
     pub seq: Seq,
-    /// Which part of the message; none for all of it.
+    /// The part of the message; none for all of it.
     pub part: Option<u32>,
-    /// The tool that it comes from or went to, if it was cut and that is known.
+    /// The tool of the call or result, if it was cut and that is known.
     pub tool: Option<String>,
-    /// What that was about.
+    /// What the tool call was about.
     pub subject: Option<String>,
     /// The bytes of the message as they were appended.
     pub body: Vec<u8>,
-    /// The text of the part that was asked for, or of all parts. Of a tool's input it is the JSON, and the raw content
-    /// of what has no text.
+    /// The text of the part, or of all parts: for tool input its JSON, for media the raw content.
     pub text: String,
 }
 
-/// An event with its number, from which on it can be followed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// Its number in the session.
-    pub number: u64,
-    /// When.
-    pub time: i64,
-    /// What happened.
-    pub event: Event,
+/// What is known about text that left the context, as the store keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ClippingFacts {
+    /// What kind of part it is.
+    pub kind: PartKind,
+    /// The tool's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What the tool call was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
 }
 
-impl Session {
-    /// The original of a message, or of one part of it, whatever was cut or compacted since.
+impl ClippingFacts {
+    /// The facts of an index facts.
+    pub(crate) fn of(clipping: &Clipping) -> Self {
+        serde_json::from_str(&clipping.facts).unwrap_or_default()
+    }
+
+    /// Whether a text is worth finding. A tool call that names only its subject says no more than its result, which is
+    /// found by the subject as well.
+    pub(crate) fn is_worth_finding(&self, text: &str) -> bool {
+        /// The length of what surrounds the subject in a tool's input: braces and a name.
+        const FRAME: usize = 40;
+        let subject = self.subject.as_deref().map_or(0, |subject| subject.len() + FRAME);
+        self.kind != PartKind::Call || text.len() > subject
+    }
+
+    /// A text with its tool and subject, for the index: the content of a file does not name its path.
+    pub(crate) fn searchable(&self, text: &str) -> String {
+        let or_empty = |name: &Option<String>| name.clone().unwrap_or_default();
+        format!("{}\n{}\n{text}", or_empty(&self.tool), or_empty(&self.subject))
+    }
+}
+
+impl Engine {
+    /// The original of something that was cut or compacted away, by the handle in its placeholder.
     ///
-    /// A part is named like `12.0`: message 12, its first part. `12` is the whole message. A handle names what was cut,
-    /// and the id of a tool call its result.
-    pub async fn recall(&self, name: &str) -> Result<Recalled, EngineError> {
-        self.engine.recall(name, Some(&self.row.id)).await
-    }
-
-    /// What happened after event number `after`, oldest first.
-    pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Told>, EngineError> {
-        let rows = self.engine.parts.store.events(&self.row.id, after, limit).await?;
-        rows.into_iter()
-            .map(|row| {
-                let event = serde_json::from_str(&row.data).map_err(|source| EngineError::Unreadable {
-                    what: format!("event {} of session {}", row.number, self.row.id),
-                    source: source.into(),
-                })?;
-                Ok(Told { number: row.number, time: row.time, event })
-            })
-            .collect()
-    }
-
-    /// Deletes the originals of messages made before `before` that were cut or compacted away. What is shown stays;
-    /// what was forgotten cannot be recalled, and the operations behind it cannot be undone.
-    pub async fn forget(&mut self, before: i64) -> Result<Forgotten, EngineError> {
-        for attempt in 0..TRIES {
-            self.reload().await?;
-            let forget = self.forgettable(before).await?;
-            match self.engine.parts.store.forget(&self.row.id, forget).await {
-                Ok(forgotten) => {
-                    self.reload().await?;
-                    if forgotten.messages > 0 {
-                        self.note_forgotten(forgotten).await?;
-                    }
-                    return Ok(forgotten);
+    /// Several sessions may have the same handle: a fork of another session, or the same text. Then the original comes
+    /// from `session`, or else from the session changed last. With `session`, the id of a tool call names its result,
+    /// `12` message 12, and `12.0` the first part of it.
+    pub async fn recall(&self, name: &str, session: Option<&str>) -> Result<Recalled, EngineError> {
+        let mut found = self.parts.store.clippings(name).await?;
+        // The sort is stable: among the others, the session changed last stays first.
+        found.sort_by_key(|clipping| Some(clipping.session.as_str()) != session);
+        for clipping in found {
+            let row = self.parts.store.session(&clipping.session).await?;
+            match self.original(&row, clipping.seq, Some(clipping.part)).await {
+                Ok(recalled) => {
+                    let ClippingFacts { tool, subject, .. } = ClippingFacts::of(&clipping);
+                    return Ok(Recalled { tool, subject, ..recalled });
                 }
-                Err(StoreError::Stale { .. }) => self.pause(attempt).await?,
-                Err(error) => return Err(error.into()),
+                // It was forgotten a moment ago; another session may still have it.
+                Err(EngineError::Forgotten { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
-        Err(EngineError::Busy { session: self.row.id.clone() })
-    }
-
-    /// The messages whose originals [`forget`](Self::forget) would delete, as far as this session knows. Some of them may
-    /// have lost theirs before.
-    pub async fn forgettable(&self, before: i64) -> Result<Forget, EngineError> {
-        let living: std::collections::HashSet<Seq> =
-            self.machine.context().rows().iter().map(|row| row.seq).collect();
-        let (mut gone, mut cut) = (Vec::new(), Vec::new());
-        let mut from = 1;
-        while from <= self.row.head {
-            let page = self.engine.parts.store.messages(&self.row.id, from, from + PAGE).await?;
-            for message in page.iter().filter(|message| message.time < before) {
-                let is_loaded = message.seq >= self.row.live_from || message.pinned;
-                if living.contains(&message.seq) {
-                    let cuts: Vec<SessionCut> = serde_json::from_str(&message.cuts).unwrap_or_default();
-                    if cuts.iter().any(|cut| !cut.undone) {
-                        cut.push(message.seq);
-                    }
-                } else if !is_loaded {
-                    gone.push(message.seq);
-                }
-            }
-            from += PAGE;
+        if let Some(id) = session {
+            let row = self.parts.store.session(id).await?;
+            return self.recall_in(&row, name).await;
         }
-        Ok(Forget { revision: self.row.revision, time: self.now(), gone, cut })
+        for row in self.parts.store.sessions(SESSIONS).await? {
+            let earliest = row.head.saturating_sub(MESSAGES);
+            if let Some((seq, part)) = self.find_part(&row, name, earliest).await? {
+                return self.original(&row, seq, Some(part)).await;
+            }
+        }
+        Err(EngineError::NotCut { name: name.to_owned() })
     }
 
-    async fn note_forgotten(&mut self, forgotten: Forgotten) -> Result<(), EngineError> {
-        let event = Event::Forgotten { messages: forgotten.messages, bytes: forgotten.bytes };
-        let commit = Commit {
-            revision: self.row.revision,
-            time: self.now(),
-            events: vec![to_json(&event)?],
-            ..Commit::default()
+    /// The original with this name in one session.
+    async fn recall_in(&self, row: &SessionRow, name: &str) -> Result<Recalled, EngineError> {
+        let place = match parse_number(name) {
+            Some((seq, part)) => Some((seq, part)),
+            None => self.find_part(row, name, 0).await?.map(|(seq, part)| (seq, Some(part))),
         };
-        let committed = self.engine.parts.store.commit(&self.row.id, commit).await?;
-        self.row.revision = committed.revision;
-        self.row.last_event = committed.last_event;
+        let (seq, part) = place.ok_or_else(|| not_found(row, name))?;
+        self.original(row, seq, part).await
+    }
+
+    /// The newest part after message `earliest` that has this name. The index does not contain parts that were cut for
+    /// one request alone.
+    async fn find_part(
+        &self,
+        row: &SessionRow,
+        name: &str,
+        earliest: Seq,
+    ) -> Result<Option<(Seq, u32)>, EngineError> {
+        let dialect = dialect_of(row)?;
+        let mut end = row.head + 1;
+        while end > earliest + 1 {
+            let start = end.saturating_sub(PAGE).max(earliest + 1);
+            let mut page = self.parts.store.messages(&row.id, start, end).await?;
+            if may_be_handle(name) {
+                self.restore_originals(row, &mut page).await?;
+            }
+            let found = page.iter().rev().find_map(|message| {
+                let part = result_of_call(message, name).or_else(|| part_with_handle(dialect, message, name));
+                part.map(|part| (message.seq, part))
+            });
+            if found.is_some() {
+                return Ok(found);
+            }
+            end = start;
+        }
+        Ok(None)
+    }
+
+    /// Replaces the bodies of messages that were cut by their originals.
+    async fn restore_originals(
+        &self,
+        row: &SessionRow,
+        page: &mut [StoredMessage],
+    ) -> Result<(), EngineError> {
+        let cut: Vec<&mut StoredMessage> =
+            page.iter_mut().filter(|message| !message.cuts.is_empty()).collect();
+        let seqs: Vec<Seq> = cut.iter().map(|message| message.seq).collect();
+        let originals = self.parts.store.originals(&row.id, &seqs).await?;
+        for (message, original) in cut.into_iter().zip(originals) {
+            message.body = original.unwrap_or_default();
+        }
         Ok(())
     }
 
-    /// The bodies of these messages that are not in memory.
-    pub(crate) async fn fetch(&self, seqs: &[Seq]) -> Result<HashMap<Seq, Vec<u8>>, EngineError> {
-        /// How many messages are read at once.
-        const PAGE: Seq = 200;
-        let mut missing: Vec<Seq> = seqs.iter().copied().filter(|seq| self.body(*seq).is_none()).collect();
-        missing.sort_unstable();
-        let mut found = HashMap::new();
-        let mut rest = missing.as_slice();
-        while let Some(&first) = rest.first() {
-            let here = rest.iter().take_while(|&&seq| seq < first + PAGE).count();
-            let (page, later) = rest.split_at(here);
-            let end = page.last().map_or(first, |last| last + 1);
-            let rows = self.engine.parts.store.messages(&self.row.id, first, end).await?;
-            let wanted = rows.into_iter().filter(|row| page.binary_search(&row.seq).is_ok());
-            found.extend(wanted.map(|row| (row.seq, row.body)));
-            rest = later;
-        }
-        Ok(found)
+    /// The original of a message, or of a part of it.
+    pub(crate) async fn original(
+        &self,
+        row: &SessionRow,
+        seq: Seq,
+        part: Option<u32>,
+    ) -> Result<Recalled, EngineError> {
+        let mut found = self.parts.store.originals(&row.id, &[seq]).await?;
+        let Some(body) = found.pop().flatten() else {
+            let exists = !self.parts.store.messages(&row.id, seq, seq.saturating_add(1)).await?.is_empty();
+            return Err(match exists {
+                true => EngineError::Forgotten { seq },
+                false => not_found(row, &seq.to_string()),
+            });
+        };
+        let dialect = dialect_of(row)?;
+        let wrapped = dialect.body("{}", std::iter::once(body.as_slice()));
+        let transcript = dialect.read(&wrapped, &Measures::default())?;
+        let text = match part.map(PartIx) {
+            None => text(&transcript, None).join("\n"),
+            Some(part) if transcript.outline.parts().any(|there| there == part) => {
+                transcript.original(part).into_owned()
+            }
+            Some(part) => return Err(not_found(row, &format!("{seq}.{}", part.0))),
+        };
+        let (session, tool, subject) = (row.id.clone(), None, None);
+        Ok(Recalled { session, seq, part, tool, subject, body, text })
     }
+}
+
+fn not_found(row: &SessionRow, name: &str) -> EngineError {
+    EngineError::NotFound { session: row.id.clone(), what: format!("part {name:?}") }
+}
+
+/// The message or part in a name such as `12` or `12.0`.
+fn parse_number(name: &str) -> Option<(Seq, Option<u32>)> {
+    match name.split_once('.') {
+        None => Some((name.parse().ok()?, None)),
+        Some((seq, part)) => Some((seq.parse().ok()?, Some(part.parse().ok()?))),
+    }
+}
+
+/// The part with the result of the tool call of this id.
+fn result_of_call(message: &StoredMessage, name: &str) -> Option<u32> {
+    let facts: SessionMessage = serde_json::from_str(&message.facts).ok()?;
+    let is_result = |part: &SessionPart| part.kind == PartKind::Result && part.call.as_deref() == Some(name);
+    facts.parts.iter().position(is_result).and_then(|at| u32::try_from(at).ok())
+}
+
+/// Whether a name looks like a handle. Otherwise bodies need not be read.
+fn may_be_handle(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// The part with this handle.
+fn part_with_handle(dialect: Dialect, message: &StoredMessage, name: &str) -> Option<u32> {
+    if !may_be_handle(name) {
+        return None;
+    }
+    let wrapped = dialect.body("{}", std::iter::once(message.body.as_slice()));
+    let transcript = dialect.read(&wrapped, &Measures::default()).ok()?;
+    transcript.outline.parts().find(|&part| transcript.handle(part) == name).map(|part| part.0)
 }

@@ -1,54 +1,54 @@
-//! Searching what was cut or compacted away.
+//! Searches text that was cut or compacted away.
 
 use secateur::session::Seq;
 use secateur_store::{ClippingSearch, word_positions};
 use serde::Serialize;
 
-use crate::clipping::About;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::recall::ClippingFacts;
 
-/// The most that is found at once.
+/// The most hits of one search.
 const MOST: usize = 100;
 
 /// How many bytes of a text a snippet shows.
 const SNIPPET: usize = 240;
 
-/// How many bytes of that stand before the first word that was asked for.
+/// How many of these bytes stand before the first word of the query.
 const LEAD: usize = 60;
 
-/// Something that was found.
+/// Text that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Hit {
+pub struct SearchHit {
     /// The session's id.
     pub session: String,
     /// The message's number.
     pub number: Seq,
-    /// The handle by which all of it is [fetched back](Engine::recall).
+    /// The handle that [recalls](Engine::recall) all of it.
     pub handle: String,
-    /// The tool that it comes from or went to.
+    /// The tool of the call or result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What that was about.
+    /// What the tool call was about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// When it was said, in milliseconds since 1970.
+    /// The time of its message, in milliseconds since 1970.
     pub time: i64,
-    /// How long it is, in characters.
+    /// Its length in characters.
     pub characters: usize,
-    /// The place where most of the words are, on one line.
+    /// The passage with most of the words, on one line.
     pub snippet: String,
 }
 
 impl Engine {
-    /// What was cut or compacted away and has all of these words, the newest first, in one session or in all. At most
-    /// 100 are found. See [`Store::search`](secateur_store::Store::search) for what a word is.
+    /// Text that was cut or compacted away and has all of these words, the newest first, in one session or in all; at
+    /// most 100 hits. See [`Store::search`](secateur_store::Store::search) for what a word is.
     pub async fn search(
         &self,
         words: &str,
         session: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<Hit>, EngineError> {
+    ) -> Result<Vec<SearchHit>, EngineError> {
         let search = ClippingSearch {
             words: words.to_owned(),
             session: session.map(str::to_owned),
@@ -59,12 +59,12 @@ impl Engine {
             let row = self.parts.store.session(&clipping.session).await?;
             let text = match self.original(&row, clipping.seq, Some(clipping.part)).await {
                 Ok(recalled) => recalled.text,
-                // Somebody forgot it a moment ago.
+                // It was forgotten a moment ago.
                 Err(EngineError::Forgotten { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            let About { tool, subject, .. } = serde_json::from_str(&clipping.facts).unwrap_or_default();
-            hits.push(Hit {
+            let ClippingFacts { tool, subject, .. } = ClippingFacts::of(&clipping);
+            hits.push(SearchHit {
                 session: clipping.session,
                 number: clipping.seq,
                 handle: clipping.handle,
@@ -79,7 +79,7 @@ impl Engine {
     }
 }
 
-/// The stretch of a text that has most of the words, on one line.
+/// The passage of a text with most of the words, on one line.
 fn snippet(text: &str, words: &str) -> String {
     /// A text may have a word on every line.
     const PLACES: usize = 2_000;
@@ -88,7 +88,7 @@ fn snippet(text: &str, words: &str) -> String {
         let near = word_positions.iter().filter(|(place, _)| (at..at + SNIPPET - LEAD).contains(place));
         near.fold(0u32, |seen, (_, word)| seen | 1 << word).count_ones()
     };
-    // The first of those that are equally good.
+    // Of equally good passages the first one.
     let best = word_positions.iter().map(|(at, _)| *at).rev().max_by_key(|&at| variety(at)).unwrap_or(0);
     let start = text.floor_char_boundary(best.saturating_sub(LEAD));
     let end = text.floor_char_boundary((start + SNIPPET).min(text.len()));

@@ -12,7 +12,7 @@ use secateur::session::{CompactionFailure, Event, Means, Trigger};
 use secateur::{Layer, Limits, Profiles};
 use secateur_engine::ledger::HEADER;
 use secateur_engine::provider::{Endpoint, read_overflow};
-use secateur_engine::{Engine, Live, NewMessage, Opening, Settlement, Target};
+use secateur_engine::{Engine, EngineEvent, NewMessage, SessionOptions, Settlement, Target};
 use secateur_formats::{Wire, lint};
 use serde_json::{Value, json};
 
@@ -83,7 +83,10 @@ async fn a_session_goes_past_a_real_window_and_on() {
         .with_profiles(Profiles::builtin(), vec![layer])
         .with_model(Arc::new(endpoint.connect().unwrap()));
     let mut watch = engine.watch();
-    let opening = Opening { frame: r#"{"max_tokens":16,"temperature":0}"#.to_owned(), ..Opening::default() };
+    let opening = SessionOptions {
+        envelope: r#"{"max_tokens":16,"temperature":0}"#.to_owned(),
+        ..SessionOptions::default()
+    };
     let mut session = engine.create(opening).await.unwrap();
     let limits = Limits { context: WINDOW, output: Some(200), ..Limits::default() };
     let target = Target { limits, ..Target::new("small", WINDOW) };
@@ -114,8 +117,8 @@ async fn a_session_goes_past_a_real_window_and_on() {
     let mut lines = Vec::new();
     while let Ok(news) = watch.try_recv() {
         match news {
-            Live::Delta { text, .. } => lines.push(text),
-            Live::Restart { .. } => lines.clear(),
+            EngineEvent::SummaryLine { text, .. } => lines.push(text),
+            EngineEvent::SummaryRestart { .. } => lines.clear(),
             _ => {}
         }
     }

@@ -95,7 +95,7 @@ impl Server {
     /// catalogue.
     pub async fn bind(settings: Settings, engine: Engine, catalogue: Catalogue) -> Result<Self, BindError> {
         let store = Arc::clone(engine.store());
-        let engine = engine.with_lent_models();
+        let engine = engine.with_client_models();
         let books = Books::default();
         let api = Api::new(engine.clone(), &settings, books.clone());
         let conversations = Conversations::new(engine, &settings.profile, catalogue, books.tally.clone());

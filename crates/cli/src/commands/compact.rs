@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use secateur::Layer;
-use secateur::session::{Event, MessageKind};
-use secateur_engine::{Engine, Opening, Session, Target};
+use secateur::session::Event;
+use secateur_engine::{Engine, Session, SessionOptions, Target};
 use secateur_formats::Wire;
 use serde::Serialize;
 use toml::Value;
@@ -88,8 +88,7 @@ struct ConversationSize {
 
 impl ConversationSize {
     fn of(session: &Session) -> Self {
-        let machine = session.machine();
-        Self { messages: machine.context().rows().len(), tokens: machine.tokens() }
+        Self { messages: session.live_messages().rows().len(), tokens: session.tokens() }
     }
 }
 
@@ -113,7 +112,7 @@ impl CompactArgs {
         let engine =
             Engine::new(secateur_store::open("sqlite::memory:").await?).with_profiles(profiles, layers);
         let engine = self.summariser.join(engine)?;
-        let opening = Opening { wire: log.wire, profile: Some(name), ..Opening::default() };
+        let opening = SessionOptions { wire: log.wire, profile: Some(name), ..SessionOptions::default() };
         let mut session = engine.import(opening, &log.body).await.map_err(engine_error)?;
         let model = log.model.as_deref();
         let unknown = || Target::new(self.target.model.as_deref().or(model).unwrap_or_default(), 0);
@@ -172,10 +171,6 @@ impl CompactArgs {
 
 /// The text of the summary that holds.
 pub(crate) async fn summary(session: &Session) -> Result<String> {
-    let rows = session.machine().context().rows();
-    let Some(row) = rows.iter().find(|row| row.facts.kind == MessageKind::Summary) else {
-        return Ok(String::new());
-    };
-    let text = session.recall(&row.seq.to_string()).await.map_err(engine_error)?.text;
-    Ok(text.trim_end().to_owned())
+    let text = session.summary().await.map_err(engine_error)?;
+    Ok(text.unwrap_or_default().trim_end().to_owned())
 }

@@ -119,7 +119,7 @@ impl RecallTools {
         let handle = wanted.handle.trim();
         match self.engine.recall(handle, self.session.as_deref()).await {
             Ok(recalled) => page(&recalled.text, wanted.offset, wanted.limit.clamp(1, LARGEST_PAGE)),
-            Err(error @ (EngineError::NotCut { .. } | EngineError::NothingThere { .. })) => refused(format!(
+            Err(error @ (EngineError::NotCut { .. } | EngineError::NotFound { .. })) => refused(format!(
                 "{error}. A placeholder names its handle behind \"recall\"; the tool search finds others."
             )),
             Err(error) => refused(error.to_string()),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use secateur_engine::{Engine, EngineError, Hit, Recalled};
+use secateur_engine::{Engine, EngineError, Recalled, SearchHit};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -60,7 +60,7 @@ impl RecallArgs {
     async fn recall(&self, engine: &Engine, handle: &str, out: &mut dyn Write) -> Result<ExitCode> {
         let recalled = engine.recall(handle, self.session.as_deref()).await;
         let recalled = recalled.map_err(|error| match error {
-            EngineError::NotCut { .. } | EngineError::NothingThere { .. } => anyhow!(
+            EngineError::NotCut { .. } | EngineError::NotFound { .. } => anyhow!(
                 "{error}; a placeholder names its handle behind \"recall\", and `secateur recall --search WORDS` finds \
                  others"
             ),
@@ -98,7 +98,7 @@ impl RecallArgs {
 }
 
 /// What was found, in a few words.
-pub(crate) fn described(hit: &Hit) -> String {
+pub(crate) fn described(hit: &SearchHit) -> String {
     let mut what = format!("message {}, {}", hit.number, counted(hit.characters as u64, "character"));
     for name in hit.subject.iter().chain(&hit.tool) {
         let name = name.lines().next().unwrap_or_default();

@@ -35,7 +35,7 @@ fn the_frame_goes_into_every_request() {
     let sent = shelf.run(&["context", "s", "--window", "100000"]).json();
     assert_eq!((&sent["model"], &sent["system"]), (&"fern-1".into(), &"Be brief.".into()));
     let file = shelf.desk.put("frame.json", r#"{"messages":[]}"#);
-    insta::assert_snapshot!(shelf.refusal(&["new", "--frame", &file], ""), @r#"error: the frame of a request must be a JSON object without the list of messages: it has a member "messages"; append messages instead"#);
+    insta::assert_snapshot!(shelf.refusal(&["new", "--frame", &file], ""), @r#"error: the envelope of a request must be a JSON object without the list of messages: it has a member "messages"; append messages instead"#);
 }
 
 #[test]

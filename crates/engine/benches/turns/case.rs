@@ -13,7 +13,7 @@ use crate::Outcome;
 /// The session in each store.
 pub(crate) const ID: &str = "s";
 
-/// A store with one session of so many messages.
+/// A store with one session of this many messages.
 pub(crate) struct Case {
     url: String,
     /// How many.
@@ -82,7 +82,7 @@ pub(crate) fn turn(name: &str) -> [NewMessage; 4] {
 
 /// How the request ended.
 pub(crate) fn answer(tokens: i64) -> Settlement {
-    Settlement::Answered {
+    Settlement::Responded {
         usage: Usage { input: tokens, output: 20, ..Usage::default() },
         turn: TurnState::Over,
     }

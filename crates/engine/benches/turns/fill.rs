@@ -1,7 +1,7 @@
 //! Fills a store with a long past, quickly: the engine makes a few turns, and they are written again and again under
 //! other names, thousands in a commit.
 
-use secateur_engine::{Engine, Opening};
+use secateur_engine::{Engine, SessionOptions};
 use secateur_store::{Commit, NewOperation, NewStoredMessage, open};
 
 use crate::Outcome;
@@ -10,27 +10,28 @@ use crate::case::{ID, take_turns, turn};
 /// The most messages in a commit.
 const BATCH: u64 = 5_000;
 
-/// One operation and some events come with so many messages.
+/// There is one operation, and some events, per this many messages.
 const STRETCH: usize = 60;
 
 /// The name that is replaced in what the engine made.
 const NAME: &str = "x0000000";
 
-/// So many turns come behind the past, so that the living part is that of a session at work.
+/// How many turns follow the compacted past, so that the context is that of a session at work.
 const TURNS: u32 = 60;
 
 /// Fills a store.
 pub(crate) async fn fill(url: &str, messages: u64) -> Outcome<()> {
     let store = open(url).await?;
     let engine = Engine::new(store.clone());
-    let mut model = engine.create(Opening { id: Some("model".to_owned()), ..Opening::default() }).await?;
+    let mut model =
+        engine.create(SessionOptions { id: Some("model".to_owned()), ..SessionOptions::default() }).await?;
     model.append(turn(NAME)).await?;
     take_turns(&mut model, "model", TURNS).await?;
     let pattern = store.messages("model", 1, 5).await?;
     let operation = store.operations("model", 0, 1).await?;
     let event = store.events("model", 0, 1).await?;
 
-    engine.create(Opening { id: Some(ID.to_owned()), ..Opening::default() }).await?;
+    engine.create(SessionOptions { id: Some(ID.to_owned()), ..SessionOptions::default() }).await?;
     let past = messages.saturating_sub(u64::from(TURNS) * 4);
     let (mut revision, mut written) = (0, 0);
     while written < past {

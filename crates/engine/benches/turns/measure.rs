@@ -65,7 +65,7 @@ pub(crate) async fn measure(url: &str) -> Outcome<()> {
         openings.push(start.elapsed());
     }
     // Names that no earlier process used.
-    let name = engine.store().session(ID).await?.head;
+    let name = engine.session_row(ID).await?.head;
     take_turns(&mut session, &format!("warm{name}-"), WARM_UP).await?;
     let mut times: [Vec<Duration>; 4] = Default::default();
     for number in 0..TURNS {
@@ -91,7 +91,7 @@ fn median(mut times: Vec<Duration>) -> u64 {
     times.get(times.len() / 2).map_or(0, |time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }
 
-/// The most memory that this process ever had, in KiB; 0 where nobody says so.
+/// The most memory that this process ever had, in KiB; 0 where it is unknown.
 fn peak() -> Outcome<u64> {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return Ok(0) };
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -18,7 +18,7 @@ pub(crate) async fn check(engine: &Engine, id: &str, kept: &mut Vec<String>, tur
     let spoken: Vec<&StoredMessage> = rows.iter().filter(|row| row.operation.is_none()).collect();
     let ids: Vec<String> = spoken.iter().map(|row| row.id.clone()).collect();
     assert!(ids.starts_with(kept), "acknowledged {kept:?}, but kept {ids:?}");
-    // What nobody was told of is one batch at most, and whole.
+    // What was not acknowledged is at most one batch, and whole.
     let rest = &ids[kept.len()..];
     assert!(rest.is_empty() || rest == companions(&rest[0]), "half of something: {rest:?}");
     let seqs: Vec<u64> = spoken.iter().map(|row| row.seq).collect();
@@ -28,13 +28,13 @@ pub(crate) async fn check(engine: &Engine, id: &str, kept: &mut Vec<String>, tur
     }
 
     let mut session = engine.open(id).await.unwrap();
-    let live_from = engine.store().session(id).await.unwrap().live_from;
+    let live_from = engine.session_row(id).await.unwrap().live_from;
     let changed = spoken.iter().filter(|row| row.seq < live_from || !row.cuts.is_empty());
     for row in changed.rev().take(RECALLS) {
         let recalled = session.recall(&row.seq.to_string()).await.unwrap();
         assert_eq!(String::from_utf8(recalled.body).unwrap(), said(&row.id));
     }
-    // It goes on, and what is said twice is heard once.
+    // It goes on, and what is appended twice is stored once.
     for _ in 0..2 {
         session.append(Batch::Ask.messages(turn)).await.unwrap();
         let request = session.context(&target()).await.unwrap();
@@ -47,7 +47,7 @@ pub(crate) async fn check(engine: &Engine, id: &str, kept: &mut Vec<String>, tur
 
 /// All messages of a session: without gaps, without doubles.
 async fn rows(engine: &Engine, id: &str) -> Vec<StoredMessage> {
-    let head = engine.store().session(id).await.unwrap().head;
+    let head = engine.session_row(id).await.unwrap().head;
     let rows = engine.store().messages(id, 1, head + 1).await.unwrap();
     assert!(rows.iter().map(|row| row.seq).eq(1..=head), "there are gaps");
     let ids: HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use secateur_engine::Opening;
+use secateur_engine::SessionOptions;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::check::check;
@@ -14,16 +14,16 @@ use crate::place::on_each_store;
 use crate::script::{Dice, engine};
 use crate::writer::TASK;
 
-/// Each has so many lives. A session of more gets long, and then it takes longer to look at it than to kill it.
+/// How many processes are killed per session. With more of them a session gets long, and checks take longer than kills.
 const SESSIONS: u64 = 15;
 const LIVES: u64 = 14;
 
-/// So many sessions at a time.
+/// How many sessions are tested at a time.
 const ABREAST: u64 = 5;
 
-on_each_store!(whoever_is_killed_at_any_moment_has_kept_what_it_said_it_had);
+on_each_store!(a_process_that_is_killed_at_any_moment_has_stored_what_it_acknowledged);
 
-async fn whoever_is_killed_at_any_moment_has_kept_what_it_said_it_had(url: String) {
+async fn a_process_that_is_killed_at_any_moment_has_stored_what_it_acknowledged(url: String) {
     let mut running = JoinSet::new();
     for worker in 0..ABREAST {
         let url = url.clone();
@@ -50,7 +50,7 @@ async fn whoever_is_killed_at_any_moment_has_kept_what_it_said_it_had(url: Strin
 /// Lets one writer after another live and die. Says what they were doing then, and how often.
 async fn kill_again_and_again(url: &str, number: u64) -> BTreeMap<String, u32> {
     let id = format!("s{number}");
-    let opening = Opening { id: Some(id.clone()), ..Opening::default() };
+    let opening = SessionOptions { id: Some(id.clone()), ..SessionOptions::default() };
     engine(url).await.create(opening).await.unwrap();
     let mut kept = Vec::new();
     let mut interrupted = BTreeMap::new();
@@ -61,7 +61,7 @@ async fn kill_again_and_again(url: &str, number: u64) -> BTreeMap<String, u32> {
         kept.extend(acknowledged.flat_map(|ids| ids.split(' ')).map(str::to_owned));
         let doing = said.iter().rev().find_map(|line| line.strip_prefix("begin "));
         *interrupted.entry(doing.unwrap_or("start").to_owned()).or_insert(0) += 1;
-        // Nobody else has the store open, so whatever the dead left behind is cleared away now.
+        // No other process has the store open, so what the killed one left behind is removed now.
         check(&engine(url).await, &id, &mut kept, &format!("after{life}")).await;
     }
     interrupted

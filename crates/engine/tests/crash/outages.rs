@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use secateur_engine::{EngineError, Opening, Session};
+use secateur_engine::{EngineError, Session, SessionOptions};
 use secateur_store::StoreError;
 use tokio::task::{JoinSet, spawn_blocking};
 
@@ -68,7 +68,7 @@ async fn those_who_work_on_a_server_that_is_killed_lose_nothing_and_go_on() {
 /// Works with one and the same session until it is over. Gives its id and what was acknowledged.
 async fn work(url: String, client: u64, watch: Arc<Watch>) -> (String, Vec<String>) {
     let id = format!("s{client}");
-    let opening = Opening { id: Some(id.clone()), ..Opening::default() };
+    let opening = SessionOptions { id: Some(id.clone()), ..SessionOptions::default() };
     let mut session = engine(&url).await.create(opening).await.unwrap();
     let mut dice = Dice::new(client + 77);
     let mut kept = Vec::new();
@@ -88,7 +88,7 @@ async fn work(url: String, client: u64, watch: Arc<Watch>) -> (String, Vec<Strin
     (id, kept)
 }
 
-/// Whoever is not sure whether something arrived says it again.
+/// A process that is not sure whether something arrived repeats it.
 async fn do_something(
     session: &mut Session,
     turn: &str,
@@ -105,7 +105,7 @@ async fn do_something(
     match dice.roll(8) {
         0 => drop(session.compact(None).await?),
         1 => match session.undo(None).await {
-            Err(EngineError::CannotTurn { .. }) => {}
+            Err(EngineError::CannotUndo { .. }) => {}
             outcome => drop(outcome?),
         },
         _ => drop(session.context(&target()).await?),

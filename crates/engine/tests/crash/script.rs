@@ -1,4 +1,4 @@
-//! What is said in these tests. Every message follows from its id, so that nobody has to remember what was said to
+//! What is said in these tests. Every message follows from its id, so that it need not be remembered to
 //! find out later whether it is still there.
 
 use std::time::Duration;
@@ -7,7 +7,7 @@ use secateur::Limits;
 use secateur_engine::{Engine, NewMessage, Target};
 use serde_json::json;
 
-/// Short, because whoever takes over from the dead waits that long.
+/// Short, because a process that takes over from a killed one waits that long.
 const LEASE: Duration = Duration::from_millis(60);
 
 /// The engine of all processes of a test.

@@ -85,10 +85,10 @@ impl Server {
         panic!("the server does not start again");
     }
 
-    fn control(&self, wish: &[&str]) -> bool {
+    fn control(&self, action: &[&str]) -> bool {
         let log = self.data.join("restarts");
         let mut command = Command::new(self.programs.join("pg_ctl"));
-        command.args(wish).args(["--silent", "--wait", "--timeout", "60", "--pgdata"]).arg(&self.data);
+        command.args(action).args(["--silent", "--wait", "--timeout", "60", "--pgdata"]).arg(&self.data);
         command.arg("--log").arg(log).current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
         // PostgreSQL refuses to run as root.
         let (owner, me) = (fs::metadata(&self.data).unwrap(), fs::metadata("/proc/self").unwrap());

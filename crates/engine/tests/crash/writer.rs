@@ -9,7 +9,7 @@ use crate::script::{Batch, Dice, engine, target};
 /// The store, the session and the number of the life, for the process to be killed.
 pub(crate) const TASK: &str = "SECATEUR_KILLED";
 
-/// No life is that long. It ends earlier: by a kill, or because nobody reads what it prints.
+/// No life is that long. It ends earlier: by a kill, or because its output is not read any more.
 const STEPS: u32 = 20_000;
 
 #[test]
@@ -72,13 +72,13 @@ async fn ask(session: &mut Session) {
     let request = session.context(&target()).await.unwrap();
     begin("settle");
     let usage = Usage { input: request.body.len() as i64 / 4, output: 20, ..Usage::default() };
-    session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
+    session.settle(Settlement::Responded { usage, turn: TurnState::Over }).await.unwrap();
 }
 
 /// There may be nothing to take back.
 fn passed(outcome: Result<u64, EngineError>) {
     match outcome {
-        Ok(_) | Err(EngineError::CannotTurn { .. }) => {}
+        Ok(_) | Err(EngineError::CannotUndo { .. }) => {}
         Err(error) => panic!("{error}"),
     }
 }

@@ -12,9 +12,9 @@ on_each_store!(
     what_is_appended_meanwhile_is_there_after_the_swap,
     what_others_append_meanwhile_is_there_after_the_swap,
     a_request_that_overflows_meanwhile_waits_for_it,
-    somebody_who_wants_a_compaction_waits_for_it,
-    whoever_drops_the_session_calls_it_off,
-    an_undo_by_others_calls_it_off,
+    a_requested_compaction_waits_for_it,
+    dropping_the_session_cancels_it,
+    an_undo_by_others_cancels_it,
 );
 
 /// A session in which a summary was begun.
@@ -24,7 +24,7 @@ async fn begin(url: &str, model: &std::sync::Arc<Slow>) -> Session {
     let request = session.context(&target(4_000)).await.unwrap();
     assert_eq!(model.questions(), 0);
     let usage = Usage { input: request.tokens, ..Usage::default() };
-    session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
+    session.settle(Settlement::Responded { usage, turn: TurnState::Over }).await.unwrap();
     model.asked(1).await;
     session
 }
@@ -33,7 +33,7 @@ async fn what_is_appended_meanwhile_is_there_after_the_swap(url: String) {
     let model = Slow::new();
     let mut session = begin(&url, &model).await;
     session.append([ask("later")]).await.unwrap();
-    // It fits, so nobody waits.
+    // It fits, so the request does not wait.
     let body = session.context(&target(4_000)).await.unwrap().body;
     assert!(!body.contains(SUMMARY) && body.contains("file a0."));
     model.allow(9);
@@ -75,7 +75,7 @@ async fn a_request_that_overflows_meanwhile_waits_for_it(url: String) {
     assert!(!request.body.contains("file a0."));
 }
 
-async fn somebody_who_wants_a_compaction_waits_for_it(url: String) {
+async fn a_requested_compaction_waits_for_it(url: String) {
     let model = Slow::new();
     let mut session = begin(&url, &model).await;
     let compacting = tokio::spawn(async move { (session.compact(None).await.unwrap(), session) });
@@ -87,24 +87,24 @@ async fn somebody_who_wants_a_compaction_waits_for_it(url: String) {
     assert!(session.context(&target(4_000)).await.unwrap().body.contains(SUMMARY));
 }
 
-async fn whoever_drops_the_session_calls_it_off(url: String) {
+async fn dropping_the_session_cancels_it(url: String) {
     let model = Slow::new();
     let session = begin(&url, &model).await;
     let store = secateur_store::open(&url).await.unwrap();
-    assert_eq!(store.lease(ID, "somebody else", 60_000).await.unwrap(), None);
+    assert_eq!(store.lease(ID, "another process", 60_000).await.unwrap(), None);
     drop(session);
-    while store.lease(ID, "somebody else", 60_000).await.unwrap().is_none() || model.left() == 0 {
+    while store.lease(ID, "another process", 60_000).await.unwrap().is_none() || model.left() == 0 {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     let session = engine(&url).await.open(ID).await.unwrap();
     assert_eq!((model.questions(), count(&session, is_completed).await), (1, 0));
 }
 
-async fn an_undo_by_others_calls_it_off(url: String) {
+async fn an_undo_by_others_cancels_it(url: String) {
     let model = Slow::new();
     let mut session = begin(&url, &model).await;
     let mut other = engine(&url).await.open(ID).await.unwrap();
-    // Whoever has no model makes a digest; the right to do so is not free before this one is called off.
+    // Without a model it would make a digest, but the lease is not free before this summary is cancelled.
     let undoing = other.undo(None).await;
     assert!(undoing.is_err(), "there is nothing to undo yet");
     model.allow(1);
@@ -112,7 +112,7 @@ async fn an_undo_by_others_calls_it_off(url: String) {
     other.undo(None).await.unwrap();
     let usage = Usage { input: 2_000, ..Usage::default() };
     session.context(&target(4_000)).await.unwrap();
-    session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
+    session.settle(Settlement::Responded { usage, turn: TurnState::Over }).await.unwrap();
     model.asked(2).await;
     other.redo(None).await.unwrap();
     model.allow(9);

@@ -18,9 +18,9 @@ on_each_store!(
     two_that_overflow_at_once_make_one_compaction,
     what_others_append_meanwhile_costs_no_second_summary,
     an_undo_makes_a_compaction_think_again,
-    a_pivot_of_somebody_who_lost_the_lease_is_refused,
+    a_compaction_without_the_lease_is_refused,
     what_one_takes_out_of_the_context_the_others_find,
-    a_request_that_nobody_waits_for_any_more_leaves_a_good_session,
+    a_request_that_is_abandoned_leaves_a_valid_session,
 );
 
 async fn two_that_overflow_at_once_make_one_compaction(url: String) {
@@ -103,7 +103,7 @@ async fn other_operations(id: &str, store: &Arc<dyn Store>) -> Vec<(u64, String,
     rows.into_iter().map(|row| (row.number, row.kind, row.undone)).collect()
 }
 
-/// A model during whose first answer nothing else happens in its process, until somebody else has taken the lease.
+/// A model during whose first answer nothing else happens in its process, until another process has taken the lease.
 struct Stalled {
     store: Arc<dyn Store>,
     questions: AtomicUsize,
@@ -121,14 +121,14 @@ impl LanguageModel for Stalled {
 
     async fn send(&self, _: &ModelRequest<'_>, _: &mut Deltas<'_>) -> Result<ModelResponse, ModelError> {
         if self.questions.fetch_add(1, Ordering::Relaxed) == 0 {
-            let take = || async { self.store.lease(ID, "somebody else", 50).await.unwrap() };
+            let take = || async { self.store.lease(ID, "another process", 50).await.unwrap() };
             tokio::task::block_in_place(|| while Handle::current().block_on(take()).is_none() {});
         }
         Ok(ModelResponse { text: SUMMARY.to_owned(), finish: Finish::Complete, usage: None })
     }
 }
 
-async fn a_pivot_of_somebody_who_lost_the_lease_is_refused(url: String) {
+async fn a_compaction_without_the_lease_is_refused(url: String) {
     let store = secateur_store::open(&url).await.unwrap();
     let model = Arc::new(Stalled { store, questions: AtomicUsize::new(0) });
     let engine = engine_with(&url, &model).await.with_lease(Duration::from_millis(5));
@@ -143,7 +143,7 @@ async fn a_pivot_of_somebody_who_lost_the_lease_is_refused(url: String) {
     assert_eq!(count(&session, is_completed).await, 1);
 }
 
-async fn a_request_that_nobody_waits_for_any_more_leaves_a_good_session(url: String) {
+async fn a_request_that_is_abandoned_leaves_a_valid_session(url: String) {
     let model = Slow::new();
     let mut session = create(&engine_with(&url, &model).await).await;
     session.append(talk("a", 20)).await.unwrap();

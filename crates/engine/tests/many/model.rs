@@ -24,7 +24,7 @@ impl Slow {
         Arc::new(Self { asked, left: AtomicUsize::new(0), permissions: Semaphore::new(0) })
     }
 
-    /// Lets it answer so many questions.
+    /// Allows this many more responses.
     pub(crate) fn allow(&self, answers: usize) {
         self.permissions.add_permits(answers);
     }
@@ -39,7 +39,7 @@ impl Slow {
         *self.asked.borrow()
     }
 
-    /// How many questions nobody waited to have answered.
+    /// How many requests were abandoned.
     pub(crate) fn left(&self) -> usize {
         self.left.load(Ordering::Relaxed)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use secateur::session::Event;
 use secateur::{Layer, Limits, Profiles};
 use secateur_engine::provider::LanguageModel;
-use secateur_engine::{Engine, NewMessage, Opening, Session, Target};
+use secateur_engine::{Engine, NewMessage, Session, SessionOptions, Target};
 use serde_json::json;
 
 /// The session that all of them work on.
@@ -31,12 +31,12 @@ pub(crate) async fn ahead<M: LanguageModel + 'static>(url: &str, model: &Arc<M>)
     engine_with(url, model).await.with_profiles(Profiles::builtin(), vec![layer])
 }
 
-/// The session, made by whoever comes first.
+/// The session, created by the first process.
 pub(crate) async fn create(engine: &Engine) -> Session {
-    engine.create(Opening { id: Some(ID.to_owned()), ..Opening::default() }).await.unwrap()
+    engine.create(SessionOptions { id: Some(ID.to_owned()), ..SessionOptions::default() }).await.unwrap()
 }
 
-/// A model with a window of so many tokens.
+/// A model with a window of this many tokens.
 pub(crate) fn target(context: i64) -> Target {
     let limits = Limits { context, output: Some(500), ..Limits::default() };
     Target { limits, ..Target::new("model", context) }
@@ -48,7 +48,7 @@ pub(crate) fn ask(id: &str) -> NewMessage {
     NewMessage { id: Some(id.to_owned()), json: json.into(), pinned: false }
 }
 
-/// So many turns with answers of some length, and no results of tools that could be cut instead.
+/// Turns with responses of some length, without tool results that could be cut instead.
 pub(crate) fn talk(name: &str, turns: u32) -> Vec<NewMessage> {
     let turn = |number: u32| {
         let words = format!("File {name}{number} is fine. ").repeat(30);

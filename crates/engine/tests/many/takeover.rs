@@ -1,4 +1,4 @@
-//! A process that dies while it compacts, and whoever goes on in its place.
+//! A process that dies while it compacts, and the one that takes over.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -20,7 +20,7 @@ async fn a_holder_that_dies_is_replaced_after_its_lease(url: String) {
     let task = url.clone();
     let mut holder = spawn_blocking(move || start(&task)).await.unwrap();
     let store = secateur_store::open(&url).await.unwrap();
-    assert_eq!(store.lease(ID, "somebody else", 1).await.unwrap(), None);
+    assert_eq!(store.lease(ID, "another process", 1).await.unwrap(), None);
     holder.kill().unwrap();
     holder.wait().unwrap();
     let request = session.context(&target(3_000)).await.unwrap();
@@ -53,7 +53,7 @@ fn a_holder_to_be_killed() {
         tokio::spawn(async move { session.context(&target(3_000)).await.map(drop) });
         model.asked(1).await;
         println!("asked");
-        // Whoever started this is gone if nobody killed it by then.
+        // If it was not killed by then, the test that started it is gone.
         tokio::time::sleep(std::time::Duration::from_secs(60)).await;
     });
 }

@@ -39,7 +39,7 @@ async fn nothing_of_what_many_say_is_lost_and_all_agree_in_the_end(url: String) 
 
 /// What each writer said, in the order in which it is there.
 async fn said(engine: &Engine) -> HashMap<String, Vec<u32>> {
-    let head = engine.store().session(ID).await.unwrap().head;
+    let head = engine.session_row(ID).await.unwrap().head;
     let rows = engine.store().messages(ID, 1, head + 1).await.unwrap();
     assert!(rows.iter().map(|row| row.seq).eq(1..=head), "there are gaps");
     let mut said: HashMap<String, Vec<u32>> = HashMap::new();
@@ -50,7 +50,7 @@ async fn said(engine: &Engine) -> HashMap<String, Vec<u32>> {
     said
 }
 
-/// Whoever opens the session is given the same bytes.
+/// Every process that opens the session gets the same bytes.
 async fn agree(url: &str) {
     let mut sessions: Vec<Session> = Vec::new();
     for _ in 0..3 {

@@ -96,12 +96,12 @@ impl Scripted {
         requests.remove(0)
     }
 
-    /// Waits until so many requests came.
+    /// Waits until this many requests have arrived.
     pub(crate) async fn wait_for_requests(&self, count: usize) {
         self.wait(|| self.shared.requests.lock().unwrap().len() >= count).await;
     }
 
-    /// Waits until so many clients hung up in the middle of a script.
+    /// Waits until this many clients have disconnected in the middle of a script.
     pub(crate) async fn wait_for_hang_ups(&self, count: usize) {
         self.wait(|| self.shared.hung_up.load(Ordering::SeqCst) >= count).await;
     }

@@ -90,7 +90,7 @@ impl Script {
         self
     }
 
-    /// The same with its bytes cut in two after so many.
+    /// The same with its bytes sent in two pieces, split at this offset.
     pub(crate) fn split(mut self, at: usize) -> Self {
         let bytes = self.bytes();
         let (head, tail) = bytes.split_at(at);

@@ -42,7 +42,7 @@ async fn it_is_swapped_in_when_it_is_ready_and_what_was_said_meanwhile_stays() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_it_while_there_is_room_and_everybody_who_needs_it_does() {
+async fn a_request_waits_for_it_only_if_it_does_not_fit_otherwise() {
     let server = Scripted::start(vec![
         Script::silence(),
         Script::answer(WIRE, SUMMARY),
@@ -64,7 +64,7 @@ async fn nobody_waits_for_it_while_there_is_room_and_everybody_who_needs_it_does
 }
 
 #[tokio::test]
-async fn whoever_asks_for_a_compaction_gets_the_one_that_is_being_made() {
+async fn a_requested_compaction_is_the_one_that_is_being_made() {
     let (_, mut session) = ahead(engine().await.with_model(Author::new(&[]))).await;
     ask(&mut session, &target(8_000)).await;
     answered(&mut session, 6_000, TurnState::Over).await;
@@ -73,7 +73,7 @@ async fn whoever_asks_for_a_compaction_gets_the_one_that_is_being_made() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_said_meanwhile_stays_behind_it() {
+async fn what_another_process_appended_meanwhile_stays_behind_it() {
     let (engine, mut session) = ahead(engine().await.with_model(Author::new(&[]))).await;
     ask(&mut session, &target(8_000)).await;
     answered(&mut session, 6_000, TurnState::Over).await;

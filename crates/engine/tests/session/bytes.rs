@@ -6,7 +6,7 @@ use secateur_formats::Wire;
 use crate::speech::{turn, user};
 use crate::stage::{Author, ask, engine, made, open, target};
 
-/// Messages that nobody would write anew like this: odd spacing, unknown members, numbers and escapes spelled oddly.
+/// Messages that no writer would produce like this: odd spacing, unknown members, numbers and escapes spelled oddly.
 fn odd(wire: Wire) -> Vec<&'static str> {
     match wire {
         Wire::OpenAiChat => vec![
@@ -63,7 +63,7 @@ async fn what_comes_before_the_newest_message_stays_the_same_from_request_to_req
             let list = request.body.split_once('[').unwrap().1.to_owned();
             if !list.starts_with(before.trim_end_matches(['}', ']'])) {
                 breaks += 1;
-                assert!(!request.events.is_empty(), "{wire}: a change that nobody told of");
+                assert!(!request.events.is_empty(), "{wire}: a change without an event");
             }
             before = list.rsplit_once(']').unwrap().0.to_owned();
         }

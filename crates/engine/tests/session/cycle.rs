@@ -3,15 +3,15 @@
 use secateur::session::TurnState;
 use secateur::session::{Event, Means};
 use secateur::{Limits, Usage};
-use secateur_engine::{Clock, Engine, NewMessage, Opening, Session, Settlement, Target};
+use secateur_engine::{Clock, Engine, NewMessage, Session, SessionOptions, Settlement, Target};
 
 async fn session(profile: &str) -> (Engine, Session) {
     let store = secateur_store::open("sqlite::memory:").await.unwrap();
     let engine = Engine::new(store).with_clock(Clock::at(1_700_000_000_000));
-    let opening = Opening {
+    let opening = SessionOptions {
         profile: Some(profile.to_owned()),
-        frame: r#"{"tools":[]}"#.to_owned(),
-        ..Opening::default()
+        envelope: r#"{"tools":[]}"#.to_owned(),
+        ..SessionOptions::default()
     };
     let session = engine.create(opening).await.unwrap();
     (engine, session)
@@ -48,7 +48,7 @@ async fn a_session_stays_inside_a_small_window_for_ever() {
             |event: &&Event| matches!(event, Event::CompactionCompleted { means: Means::Digest, .. });
         compactions += request.events.iter().filter(completed).count();
         let usage = Usage { input: request.body.len() as i64 / 4, output: 20, ..Usage::default() };
-        let told = session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
+        let told = session.settle(Settlement::Responded { usage, turn: TurnState::Over }).await.unwrap();
         compactions += told.iter().filter(completed).count();
     }
     assert!(compactions > 3, "{compactions}");

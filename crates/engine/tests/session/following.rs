@@ -1,7 +1,7 @@
 //! Sessions that follow a history which a client sends again and again.
 
 use secateur::session::Seq;
-use secateur_engine::{Engine, NewMessage, Opening, Session, Settlement, Target};
+use secateur_engine::{Engine, FollowedSession, NewMessage, SessionOptions, Settlement, Target};
 use secateur_formats::Wire;
 
 fn user(id: &str, text: &str) -> NewMessage {
@@ -26,12 +26,12 @@ async fn engine() -> Engine {
     Engine::new(secateur_store::open("sqlite::memory:").await.unwrap())
 }
 
-fn begin(engine: &Engine) -> Session {
-    engine.begin(Opening { wire: Wire::OpenAiChat, ..Opening::default() }).unwrap()
+fn begin(engine: &Engine) -> FollowedSession {
+    engine.follow_new(SessionOptions { wire: Wire::OpenAiChat, ..SessionOptions::default() }).unwrap()
 }
 
-/// Takes a task and so many calls with their results.
-async fn work(session: &mut Session, calls: usize, len: usize) -> Vec<Seq> {
+/// Takes a task and `calls` tool calls with their results.
+async fn work(session: &mut FollowedSession, calls: usize, len: usize) -> Vec<Seq> {
     let mut seqs = session.take([user("task", "Do it.")]).await.unwrap();
     for at in 0..calls {
         let (asked, told) = (format!("c{at}"), format!("r{at}"));
@@ -40,11 +40,11 @@ async fn work(session: &mut Session, calls: usize, len: usize) -> Vec<Seq> {
     seqs
 }
 
-fn shown(session: &Session) -> Vec<String> {
-    let name = |shown: secateur_engine::Shown<'_>| {
+fn shown(session: &FollowedSession) -> Vec<String> {
+    let name = |shown: secateur_engine::ShownMessage<'_>| {
         let cuts = shown.cuts.iter().filter(|cut| !cut.undone).count();
         let mark = if cuts > 0 { "-" } else { "" };
-        if shown.made.is_some() { "made".to_owned() } else { format!("{}{mark}", shown.entry.id) }
+        if shown.made.is_some() { "made".to_owned() } else { format!("{}{mark}", shown.facts.id) }
     };
     session.shown_messages().map(name).collect()
 }
@@ -56,13 +56,13 @@ async fn what_was_only_said_is_not_stored() {
     assert_eq!(work(&mut session, 2, 50).await, [1, 2, 3, 4, 5]);
     session.fit(&Target::new("m", 200_000), 100).await.unwrap();
     session.hold(1);
-    session.keep_settled().await.unwrap();
-    assert!(session.is_unborn());
+    session.store_confirmed().await.unwrap();
+    assert!(!session.is_stored());
     assert_eq!(engine.sessions(9).await.unwrap(), []);
 
     session.hold(4);
-    session.keep_settled().await.unwrap();
-    assert!(!session.is_unborn());
+    session.store_confirmed().await.unwrap();
+    assert!(session.is_stored());
     let row = &engine.sessions(9).await.unwrap()[0];
     assert_eq!(row.head, 3, "what may be taken back is not stored");
 }
@@ -74,11 +74,11 @@ async fn what_is_held_can_be_taken_back() {
     work(&mut session, 1, 50).await;
     session.take([user("volatile", "now")]).await.unwrap();
     session.hold(4);
-    session.keep_settled().await.unwrap();
-    assert!(session.take_back(4).await.unwrap());
+    session.store_confirmed().await.unwrap();
+    assert!(session.rewind(4).await.unwrap());
     assert_eq!(session.take([user("other", "later")]).await.unwrap(), [4]);
     assert_eq!(shown(&session), ["task", "c0", "r0", "other"]);
-    assert!(!session.take_back(3).await.unwrap(), "what is stored stays");
+    assert!(!session.rewind(3).await.unwrap(), "what is stored stays");
 }
 
 #[tokio::test]
@@ -106,7 +106,7 @@ async fn a_summary_is_made_of_bodies_that_only_the_store_has() {
     session.take([user("more", "A word that only I say: quixotic.")]).await.unwrap();
     session.take([call("c8"), result("r8", "c8", 30_000), user("last", "And then?")]).await.unwrap();
     session.take([call("c9"), result("r9", "c9", 300)]).await.unwrap();
-    session.keep_settled().await.unwrap();
+    session.store_confirmed().await.unwrap();
     let mut session = engine.follow(session.id()).await.unwrap();
     session.compact(None).await.unwrap();
     let made: Vec<u8> = session.shown_messages().filter_map(|shown| shown.made).flatten().copied().collect();
@@ -123,9 +123,9 @@ async fn a_fork_shares_what_was_decided_and_nothing_else() {
     let mut fork = session.fork(*seqs.last().unwrap()).await.unwrap();
     assert_eq!(shown(&fork), shown(&session));
     fork.take([user("other", "something else")]).await.unwrap();
-    fork.keep_settled().await.unwrap();
+    fork.store_confirmed().await.unwrap();
     session.take([user("next", "go on")]).await.unwrap();
-    session.keep_settled().await.unwrap();
+    session.store_confirmed().await.unwrap();
     assert_eq!(shown(&engine.follow(fork.id()).await.unwrap()).last().unwrap(), "other");
     assert_eq!(shown(&engine.follow(session.id()).await.unwrap()).last().unwrap(), "next");
 }
@@ -136,7 +136,7 @@ async fn a_fork_before_the_end_of_a_compaction_has_its_own_history() {
     let mut session = begin(&engine);
     let seqs = work(&mut session, 6, 300).await;
     session.take([user("more", "And more.")]).await.unwrap();
-    session.keep_settled().await.unwrap();
+    session.store_confirmed().await.unwrap();
     session.compact(None).await.unwrap();
     assert!(shown(&session).contains(&"made".to_owned()));
     let fork = session.fork(seqs[4]).await.unwrap();
@@ -148,10 +148,10 @@ async fn what_others_did_is_noticed() {
     let engine = engine().await;
     let mut one = begin(&engine);
     work(&mut one, 2, 50).await;
-    one.keep_settled().await.unwrap();
+    one.store_confirmed().await.unwrap();
     let mut two = engine.follow(one.id()).await.unwrap();
     two.take([user("next", "go on")]).await.unwrap();
-    two.keep_settled().await.unwrap();
+    two.store_confirmed().await.unwrap();
 
     one.take([user("mine", "or so")]).await.unwrap();
     let reloads = one.reloads();
@@ -167,8 +167,9 @@ async fn an_overflow_is_answered_with_less() {
     work(&mut session, 12, 9_000).await;
     let target = Target::new("m", 200_000);
     let fit = session.fit(&target, 100).await.unwrap();
-    session.settle(Settlement::Overflow { tokens: Some(210_000) }).await.unwrap();
+    let sent = session.sent_chars();
+    session.settle_and_store(Settlement::Overflow { tokens: Some(210_000) }, sent).await.unwrap();
     let less = session.fit(&target, 100).await.unwrap();
-    let chars = |session: &Session| session.machine().context().chars();
+    let chars = |session: &FollowedSession| session.live_messages().chars();
     assert!(chars(&session) < 12 * 9_000, "{fit:?} {less:?}");
 }

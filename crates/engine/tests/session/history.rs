@@ -112,7 +112,7 @@ async fn a_summary_is_never_longer_than_its_share_however_much_happened() {
         session.append(turn(WIRE, number, 300)).await.unwrap();
     }
     ask(&mut session, &target(8_000)).await;
-    let state = session.machine().state().pivot.clone().unwrap();
+    let state = session.state().pivot.clone().unwrap();
     let text = session.recall(&state.summary.to_string()).await.unwrap().text;
     assert!(text.len() <= 1_600, "{} for 500 tokens", text.len());
     assert!(text.contains("> Please look at file 0."), "the first request is there: {text}");

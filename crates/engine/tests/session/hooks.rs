@@ -89,7 +89,7 @@ async fn a_hook_keeps_a_result_that_would_be_cut() {
     }
     ask(&mut session, &target(200_000)).await;
     answered(&mut session, 100_000, TurnState::Over).await;
-    let count = match &hook.heard.lock().unwrap()[0].facts {
+    let count = match &hook.calls.lock().unwrap()[0].facts {
         HookFacts::BeforePrune { parts, .. } => parts.len(),
         other => panic!("{other:?}"),
     };
@@ -103,7 +103,7 @@ async fn hooks_are_told_how_a_compaction_ended() {
     let hook = Listener::new(&[HookMoment::AfterCompaction], |_| HookResponse::default());
     let (_, mut session) = with(Author::new(&[]), hook.clone()).await;
     session.compact(None).await.unwrap();
-    let call = hook.heard.lock().unwrap().pop().unwrap();
+    let call = hook.calls.lock().unwrap().pop().unwrap();
     assert_eq!(call.reason, HookReason::Manual);
     let HookFacts::AfterCompaction { tokens, messages, ending } = call.facts else { panic!() };
     assert!(tokens.after.unwrap() < tokens.before);
@@ -123,8 +123,8 @@ async fn hooks_are_told_that_a_compaction_came_to_nothing() {
         });
     let (_, mut session) = with(Author::new(&[]), hook.clone()).await;
     session.compact(None).await.unwrap();
-    let heard = hook.heard.lock().unwrap();
-    let ending = heard.iter().find_map(|call| match &call.facts {
+    let calls = hook.calls.lock().unwrap();
+    let ending = calls.iter().find_map(|call| match &call.facts {
         HookFacts::AfterCompaction { ending, .. } => Some(ending.clone()),
         _ => None,
     });

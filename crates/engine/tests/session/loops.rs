@@ -44,8 +44,8 @@ async fn what_is_too_long_to_land_low_is_not_held_against_the_model() {
     session.append([user(WIRE, &"Consider this. ".repeat(480))]).await.unwrap();
     let request = ask(&mut session, &target(3_000)).await;
     assert_eq!(made(&request.events), [Means::Model], "{:?}", request.events);
-    assert_eq!(model.questions().len(), 1, "nobody is asked for what cannot be enough");
-    assert_eq!(session.machine().state().breaker.failures, 0);
+    assert_eq!(model.questions().len(), 1, "the model is not asked for a summary that cannot be enough");
+    assert_eq!(session.state().breaker.failures, 0);
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn a_broken_summariser_is_left_alone_until_its_time_is_over_also_in_anothe
     for number in 0..8 {
         session.append(turn(WIRE, number, 3_000)).await.unwrap();
         told.extend(ask(&mut session, &target(4_000)).await.events);
-        // Every step is taken by somebody who knows only what was stored.
+        // Every step is taken by a process that knows only what was stored.
         session = engine.open(session.id()).await.unwrap();
     }
     assert!(told.contains(&Event::BreakerOpened { failures: 3 }), "{told:?}");

@@ -1,7 +1,7 @@
 //! What was cut can be fetched back by what stands in its place, and searched.
 
 use secateur::Measures;
-use secateur_engine::{Engine, EngineError, NewMessage, Opening, Session};
+use secateur_engine::{Engine, EngineError, NewMessage, Session, SessionOptions};
 use secateur_formats::Wire;
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ async fn what_was_trimmed_or_cut_for_one_request_comes_back_too() {
     let handles = handles(&body);
     assert_eq!(handles.len(), 1, "{body}");
     assert_eq!(engine.recall(&handles[0], None).await.unwrap().text, log);
-    // What nobody took down is looked for in the sessions changed last: by the call's id, and by its handle.
+    // What is not in the index is looked for in the sessions changed last: by the call's id, and by its handle.
     session.append(turn(wire, 7, 300)).await.unwrap();
     let body = ask(&mut session, &target(20_000)).await.body;
     let format = secateur_formats::Format::Request(wire);
@@ -137,7 +137,7 @@ async fn several_sessions_know_the_same_handle() {
     assert_eq!(engine.recall(handle, Some(third.id())).await.unwrap().text, text_of(0, 6_000));
     assert!(matches!(engine.recall("zzzzzzzz", None).await, Err(EngineError::NotCut { .. })));
     let nothing = engine.recall("zzzzzzzz", Some(third.id())).await;
-    assert!(matches!(nothing, Err(EngineError::NothingThere { .. })));
+    assert!(matches!(nothing, Err(EngineError::NotFound { .. })));
     assert!(matches!(engine.recall("1", None).await, Err(EngineError::NotCut { .. })), "whose message 1?");
 }
 
@@ -177,14 +177,15 @@ async fn what_left_the_context_is_searched_and_nothing_else() {
         session.forget(i64::MAX).await.unwrap();
         assert_eq!(engine.search("xylophone", None, 9).await.unwrap(), [], "{wire}");
         let gone = engine.recall(&hit.handle, Some(session.id())).await;
-        assert!(matches!(gone, Err(EngineError::NothingThere { .. })), "{wire}: {gone:?}");
+        assert!(matches!(gone, Err(EngineError::NotFound { .. })), "{wire}: {gone:?}");
     }
 }
 
 #[tokio::test]
 async fn a_follower_and_its_branch_find_the_same() {
     let engine = engine().await;
-    let mut session = engine.begin(Opening { wire: Wire::OpenAiChat, ..Opening::default() }).unwrap();
+    let mut session =
+        engine.follow_new(SessionOptions { wire: Wire::OpenAiChat, ..SessionOptions::default() }).unwrap();
     let named = |(at, message): (usize, NewMessage)| NewMessage { id: Some(format!("m{at}")), ..message };
     let messages = (0..12).flat_map(|number| turn(Wire::OpenAiChat, number, 9_000));
     let seqs = session.take(messages.enumerate().map(named)).await.unwrap();

@@ -57,7 +57,7 @@ async fn a_model_that_is_done_is_left_in_peace() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_to_go_on_after_a_compaction_that_somebody_asked_for() {
+async fn there_is_no_resume_message_after_a_requested_compaction() {
     for profile in ["balanced", "opencode", "openclaw", "openagentic", "qwery"] {
         let engine = engine().await.with_model(Author::new(&[]));
         let mut session = full(&engine, profile).await;
@@ -77,8 +77,8 @@ async fn a_hook_may_want_to_ask_first() {
     assert_eq!(made(&told).len(), 1, "the compaction itself is not the matter");
     let request = ask(&mut session, &target(WINDOW)).await;
     assert!(!request.body.contains("Please go on"), "{}", shape(&request.body));
-    let heard = hook.heard.lock().unwrap();
-    assert!(matches!(&heard[..], [call] if matches!(&call.facts, HookFacts::Autocontinue { message }
+    let calls = hook.calls.lock().unwrap();
+    assert!(matches!(&calls[..], [call] if matches!(&call.facts, HookFacts::Autocontinue { message }
         if message.starts_with("Please go on"))));
 }
 

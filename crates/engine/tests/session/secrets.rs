@@ -2,7 +2,7 @@
 
 use secateur::session::TurnState;
 use secateur_engine::hooks::{HookCall, HookFacts, HookMoment, HookResponse};
-use secateur_engine::{Live, NewMessage};
+use secateur_engine::{EngineEvent, NewMessage};
 use secateur_formats::Wire;
 use serde_json::json;
 
@@ -45,10 +45,10 @@ async fn a_planted_credential_reaches_neither_summariser_nor_summary_nor_hooks_n
         for question in model.questions() {
             assert!(!question.contains(KEY), "{wire}: {question}");
         }
-        for call in hook.heard.lock().unwrap().iter() {
+        for call in hook.calls.lock().unwrap().iter() {
             assert!(!serde_json::to_string(call).unwrap().contains(KEY), "{wire}: {call:?}");
         }
-        let pivot = session.machine().state().pivot.clone().unwrap();
+        let pivot = session.state().pivot.clone().unwrap();
         assert!(!session.recall(&pivot.summary.to_string()).await.unwrap().text.contains(KEY), "{wire}");
         let store = engine.store();
         let row = store.session(session.id()).await.unwrap();
@@ -61,12 +61,12 @@ async fn a_planted_credential_reaches_neither_summariser_nor_summary_nor_hooks_n
         }
         while let Ok(news) = watch.try_recv() {
             let text = match news {
-                Live::Delta { text, .. } => text,
+                EngineEvent::SummaryLine { text, .. } => text,
                 other => format!("{other:?}"),
             };
             assert!(!text.contains(KEY), "{wire}: {text}");
         }
-        // But whoever asks for the original gets the original.
+        // But a recall returns the original.
         let first = if wire == Wire::OpenAiChat { 2 } else { 1 };
         assert!(session.recall(&first.to_string()).await.unwrap().text.contains(KEY), "{wire}");
     }
@@ -82,8 +82,8 @@ async fn a_hook_reads_the_conversation_without_credentials() {
     session.append(said).await.unwrap();
     session.append(turn(wire, 1, 200)).await.unwrap();
     assert_eq!(made(&session.compact(None).await.unwrap()).len(), 1);
-    let heard = hook.heard.lock().unwrap();
-    let HookFacts::BeforeCompaction { conversation, messages, .. } = &heard[0].facts else { panic!() };
+    let calls = hook.calls.lock().unwrap();
+    let HookFacts::BeforeCompaction { conversation, messages, .. } = &calls[0].facts else { panic!() };
     assert!(conversation.contains("Read the docs.") && !conversation.contains(KEY), "{conversation}");
     assert!(messages.from < messages.to);
 }

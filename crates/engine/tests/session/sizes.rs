@@ -21,7 +21,7 @@ async fn estimates_follow_what_the_provider_reports() {
         let text = "漢字の文章を読む。".repeat(100 + number);
         session.append([user(WIRE, &text)]).await.unwrap();
         let request = ask(&mut session, &target(1_000_000)).await;
-        let real = 300 + session.machine().context().chars() as i64;
+        let real = 300 + session.live_messages().chars() as i64;
         errors.push((request.tokens - real).abs());
         answered(&mut session, real, TurnState::Over).await;
     }
@@ -62,7 +62,7 @@ async fn a_report_beyond_the_limit_makes_room_before_the_next_request() {
     ask(&mut session, &target(8_000)).await;
     // The cache counts.
     let usage = Usage { input: 100, cache_read: 7_000, cache_write: 300, output: 200, ..Usage::default() };
-    let told = session.settle(Settlement::Answered { usage, turn: TurnState::Over }).await.unwrap();
+    let told = session.settle(Settlement::Responded { usage, turn: TurnState::Over }).await.unwrap();
     assert_eq!(told[0], Event::Overflow { trigger: Trigger::Usage, tokens: 7_600, usable: 7_500 });
     assert_eq!(made(&told).len(), 1);
 }

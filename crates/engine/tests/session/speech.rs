@@ -96,7 +96,7 @@ pub(crate) fn turn(wire: Wire, number: usize, size: usize) -> Vec<NewMessage> {
     turn
 }
 
-/// A text of about so many characters that tells its number.
+/// A text of about this many characters that contains its number.
 pub(crate) fn text_of(number: usize, size: usize) -> String {
     format!("line {number}\n").repeat(size / 7 + 1)
 }

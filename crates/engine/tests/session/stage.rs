@@ -1,4 +1,4 @@
-//! Where sessions are played: a store in memory, a clock that stands still, a model that says what it is told to.
+//! What the tests of sessions share: a store in memory, a clock that stands still, a scripted model.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -8,13 +8,15 @@ use secateur::session::{Event, Means, TurnState};
 use secateur::{Layer, Limits, Profiles, Usage};
 use secateur_engine::hooks::{Hook, HookCall, HookError, HookMoment, HookResponse, Hooks};
 use secateur_engine::provider::{Deltas, Finish, LanguageModel, ModelError, ModelRequest, ModelResponse};
-use secateur_engine::{Clock, Engine, NewMessage, Opening, Request, Session, Settlement, Target};
+use secateur_engine::{
+    Clock, Engine, NewMessage, PreparedRequest, Session, SessionOptions, Settlement, Target,
+};
 use secateur_formats::{Wire, lint};
 
-/// What the model writes if nothing else is told.
+/// What the model writes by default.
 pub(crate) const SUMMARY: &str = "## Done\nThe files were looked at.\n## Next\nThe rest of the files.";
 
-/// A model that writes what it is told to, and remembers what it was asked.
+/// A model that writes scripted responses and remembers its requests.
 #[derive(Default)]
 pub(crate) struct Author {
     pub says: Mutex<VecDeque<Result<String, ModelError>>>,
@@ -28,7 +30,7 @@ impl Author {
         Arc::new(Self { says: Mutex::new(says), window: 100_000, ..Self::default() })
     }
 
-    /// A model that fails so often, and then writes.
+    /// A model that fails `times` times, and then writes.
     pub(crate) fn failing(times: usize) -> Arc<Self> {
         let fails = (0..times).map(|_| Err(ModelError::CutOff { received: 3 })).collect();
         Arc::new(Self { says: Mutex::new(fails), window: 100_000, ..Self::default() })
@@ -60,14 +62,14 @@ impl LanguageModel for Author {
     }
 }
 
-/// What a hook answers, and what it was told.
+/// How a hook responds to a call.
 type Script = Box<dyn Fn(&HookCall) -> HookResponse + Send + Sync>;
 
-/// A hook that answers by script at some moments.
+/// A hook with scripted responses at some moments.
 pub(crate) struct Listener {
     moments: Vec<HookMoment>,
     script: Script,
-    pub heard: Mutex<Vec<HookCall>>,
+    pub calls: Mutex<Vec<HookCall>>,
 }
 
 impl Listener {
@@ -75,7 +77,7 @@ impl Listener {
         moments: &[HookMoment],
         script: impl Fn(&HookCall) -> HookResponse + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { moments: moments.to_vec(), script: Box::new(script), heard: Mutex::default() })
+        Arc::new(Self { moments: moments.to_vec(), script: Box::new(script), calls: Mutex::default() })
     }
 }
 
@@ -90,7 +92,7 @@ impl Hook for Listener {
     }
 
     async fn call(&self, call: &HookCall) -> Result<HookResponse, HookError> {
-        self.heard.lock().unwrap().push(call.clone());
+        self.calls.lock().unwrap().push(call.clone());
         Ok((self.script)(call))
     }
 }
@@ -118,14 +120,18 @@ pub(crate) fn set(engine: Engine, values: &str) -> Engine {
 
 /// A session of this profile and form, with instructions where the form has a place for them.
 pub(crate) async fn open(engine: &Engine, profile: &str, wire: Wire) -> Session {
-    let frame = match wire {
+    let envelope = match wire {
         Wire::Anthropic => r#"{"max_tokens":500,"system":"Be brief."}"#,
         Wire::OpenAiChat => "{}",
         Wire::OpenAiResponses => r#"{"instructions":"Be brief."}"#,
         Wire::Gemini => r#"{"systemInstruction":{"parts":[{"text":"Be brief."}]}}"#,
     };
-    let opening =
-        Opening { profile: Some(profile.to_owned()), wire, frame: frame.to_owned(), ..Opening::default() };
+    let opening = SessionOptions {
+        profile: Some(profile.to_owned()),
+        wire,
+        envelope: envelope.to_owned(),
+        ..SessionOptions::default()
+    };
     let mut session = engine.create(opening).await.unwrap();
     if wire == Wire::OpenAiChat {
         let system = NewMessage::json(r#"{"role":"system","content":"Be brief."}"#);
@@ -141,7 +147,7 @@ pub(crate) fn target(context: i64) -> Target {
 }
 
 /// The request to send, which no provider would reject.
-pub(crate) async fn ask(session: &mut Session, target: &Target) -> Request {
+pub(crate) async fn ask(session: &mut Session, target: &Target) -> PreparedRequest {
     let request = session.context(target).await.unwrap();
     assert_eq!(request.remaining, [], "{}", request.body);
     assert_eq!(lint::lint(request.wire, &request.body), []);
@@ -150,13 +156,13 @@ pub(crate) async fn ask(session: &mut Session, target: &Target) -> Request {
     request
 }
 
-/// Says that the model answered, and that the request had so many tokens.
+/// Settles a request that had this many tokens.
 pub(crate) async fn answered(session: &mut Session, tokens: i64, turn: TurnState) -> Vec<Event> {
     let usage = Usage { input: tokens, output: 20, ..Usage::default() };
-    session.settle(Settlement::Answered { usage, turn }).await.unwrap()
+    session.settle(Settlement::Responded { usage, turn }).await.unwrap()
 }
 
-/// Says that the provider refused the request.
+/// Settles a request that the provider refused.
 pub(crate) async fn refused(session: &mut Session, tokens: Option<u64>) -> Vec<Event> {
     session.settle(Settlement::Overflow { tokens }).await.unwrap()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use secateur::session::{CompactionFailure, Event, Means};
 use secateur_engine::provider::Endpoint;
-use secateur_engine::{Engine, Live, Session};
+use secateur_engine::{Engine, EngineEvent, Session};
 use secateur_formats::Wire;
 use serde_json::json;
 
@@ -58,7 +58,7 @@ async fn a_good_answer_becomes_the_summary_line_by_line() {
     assert_eq!((&asked["stream"], asked.get("tools")), (&json!(true), None));
     let mut lines = Vec::new();
     while let Ok(news) = watch.try_recv() {
-        if let Live::Delta { text, .. } = news {
+        if let EngineEvent::SummaryLine { text, .. } = news {
             lines.push(text);
         }
     }
@@ -105,10 +105,10 @@ async fn whatever_the_server_does_there_is_a_digest_and_nothing_half_done() {
             "{name}: {failures:?}"
         );
         assert!(!server.requests().is_empty());
-        let compactions = engine.store().operations(session.id(), 0, 100).await.unwrap();
+        let compactions = engine.operations(session.id(), 0, 100).await.unwrap();
         let compactions = compactions.iter().filter(|row| row.kind == "compact").count();
         assert_eq!(compactions, 1, "{name}");
-        // Somebody else sees the same, and the originals are there.
+        // Another process sees the same, and the originals are there.
         let mut other = engine.open(session.id()).await.unwrap();
         assert_eq!(ask(&mut other, &target(4_000)).await.body, request.body, "{name}");
         assert!(other.recall("4").await.unwrap().text.starts_with("line 0"));

@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// Numbers of operations that are undone, or that are not.
 async fn operations(engine: &Engine, session: &Session, undone: bool) -> Vec<u64> {
-    let rows = engine.store().operations(session.id(), 0, 1_000).await.unwrap();
+    let rows = engine.operations(session.id(), 0, 1_000).await.unwrap();
     rows.iter().filter(|row| row.undone == undone).map(|row| row.number).collect()
 }
 
@@ -81,7 +81,7 @@ async fn play(profile: &str, steps: Vec<Step>, order: Vec<u32>) {
         }
         said.extend(append.iter().map(|message| message.json.to_string()));
         session.append(std::mem::take(&mut append)).await.unwrap();
-        assert!(session.machine().context().is_sound());
+        assert!(session.live_messages().is_sound());
     }
     // A new process sees what this one sees.
     let mut other = engine.open(session.id()).await.unwrap();

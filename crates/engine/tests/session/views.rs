@@ -18,19 +18,19 @@ async fn a_view_foresees_what_opening_does_and_does_nothing() {
         }
         let id = session.id().to_owned();
         drop(session);
-        let before = engine.store().session(&id).await.unwrap();
+        let before = engine.session_row(&id).await.unwrap();
 
         let view = engine.view(&id).await.unwrap();
-        let (plan, memory) = view.machine().plan(engine.now());
-        let window = view.machine().context();
+        let (plan, memory) = view.plan(engine.now());
+        let window = view.live_messages();
         let foreseen: Vec<_> = plan.cuts.iter().filter_map(|cut| window.locate(cut.part)).collect();
         assert!(!foreseen.is_empty(), "{wire}: {plan:?}");
         let verdict = view.profile().policy.verdict(window.outline(), &memory, &plan, plan.cuts[0].part);
         assert_eq!(verdict, secateur::Verdict::Cut(plan.cuts[0]), "{wire}");
-        assert_eq!(engine.store().session(&id).await.unwrap(), before, "{wire}");
+        assert_eq!(engine.session_row(&id).await.unwrap(), before, "{wire}");
 
         engine.open(&id).await.unwrap();
-        let done = engine.store().operations(&id, 0, 9).await.unwrap();
+        let done = engine.operations(&id, 0, 9).await.unwrap();
         let [done] = &done[..] else { panic!("{wire}: {done:?}") };
         let Operation::Prune { cuts, .. } = serde_json::from_str(&done.data).unwrap() else {
             panic!("{wire}: {}", done.kind)

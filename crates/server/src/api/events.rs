@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::HeaderMap;
 use http::header::ACCEPT;
-use secateur_engine::{Engine, EngineError, Live};
+use secateur_engine::{Engine, EngineError, EngineEvent};
 use secateur_store::{EventRow, StoreError};
 use serde::Serialize;
 use serde_json::Value;
@@ -100,9 +100,8 @@ pub(super) async fn events(
     let (limit, after) = (asked.limit()?, asked.after()?);
     let seen = headers.get("last-event-id").map(|seen| seen.to_str().unwrap_or("…"));
     let after = seen.map_or(Ok(after), |seen| number("Last-Event-ID", seen, 0, LARGEST))?;
-    let store = desk.engine.store();
     if wants_stream(&headers) {
-        store.session(&id).await?;
+        desk.engine.session_row(&id).await?;
         let follower = Follower::new(&desk, id, after);
         let stream = stream::unfold(follower, |mut follower| async {
             let event = follower.next().await?;
@@ -110,7 +109,7 @@ pub(super) async fn events(
         });
         return Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)).into_response());
     }
-    let rows = store.events(&id, after, limit + 1).await?;
+    let rows = desk.engine.events(&id, after, limit + 1).await?;
     let Page { items, next } = Page::of(rows, limit, |row| row.number.to_string());
     let items = items.iter().map(Told::of).collect::<Result<_, _>>()?;
     Ok(Json(Page::<Told> { items, next }).into_response())
@@ -130,7 +129,7 @@ struct Follower {
     session: String,
     after: u64,
     read: VecDeque<EventRow>,
-    news: Receiver<Live>,
+    news: Receiver<EngineEvent>,
     closing: watch::Receiver<bool>,
 }
 
@@ -151,11 +150,11 @@ impl Follower {
                 let data = serde_json::to_string(&told).ok()?;
                 return Some(sse::Event::default().id(row.number.to_string()).data(data));
             }
-            match self.engine.store().events(&self.session, self.after, PAGE).await {
+            match self.engine.events(&self.session, self.after, PAGE).await {
                 Ok(rows) if !rows.is_empty() => self.read.extend(rows),
                 Ok(_) => self.wait().await?,
                 Err(error) => {
-                    let is_gone = matches!(error, StoreError::NoSession { .. });
+                    let is_gone = matches!(error, EngineError::Store(StoreError::NoSession { .. }));
                     tracing::debug!(session = self.session, %error, is_gone, "a stream of events ends");
                     return None;
                 }
@@ -175,10 +174,10 @@ impl Follower {
 }
 
 /// Ends when something happens in a session, or may have happened.
-async fn heard(news: &mut Receiver<Live>, wanted: &str) {
+async fn heard(news: &mut Receiver<EngineEvent>, wanted: &str) {
     loop {
         match news.recv().await {
-            Ok(Live::Event { session, .. }) if session == wanted => return,
+            Ok(EngineEvent::Session { session, .. }) if session == wanted => return,
             Ok(_) => {}
             Err(RecvError::Lagged(_)) => return,
             Err(RecvError::Closed) => std::future::pending().await,

@@ -104,7 +104,7 @@ pub(super) async fn operations(
     Asked(asked): Asked<Numbered>,
 ) -> Result<Json<Page<Operation>>, Problem> {
     let (limit, after) = (asked.limit()?, asked.after()?);
-    let rows = desk.engine.store().operations(&id, after, limit + 1).await?;
+    let rows = desk.engine.operations(&id, after, limit + 1).await?;
     let Page { items, next } = Page::of(rows, limit, |row| row.number.to_string());
     let items = items.into_iter().map(Operation::of).collect::<Result<_, _>>()?;
     Ok(Json(Page { items, next }))
@@ -151,18 +151,18 @@ async fn turn(desk: &Desk, id: &str, given: &str, wish: Wish) -> Result<Json<Tur
     let wanted = number("the number of an operation", given, 1, LARGEST)?;
     find(desk, id, wanted).await?;
     let mut session = desk.engine.view(id).await?;
-    let before = session.machine().tokens();
+    let before = session.tokens();
     match wish {
         Wish::Undo => session.undo(Some(wanted)).await?,
         Wish::Redo => session.redo(Some(wanted)).await?,
     };
-    let after = session.machine().tokens();
+    let after = session.tokens();
     Ok(Json(Turned { operation: Operation::of(find(desk, id, wanted).await?)?, before, after }))
 }
 
 /// The row of an operation.
 async fn find(desk: &Desk, id: &str, wanted: u64) -> Result<OperationRow, Problem> {
-    let rows = desk.engine.store().operations(id, wanted - 1, 1).await?;
+    let rows = desk.engine.operations(id, wanted - 1, 1).await?;
     let found = rows.into_iter().find(|row| row.number == wanted);
     found.ok_or_else(|| {
         let detail = format!(

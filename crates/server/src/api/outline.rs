@@ -178,9 +178,9 @@ pub(super) async fn outline(
     At(id): At<String>,
     Asked(asked): Asked<Numbered>,
 ) -> Result<Json<Page<Message>>, Problem> {
-    let (limit, after, store) = (asked.limit()?, asked.after()?, desk.engine.store());
-    let session = store.session(&id).await?;
-    let rows = store.facts(&id, after, limit + 1).await?;
+    let (limit, after) = (asked.limit()?, asked.after()?);
+    let session = desk.engine.session_row(&id).await?;
+    let rows = desk.engine.message_facts(&id, after, limit + 1).await?;
     let Page { items, next } = Page::of(rows, limit, |row| row.seq.to_string());
     let items = items.into_iter().map(|row| Message::of(&session, row)).collect::<Result<_, _>>()?;
     Ok(Json(Page { items, next }))

@@ -101,16 +101,16 @@ impl Look {
     async fn at(desk: &Desk, id: &str) -> Result<Self, Problem> {
         let session = desk.engine.view(id).await?;
         let now = desk.engine.now();
-        let (plan, memory) = session.machine().plan(now);
+        let (plan, memory) = session.plan(now);
         Ok(Self { session, plan, memory, now })
     }
 
     fn outline(&self) -> &Outline {
-        self.session.machine().context().outline()
+        self.session.live_messages().outline()
     }
 
     fn name(&self, part: PartIx) -> String {
-        let place = self.session.machine().context().locate(part);
+        let place = self.session.live_messages().locate(part);
         place.map(|(message, part)| name(message, part)).unwrap_or_default()
     }
 
@@ -156,14 +156,13 @@ impl Look {
 )]
 pub(super) async fn plan(State(desk): State<Desk>, At(id): At<String>) -> Result<Json<Plan>, Problem> {
     let look = Look::at(&desk, &id).await?;
-    let machine = look.session.machine();
     let totals = look.plan.totals;
     Ok(Json(Plan {
         now: look.now,
         profile: look.session.profile().name.clone(),
-        model: machine.state().request.model.clone(),
-        tokens: machine.tokens(),
-        usable: machine.usable(),
+        model: look.session.state().request.model.clone(),
+        tokens: look.session.tokens(),
+        usable: look.session.usable(),
         scale: word(totals.scale),
         before: totals.before,
         after: totals.after,

@@ -184,9 +184,9 @@ impl From<EngineError> for Problem {
         let said = error.to_string();
         match error {
             EngineError::Store(error) => error.into(),
-            EngineError::NothingThere { .. } | EngineError::NotCut { .. } => Self::not_found(said),
+            EngineError::NotFound { .. } | EngineError::NotCut { .. } => Self::not_found(said),
             EngineError::Forgotten { .. } => Self::new(Sort::FORGOTTEN, said),
-            EngineError::CannotTurn { .. } => Self::new(Sort::CANNOT_TURN, said),
+            EngineError::CannotUndo { .. } => Self::new(Sort::CANNOT_TURN, said),
             EngineError::Busy { .. } => Self::new(Sort::BUSY, said),
             EngineError::Profile(_) => Self::new(
                 Sort::NO_PROFILE,

@@ -43,7 +43,7 @@ pub(super) async fn recall(
 ) -> Result<Json<Recalled>, Problem> {
     let session = desk.engine.view(&id).await?;
     let found = session.recall(&name).await.map_err(|error| match error {
-        EngineError::NothingThere { .. } => Problem::not_found(format!(
+        EngineError::NotFound { .. } => Problem::not_found(format!(
             "session {id:?} has no part {name:?}; its messages are numbered 1 to {}, a part is named like 1.0, a \
              handle names what was cut, and the id of a tool call its result",
             session.head()
@@ -66,7 +66,7 @@ pub(super) async fn recall_anywhere(
     At(handle): At<String>,
 ) -> Result<Json<Recalled>, Problem> {
     let found = desk.engine.recall(&handle, None).await.map_err(|error| match error {
-        EngineError::NothingThere { .. } | EngineError::NotCut { .. } => Problem::not_found(format!(
+        EngineError::NotFound { .. } | EngineError::NotCut { .. } => Problem::not_found(format!(
             "nothing was cut under the handle {handle:?}; a placeholder names it behind the word recall, and \
              /api/search finds handles by words"
         )),

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use secateur_engine::Hit;
+use secateur_engine::SearchHit;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -61,9 +61,9 @@ pub(super) async fn search(
     Ok(Json(Hits { items: hits.into_iter().map(Clipping::from).collect() }))
 }
 
-impl From<Hit> for Clipping {
-    fn from(hit: Hit) -> Self {
-        let Hit { session, number: message, handle, tool, subject, time, characters, snippet } = hit;
+impl From<SearchHit> for Clipping {
+    fn from(hit: SearchHit) -> Self {
+        let SearchHit { session, number: message, handle, tool, subject, time, characters, snippet } = hit;
         Self { session, message, handle, tool, subject, time, characters: characters as u64, snippet }
     }
 }

@@ -78,10 +78,10 @@ pub(super) async fn sessions(
     State(desk): State<Desk>,
     Asked(asked): Asked<Listed>,
 ) -> Result<Json<Page<Session>>, Problem> {
-    let (limit, store) = (asked.limit()?, desk.engine.store());
+    let (limit, engine) = (asked.limit()?, &desk.engine);
     let rows = match asked.after()? {
-        Some(place) => store.sessions_after(&place, limit + 1).await?,
-        None => store.sessions(limit + 1).await?,
+        Some(place) => engine.sessions_after(&place, limit + 1).await?,
+        None => engine.sessions(limit + 1).await?,
     };
     let Page { items, next } = Page::of(rows, limit, mark);
     Ok(Json(Page { items: items.into_iter().map(Session::from).collect(), next }))
@@ -96,5 +96,5 @@ pub(super) async fn sessions(
     responses((status = 200, body = Session, description = "The session."), Problems)
 )]
 pub(super) async fn session(State(desk): State<Desk>, At(id): At<String>) -> Result<Json<Session>, Problem> {
-    Ok(Json(desk.engine.store().session(&id).await?.into()))
+    Ok(Json(desk.engine.session_row(&id).await?.into()))
 }

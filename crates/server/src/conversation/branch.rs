@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use secateur_engine::Session;
+use secateur_engine::FollowedSession;
 use secateur_engine::provider::LanguageModel;
 
 use super::Report;
@@ -47,7 +47,7 @@ impl Branch {
     /// A branch of a session, with what is known of its chain.
     pub(crate) fn new(
         root: Id,
-        session: Session,
+        session: FollowedSession,
         key: Option<String>,
         chain: Vec<Link>,
         apart: Arc<Apart>,
@@ -139,7 +139,7 @@ impl Branch {
         if let Err(error) = work.session.refresh().await {
             tracing::warn!(session = self.session, %error, "a summary is not stored");
         }
-        let events = work.session.happened();
+        let events = work.session.take_events();
         self.apart.count(&events);
         work.note(events);
     }
@@ -176,9 +176,9 @@ impl Branch {
     /// A request ended without being accepted: what was taken in of it must not hold all of it.
     pub(crate) fn let_go(self: Arc<Self>) {
         if let Ok(mut work) = self.work.try_lock() {
-            return work.session.let_go();
+            return work.session.copy_pending();
         }
-        tokio::spawn(async move { self.work.lock().await.session.let_go() });
+        tokio::spawn(async move { self.work.lock().await.session.copy_pending() });
     }
 
     /// Waits for its turn, then settles the answers that came. If one cannot be, what would have been learned from it is

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use secateur::session::Event;
-use secateur_engine::{EngineError, Opening};
+use secateur_engine::{EngineError, SessionOptions};
 use tokio::time::sleep;
 
 use super::Inside;
@@ -84,13 +84,13 @@ impl Inside {
         if let Some(branch) = self.known_branch(received, found, key).await? {
             return Ok(branch);
         }
-        let opening = Opening {
+        let opening = SessionOptions {
             wire: received.wire,
             profile: Some(self.profile.clone()),
             title: key.map(str::to_owned),
-            ..Opening::default()
+            ..SessionOptions::default()
         };
-        let session = self.engine.begin(opening)?;
+        let session = self.engine.follow_new(opening)?;
         let branch =
             Branch::new(root(received)?, session, key.map(str::to_owned), Vec::new(), self.apart.clone());
         Ok(self.registry.add(Arc::new(branch)))
@@ -142,7 +142,7 @@ impl Inside {
         let known = received.elements.get(..=place).unwrap_or_default();
         let mut chain: Vec<Link> =
             known.iter().map(|element| Link::new(element.id, 0, element.spelling)).collect();
-        lookup::number(&self.engine, &mut chain, &session).await?;
+        lookup::number(&mut chain, &session).await?;
         let branch = Branch::new(root, session, key.map(str::to_owned), chain, self.apart.clone());
         Ok(Some(self.registry.add(Arc::new(branch))))
     }
@@ -157,7 +157,7 @@ impl Inside {
         let mut branch = branch;
         loop {
             let mut work = branch.work().await;
-            if let Err(error) = work.catch_up(&self.engine, &branch, received).await {
+            if let Err(error) = work.catch_up(&branch, received).await {
                 let hindrance = Hindrance::from(error);
                 if hindrance.is_orphaned() {
                     return Err(hindrance);
@@ -168,7 +168,7 @@ impl Inside {
             }
             let shared = received.common(&branch.chain());
             if !work.rewind(&branch, shared).await? {
-                let fork = self.registry.add(Arc::new(work.fork(&self.engine, &branch, shared).await?));
+                let fork = self.registry.add(Arc::new(work.fork(&branch, shared).await?));
                 drop(work);
                 branch = fork;
                 continue;
@@ -214,11 +214,11 @@ impl Inside {
                 }
                 Err(EngineError::NoRoom(_)) => {
                     // The provider has the last word: it may count otherwise.
-                    (events, cause, is_tight) = (work.session.happened(), Some("no-room"), true);
+                    (events, cause, is_tight) = (work.session.take_events(), Some("no-room"), true);
                 }
                 Err(error) => return Err(error.into()),
             }
-            sent = work.session.sent();
+            sent = work.session.sent_chars();
         }
         // While it waited for others, the session may have taken in what they said, and this request does not say.
         work.check_current(branch)?;

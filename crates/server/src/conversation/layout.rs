@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use secateur::session::{Seq, SessionCut};
-use secateur_engine::{EngineError, Session, cut_message, cut_parts};
+use secateur_engine::{EngineError, FollowedSession, cut_message, cut_parts};
 
 use super::altered;
 use super::chain::{Link, Spelling};
@@ -74,7 +74,7 @@ impl Composed {
 
 impl Layout {
     /// Brings it up to date with what the session decided.
-    pub(crate) fn update(&mut self, session: &Session, chain: &[Link]) {
+    pub(crate) fn update(&mut self, session: &FollowedSession, chain: &[Link]) {
         let of = Some((session.last_operation(), session.reloads()));
         if self.of != of {
             *self = Self { of, ..Self::of(session, chain, &[]) };
@@ -82,7 +82,7 @@ impl Layout {
     }
 
     /// What a session has decided about the messages of a chain, with cuts for this request alone.
-    pub(crate) fn of(session: &Session, chain: &[Link], once: &[(Seq, SessionCut)]) -> Self {
+    pub(crate) fn of(session: &FollowedSession, chain: &[Link], once: &[(Seq, SessionCut)]) -> Self {
         let places: HashMap<Seq, usize> = chain
             .iter()
             .enumerate()
@@ -161,7 +161,7 @@ impl Layout {
 /// Cuts a message; gives the stretch of it that is another one then.
 fn shorten(received: &Received, at: usize, cuts: &[SessionCut]) -> Result<Shortened, EngineError> {
     let Some(element) = received.elements.get(at) else {
-        return Err(EngineError::NothingThere { session: String::new(), what: format!("message {at}") });
+        return Err(EngineError::NotFound { session: String::new(), what: format!("message {at}") });
     };
     let whole = received.text(element);
     let cut = cut_message(received.wire, whole, cuts)?;

@@ -1,10 +1,10 @@
 //! What the store knows of a chain.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use secateur::session::{MessageKind, Seq};
-use secateur_engine::{Engine, EngineError, Session};
+use secateur_engine::{Engine, EngineError, FollowedSession};
 use secateur_store::{FoundMessage, MOST_FOUND};
 
 use super::chain::{Id, Link};
@@ -12,15 +12,12 @@ use super::chain::{Id, Link};
 /// How many messages are looked for at once. The newest ones are nearly always enough.
 const PAGE: usize = 64;
 
-/// How many messages are read at once to know what they are.
-const MOST_FACTS: usize = 1_000;
-
 /// How many of the first messages of a chain are stored in a session. If one is, all before it are.
-pub(crate) async fn stored(engine: &Engine, session: &Session, chain: &[Id]) -> Result<usize, EngineError> {
-    if session.is_unborn() {
+pub(crate) async fn stored(session: &FollowedSession, chain: &[Id]) -> Result<usize, EngineError> {
+    if !session.is_stored() {
         return Ok(0);
     }
-    let found = find_in(engine, session, chain).await?;
+    let found = find_in(session, chain).await?;
     Ok(found.map_or(0, |(place, _)| place + 1))
 }
 
@@ -29,16 +26,14 @@ pub(crate) async fn stored(engine: &Engine, session: &Session, chain: &[Id]) -> 
 /// Others may store more while we look. What the session has not heard of does not count: it would be taken for a
 /// message that is no longer alive, and left out of the request.
 pub(crate) async fn find_in(
-    engine: &Engine,
-    session: &Session,
+    session: &FollowedSession,
     chain: &[Id],
 ) -> Result<Option<(usize, Seq)>, EngineError> {
     let mut end = chain.len();
     while end > 0 {
         let start = end.saturating_sub(PAGE);
         let ids = spelled(chain, start..end);
-        let mut found = engine.store().find_in(session.id(), &ids).await?;
-        found.retain(|found| found.seq <= session.head());
+        let found = session.find_stored(&ids).await?;
         if let Some((place, found)) = last(&ids, found) {
             return Ok(Some((start + place, found.seq)));
         }
@@ -57,7 +52,7 @@ pub(crate) async fn find(
     while end > 0 {
         let start = end.saturating_sub(page);
         let ids = spelled(chain, start..end);
-        let found = engine.store().find(&ids).await?;
+        let found = engine.find_messages(&ids).await?;
         if found.len() >= MOST_FOUND && ids.len() > 1 {
             // So many say the earlier ones of these that those who say the last one may be missing.
             page = ids.len() / 2;
@@ -86,19 +81,15 @@ fn last(ids: &[String], found: Vec<FoundMessage>) -> Option<(usize, FoundMessage
 
 /// Gives the messages of a chain the numbers that they have in a session, where they are alive, and adds what the session
 /// says beyond them, alive or not: whoever says something else there, or less, leaves it.
-pub(crate) async fn number(
-    engine: &Engine,
-    chain: &mut Vec<Link>,
-    session: &Session,
-) -> Result<(), EngineError> {
-    let rows = session.machine().context().rows().iter().filter(|row| row.facts.kind == MessageKind::Plain);
+pub(crate) async fn number(chain: &mut Vec<Link>, session: &FollowedSession) -> Result<(), EngineError> {
+    let rows = session.shown_messages().filter(|row| row.facts.kind == MessageKind::Plain);
     let mut seqs: HashMap<Id, Seq> =
         rows.filter_map(|row| Some((Id::parse(&row.facts.id)?, row.seq))).collect();
     for link in chain.iter_mut() {
         link.seq = seqs.remove(&link.id).unwrap_or(0);
     }
     let last = match chain.last() {
-        Some(link) if link.seq == 0 => find_in(engine, session, &[link.id]).await?.map(|(_, seq)| seq),
+        Some(link) if link.seq == 0 => find_in(session, &[link.id]).await?.map(|(_, seq)| seq),
         last => last.map(|link| link.seq),
     };
     let last = last.or(chain.iter().map(|link| link.seq).max()).unwrap_or(0);
@@ -107,27 +98,10 @@ pub(crate) async fn number(
         .filter(|(_, seq)| *seq > last)
         .map(|(id, seq)| (seq, Link { id, seq, spellings: [None, None] }))
         .collect();
-    beyond.extend(gone(engine, session, last).await?);
+    let link = |id: &str| Some(Link { id: Id::parse(id)?, seq: 0, spellings: [None, None] });
+    let replaced = session.replaced_after(last).await?;
+    beyond.extend(replaced.iter().filter_map(|(seq, id)| Some((*seq, link(id)?))));
     beyond.sort_unstable_by_key(|(seq, _)| *seq);
     chain.extend(beyond.into_iter().map(|(_, link)| link));
     Ok(())
-}
-
-/// What clients said in a session behind this message and a summary has replaced since.
-async fn gone(engine: &Engine, session: &Session, last: Seq) -> Result<Vec<(Seq, Link)>, EngineError> {
-    let (head, rows) = (session.head(), session.machine().context().rows());
-    let alive: HashSet<Seq> =
-        rows.iter().map(|row| row.seq).filter(|seq| (last + 1..=head).contains(seq)).collect();
-    let (mut gone, mut after) = (Vec::new(), last);
-    // Mostly everything behind is alive, and nothing has to be read.
-    while head.saturating_sub(last) > alive.len() as u64 && after < head {
-        let page = engine.store().facts(session.id(), after, MOST_FACTS).await?;
-        let Some(end) = page.last().map(|message| message.seq) else { break };
-        after = end;
-        let dead = page.into_iter().filter(|message| message.seq <= head && !alive.contains(&message.seq));
-        gone.extend(dead.filter_map(|message| {
-            Some((message.seq, Link { id: Id::parse(&message.id)?, seq: 0, spellings: [None, None] }))
-        }));
-    }
-    Ok(gone)
 }

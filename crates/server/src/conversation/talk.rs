@@ -150,7 +150,7 @@ impl Conversations {
         sent: Option<u64>,
     ) -> Result<Option<Fitted>, Hindrance> {
         let mut work = branch.work().await;
-        let estimate = u64::try_from(work.session.machine().tokens()).unwrap_or(0);
+        let estimate = u64::try_from(work.session.tokens()).unwrap_or(0);
         // Somebody who refuses without saying what he takes, takes less than that.
         let known = u64::try_from(ask.target.limits.context).unwrap_or(0);
         let context = said.limit.or_else(|| match known {

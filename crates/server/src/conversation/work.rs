@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use secateur::Role;
 use secateur::session::Event;
-use secateur_engine::{Engine, EngineError, NewMessage, Session, Settlement, Target};
+use secateur_engine::{EngineError, FollowedSession, NewMessage, Settlement, Target};
 use secateur_formats::lint;
 use secateur_store::StoreError;
 
@@ -22,7 +22,7 @@ const HEAVY: usize = 64 << 10;
 
 /// What a request works with.
 pub(crate) struct Work {
-    pub session: Session,
+    pub session: FollowedSession,
     reloads: u64,
     pub layout: Layout,
     /// What happened since the last request.
@@ -34,7 +34,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(session: Session) -> Self {
+    pub(super) fn new(session: FollowedSession) -> Self {
         let (reloads, layout) = (session.reloads(), Layout::default());
         Self { session, reloads, layout, happened: Vec::new(), counted: Vec::new(), is_resigned: false }
     }
@@ -42,7 +42,7 @@ impl Work {
     /// The same, with somebody to ask for summaries. Whatever happens, he is let go when this ends: a summary that was
     /// begun has its own hold on whoever writes it, and nobody else needs the credentials.
     pub(super) fn borrowing(&mut self, lent: Lent) -> Borrowing<'_> {
-        self.session.lend(lent);
+        self.session.set_client_model(lent);
         Borrowing(self)
     }
 
@@ -50,8 +50,8 @@ impl Work {
     pub(super) async fn settle(&mut self, report: Report, sent: Option<u64>) -> Result<(), EngineError> {
         // What is learned may lead to a decision.
         if let Some(usage) = report.usage.filter(|_| !self.is_resigned) {
-            let settlement = Settlement::Answered { usage, turn: report.turn };
-            let events = self.session.learn(settlement, sent).await?;
+            let settlement = Settlement::Responded { usage, turn: report.turn };
+            let events = self.session.settle(settlement, sent).await?;
             self.happened.extend(events);
         }
         Ok(())
@@ -59,12 +59,12 @@ impl Work {
 
     /// Stores what was said and learned.
     pub(crate) async fn keep(&mut self) -> Result<(), EngineError> {
-        self.session.keep_settled().await
+        self.session.store_confirmed().await
     }
 
     /// Learns that the provider refused a request of so many characters as too long.
     pub(crate) async fn refuse(&mut self, tokens: Option<u64>, sent: Option<u64>) -> Result<(), EngineError> {
-        let events = self.session.settle_sent(Settlement::Overflow { tokens }, sent).await?;
+        let events = self.session.settle_and_store(Settlement::Overflow { tokens }, sent).await?;
         self.happened.extend(events);
         Ok(())
     }
@@ -82,12 +82,7 @@ impl Work {
     }
 
     /// Brings session and chain up to date with what others did.
-    pub(crate) async fn catch_up(
-        &mut self,
-        engine: &Engine,
-        branch: &Branch,
-        received: &Received,
-    ) -> Result<(), EngineError> {
+    pub(crate) async fn catch_up(&mut self, branch: &Branch, received: &Received) -> Result<(), EngineError> {
         self.session.refresh().await?;
         if self.session.reloads() == self.reloads {
             return Ok(());
@@ -96,15 +91,15 @@ impl Work {
         self.layout = Layout::default();
         let mut chain = branch.chain().as_ref().clone();
         let ids: Vec<Id> = chain.iter().map(|link| link.id).collect();
-        chain.truncate(stored(engine, &self.session, &ids).await?);
+        chain.truncate(stored(&self.session, &ids).await?);
         if received.common(&chain) == chain.len() {
             // Others may have taken in more of what this request says.
             let ids: Vec<Id> = received.elements.iter().map(|element| element.id).collect();
-            let stored = stored(engine, &self.session, &ids).await?;
+            let stored = stored(&self.session, &ids).await?;
             let more = received.elements.get(chain.len()..stored).unwrap_or_default();
             chain.extend(more.iter().map(|element| Link::new(element.id, 0, element.spelling)));
         }
-        number(engine, &mut chain, &self.session).await?;
+        number(&mut chain, &self.session).await?;
         branch.change(|old| *old = chain);
         Ok(())
     }
@@ -122,7 +117,7 @@ impl Work {
     /// is stored may be gone on with, so leaving it makes another branch.
     pub(crate) async fn rewind(&mut self, branch: &Branch, shared: usize) -> Result<bool, EngineError> {
         let Some(next) = branch.chain().get(shared).map(|link| link.seq) else { return Ok(true) };
-        if next == 0 || !self.session.take_back(next).await? {
+        if next == 0 || !self.session.rewind(next).await? {
             return Ok(false);
         }
         branch.change(|chain| chain.truncate(shared));
@@ -131,12 +126,7 @@ impl Work {
     }
 
     /// Another branch that shares its first messages with this one, and what was decided about them.
-    pub(crate) async fn fork(
-        &mut self,
-        engine: &Engine,
-        branch: &Branch,
-        shared: usize,
-    ) -> Result<Branch, EngineError> {
+    pub(crate) async fn fork(&mut self, branch: &Branch, shared: usize) -> Result<Branch, EngineError> {
         let mut chain = branch.chain().as_ref().clone();
         chain.truncate(shared);
         let last = chain.last().map_or(0, |link| link.seq);
@@ -144,22 +134,22 @@ impl Work {
             last
         } else {
             let ids: Vec<Id> = chain.iter().map(|link| link.id).collect();
-            let found = find_in(engine, &self.session, &ids).await?;
+            let found = find_in(&self.session, &ids).await?;
             let found = found.filter(|(place, _)| place + 1 == shared).map(|(_, seq)| seq);
             // A branch that begins elsewhere would leave out what lies between.
-            found.ok_or_else(|| EngineError::NothingThere {
+            found.ok_or_else(|| EngineError::NotFound {
                 session: self.session.id().to_owned(),
                 what: format!("message {shared} of the conversation that branches off"),
             })?
         };
         let session = self.session.fork(at).await?;
-        number(engine, &mut chain, &session).await?;
+        number(&mut chain, &session).await?;
         Ok(Branch::new(branch.root(), session, branch.key().map(str::to_owned), chain, branch.apart()))
     }
 
     /// Whether what is there fits a model, as far as is known.
     pub(crate) fn has_room(&self, target: &Target) -> bool {
-        let tokens = self.session.machine().tokens();
+        let tokens = self.session.tokens();
         target.limits.context == 0 || tokens < target.limits.context - target.limits.output.unwrap_or(0)
     }
 
@@ -169,7 +159,7 @@ impl Work {
         let body = composed.body.concat();
         let Some(rule) = worse(received, &body) else { return Ok(()) };
         self.is_resigned = true;
-        self.session.undo(None).await?;
+        self.session.undo_last().await?;
         self.layout = Layout::default();
         Err(Hindrance::Lint { rule })
     }
@@ -205,8 +195,7 @@ impl Work {
 
     /// What was said since the model spoke last may still be said otherwise.
     fn hold(&mut self) {
-        let rows = self.session.machine().context().rows();
-        let answered = rows.iter().rev().find(|row| row.facts.role == Role::Assistant);
+        let answered = self.session.shown_messages().rfind(|row| row.facts.role == Role::Assistant);
         let from = answered.map_or(1, |row| row.seq + 1);
         self.session.hold(from);
     }
@@ -242,7 +231,7 @@ impl DerefMut for Borrowing<'_> {
 
 impl Drop for Borrowing<'_> {
     fn drop(&mut self) {
-        self.0.session.lend(None);
+        self.0.session.set_client_model(None);
     }
 }
 

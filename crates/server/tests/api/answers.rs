@@ -1,6 +1,6 @@
 //! What is answered.
 
-use secateur_engine::{Clock, Opening};
+use secateur_engine::{Clock, SessionOptions};
 use serde_json::Value;
 
 use crate::asked::{all, ask, get, settled, working};
@@ -106,7 +106,7 @@ async fn the_list_of_sessions_is_read_page_by_page() {
     // Some of them are as old as others.
     for (time, id) in [(1_000, "a"), (2_000, "b/\u{e9} ?"), (2_000, "c"), (2_000, "d"), (3_000, "e")] {
         clock.set(time);
-        engine.create(Opening { id: Some(id.to_owned()), ..Opening::default() }).await.unwrap();
+        engine.create(SessionOptions { id: Some(id.to_owned()), ..SessionOptions::default() }).await.unwrap();
     }
     let whole = all(stage.address(), "/api/sessions", 500).await;
     let ids: Vec<&Value> = whole.iter().map(|row| &row["id"]).collect();

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use secateur::Catalogue;
-use secateur_engine::Opening;
+use secateur_engine::SessionOptions;
 use secateur_server::{Server, Settings};
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -91,7 +91,7 @@ async fn the_header_goes_before_the_query_and_must_be_a_number() {
 #[tokio::test]
 async fn a_stream_does_not_keep_the_proxy_from_stopping() {
     let engine = engine("sqlite::memory:").await;
-    let id = engine.create(Opening::default()).await.unwrap().id().to_owned();
+    let id = engine.create(SessionOptions::default()).await.unwrap().id().to_owned();
     let (listen, drain) = ("127.0.0.1:0".parse().unwrap(), Duration::from_secs(3_600));
     let settings = Settings { listen, drain, ..Settings::default() };
     let server = Server::bind(settings, engine, Catalogue::builtin()).await.unwrap();

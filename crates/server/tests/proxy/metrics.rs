@@ -56,7 +56,7 @@ async fn a_summary_in_the_background_is_counted_without_a_request() {
     };
     let made = async || {
         let id = store.sessions(1).await.unwrap().first()?.id.clone();
-        let rows = store.store().operations(&id, 0, 999).await.unwrap();
+        let rows = store.operations(&id, 0, 999).await.unwrap();
         Some(rows.iter().filter(|row| row.kind == "compact").count() as u64).filter(|count| *count > 0)
     };
     let mut count = None;

@@ -23,7 +23,7 @@ async fn a_server_that_is_killed_and_comes_back_holds_nobody_up() {
             let session = engine.sessions(1).await.unwrap().remove(0);
             stage.tap.take();
             let answer = agent.ask(stage.address()).await;
-            let operations = engine.store().operations(&session.id, 0, 999).await.unwrap();
+            let operations = engine.operations(&session.id, 0, 999).await.unwrap();
             if !answer.is_flush() && operations.len() as u64 == session.last_operation {
                 break ((session.id, operations), stage.tap.last());
             }
@@ -38,11 +38,11 @@ async fn a_server_that_is_killed_and_comes_back_holds_nobody_up() {
         same(&stage.tap.last(), &stranger.body(), "a stranger");
 
         database.start_again();
-        let after = engine.store().operations(&before.0, 0, 999).await;
+        let after = engine.operations(&before.0, 0, 999).await;
         // The first connections of the pool may be those of the dead.
         let after = match after {
             Ok(after) => after,
-            Err(_) => engine.store().operations(&before.0, 0, 999).await.unwrap(),
+            Err(_) => engine.operations(&before.0, 0, 999).await.unwrap(),
         };
         assert_eq!(after, before.1, "what was done is as it was");
         let answer = agent.ask(stage.address()).await;

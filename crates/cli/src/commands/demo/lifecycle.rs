@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use secateur::Usage;
 use secateur::session::{Seq, TurnState};
-use secateur_engine::{Engine, EngineError, NewMessage, Opening, Session, Settlement, Target};
+use secateur_engine::{Engine, EngineError, NewMessage, Session, SessionOptions, Settlement, Target};
 
 use super::sample_session::SampleSession;
 use crate::commands::compact::summary;
@@ -30,9 +30,9 @@ const WIDTH: usize = 90;
 /// Tells the story.
 pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<()> {
     let engine = Engine::new(secateur_store::open("sqlite::memory:").await?);
-    let mut kept = engine.create(Opening::default()).await.map_err(engine_error)?;
+    let mut kept = engine.create(SessionOptions::default()).await.map_err(engine_error)?;
     // The same messages, and nobody looks after them.
-    let mut unkept = engine.create(Opening::default()).await.map_err(engine_error)?;
+    let mut unkept = engine.create(SessionOptions::default()).await.map_err(engine_error)?;
     let target = Target::new("a-model", WINDOW);
     let usable = kept.context(&target).await.map_err(engine_error)?.usable.unwrap_or(WINDOW);
 
@@ -67,7 +67,8 @@ pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<(
                 // The provider counts what we estimate, so that the story is the same everywhere.
                 let usage = Usage { input: request.tokens, ..Usage::default() };
                 let turn = if at + 1 < last { TurnState::Open } else { TurnState::Over };
-                events.extend(kept.settle(Settlement::Answered { usage, turn }).await.map_err(engine_error)?);
+                events
+                    .extend(kept.settle(Settlement::Responded { usage, turn }).await.map_err(engine_error)?);
             }
         }
         row(out, ordinal + 1, turn.request, &unkept, &kept, usable)?;
@@ -82,7 +83,7 @@ pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<(
             }
         }
     }
-    let all = unkept.machine().tokens();
+    let all = unkept.tokens();
     writeln!(
         out,
         "\n  pruned: old tool results give way to a short note; what was asked and answered stays"
@@ -107,7 +108,7 @@ fn row(
     kept: &Session,
     usable: i64,
 ) -> Result<()> {
-    let (said, sent) = (unkept.machine().tokens(), kept.machine().tokens());
+    let (said, sent) = (unkept.tokens(), kept.tokens());
     let full = (sent * BLOCKS / usable.max(1)).clamp(1, BLOCKS) as usize;
     let style = if said > usable { RED } else { GREEN };
     let (bar, rest) = ("█".repeat(full), "·".repeat(BLOCKS as usize - full));
@@ -138,12 +139,12 @@ async fn recount(out: &mut dyn Write, kept: &Session) -> Result<()> {
 /// Undoes everything, and does it again.
 async fn take_back(out: &mut dyn Write, kept: &mut Session, result: Option<Seq>) -> Result<()> {
     writeln!(out, "{BOLD}Nothing is lost{BOLD:#}\n")?;
-    let before = kept.machine().tokens();
+    let before = kept.tokens();
     let mut undone = 0;
     while let Some(number) = last(kept.undo(None).await)? {
         undone = number.max(undone);
     }
-    let whole = kept.machine().tokens();
+    let whole = kept.tokens();
     writeln!(
         out,
         "  undo    {}: about {} → {} tokens, all that was said",
@@ -152,7 +153,7 @@ async fn take_back(out: &mut dyn Write, kept: &mut Session, result: Option<Seq>)
         number(whole)
     )?;
     while last(kept.redo(None).await)?.is_some() {}
-    writeln!(out, "  redo    about {} → {} tokens", number(whole), number(kept.machine().tokens()))?;
+    writeln!(out, "  redo    about {} → {} tokens", number(whole), number(kept.tokens()))?;
     if let Some(seq) = result {
         let text = kept.recall(&seq.to_string()).await.map_err(engine_error)?.text;
         let size = grouped(text.encode_utf16().count() as u64);
@@ -166,7 +167,7 @@ async fn take_back(out: &mut dyn Write, kept: &mut Session, result: Option<Seq>)
 fn last(turned: Result<u64, EngineError>) -> Result<Option<u64>> {
     match turned {
         Ok(number) => Ok(Some(number)),
-        Err(EngineError::CannotTurn { .. }) => Ok(None),
+        Err(EngineError::CannotUndo { .. }) => Ok(None),
         Err(error) => Err(engine_error(error)),
     }
 }

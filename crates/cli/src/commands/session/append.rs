@@ -149,7 +149,7 @@ impl AppendArgs {
     /// Says where the message stands that the engine does not take.
     fn place(&self, error: EngineError, pieces: &[InputMessage<'_>], ids: &[String]) -> anyhow::Error {
         let (id, why) = match &error {
-            EngineError::NotAMessage { id, wire } => (id, format!("is not a message of {wire}")),
+            EngineError::InvalidMessage { id, wire } => (id, format!("is not a message of {wire}")),
             EngineError::NotPinnable { id, .. } => (
                 id,
                 "holds a tool call or its result and cannot be pinned: one half cannot stay alone".to_owned(),

@@ -36,7 +36,7 @@ impl SessionCompactArgs {
         let events = session.compact(self.focus.as_deref()).await.map_err(engine_error)?;
         watch.stop();
         if self.json {
-            let tokens = session.machine().tokens();
+            let tokens = session.tokens();
             writeln!(out, "{}", json!({ "session": session.id(), "events": events, "tokens": tokens }))?;
             return Ok(ExitCode::SUCCESS);
         }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use secateur::session::Event;
-use secateur_engine::{EngineError, Request};
+use secateur_engine::{EngineError, PreparedRequest};
 use secateur_formats::Wire;
 use secateur_formats::lint::Finding;
 use serde::Serialize;
@@ -58,8 +58,7 @@ struct SessionContextReport<'a> {
 impl SessionContextArgs {
     pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
-        let row = engine.store().session(session.id()).await?;
-        let target = self.target.target(model_of(&row.envelope).as_deref(), self.wire)?;
+        let target = self.target.target(model_of(session.envelope()).as_deref(), self.wire)?;
         let watch = SummaryProgress::start(&engine);
         let outcome = session.context(&target).await;
         watch.stop();
@@ -76,8 +75,8 @@ impl SessionContextArgs {
             }
             Err(error) => return Err(engine_error(error)),
         };
-        let messages = session.machine().context().rows().len();
-        let Request { body, wire, tokens, usable, repaired, remaining, events } = &request;
+        let messages = session.live_messages().rows().len();
+        let PreparedRequest { body, wire, tokens, usable, repaired, remaining, events } = &request;
         let code = if remaining.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
         if self.json {
             let report = SessionContextReport {

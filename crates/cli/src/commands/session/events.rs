@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use secateur::session::Event;
-use secateur_engine::Told;
+use secateur_engine::RecordedEvent;
 use serde::Serialize;
 
 use super::SessionIdArgs;
@@ -67,8 +67,8 @@ impl EventsArgs {
         }
     }
 
-    fn print(&self, out: &mut dyn Write, told: &Told) -> Result<()> {
-        let Told { number, time, event } = told;
+    fn print(&self, out: &mut dyn Write, told: &RecordedEvent) -> Result<()> {
+        let RecordedEvent { number, time, event } = told;
         if self.json {
             serde_json::to_writer(&mut *out, &EventRow { number: *number, time: *time, event })?;
             writeln!(out)?;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use jiff::Timestamp;
-use secateur_engine::{Engine, Session};
+use secateur_engine::Engine;
 use secateur_store::Forgotten;
 use serde_json::json;
 
@@ -15,9 +15,6 @@ use crate::humanize::{counted, grouped};
 use crate::store_args::{self, StoreArgs, engine_error};
 use crate::terminal;
 use crate::time_text;
-
-/// How many originals are weighed at once.
-const PAGE: usize = 1_000;
 
 /// Delete originals that were cut or compacted away, for good.
 ///
@@ -79,7 +76,7 @@ impl ForgetArgs {
             let mut sum = ForgetTotals::default();
             for id in &ids {
                 let session = store_args::open_session(&engine, &self.store, id).await?;
-                sum.add(weigh(&engine, &session, before).await?);
+                sum.add(session.would_forget(before).await.map_err(engine_error)?);
             }
             if self.dry_run {
                 return self.report(out, sum, None).map(|()| ExitCode::SUCCESS);
@@ -96,7 +93,7 @@ impl ForgetArgs {
         let file = self.store.location()?.file;
         let size = |file: &Option<std::path::PathBuf>| file.as_deref().map(database_size);
         let old = size(&file);
-        engine.store().shrink().await?;
+        engine.shrink_store().await.map_err(engine_error)?;
         let sizes = old.zip(size(&file));
         self.report(out, sum, sizes).map(|()| ExitCode::SUCCESS)
     }
@@ -137,19 +134,6 @@ impl ForgetArgs {
         }
         Ok(())
     }
-}
-
-/// What forgetting would delete in a session.
-async fn weigh(engine: &Engine, session: &Session, before: i64) -> Result<Forgotten> {
-    let goes = session.forgettable(before).await.map_err(engine_error)?;
-    let mut sum = Forgotten::default();
-    for seqs in goes.gone.chunks(PAGE).chain(goes.cut.chunks(PAGE)) {
-        for original in engine.store().originals(session.id(), seqs).await?.into_iter().flatten() {
-            sum.messages += 1;
-            sum.bytes += original.len() as u64;
-        }
-    }
-    Ok(sum)
 }
 
 /// Asks a person.

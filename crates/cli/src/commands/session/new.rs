@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use secateur_engine::Opening;
+use secateur_engine::SessionOptions;
 use secateur_formats::Wire;
 use serde_json::json;
 
@@ -62,7 +62,7 @@ impl NewArgs {
             }
             None => None,
         };
-        let opening = Opening {
+        let opening = SessionOptions {
             id: self.id()?,
             wire: imported.as_ref().map(|log| log.wire).or(self.wire).unwrap_or(Wire::OpenAiChat),
             profile: Some(match &self.profile {
@@ -70,7 +70,7 @@ impl NewArgs {
                 None => store_args::default_profile(&self.store)?,
             }),
             title: self.title.clone(),
-            frame: self.frame()?,
+            envelope: self.frame()?,
         };
         let wire = opening.wire;
         let engine = store_args::open_engine(&self.store, None).await?;
@@ -79,10 +79,10 @@ impl NewArgs {
             None => engine.create(opening).await,
         };
         let session = session.map_err(engine_error)?;
-        let messages = session.machine().context().rows().len();
+        let messages = session.live_messages().rows().len();
         if self.json {
             let report = json!({ "session": session.id(), "wire": wire, "profile": session.profile().name,
-                "messages": messages, "tokens": session.machine().tokens(),
+                "messages": messages, "tokens": session.tokens(),
                 "losses": imported.map(|log| log.losses).unwrap_or_default() });
             writeln!(out, "{report}")?;
             return Ok(ExitCode::SUCCESS);
@@ -93,7 +93,7 @@ impl NewArgs {
                 "{} of {} as {wire}, about {} tokens",
                 counted(messages as u64, "message"),
                 log.format,
-                crate::event_text::number(session.machine().tokens())
+                crate::event_text::number(session.tokens())
             );
             import::note_losses(&log.losses);
         }

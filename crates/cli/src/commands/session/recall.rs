@@ -27,14 +27,14 @@ pub(crate) struct SessionRecallArgs {
 
 impl SessionRecallArgs {
     pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let (engine, session) = self.session.open(None).await?;
-        let last = engine.store().session(session.id()).await?.head;
+        let (_, session) = self.session.open(None).await?;
         let recalled = session.recall(&self.part).await.map_err(|error| match error {
-            EngineError::NothingThere { .. } => anyhow!(
-                "session {} has no part {:?}; its messages are numbered 1 to {last}, a part is named like 1.0, and the \
+            EngineError::NotFound { .. } => anyhow!(
+                "session {} has no part {:?}; its messages are numbered 1 to {}, a part is named like 1.0, and the \
                  id of a tool call names its result",
                 session.id(),
-                self.part
+                self.part,
+                session.head()
             ),
             error => engine_error(error),
         })?;

@@ -60,7 +60,7 @@ impl SettleArgs {
         // A summary that was begun in the background would end with this process.
         events.extend(session.wait().await.map_err(engine_error)?);
         watch.stop();
-        let tokens = session.machine().tokens();
+        let tokens = session.tokens();
         if self.json {
             writeln!(out, "{}", json!({ "session": session.id(), "events": events, "tokens": tokens }))?;
             return Ok(ExitCode::SUCCESS);
@@ -85,6 +85,6 @@ impl SettleArgs {
         let (cache_read, cache_write) = (self.cache_read, self.cache_write);
         let usage = Usage { input, output, cache_read, cache_write, ..Usage::default() };
         let turn = if self.open { TurnState::Open } else { TurnState::Over };
-        Ok(Settlement::Answered { usage, turn })
+        Ok(Settlement::Responded { usage, turn })
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use secateur_engine::{Engine, EngineError};
+use secateur_engine::EngineError;
 use secateur_store::OperationRow;
 use serde_json::json;
 
@@ -64,15 +64,15 @@ impl RedoArgs {
 impl OperationArgs {
     async fn run(&self, out: &mut dyn Write, direction: Direction) -> Result<ExitCode> {
         let (engine, mut session) = self.session.open(None).await?;
-        let before = session.machine().tokens();
+        let before = session.tokens();
         let turned = match direction {
             Direction::Undo => session.undo(self.operation).await,
             Direction::Redo => session.redo(self.operation).await,
         };
-        let operations = operations(&engine, session.id()).await?;
+        let operations = engine.all_operations(session.id()).await.map_err(engine_error)?;
         let turned = turned.map_err(|error| self.refusal(error, direction, &operations))?;
         let kind = operations.iter().find(|row| row.number == turned).map_or("", |row| row.kind.as_str());
-        let after = session.machine().tokens();
+        let after = session.tokens();
         if self.json {
             let report = json!({ "session": session.id(), "operation": turned, "kind": kind,
                 "undone": direction == Direction::Undo, "before": before, "after": after });
@@ -99,7 +99,7 @@ impl OperationArgs {
         direction: Direction,
         operations: &[OperationRow],
     ) -> anyhow::Error {
-        let EngineError::CannotTurn { reason, .. } = &error else { return engine_error(error) };
+        let EngineError::CannotUndo { reason, .. } = &error else { return engine_error(error) };
         let verb = match direction {
             Direction::Undo => "undone",
             Direction::Redo => "done again",
@@ -117,18 +117,5 @@ impl OperationArgs {
             Some(number) => anyhow!("operation {number} cannot be {verb}: {reason}; {could}"),
             None => anyhow!("{could}"),
         }
-    }
-}
-
-/// The operations of a session, oldest first.
-async fn operations(engine: &Engine, id: &str) -> Result<Vec<OperationRow>> {
-    let mut rows: Vec<OperationRow> = Vec::new();
-    loop {
-        let after = rows.last().map_or(0, |row| row.number);
-        let page = engine.store().operations(id, after, 500).await?;
-        if page.is_empty() {
-            return Ok(rows);
-        }
-        rows.extend(page);
     }
 }

@@ -1,7 +1,7 @@
 //! What a project may not say, what is never shown, and the engine that is built.
 
 use super::*;
-use crate::Opening;
+use crate::SessionOptions;
 use crate::provider::{ModelError, ModelRequest};
 
 const SUMMARISER: &str = "[summariser]\nwire = \"anthropic\"\nurl = \"https://host\"\nmodel = \"m\"\n";
@@ -100,7 +100,7 @@ async fn a_missing_key_stops_questions_and_nothing_else() {
     let config = read(&[source]).unwrap();
     assert_eq!(config.key_env(), Some("SECATEUR_TEST_NO_SUCH_VARIABLE"));
     let engine = config.engine(secateur_store::open("sqlite::memory:").await.unwrap()).unwrap();
-    engine.create(Opening::default()).await.unwrap();
+    engine.create(SessionOptions::default()).await.unwrap();
 
     let model = config.build_model().unwrap().unwrap();
     assert_eq!((model.name(), model.limits().context), ("m", 9));

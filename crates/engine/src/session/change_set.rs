@@ -1,4 +1,4 @@
-//! What the machine wants kept, as one commit of the store.
+//! Stores what the machine decided, as one commit.
 
 use std::collections::BTreeMap;
 
@@ -10,99 +10,93 @@ use secateur::session::{
 use secateur_store::{Commit, MessageChange, NewOperation, NewStoredMessage, StoreError};
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::Dialect;
+use super::core::SessionCore;
+use super::history::History;
+use super::json::to_json;
 use crate::error::EngineError;
 use crate::ledger::Ledger;
-use crate::news::News;
-use crate::session::{Session, TRIES};
 
-/// What an operation left behind, as the store keeps it.
+/// How often changes are rebased on messages that others appended.
+const REBASES: u32 = 40;
+
+/// An operation as the store keeps it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Deed {
+pub(crate) struct StoredOperation {
     /// What was done.
     #[serde(flatten)]
     pub operation: Operation,
-    /// The messages that it made, by number and nature.
+    /// The messages that it made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<(Seq, MessageKind)>,
-    /// What is known for certain about what was replaced.
+    /// The facts about the messages that it replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Ledger>,
-    /// What a model wrote about it.
+    /// What a model wrote about them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub words: String,
 }
 
-/// A commit in the making.
-struct Draft<'s> {
-    session: &'s Session,
+/// A commit that is being put together.
+struct CommitDraft<'s, H> {
+    session: &'s SessionCore<H>,
     commit: Commit,
     state: SessionState,
     made: Vec<(Seq, SessionMessage)>,
     bodies: Vec<(Seq, Bytes)>,
 }
 
-impl Session {
-    /// Keeps a record; gives the machine's answer. Messages that others appended meanwhile do not make it wrong: what
-    /// is done is done to older ones.
-    pub(crate) async fn keep(&mut self, record: ChangeSet) -> Result<Input, EngineError> {
-        for _ in 1..TRIES {
-            let stale = match self.keep_once(&record).await {
-                Err(error) if matches!(error, EngineError::Store(StoreError::Stale { .. })) => error,
+impl<H: History> SessionCore<H> {
+    /// Stores changes; returns the machine's next input. Messages that others append meanwhile do no harm, because
+    /// changes are about older ones.
+    pub(crate) async fn store_changes(&mut self, changes: ChangeSet) -> Result<Input, EngineError> {
+        for _ in 1..REBASES {
+            match self.try_store_changes(&changes).await {
+                Err(EngineError::Store(StoreError::Stale { .. })) => self.absorb_remote_messages().await?,
                 outcome => return outcome,
-            };
-            match self.look().await? {
-                News::Changes { .. } => return Err(stale),
-                // An answer is awaited, so the machine takes them in and says nothing.
-                News::Messages(messages) => drop(self.machine.handle(Input::Appended { messages })),
-                News::Nothing => {}
             }
         }
-        self.keep_once(&record).await
+        self.try_store_changes(&changes).await
     }
 
-    async fn keep_once(&mut self, record: &ChangeSet) -> Result<Input, EngineError> {
-        let time = self.engine.parts.clock.now();
+    async fn try_store_changes(&mut self, changes: &ChangeSet) -> Result<Input, EngineError> {
+        let time = self.now();
         let revision = self.row.revision;
-        let is_pivot = record.operations.iter().any(|operation| matches!(operation, Operation::Compact(_)));
-        let lease = self.lease.as_ref().filter(|_| is_pivot).map(|lease| lease.token);
-        self.be_born().await?;
-        let commit = Commit { revision, lease, time, append: self.pending(), ..Commit::default() };
-        let mut draft = Draft {
+        let compacts = changes.operations.iter().any(|operation| matches!(operation, Operation::Compact(_)));
+        let lease = self.lease.token().filter(|_| compacts);
+        self.ensure_stored().await?;
+        let append = self.history.pending().to_vec();
+        let commit = Commit { revision, lease, time, append, ..Commit::default() };
+        let mut draft = CommitDraft {
             session: self,
             commit,
-            state: (*record.state).clone(),
+            state: (*changes.state).clone(),
             made: Vec::new(),
             bodies: Vec::new(),
         };
-        for operation in &record.operations {
+        for operation in &changes.operations {
             draft.add(operation).await?;
         }
-        let Draft { mut commit, state, made, bodies, .. } = draft;
-        commit.events = record.events.iter().map(to_json).collect::<Result<_, _>>()?;
+        let CommitDraft { mut commit, state, made, bodies, .. } = draft;
+        commit.events = changes.events.iter().map(to_json).collect::<Result<_, _>>()?;
         let state = to_json(&state)?;
         commit.state = Some(state.clone());
         let live_from = commit.live_from;
         let first = self.row.last_operation + 1;
         let committed = self.engine.parts.store.commit(&self.row.id, commit).await?;
-        self.note_kept(&committed);
+        self.note_commit(&committed);
         self.row.last_operation = committed.last_operation;
         self.row.last_event = committed.last_event;
         self.row.live_from = live_from.unwrap_or(self.row.live_from);
         self.row.state = state;
         let is_made = |seq: &Seq| made.iter().any(|(made, _)| made == seq);
-        let is_following = self.following.is_some();
-        self.bodies.extend(bodies.into_iter().filter(|(seq, _)| !is_following || is_made(seq)));
-        self.tell(&record.events);
-        Ok(Input::Stored { ticket: record.ticket, messages: made, operation: first })
+        let holds = |seq: &Seq| H::holds_body(MessageKind::Plain) || is_made(seq);
+        self.bodies.extend(bodies.into_iter().filter(|(seq, _)| holds(seq)));
+        self.announce(&changes.events);
+        Ok(Input::Stored { ticket: changes.ticket, messages: made, operation: first })
     }
 }
 
-impl Draft<'_> {
-    fn dialect(&self) -> Dialect {
-        self.session.dialect
-    }
-
+impl<H: History> CommitDraft<'_, H> {
     /// The number that the operation being added will have.
     fn number(&self) -> u64 {
         self.session.row.last_operation + self.commit.operations.len() as u64 + 1
@@ -120,40 +114,39 @@ impl Draft<'_> {
             }
             Operation::Mark { .. } => self.mark()?,
             Operation::Resume => self.resume()?,
-            Operation::Compact(turnover) => {
-                self.compact(turnover).await?;
-                if let Some(prepared) = &self.session.prepared {
+            Operation::Compact(record) => {
+                self.compact(record).await?;
+                if let Some(prepared) = &self.session.compaction.prepared {
                     (ledger, words) = (Some(prepared.ledger.clone()), prepared.words.clone());
                 }
             }
         }
         let made = self.made.get(before..).unwrap_or_default();
-        let made = made.iter().map(|(seq, entry)| (*seq, entry.kind)).collect();
+        let made = made.iter().map(|(seq, facts)| (*seq, facts.kind)).collect();
         let kind = match &operation {
             Operation::Prune { .. } => "prune",
             Operation::Mark { .. } => "mark",
             Operation::Resume => "resume",
             Operation::Compact(_) => "compact",
         };
-        let data = to_json(&Deed { operation, made, ledger, words })?;
+        let data = to_json(&StoredOperation { operation, made, ledger, words })?;
         self.commit.operations.push(NewOperation { kind: kind.to_owned(), time: self.commit.time, data });
         Ok(())
     }
 
-    /// Shows other bodies for messages that are cut.
+    /// Changes the bodies that are shown of messages that are cut.
     async fn prune(&mut self, cuts: &[(Seq, SessionCut)]) -> Result<(), EngineError> {
         let mut by_message: BTreeMap<Seq, Vec<SessionCut>> = BTreeMap::new();
         for (seq, cut) in cuts {
             by_message.entry(*seq).or_default().push(cut.clone());
         }
         for (seq, fresh) in by_message {
-            let rows = self.session.machine.context().rows();
-            let row = self.session.machine.context().position(seq).and_then(|at| rows.get(at));
-            let mut all = row.map(|row| row.cuts.clone()).unwrap_or_default();
+            let earlier = self.session.live_message(seq).map(|message| message.cuts.clone());
+            let mut all = earlier.unwrap_or_default();
             all.extend_from_slice(&fresh);
             let original = self.session.original(seq).await?;
             self.commit.clippings.extend(self.session.clip_cuts(seq, &original, &fresh)?);
-            let shown = self.dialect().cut(&String::from_utf8_lossy(&original), &all)?.into_bytes();
+            let shown = self.session.dialect.cut(&String::from_utf8_lossy(&original), &all)?.into_bytes();
             self.bodies.push((seq, shown.clone().into()));
             let cuts = to_json(&all)?;
             self.commit.change.push(MessageChange {
@@ -167,23 +160,23 @@ impl Draft<'_> {
     }
 
     fn mark(&mut self) -> Result<(), EngineError> {
-        let body = self.dialect().say(Role::User, &self.session.profile.compaction.marker);
+        let body = self.session.dialect.say(Role::User, &self.session.profile.compaction.marker);
         self.make(body, MessageKind::Marker, None)
     }
 
     fn resume(&mut self) -> Result<(), EngineError> {
         let text = self.session.profile.compaction.resume.clone().unwrap_or_default();
-        let body = self.dialect().say(Role::User, &text);
+        let body = self.session.dialect.say(Role::User, &text);
         self.make(body, MessageKind::Resume, None)
     }
 
-    /// Adds a message that the operation makes.
-    fn make(&mut self, body: String, nature: MessageKind, parent: Option<String>) -> Result<(), EngineError> {
+    /// Appends a message that the operation makes.
+    fn make(&mut self, body: String, kind: MessageKind, parent: Option<String>) -> Result<(), EngineError> {
         let id = format!("{}-{}", self.session.row.id, uuid::Uuid::now_v7());
         let measures = self.session.profile.policy.measures();
-        let entry = self.dialect().entry(&body, &id, &measures)?;
+        let facts = self.session.dialect.entry(&body, &id, &measures)?;
         let time = Some(self.commit.time);
-        let entry = SessionMessage { kind: nature, parent, time, ..entry };
+        let facts = SessionMessage { kind, parent, time, ..facts };
         let seq = self.session.row.head + self.commit.append.len() as u64 + 1;
         let body = Bytes::from(body);
         self.commit.append.push(NewStoredMessage {
@@ -191,45 +184,44 @@ impl Draft<'_> {
             operation: Some(self.number()),
             pinned: false,
             time: self.commit.time,
-            facts: to_json(&entry)?,
+            facts: to_json(&facts)?,
             cuts: String::new(),
             body: body.clone(),
             shown: None,
         });
         self.bodies.push((seq, body));
-        self.made.push((seq, entry));
+        self.made.push((seq, facts));
         Ok(())
     }
 
-    async fn compact(&mut self, turnover: &CompactionRecord) -> Result<(), EngineError> {
+    /// Appends the summary and what belongs to it, and hides what it replaces.
+    async fn compact(&mut self, record: &CompactionRecord) -> Result<(), EngineError> {
         let before = self.made.len();
-        if turnover.marker.is_none() {
+        if record.marker.is_none() {
             self.mark()?;
         }
-        let marker = match turnover.marker {
-            Some(seq) => {
-                let rows = self.session.machine.context().rows();
-                rows.iter().find(|row| row.seq == seq).map(|row| row.facts.id.clone())
-            }
-            None => self.made.last().map(|(_, entry)| entry.id.clone()),
+        let marker = match record.marker {
+            Some(seq) => self.session.live_message(seq).map(|message| message.facts.id.clone()),
+            None => self.made.last().map(|(_, facts)| facts.id.clone()),
         };
-        let prepared = self.session.prepared.as_ref().filter(|prepared| prepared.task == turnover.task);
+        let prepared =
+            self.session.compaction.prepared.as_ref().filter(|prepared| prepared.task == record.task);
         let body = prepared.map(|prepared| prepared.body.clone()).unwrap_or_default();
         self.make(body, MessageKind::Summary, marker)?;
-        if let Some(seq) = turnover.replay {
+        if let Some(seq) = record.replay {
             let body = self.session.body(seq).unwrap_or_default().to_owned();
             self.make(String::from_utf8_lossy(&body).into_owned(), MessageKind::Plain, None)?;
         }
-        if turnover.resume {
+        if record.resume {
             self.resume()?;
         }
         let made = self.made.get(before..).unwrap_or_default().to_vec();
-        let Some(pivot) = turnover.pivot(&made) else { return Ok(()) };
-        self.commit.clippings.extend(self.session.clip_messages(&turnover.replaced).await?);
+        let Some(pivot) = record.pivot(&made) else { return Ok(()) };
+        self.commit.clippings.extend(self.session.clip_messages(&record.replaced).await?);
         let flag = |seq, hidden, pinned| MessageChange { seq, hidden, pinned, ..MessageChange::default() };
-        let hidden = turnover.hidden(&made).into_iter().map(|seq| flag(seq, Some(true), None));
+        let hidden = record.hidden(&made).into_iter().map(|seq| flag(seq, Some(true), None));
         self.commit.change.extend(hidden);
-        let earlier = turnover.previous.iter().flat_map(|pivot| pivot.kept.iter().copied());
+        let earlier = record.previous.iter().flat_map(|pivot| pivot.kept.iter().copied());
         let freed = earlier.filter(|seq| !pivot.kept.contains(seq)).map(|seq| flag(seq, None, Some(false)));
         self.commit.change.extend(freed);
         self.commit.change.extend(pivot.kept.iter().map(|&seq| flag(seq, None, Some(true))));
@@ -237,31 +229,4 @@ impl Draft<'_> {
         self.state.pivot = Some(pivot);
         Ok(())
     }
-}
-
-impl Session {
-    /// What is shown of a message with these cuts.
-    pub(crate) async fn shown(&self, seq: Seq, cuts: &[SessionCut]) -> Result<Vec<u8>, EngineError> {
-        let original = self.original(seq).await?;
-        let text = String::from_utf8_lossy(&original);
-        Ok(self.dialect.cut(&text, cuts)?.into_bytes())
-    }
-
-    /// The bytes of a message as they were appended.
-    pub(crate) async fn original(&self, seq: Seq) -> Result<Vec<u8>, EngineError> {
-        let rows = self.machine.context().rows();
-        let row = self.machine.context().position(seq).and_then(|at| rows.get(at));
-        if let (Some(row), Some(body)) = (row, self.body(seq))
-            && row.cuts.is_empty()
-        {
-            return Ok(body.to_owned());
-        }
-        let mut found = self.engine.parts.store.originals(&self.row.id, &[seq]).await?;
-        found.pop().flatten().ok_or(EngineError::Forgotten { seq })
-    }
-}
-
-pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, EngineError> {
-    serde_json::to_string(value)
-        .map_err(|source| EngineError::Unreadable { what: "a record".to_owned(), source: source.into() })
 }

@@ -1,38 +1,37 @@
-//! A request that exists already becomes a session.
+//! Begins a session with an existing request.
 //!
-//! A request is two things in one: the conversation, and what is sent beside it. A session keeps them apart, because
-//! the conversation grows and shrinks and the rest stays. So a request is split at its list, and each of its elements
-//! is appended byte for byte, as if the application had said them one after the other.
+//! A request has an envelope and messages. A session keeps them apart, because only the messages grow and shrink. So a
+//! request is split at its list of messages, and each of them is appended byte for byte.
 
 use secateur_formats::Wire;
 use secateur_formats::json::{self, Each, Fields, Object, Raw, encode};
 use serde::de::{DeserializeSeed, MapAccess};
 
+use super::kept::Session;
+use super::message::NewMessage;
 use crate::dialect::{Dialect, with_member};
-use crate::engine::{DEFAULT_PROFILE, Engine, Opening};
+use crate::engine::{DEFAULT_PROFILE, Engine, SessionOptions, check_envelope};
 use crate::error::EngineError;
-use crate::message::NewMessage;
-use crate::session::Session;
 
-/// A request taken apart.
+/// A request, split into its envelope and its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Split {
+pub struct SplitRequest {
     /// Everything but the messages, as a JSON object.
-    pub frame: String,
-    /// The messages, each as it stood in the list.
+    pub envelope: String,
+    /// The messages, each as it stands in the list.
     pub messages: Vec<String>,
 }
 
-impl Split {
-    /// Takes a request apart. One without a list is refused, and so is a list with anything but objects in it.
+impl SplitRequest {
+    /// Splits a request. Refused are requests without a list of messages, and lists with anything but objects.
     ///
     /// ```
-    /// use secateur_engine::Split;
+    /// use secateur_engine::SplitRequest;
     /// use secateur_formats::Wire;
     ///
     /// let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true}"#;
-    /// let split = Split::of(Wire::OpenAiChat, body)?;
-    /// assert_eq!(split.frame, r#"{"model":"m","stream":true}"#);
+    /// let split = SplitRequest::of(Wire::OpenAiChat, body)?;
+    /// assert_eq!(split.envelope, r#"{"model":"m","stream":true}"#);
     /// assert_eq!(split.messages, [r#"{"role":"user","content":"hi"}"#]);
     /// # Ok::<(), secateur_engine::EngineError>(())
     /// ```
@@ -43,32 +42,32 @@ impl Split {
         };
         let list = Dialect(wire).list();
         let Object(members) =
-            json::read::<Object<Members<'_>>>(body).map_err(|error| refuse(error.to_string()))?;
-        let Members(members) = members.ok_or_else(|| refuse("it is not a JSON object".to_owned()))?;
-        let mut frame = String::from("{");
-        let mut said = None;
+            json::read::<Object<RequestMembers<'_>>>(body).map_err(|error| refuse(error.to_string()))?;
+        let RequestMembers(members) = members.ok_or_else(|| refuse("it is not a JSON object".to_owned()))?;
+        let mut envelope = String::from("{");
+        let mut list_value = None;
         for (name, value) in &members {
             if name == list {
-                said = Some(*value);
+                list_value = Some(*value);
                 continue;
             }
-            let comma = if frame.len() > 1 { "," } else { "" };
-            frame.push_str(&format!("{comma}{}:{}", encode(name), value.text()));
+            let comma = if envelope.len() > 1 { "," } else { "" };
+            envelope.push_str(&format!("{comma}{}:{}", encode(name), value.text()));
         }
-        frame.push('}');
-        let said = said.ok_or_else(|| refuse(format!("it has no list {list:?}")))?;
-        let messages = messages(wire, said).map_err(refuse)?;
-        Ok(Self { frame, messages })
+        envelope.push('}');
+        let list_value = list_value.ok_or_else(|| refuse(format!("it has no list {list:?}")))?;
+        let messages = messages(wire, list_value).map_err(refuse)?;
+        Ok(Self { envelope, messages })
     }
 }
 
-/// The elements of a list. Two providers also take a single message without a list, or a plain text.
-fn messages(wire: Wire, said: Raw<'_>) -> Result<Vec<String>, String> {
-    let text = said.text();
-    let takes_one = matches!(wire, Wire::OpenAiResponses | Wire::Gemini);
+/// The elements of a list. Two wires also accept a single message without a list, or plain text.
+fn messages(wire: Wire, list: Raw<'_>) -> Result<Vec<String>, String> {
+    let text = list.text();
+    let accepts_one = matches!(wire, Wire::OpenAiResponses | Wire::Gemini);
     match text.as_bytes().first() {
-        Some(b'"') if takes_one => return Ok(vec![say(wire, text)]),
-        Some(b'{') if takes_one => return Ok(vec![text.to_owned()]),
+        Some(b'"') if accepts_one => return Ok(vec![user_message(wire, text)]),
+        Some(b'{') if accepts_one => return Ok(vec![text.to_owned()]),
         Some(b'[') => {}
         _ => return Err("its messages are not a list".to_owned()),
     }
@@ -79,7 +78,7 @@ fn messages(wire: Wire, said: Raw<'_>) -> Result<Vec<String>, String> {
         let element = element.text();
         match element.as_bytes().first() {
             Some(b'{') => messages.push(element.to_owned()),
-            Some(b'"') if takes_one => messages.push(say(wire, element)),
+            Some(b'"') if accepts_one => messages.push(user_message(wire, element)),
             _ => wrong = wrong.or(Some(messages.len() + 1)),
         }
     });
@@ -90,19 +89,19 @@ fn messages(wire: Wire, said: Raw<'_>) -> Result<Vec<String>, String> {
     }
 }
 
-/// A text, given as JSON, as what the user says.
-fn say(wire: Wire, literal: &str) -> String {
+/// A JSON string as a user message.
+fn user_message(wire: Wire, literal: &str) -> String {
     match wire {
         Wire::Gemini => format!(r#"{{"role":"user","parts":[{{"text":{literal}}}]}}"#),
         _ => format!(r#"{{"role":"user","content":{literal}}}"#),
     }
 }
 
-/// The members of an object, in order; of a repeated one the last counts.
+/// The members of an object, in order. If a name is repeated, its last value counts.
 #[derive(Default)]
-struct Members<'a>(Vec<(String, Raw<'a>)>);
+struct RequestMembers<'a>(Vec<(String, Raw<'a>)>);
 
-impl<'a> Fields<'a> for Members<'a> {
+impl<'a> Fields<'a> for RequestMembers<'a> {
     fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let value = map.next_value()?;
         match self.0.iter_mut().find(|(name, _)| name == key) {
@@ -114,23 +113,25 @@ impl<'a> Fields<'a> for Members<'a> {
 }
 
 impl Engine {
-    /// Creates a session that begins with a whole request of its form. Members of the opening's frame go over those
+    /// Creates a session that begins with a whole request of its wire. Members of the options' envelope override those
     /// of the request.
     ///
-    /// Every message is read before there is a session, so that a request that is refused leaves nothing behind.
-    pub async fn import(&self, opening: Opening, body: &str) -> Result<Session, EngineError> {
-        let Split { mut frame, messages } = Split::of(opening.wire, body)?;
-        let over = crate::engine::check_frame(&opening.frame)?;
-        if let Ok(Object(Some(Members(members)))) = json::read::<Object<Members<'_>>>(&over) {
+    /// All messages are read before the session is created, so a request that is refused leaves no session behind.
+    pub async fn import(&self, options: SessionOptions, body: &str) -> Result<Session, EngineError> {
+        let SplitRequest { mut envelope, messages } = SplitRequest::of(options.wire, body)?;
+        let overrides = check_envelope(&options.envelope)?;
+        if let Ok(Object(Some(RequestMembers(members)))) =
+            json::read::<Object<RequestMembers<'_>>>(&overrides)
+        {
             for (name, value) in members {
-                frame = with_member(&frame, &name, value.text());
+                envelope = with_member(&envelope, &name, value.text());
             }
         }
-        let profile = self.profile(opening.profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
-        let (time, measures) = (self.parts.clock.now(), profile.policy.measures());
-        let read = |json: String| NewMessage::json(json).read(Dialect(opening.wire), &measures, time);
+        let profile = self.profile(options.profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
+        let (time, measures) = (self.now(), profile.policy.measures());
+        let read = |json: String| NewMessage::json(json).read(Dialect(options.wire), &measures, time);
         let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
-        let mut session = self.create(Opening { frame, ..opening }).await?;
+        let mut session = self.create(SessionOptions { envelope, ..options }).await?;
         session.append_read(rows, time).await?;
         Ok(session)
     }
@@ -142,23 +143,23 @@ mod tests {
     use crate::engine::Target;
 
     fn refusal(wire: Wire, body: &str) -> String {
-        Split::of(wire, body).expect_err(body).to_string()
+        SplitRequest::of(wire, body).expect_err(body).to_string()
     }
 
     #[test]
     fn every_message_stays_as_it_was_byte_for_byte() {
         let body = r#" {"model" : "m", "messages" : [ {"role": "user",  "content": "\u00e4\ud800"}, {"a":1e400} ],
             "n" : 1.0, "model" : "n"} "#;
-        let split = Split::of(Wire::Anthropic, body).unwrap();
-        assert_eq!(split.frame, r#"{"model":"n","n":1.0}"#);
+        let split = SplitRequest::of(Wire::Anthropic, body).unwrap();
+        assert_eq!(split.envelope, r#"{"model":"n","n":1.0}"#);
         assert_eq!(split.messages, [r#"{"role": "user",  "content": "\u00e4\ud800"}"#, r#"{"a":1e400}"#]);
     }
 
     #[test]
     fn a_text_alone_is_what_the_user_says() {
-        let split = Split::of(Wire::OpenAiResponses, r#"{"input":"hi \"you\""}"#).unwrap();
+        let split = SplitRequest::of(Wire::OpenAiResponses, r#"{"input":"hi \"you\""}"#).unwrap();
         assert_eq!(split.messages, [r#"{"role":"user","content":"hi \"you\""}"#]);
-        let split = Split::of(Wire::Gemini, r#"{"contents":{"parts":[]}}"#).unwrap();
+        let split = SplitRequest::of(Wire::Gemini, r#"{"contents":{"parts":[]}}"#).unwrap();
         assert_eq!(split.messages, [r#"{"parts":[]}"#]);
     }
 
@@ -175,7 +176,7 @@ mod tests {
     async fn a_request_that_is_refused_leaves_no_session() {
         let engine = Engine::new(secateur_store::open("sqlite::memory:").await.unwrap());
         let body = r#"{"messages":[{"role":"user","content":"hi"},{"role":"user","n":01}]}"#;
-        let opening = Opening { id: Some("s".to_owned()), ..Opening::default() };
+        let opening = SessionOptions { id: Some("s".to_owned()), ..SessionOptions::default() };
         engine.import(opening, body).await.err().expect("no number begins with a zero");
         assert_eq!(engine.sessions(9).await.unwrap(), []);
     }
@@ -184,7 +185,8 @@ mod tests {
     async fn an_imported_request_comes_out_again() {
         let engine = Engine::new(secateur_store::open("sqlite::memory:").await.unwrap());
         let body = r#"{"model":"m","temperature":0.5,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"hi"}]}"#;
-        let opening = Opening { frame: r#"{"temperature":1}"#.to_owned(), ..Opening::default() };
+        let opening =
+            SessionOptions { envelope: r#"{"temperature":1}"#.to_owned(), ..SessionOptions::default() };
         let mut session = engine.import(opening, body).await.unwrap();
         let request = session.context(&Target::new("m", 200_000)).await.unwrap();
         let (sent, given): (serde_json::Value, serde_json::Value) =

@@ -1,0 +1,89 @@
+//! What a caller chooses: how a session begins, and which model a request is for.
+
+use std::sync::LazyLock;
+
+use secateur::{Cache, Catalogue, Lifetime, Limits};
+use secateur_formats::Wire;
+use secateur_store::NewSession;
+use uuid::Uuid;
+
+use super::DEFAULT_PROFILE;
+use crate::error::EngineError;
+
+/// Members of a request that hold its messages, in any wire.
+const MESSAGE_LISTS: [&str; 3] = ["messages", "contents", "input"];
+
+/// How a new session begins.
+#[derive(Clone, Debug)]
+pub struct SessionOptions {
+    /// Its id (default: a new one).
+    pub id: Option<String>,
+    /// The wire of its messages.
+    pub wire: Wire,
+    /// The name of its profile (default: [`DEFAULT_PROFILE`]).
+    pub profile: Option<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// The rest of its requests: a JSON object with system prompt, tools and parameters, without messages.
+    pub envelope: String,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self { id: None, wire: Wire::OpenAiChat, profile: None, title: None, envelope: "{}".to_owned() }
+    }
+}
+
+impl SessionOptions {
+    /// The row with which the session begins in the store.
+    pub(crate) fn into_row(self, time: i64) -> Result<NewSession, EngineError> {
+        Ok(NewSession {
+            id: self.id.unwrap_or_else(|| Uuid::now_v7().to_string()),
+            wire: self.wire.name().to_owned(),
+            profile: self.profile.unwrap_or_else(|| DEFAULT_PROFILE.to_owned()),
+            title: self.title,
+            envelope: check_envelope(&self.envelope)?,
+            state: "{}".to_owned(),
+            time,
+        })
+    }
+}
+
+/// The model that a request is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// Its name.
+    pub model: String,
+    /// Its limits in tokens.
+    pub limits: Limits,
+    /// The prices and lifetime of its provider's prompt cache (default: those in the builtin catalogue).
+    pub cache: Option<Cache>,
+    /// The wire of the request (default: the session's).
+    pub wire: Option<Wire>,
+}
+
+impl Target {
+    /// A model with a window of `context` tokens.
+    pub fn new(model: &str, context: i64) -> Self {
+        let limits = Limits { context, ..Limits::default() };
+        Self { model: model.to_owned(), limits, cache: None, wire: None }
+    }
+
+    /// The prompt cache for a session with this observed cache lifetime; none if nothing is known about it.
+    pub(crate) fn cache(&self, lifetime: &Lifetime) -> Option<Cache> {
+        static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
+        self.cache.or_else(|| Cache::of(CATALOGUE.find(&self.model)?, lifetime))
+    }
+}
+
+/// Accepts a JSON object without messages. It is stored as it is, apart from surrounding space.
+pub(crate) fn check_envelope(envelope: &str) -> Result<String, EngineError> {
+    let refuse = |reason: String| EngineError::InvalidEnvelope { reason };
+    let value: serde_json::Value =
+        serde_json::from_str(envelope).map_err(|error| refuse(format!("it is not JSON ({error})")))?;
+    let Some(object) = value.as_object() else { return Err(refuse("it is not an object".to_owned())) };
+    match MESSAGE_LISTS.iter().find(|list| object.contains_key(**list)) {
+        Some(list) => Err(refuse(format!("it has a member {list:?}; append messages instead"))),
+        None => Ok(envelope.trim().to_owned()),
+    }
+}

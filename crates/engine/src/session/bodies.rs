@@ -1,0 +1,90 @@
+//! The bytes of messages: in memory, waiting to be stored, or in the store.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use secateur::Measures;
+use secateur::session::{Seq, SessionCut};
+
+use super::core::SessionCore;
+use super::history::History;
+use crate::dialect::text;
+use crate::error::EngineError;
+
+/// How many bodies are read at once.
+const PAGE: Seq = 200;
+
+impl<H: History> SessionCore<H> {
+    /// The body of a message as it is shown, if it is in memory.
+    pub(crate) fn body(&self, seq: Seq) -> Option<&[u8]> {
+        let pending = || {
+            let at = usize::try_from(seq.checked_sub(self.row.head + 1)?).ok()?;
+            Some(self.history.pending().get(at)?.body.as_ref())
+        };
+        self.bodies.get(&seq).map(Bytes::as_ref).or_else(pending)
+    }
+
+    /// The original of a message, if it is in memory.
+    fn original_in_memory(&self, seq: Seq) -> Option<&[u8]> {
+        let is_whole = self.live_message(seq).is_some_and(|message| message.cuts.is_empty());
+        self.body(seq).filter(|_| is_whole)
+    }
+
+    /// The bytes of a message as they were appended.
+    pub(crate) async fn original(&self, seq: Seq) -> Result<Vec<u8>, EngineError> {
+        self.originals(&[seq]).await?.remove(&seq).ok_or(EngineError::Forgotten { seq })
+    }
+
+    /// The originals of these messages, without those that were forgotten.
+    pub(crate) async fn originals(&self, seqs: &[Seq]) -> Result<HashMap<Seq, Vec<u8>>, EngineError> {
+        let in_memory = |seq: &Seq| Some((*seq, self.original_in_memory(*seq)?.to_vec()));
+        let mut found: HashMap<Seq, Vec<u8>> = seqs.iter().filter_map(in_memory).collect();
+        let missing: Vec<Seq> = seqs.iter().copied().filter(|seq| !found.contains_key(seq)).collect();
+        if !missing.is_empty() {
+            let originals = self.engine.parts.store.originals(&self.row.id, &missing).await?;
+            found.extend(missing.into_iter().zip(originals).filter_map(|(seq, body)| Some((seq, body?))));
+        }
+        Ok(found)
+    }
+
+    /// The body of a message with these cuts.
+    pub(crate) async fn body_with_cuts(&self, seq: Seq, cuts: &[SessionCut]) -> Result<Vec<u8>, EngineError> {
+        let original = self.original(seq).await?;
+        Ok(self.dialect.cut(&String::from_utf8_lossy(&original), cuts)?.into_bytes())
+    }
+
+    /// Messages as text without credentials, for hooks and for the summariser.
+    pub(crate) async fn text_of(&self, seqs: &[Seq]) -> Result<String, EngineError> {
+        let body = self.request_of(seqs).await?;
+        let Ok(transcript) = self.dialect.read(&body, &Measures::default()) else {
+            return Ok(String::new());
+        };
+        let text = text(&transcript, None).join("\n");
+        Ok(self.engine.parts.redactor.redact(&text).text.into_owned())
+    }
+
+    /// Messages as they are shown, as one request without an envelope.
+    pub(crate) async fn request_of(&self, seqs: &[Seq]) -> Result<String, EngineError> {
+        let fetched = self.fetch(seqs).await?;
+        let body = |seq: &Seq| self.body(*seq).or_else(|| fetched.get(seq).map(Vec::as_slice));
+        Ok(self.dialect.body("{}", seqs.iter().filter_map(body)))
+    }
+
+    /// The bodies of those of these messages that are not in memory.
+    async fn fetch(&self, seqs: &[Seq]) -> Result<HashMap<Seq, Vec<u8>>, EngineError> {
+        let mut missing: Vec<Seq> = seqs.iter().copied().filter(|seq| self.body(*seq).is_none()).collect();
+        missing.sort_unstable();
+        let mut found = HashMap::new();
+        let mut rest = missing.as_slice();
+        while let Some(&first) = rest.first() {
+            let here = rest.iter().take_while(|&&seq| seq < first + PAGE).count();
+            let (page, later) = rest.split_at(here);
+            let end = page.last().map_or(first, |last| last + 1);
+            let rows = self.engine.parts.store.messages(&self.row.id, first, end).await?;
+            let wanted = rows.into_iter().filter(|row| page.binary_search(&row.seq).is_ok());
+            found.extend(wanted.map(|row| (row.seq, row.body)));
+            rest = later;
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,174 @@
+//! Who keeps the history of a session, and what of it is only in memory.
+//!
+//! All that differs inside of the core between a kept and a followed session is answered here: [`KeptHistory`] has
+//! nothing that is not stored, [`ClientHistory`] has messages that wait to be stored.
+
+use std::sync::Arc;
+
+use secateur::Role;
+use secateur::session::{MessageKind, Seq};
+use secateur_formats::Wire;
+use secateur_store::{NewStoredMessage, StoredMessage};
+
+use crate::engine::SessionKind;
+use crate::provider::LanguageModel;
+
+/// What the core of a session has to know about who keeps its history.
+pub(crate) trait History: Send + Sync {
+    /// Which profile is used.
+    const KIND: SessionKind;
+
+    /// Whether bodies of messages of this kind stay in memory.
+    fn holds_body(kind: MessageKind) -> bool;
+
+    /// The role of a summary that is the first message of a request.
+    fn first_summary_role(wire: Wire) -> Role;
+
+    /// Whether messages that others appended are added to what is in memory; otherwise all of it is loaded again.
+    fn accepts_remote_messages(is_summarising: bool) -> bool;
+
+    /// Whether the session itself is stored.
+    fn is_stored(&self) -> bool;
+
+    /// Notes that the session itself is stored now.
+    fn set_stored(&mut self);
+
+    /// Messages that are not stored yet, oldest first.
+    fn pending(&self) -> &[NewStoredMessage];
+
+    /// Those of them that will not be taken back, where `head` is the last message that is stored.
+    fn confirmed(&self, head: Seq) -> &[NewStoredMessage];
+
+    /// Removes the oldest pending messages, because they are stored now.
+    fn remove_stored(&mut self, count: usize);
+
+    /// Removes pending messages that others have stored. False if those stored something else in their place.
+    fn merge_stored(&mut self, stored: &[StoredMessage]) -> bool;
+
+    /// Forgets pending messages, because the session is loaded again.
+    fn discard_pending(&mut self);
+
+    /// The client's model, which writes summaries if none is configured.
+    fn client_model(&self) -> Option<Arc<dyn LanguageModel>>;
+}
+
+/// Secateur keeps the history: every message is stored when it is appended, and its body is in memory.
+pub(crate) struct KeptHistory;
+
+impl History for KeptHistory {
+    const KIND: SessionKind = SessionKind::Kept;
+
+    fn holds_body(_: MessageKind) -> bool {
+        true
+    }
+
+    /// Anthropic requires that a user's message comes first.
+    fn first_summary_role(wire: Wire) -> Role {
+        if wire == Wire::Anthropic { Role::User } else { Role::Assistant }
+    }
+
+    fn accepts_remote_messages(_: bool) -> bool {
+        true
+    }
+
+    fn is_stored(&self) -> bool {
+        true
+    }
+
+    fn set_stored(&mut self) {}
+
+    fn pending(&self) -> &[NewStoredMessage] {
+        &[]
+    }
+
+    fn confirmed(&self, _: Seq) -> &[NewStoredMessage] {
+        &[]
+    }
+
+    fn remove_stored(&mut self, _: usize) {}
+
+    fn merge_stored(&mut self, _: &[StoredMessage]) -> bool {
+        true
+    }
+
+    fn discard_pending(&mut self) {}
+
+    fn client_model(&self) -> Option<Arc<dyn LanguageModel>> {
+        None
+    }
+}
+
+/// A client keeps the history and sends it with every request. This is what a followed session has only in memory.
+#[derive(Default)]
+pub(crate) struct ClientHistory {
+    /// Messages that are not stored yet, oldest first.
+    pub pending: Vec<NewStoredMessage>,
+    /// From this one on, messages may be taken back and are not stored.
+    pub held_from: Option<Seq>,
+    /// Whether the session itself is stored.
+    pub is_stored: bool,
+    pub client_model: Option<Arc<dyn LanguageModel>>,
+    /// How often pending messages were discarded, or messages of others added.
+    pub reloads: u64,
+}
+
+impl History for ClientHistory {
+    const KIND: SessionKind = SessionKind::Followed;
+
+    /// The client sends its messages again; it does not know those that compactions made.
+    fn holds_body(kind: MessageKind) -> bool {
+        kind != MessageKind::Plain
+    }
+
+    /// The client's messages that follow may begin with a tool call, which some providers accept only after a user
+    /// message.
+    fn first_summary_role(_: Wire) -> Role {
+        Role::User
+    }
+
+    /// A summary in the background stays valid while the conversation goes on elsewhere.
+    fn accepts_remote_messages(is_summarising: bool) -> bool {
+        is_summarising
+    }
+
+    fn is_stored(&self) -> bool {
+        self.is_stored
+    }
+
+    fn set_stored(&mut self) {
+        self.is_stored = true;
+    }
+
+    fn pending(&self) -> &[NewStoredMessage] {
+        &self.pending
+    }
+
+    fn confirmed(&self, head: Seq) -> &[NewStoredMessage] {
+        let held = self.held_from.unwrap_or(Seq::MAX);
+        let count = usize::try_from(held.saturating_sub(head + 1)).unwrap_or(usize::MAX);
+        self.pending.get(..count).unwrap_or(&self.pending)
+    }
+
+    fn remove_stored(&mut self, count: usize) {
+        self.pending.drain(..count.min(self.pending.len()));
+    }
+
+    fn merge_stored(&mut self, stored: &[StoredMessage]) -> bool {
+        if self.pending.iter().zip(stored).any(|(row, message)| row.id != message.id) {
+            return false;
+        }
+        self.remove_stored(stored.len());
+        self.reloads += 1;
+        true
+    }
+
+    fn discard_pending(&mut self) {
+        self.pending.clear();
+        self.held_from = None;
+        self.reloads += 1;
+    }
+
+    fn client_model(&self) -> Option<Arc<dyn LanguageModel>> {
+        self.client_model.clone()
+    }
+}

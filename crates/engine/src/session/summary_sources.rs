@@ -1,0 +1,97 @@
+//! Gathers what a summary is made of.
+
+use secateur::session::{CompactionFailure, Consent, Means, MessageKind, Seq, SummaryTask};
+use secateur::{PivotStart, Role};
+
+use super::change_set::StoredOperation;
+use super::compaction::span;
+use super::core::SessionCore;
+use super::history::History;
+use super::summary_job::SummaryJob;
+use crate::error::EngineError;
+use crate::hooks::{HookFacts, HookMoment};
+use crate::ledger::{HEADER, Ledger};
+use crate::summary::TASK;
+
+impl<H: History> SessionCore<H> {
+    /// Gathers what a summary needs. Hooks may refuse.
+    pub(crate) async fn summary_job(
+        &mut self,
+        task: SummaryTask,
+    ) -> Result<Result<SummaryJob, CompactionFailure>, EngineError> {
+        let model = self.engine.parts.model.clone().or_else(|| self.history.client_model());
+        // A second attempt gets the context of the first one, too.
+        let (mut context, mut prompt) = (self.compaction.hook_context.clone(), None);
+        if task.means == Means::Model && self.engine.parts.hooks.wants(HookMoment::SessionCompacting) {
+            let facts = HookFacts::SessionCompacting {
+                tokens: self.token_counts(),
+                messages: span(&task.head),
+                model: model.as_ref().map(|model| model.name().to_owned()),
+                prompt: TASK.to_owned(),
+            };
+            let (consent, reply) = self.ask_hooks(task.trigger, facts).await;
+            if consent == Consent::Refused {
+                return Ok(Err(CompactionFailure::Vetoed));
+            }
+            context.extend(reply.context);
+            prompt = reply.prompt;
+        }
+        // Messages that compactions made are not part of the history.
+        let rows = self.machine.context().rows().iter();
+        let said = rows.filter(|row| row.facts.kind == MessageKind::Plain && task.head.contains(&row.seq));
+        let said: Vec<Seq> = said.map(|row| row.seq).collect();
+        let body = self.request_of(&said).await?;
+        let (previous_ledger, previous_words) = match task.previous {
+            Some(seq) => self.sources_of(seq).await?,
+            None => (Ledger::default(), String::new()),
+        };
+        let previous = match task.previous {
+            Some(seq) => {
+                let words = previous_words.clone();
+                let text = if words.is_empty() { self.text_of(&[seq]).await? } else { words };
+                Some(text.strip_prefix(HEADER).unwrap_or(&text).trim().to_owned())
+            }
+            None => None,
+        };
+        Ok(Ok(SummaryJob {
+            parts: self.engine.parts.clone(),
+            model,
+            session: self.row.id.clone(),
+            lease: self.lease.claim().clone(),
+            dialect: self.dialect,
+            role: self.summary_role(),
+            measures: self.profile.policy.measures(),
+            body,
+            previous,
+            previous_words,
+            previous_ledger,
+            focus: self.compaction.focus.clone(),
+            context,
+            prompt,
+            chars_per_token: self.machine.state().calibration.chars_per_token(),
+            task,
+        }))
+    }
+
+    /// A summary is the model's response to the marker. Without a marker it is the first message, which some
+    /// providers accept only from the user.
+    fn summary_role(&self) -> Role {
+        match self.profile.pivot.start {
+            PivotStart::Marker => Role::Assistant,
+            _ => H::first_summary_role(self.dialect.0),
+        }
+    }
+
+    /// The ledger of a stored summary, and what a model wrote of it.
+    async fn sources_of(&self, summary: Seq) -> Result<(Ledger, String), EngineError> {
+        let store = &self.engine.parts.store;
+        let messages = store.messages(&self.row.id, summary, summary + 1).await?;
+        let Some(number) = messages.first().and_then(|message| message.operation) else {
+            return Ok((Ledger::default(), String::new()));
+        };
+        let operations = store.operations(&self.row.id, number.saturating_sub(1), 1).await?;
+        let stored =
+            operations.first().and_then(|row| serde_json::from_str::<StoredOperation>(&row.data).ok());
+        Ok(stored.map(|stored| (stored.ledger.unwrap_or_default(), stored.words)).unwrap_or_default())
+    }
+}
