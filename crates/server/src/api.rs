@@ -9,13 +9,13 @@
 //! [viewed](Engine::view), not opened. The document of all this (`/api/openapi.json`) is made from the handlers
 //! themselves, so it says what they do.
 
-mod ask;
 pub(crate) mod configuration;
 mod document;
 mod events;
 mod operations;
 mod outline;
 mod page;
+mod params;
 mod plan;
 mod problem;
 mod recall;
@@ -42,9 +42,9 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::answer::Answer;
-use crate::ear::Books;
-use crate::gate::Denied;
+use crate::http::admission::Denied;
+use crate::http::response_body::Answer;
+use crate::proxy::response_observer::Books;
 use crate::settings::Settings;
 use configuration::Configured;
 use problem::Problem;

@@ -10,24 +10,24 @@
 //! in the store before it is sent, so that every process decides the same; what was only said is stored later, after the
 //! answer. When anything goes wrong, the request goes on as it came.
 
-mod altered;
-mod apart;
+mod background_tasks;
 mod branch;
-mod cache;
+mod branch_state;
+mod cache_miss;
 mod chain;
+mod client_model;
+mod compaction_request;
 mod decision;
-mod hindrance;
+mod error;
+mod fidelity;
 mod layout;
-mod lender;
 mod lookup;
-mod matching;
-mod patience;
+mod model_windows;
+mod pending_exchange;
+mod recognition;
 mod registry;
 mod spans;
-mod talk;
-mod window;
-mod wish;
-mod work;
+mod timeout_store;
 
 use std::sync::Arc;
 
@@ -38,22 +38,22 @@ use secateur::{Catalogue, Price, Usage};
 use secateur_engine::Engine;
 use secateur_formats::Wire;
 
+use crate::metrics::Tally;
 use crate::route::Kind;
-use crate::tally::Tally;
-use apart::Apart;
+use background_tasks::Apart;
 use branch::Branch;
 use decision::Fitted;
-use hindrance::Hindrance;
+use error::Hindrance;
 use layout::{Composed, Layout};
-use matching::Received;
-use patience::Patient;
+use model_windows::{Window, Windows};
+use pending_exchange::{Ask, Hold};
+use recognition::Received;
 use registry::Registry;
-use talk::{Ask, Hold};
-use window::{Window, Windows};
+use timeout_store::Patient;
 
-pub(crate) use hindrance::TooDeep;
-pub(crate) use lender::Lender;
-pub(crate) use talk::Talk;
+pub(crate) use client_model::Lender;
+pub(crate) use error::TooDeep;
+pub(crate) use pending_exchange::Talk;
 
 /// A request with a conversation in it.
 pub(crate) struct Asked<'r> {
@@ -161,7 +161,7 @@ impl Conversations {
     async fn try_prepare(&self, asked: Asked<'_>) -> Result<Ready, Hindrance> {
         let inside = &self.inside;
         let key = client_key(asked.headers);
-        let (received, found) = matching::recognise(&inside.registry, asked.wire, asked.body, key)?;
+        let (received, found) = recognition::recognise(&inside.registry, asked.wire, asked.body, key)?;
         if received.frame.is_remote {
             return Err(Hindrance::Remote);
         }

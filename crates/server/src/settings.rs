@@ -1,5 +1,7 @@
 //! What the proxy is told: where it listens, who is behind it, and how long it waits.
 
+pub(crate) mod token;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
@@ -7,10 +9,10 @@ use std::time::Duration;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
-use crate::gate::Gate;
-use crate::pace::Pace;
+use crate::http::admission::Gate;
+use crate::http::min_rate::Pace;
 use crate::route::Provider;
-use crate::token::Token;
+use crate::settings::token::Token;
 
 /// What the proxy is told.
 ///

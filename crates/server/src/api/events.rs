@@ -25,8 +25,8 @@ use tokio::time::sleep;
 use utoipa::ToSchema;
 
 use super::Desk;
-use super::ask::{Asked, At, LARGEST, number};
 use super::page::{Numbered, Page};
+use super::params::{Asked, At, LARGEST, number};
 use super::problem::{Problem, Problems};
 
 /// How many events are read at once.

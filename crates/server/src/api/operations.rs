@@ -8,9 +8,9 @@ use secateur_store::OperationRow;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::ask::{Asked, At, LARGEST, number};
 use super::outline::{Deed, name};
 use super::page::{Numbered, Page};
+use super::params::{Asked, At, LARGEST, number};
 use super::problem::{Problem, Problems};
 use super::{Desk, word};
 

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
-use super::ask::{Asked, At};
 use super::page::{Numbered, Page};
+use super::params::{Asked, At};
 use super::problem::{Problem, Problems};
 use super::{Desk, word};
 

@@ -4,7 +4,7 @@ use secateur_store::{SessionCursor, SessionRow};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::ask::{LARGEST, number};
+use super::params::{LARGEST, number};
 use super::problem::Problem;
 
 /// How many rows a page has if nobody says how many.

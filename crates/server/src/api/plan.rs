@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::ask::{Asked, At};
 use super::outline::{Deed, name};
 use super::page::{Numbered, Page};
+use super::params::{Asked, At};
 use super::problem::{Problem, Problems};
 use super::{Desk, word};
 

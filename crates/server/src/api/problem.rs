@@ -13,7 +13,7 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::gate::Denied;
+use crate::http::admission::Denied;
 
 /// How a problem says that it is one.
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";

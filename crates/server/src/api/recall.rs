@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::Desk;
-use super::ask::At;
+use super::params::At;
 use super::problem::{Problem, Problems};
 
 /// An original.

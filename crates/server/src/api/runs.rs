@@ -6,10 +6,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Desk;
-use super::ask::At;
+use super::params::At;
 use super::problem::{Problem, Problems};
-use crate::figures::Figures;
-use crate::savings::Savings;
+use crate::metrics::conversation_figures::Figures;
+use crate::metrics::savings::Savings;
 
 /// What a run of an agent saved so far.
 #[derive(Debug, Serialize, ToSchema)]

@@ -7,8 +7,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Desk;
-use super::ask::{Asked, number};
 use super::page::Wanted;
+use super::params::{Asked, number};
 use super::problem::{Problem, Problems};
 
 /// What was found, the newest first.

@@ -8,8 +8,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Desk;
-use super::ask::{Asked, At};
 use super::page::{Listed, Page, mark};
+use super::params::{Asked, At};
 use super::problem::{Problem, Problems};
 
 /// A session.

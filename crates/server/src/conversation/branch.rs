@@ -8,10 +8,10 @@ use secateur_engine::FollowedSession;
 use secateur_engine::provider::LanguageModel;
 
 use super::Report;
-use super::apart::Apart;
-use super::cache::Prompt;
+use super::background_tasks::Apart;
+use super::branch_state::Work;
+use super::cache_miss::Prompt;
 use super::chain::{Id, Link};
-use super::work::Work;
 
 /// How long what was said and learned may be in memory only. No agent goes on faster than that.
 const MOMENT: Duration = Duration::from_millis(10);

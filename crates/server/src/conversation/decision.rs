@@ -9,14 +9,14 @@ use tokio::time::sleep;
 
 use super::Inside;
 use super::branch::Branch;
+use super::branch_state::Work;
 use super::chain::{Id, Link};
-use super::hindrance::Hindrance;
+use super::error::Hindrance;
 use super::layout::{Composed, Layout};
 use super::lookup;
-use super::matching::Received;
+use super::pending_exchange::Ask;
+use super::recognition::Received;
 use super::spans::Opaque;
-use super::talk::Ask;
-use super::work::Work;
 
 /// How often a request is thought over again because somebody else changed the session.
 pub(super) const TRIES: u32 = 24;

@@ -11,9 +11,9 @@ use bytes::Bytes;
 use secateur::session::{Seq, SessionCut};
 use secateur_engine::{EngineError, FollowedSession, cut_message, cut_parts};
 
-use super::altered;
 use super::chain::{Link, Spelling};
-use super::matching::Received;
+use super::fidelity;
+use super::recognition::Received;
 
 /// What becomes of the messages of a request.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +153,7 @@ impl Layout {
         let replaced = self.len.saturating_sub(shown) as u32;
         let cuts = writer.cuts;
         let body = writer.finish();
-        altered += altered::in_body(&received.body, &kept, &body);
+        altered += fidelity::in_body(&received.body, &kept, &body);
         Ok(Composed { body, cuts, replaced, altered })
     }
 }
@@ -171,7 +171,7 @@ fn shorten(received: &Received, at: usize, cuts: &[SessionCut]) -> Result<Shorte
     let tail = rest.take_while(|(old, new)| old == new).count();
     let text = new.get(same..new.len() - tail).unwrap_or_default();
     let range = same..old.len() - tail;
-    let altered = altered::in_message(whole, &cut, &cut_parts(received.wire, whole, cuts)?);
+    let altered = fidelity::in_message(whole, &cut, &cut_parts(received.wire, whole, cuts)?);
     Ok(Shortened { spelling: element.spelling, range, text: Bytes::copy_from_slice(text), altered })
 }
 

@@ -4,9 +4,9 @@ use secateur_engine::provider::ReportedOverflow;
 use secateur_formats::Wire;
 
 use super::agent::{Agent, process};
-use crate::conversation::hindrance::Hindrance;
+use crate::conversation::error::Hindrance;
 use crate::conversation::layout::Composed;
-use crate::conversation::matching::recognise;
+use crate::conversation::recognition::recognise;
 
 /// A talk without tools: nothing can be pruned.
 fn chat(words: usize, turns: usize) -> Agent {

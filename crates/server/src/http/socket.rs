@@ -21,7 +21,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
-use crate::strict::{Flaw, Strict};
+use crate::http::framing::{Flaw, Strict};
 
 /// A connection that can be watched while it is in use.
 pub(crate) struct Socket {

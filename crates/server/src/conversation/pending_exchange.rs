@@ -6,11 +6,11 @@ use secateur_engine::provider::ReportedOverflow;
 use secateur_engine::{EngineError, Target};
 
 use super::branch::{Answered, Branch, Lent};
-use super::cache::Prompt;
+use super::cache_miss::Prompt;
 use super::decision::{Fitted, TRIES};
-use super::hindrance::Hindrance;
-use super::matching::Received;
-use super::window::Window;
+use super::error::Hindrance;
+use super::model_windows::Window;
+use super::recognition::Received;
 use super::{Conversations, Note, Ready, Report};
 
 /// What is asked for: a request, of this model.

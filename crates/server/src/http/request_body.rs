@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
-use crate::room::Held;
+use crate::http::memory_budget::Held;
 use crate::settings::Settings;
 
 /// The most memory that is taken on a client's word alone.

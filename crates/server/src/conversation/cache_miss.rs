@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use secateur::Usage;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::matching::Received;
+use super::recognition::Received;
 
 /// Providers forget a prompt that was not used for so long.
 const LIFETIME: Duration = Duration::from_secs(5 * 60);

@@ -17,14 +17,14 @@ use tokio_util::task::TaskTracker;
 use crate::api::Api;
 use crate::api::configuration::Configured;
 use crate::conversation::Conversations;
-use crate::door::{Door, Phase};
-use crate::ear::Books;
-use crate::exchange::Proxy;
-use crate::room::Room;
-use crate::savings::Savings;
+use crate::http::accept::{Door, Phase};
+use crate::http::memory_budget::Room;
+use crate::http::upstream::Client;
+use crate::metrics::Snapshot;
+use crate::metrics::savings::Savings;
+use crate::proxy::exchange::Proxy;
+use crate::proxy::response_observer::Books;
 use crate::settings::Settings;
-use crate::tally::Snapshot;
-use crate::upstream::Client;
 
 /// A proxy that listens.
 ///

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::answer::{Answer, Broken};
+use crate::http::response_body::{Answer, Broken};
 
 /// The requests of a connection.
 #[derive(Default)]

@@ -26,7 +26,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::outgoing::{Limits, Outgoing, Progress};
+use crate::http::upstream_body::{Limits, Outgoing, Progress};
 use crate::settings::{Settings, Upstream};
 
 /// How much of an answer may lie here unread, so that one slow client does not hold up the others of a connection.

@@ -15,7 +15,7 @@ use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
-use crate::token::Token;
+use crate::settings::token::Token;
 
 const X_TOKEN: HeaderName = HeaderName::from_static("x-secateur-token");
 
@@ -193,5 +193,5 @@ fn is_name(name: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "gate/tests.rs"]
+#[path = "admission/tests.rs"]
 mod tests;

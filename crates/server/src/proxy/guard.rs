@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::timeout;
 
-use crate::answer::Watch;
+use crate::http::response_body::Watch;
 
 /// Does the work; if it panics or takes too long, says in a word what went wrong.
 pub(crate) async fn guard<T>(work: impl Future<Output = T>, most: Duration) -> Result<T, &'static str> {

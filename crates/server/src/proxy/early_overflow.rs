@@ -10,7 +10,7 @@ use http::{Response, StatusCode};
 use secateur_engine::provider::{ReportedOverflow, read_overflow};
 use serde_json::Value;
 
-use crate::answer::Stream;
+use crate::http::response_body::Stream;
 use crate::usage::decode;
 
 /// How much of a refusal is looked at.

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::conversation::{Note, Talk};
-use crate::figures::Figures;
-use crate::recent::Recent;
-use crate::savings::{Savings, Sent};
-use crate::tally::Tally;
+use crate::metrics::Tally;
+use crate::metrics::conversation_figures::Figures;
+use crate::metrics::recent::Recent;
+use crate::metrics::savings::{Savings, Sent};
 use crate::usage::Reader;
 
 /// Listens to an answer, and tells its conversation how it went: when all is heard, or when this is dropped. Exactly

@@ -16,8 +16,8 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::ear::Ear;
-use crate::tally::Open;
+use crate::metrics::Open;
+use crate::proxy::response_observer::Ear;
 
 /// Ends when the client has given up.
 pub(crate) type Watch = BoxFuture<'static, ()>;

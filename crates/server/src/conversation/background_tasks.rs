@@ -7,7 +7,7 @@ use secateur::session::Event;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::tally::Tally;
+use crate::metrics::Tally;
 
 /// How long whoever stops waits for what is being stored. A store that takes longer is away.
 const LONGEST: Duration = Duration::from_secs(5);

@@ -10,8 +10,8 @@ use http::header::{CONTENT_ENCODING, HeaderMap};
 use hyper::Request;
 
 use crate::conversation::Note;
-use crate::outgoing::Outgoing;
-use crate::upstream::Head;
+use crate::http::upstream::Head;
+use crate::http::upstream_body::Outgoing;
 use crate::usage::decode;
 
 /// The body of a request as it came, if it came compressed.

@@ -5,10 +5,10 @@ use http::header::{CONNECTION, HeaderValue};
 use http::{Response, StatusCode};
 use serde_json::json;
 
-use crate::answer::Answer;
+use crate::http::response_body::Answer;
+use crate::http::upstream::Failure;
 use crate::route::Provider;
 use crate::settings::Upstream;
-use crate::upstream::Failure;
 
 /// There was no answer.
 pub(crate) fn failed(provider: Provider, upstream: &Upstream, failure: &Failure) -> Response<Answer> {

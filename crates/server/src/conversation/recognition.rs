@@ -9,9 +9,9 @@ use secateur_formats::Wire;
 
 use super::branch::Branch;
 use super::chain::{Id, Link, Spelling};
+use super::compaction_request::asks_for_summary;
 use super::registry::Registry;
 use super::spans::{self, Eye, Frame, Opaque};
-use super::wish::asks_for_summary;
 
 /// A message of a request.
 #[derive(Clone, Debug)]

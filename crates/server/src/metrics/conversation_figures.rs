@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::conversation::Note;
-use crate::savings::Savings;
+use crate::metrics::savings::Savings;
 
 /// A conversation in figures, since this proxy was started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
@@ -51,7 +51,7 @@ impl Figures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::savings::Sent;
+    use crate::metrics::savings::Sent;
 
     #[test]
     fn a_conversation_is_told_by_its_last_request_and_the_sum_of_all() {

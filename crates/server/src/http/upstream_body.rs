@@ -12,7 +12,7 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::pace::Pace;
+use crate::http::min_rate::Pace;
 
 /// A body: what was read of it, and then what was not.
 pub(crate) struct Outgoing {

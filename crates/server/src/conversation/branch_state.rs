@@ -11,10 +11,10 @@ use secateur_store::StoreError;
 use super::Report;
 use super::branch::{Branch, Lent};
 use super::chain::{Id, Link};
-use super::hindrance::Hindrance;
+use super::error::Hindrance;
 use super::layout::{Composed, Layout};
 use super::lookup::{find_in, number, stored};
-use super::matching::{Element, Received};
+use super::recognition::{Element, Received};
 
 /// Messages that are this long together are stored as soon as the provider accepts them: until then they hold the whole
 /// request in memory, and an answer may take minutes.

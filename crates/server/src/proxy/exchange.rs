@@ -22,21 +22,22 @@ use secateur_formats::Wire;
 use secateur_store::Store;
 use tokio_util::task::TaskTracker;
 
-use crate::answer::{Answer, Stream, Watch};
+use super::{early_overflow, outcome_headers};
 use crate::api::Api;
-use crate::collect::{Collected, collect, unreadable};
 use crate::conversation::{Asked, Conversations, Lender, Note, Ready, TooDeep};
-use crate::ear::{Books, Ear};
-use crate::guard::{guard, unless_gone};
-use crate::outgoing::{Limit, Limits, Outgoing};
-use crate::packed::Packed;
-use crate::room::Room;
+use crate::http::memory_budget::Room;
+use crate::http::request_body::{Collected, collect, unreadable};
+use crate::http::response_body::{Answer, Stream, Watch};
+use crate::http::socket::Peer;
+use crate::http::upstream::{Client, Head, progress_of};
+use crate::http::upstream_body::{Limit, Limits, Outgoing};
+use crate::http::{hop_headers, refusal, tunnel};
+use crate::proxy::content_encoding::Packed;
+use crate::proxy::guard::{guard, unless_gone};
+use crate::proxy::response_observer::{Books, Ear};
 use crate::route::{Kind, Provider, Route};
 use crate::settings::Settings;
-use crate::socket::Peer;
-use crate::upstream::{Client, Head, progress_of};
 use crate::usage::Reader;
-use crate::{hop, note, prelude, refusal, tunnel};
 
 /// How often a request is made shorter before the provider's refusal is passed on.
 const ROUNDS: usize = 4;
@@ -86,7 +87,7 @@ impl Proxy {
         let peer = Some(peer).filter(|_| request.version() <= Version::HTTP_11);
         let route = Route::of(request.uri().path(), request.headers());
         let upstream = self.settings.upstream(route.provider);
-        let tunnel = hop::upgrade(request.headers()).filter(|_| peer.is_some());
+        let tunnel = hop_headers::upgrade(request.headers()).filter(|_| peer.is_some());
         if tunnel.is_some()
             && let Some(refusal) = tunnel::decline(&route, request.headers())
         {
@@ -94,7 +95,7 @@ impl Proxy {
         }
         let client = tunnel.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut parts, body) = request.into_parts();
-        let headers = hop::strip(std::mem::take(&mut parts.headers));
+        let headers = hop_headers::strip(std::mem::take(&mut parts.headers));
         let uri = parts.uri.clone();
         let Ok(mut head) = Head::new(parts, headers, upstream) else {
             self.books.tally.denied("malformed");
@@ -139,7 +140,7 @@ impl Proxy {
             "answered"
         );
         if self.settings.headers {
-            note::write(&note, reply.headers_mut());
+            outcome_headers::write(&note, reply.headers_mut());
         }
         Ok(reply)
     }
@@ -175,17 +176,20 @@ impl Proxy {
     async fn converse(&self, head: Head, body: Incoming, peer: Option<Peer>, place: Place) -> (Reply, Note) {
         let length = body.size_hint().lower();
         if let Some(cause) = unreadable(&head.headers) {
-            return (self.pass(head, vec![], body, peer, place.provider).await, note::passed(cause, length));
+            return (
+                self.pass(head, vec![], body, peer, place.provider).await,
+                outcome_headers::passed(cause, length),
+            );
         }
         let mut held = self.room.enter();
         let body = match collect(body, &self.settings, &mut held).await {
             Collected::Whole(body) => body,
             Collected::Long(read, rest) => {
-                let passed = note::passed("large", length);
+                let passed = outcome_headers::passed("large", length);
                 return (self.pass(head, read, rest, peer, place.provider).await, passed);
             }
             Collected::Busy(read, rest) => {
-                let passed = note::passed("busy", length);
+                let passed = outcome_headers::passed("busy", length);
                 self.books.tally.busy();
                 return (self.pass(head, read, rest, peer, place.provider).await, passed);
             }
@@ -229,7 +233,7 @@ impl Proxy {
             let mut talk = talk;
             let is_late = is_tight && place.wire == Wire::OpenAiResponses && answer.status().is_success();
             if (answer.status().as_u16() >= 400 || is_late)
-                && let Some(said) = prelude::refused(&mut answer).await
+                && let Some(said) = early_overflow::refused(&mut answer).await
                 && let Some(waiting) = talk.take()
                 && round < ROUNDS
                 && let Some(next) = guard(waiting.overflowed(said), patience).await.ok().flatten()
@@ -260,7 +264,7 @@ impl Proxy {
         match guard(self.conversations.prepare(asked), self.settings.patience).await {
             Ok(ready) => ready,
             Err(cause) => {
-                let note = note::passed(cause, body.len() as u64);
+                let note = outcome_headers::passed(cause, body.len() as u64);
                 Ok(Ready { body: vec![body], note, talk: None, is_tight: false })
             }
         }
@@ -302,7 +306,7 @@ impl Proxy {
     fn stream(&self, answer: Response<Incoming>, watch: Option<Watch>) -> Response<Stream> {
         let (mut parts, body) = answer.into_parts();
         if parts.status != StatusCode::SWITCHING_PROTOCOLS {
-            parts.headers = hop::strip(parts.headers);
+            parts.headers = hop_headers::strip(parts.headers);
         }
         // The client is answered in the version that it speaks.
         parts.version = Version::HTTP_11;

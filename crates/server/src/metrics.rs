@@ -3,8 +3,11 @@
 //! Every name begins with `secateur_`. Nothing of what was said is in any of them, and no label has more values than a
 //! few that are known beforehand.
 
-mod complaints;
+pub(crate) mod conversation_figures;
 mod labels;
+mod log_limit;
+pub(crate) mod recent;
+pub(crate) mod savings;
 mod snapshot;
 
 use std::collections::BTreeMap;
@@ -22,8 +25,8 @@ use secateur::session::{Event, Means};
 use secateur::{Reason, Usage};
 
 use crate::conversation::Note;
-use complaints::Complaints;
 use labels::{CAUSES, DENIED, DID, OCCASIONS, OUTCOMES, REASONS, name, outcome, reason};
+use log_limit::Complaints;
 pub use snapshot::Snapshot;
 
 /// One label and what it says.

@@ -5,15 +5,15 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::{Body, Incoming};
 
-use crate::answer::Answer;
 use crate::api::Api;
-use crate::exchange::{Proxy, Reply};
-use crate::gate::{Denied, check_origin};
-use crate::outgoing::Limit;
-use crate::own::Question;
-use crate::refusal;
+use crate::http::admission::{Denied, check_origin};
+use crate::http::health::Question;
+use crate::http::refusal;
+use crate::http::response_body::Answer;
+use crate::http::socket::Peer;
+use crate::http::upstream_body::Limit;
+use crate::proxy::exchange::{Proxy, Reply};
 use crate::route::{Provider, Route};
-use crate::socket::Peer;
 
 impl Proxy {
     /// Answers a request.

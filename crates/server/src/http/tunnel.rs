@@ -10,11 +10,11 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 
-use crate::answer::Answer;
-use crate::exchange::Proxy;
-use crate::refusal;
+use crate::http::refusal;
+use crate::http::response_body::Answer;
+use crate::http::socket::Peer;
+use crate::proxy::exchange::Proxy;
 use crate::route::Route;
-use crate::socket::Peer;
 
 /// By which Codex says who it is; programs that are built around it give themselves other names in one of them.
 const NAMES: [HeaderName; 2] = [USER_AGENT, HeaderName::from_static("originator")];

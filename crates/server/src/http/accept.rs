@@ -16,10 +16,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use crate::exchange::Proxy;
+use crate::http::in_flight::Visits;
+use crate::http::socket::Socket;
+use crate::proxy::exchange::Proxy;
 use crate::settings::Settings;
-use crate::socket::Socket;
-use crate::visit::Visits;
 
 /// The most that is read at once, and with it the longest head of a request. Reading starts small and only grows with
 /// long bodies, which then cost six tenths of what they cost in pieces of 16 kB. A stream after a long request keeps more

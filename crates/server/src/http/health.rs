@@ -8,8 +8,8 @@ use secateur_store::Store;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::answer::Answer;
-use crate::tally::Tally;
+use crate::http::response_body::Answer;
+use crate::metrics::Tally;
 
 /// How long the store may take to show that it is there.
 const PATIENCE: Duration = Duration::from_secs(2);
