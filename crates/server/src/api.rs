@@ -1,13 +1,12 @@
-//! What people and programs may ask the proxy about the sessions that it keeps: everything under `/api`.
+//! The API: everything under `/api`, about the sessions in the store.
 //!
 //! ```text
 //!   request ─▶ owns ─┬─ no ──▶ the proxy
 //!                    └─ yes ─▶ router ─▶ engine, store ─▶ JSON, or a problem
 //! ```
 //!
-//! A path under `/api` is ours and never passed on, also one that nobody knows. A question changes nothing: sessions are
-//! [viewed](Engine::view), not opened. The document of all this (`/api/openapi.json`) is made from the handlers
-//! themselves, so it says what they do.
+//! A path under `/api` is never passed on to a provider, even if it does not exist. Reading changes nothing: sessions are
+//! [viewed](Engine::view), not opened. `/api/openapi.json` is generated from the handlers.
 
 pub(crate) mod configuration;
 mod document;
@@ -42,93 +41,93 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::http::admission::Denied;
-use crate::http::response_body::Answer;
-use crate::proxy::response_observer::Books;
+use crate::http::admission::AdmissionError;
+use crate::http::response_body::ResponseBody;
+use crate::metrics::Recorders;
 use crate::settings::Settings;
 use configuration::Configured;
-use problem::Problem;
+use problem::ApiProblem;
 
-/// The longest that an answer may take to begin.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a response may take to begin.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Everything under `/api`.
 pub(crate) struct Api {
     engine: Engine,
     router: Router,
-    books: Books,
+    recorders: Recorders,
     closing: watch::Sender<bool>,
 }
 
 /// What every handler can use.
 #[derive(Clone)]
-struct Desk {
+struct ApiState {
     engine: Engine,
-    books: Books,
+    recorders: Recorders,
     configuration: Arc<Vec<Configured>>,
-    /// The document about all paths, once they are known.
+    /// The OpenAPI document, once all paths are known.
     document: Arc<OnceLock<Bytes>>,
     closing: watch::Receiver<bool>,
 }
 
 impl Api {
-    /// An API on the sessions of an engine.
-    pub(crate) fn new(engine: Engine, settings: &Settings, books: Books) -> Self {
+    /// The API for the sessions of an engine.
+    pub(crate) fn new(engine: Engine, settings: &Settings, recorders: Recorders) -> Self {
         let (closing, _) = watch::channel(false);
-        let mut api = Self { engine, router: Router::new(), books, closing };
+        let mut api = Self { engine, router: Router::new(), recorders, closing };
         api.configure(configuration::of(settings));
         api
     }
 
-    /// Shows these values as the configuration.
+    /// Shows these settings as the configuration.
     pub(crate) fn configure(&mut self, configuration: Vec<Configured>) {
-        self.router = document::router(Desk {
+        self.router = document::router(ApiState {
             engine: self.engine.clone(),
-            books: self.books.clone(),
+            recorders: self.recorders.clone(),
             configuration: Arc::new(configuration),
             document: Arc::default(),
             closing: self.closing.subscribe(),
         });
     }
 
-    /// Whether a path is one of ours.
+    /// Whether a path belongs to the API.
     pub(crate) fn owns(path: &str) -> bool {
         path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Answers a request. Whatever goes wrong, it is answered.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
+    /// Answers a request, also if its handler panics or takes too long.
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<ResponseBody> {
         let mut router = self.router.clone();
         let work = AssertUnwindSafe(router.call(request)).catch_unwind();
-        let response = match timeout(PATIENCE, work).await {
+        let response = match timeout(TIMEOUT, work).await {
             Ok(Ok(answered)) => answered.unwrap_or_else(|never: Infallible| match never {}),
-            Ok(Err(_)) => Problem::broken().into_response(),
-            Err(_) => Problem::late().into_response(),
+            Ok(Err(_)) => ApiProblem::broken().into_response(),
+            Err(_) => ApiProblem::late().into_response(),
         };
-        // What is asked for may be in the path, and is nobody else's business.
-        tracing::debug!(status = response.status().as_u16(), "asked about sessions");
+        // The path may contain private text, so it is not logged.
+        tracing::debug!(status = response.status().as_u16(), "API request answered");
         private(response)
     }
 
-    /// The answer for somebody who is not let in.
-    pub(crate) fn turn_away(denied: Denied) -> Response<Answer> {
-        private(Problem::from(denied).into_response())
+    /// The response to a request that is not let in.
+    pub(crate) fn deny(error: AdmissionError) -> Response<ResponseBody> {
+        private(ApiProblem::from(error).into_response())
     }
 
-    /// Ends the streams of events: they would go on for ever.
+    /// Ends the streams of events, which would never end by themselves.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
 }
 
-/// What was said in a session is nobody else's business.
-fn private(mut response: Response) -> Response<Answer> {
+/// Sessions are private, so responses must not be cached.
+fn private(mut response: Response) -> Response<ResponseBody> {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response.map(Answer::Own)
+    response.map(ResponseBody::api)
 }
 
-/// The one word that a value is written as, where it is one; its tag, where it has more to say.
+/// The word that a value is serialised as; its tag, where it has fields.
 fn word(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,

@@ -1,14 +1,13 @@
-//! The conversations that pass through: what is known of each, and what becomes of a request.
+//! The conversations that pass through: what is known of each, and what is done to a request.
 //!
 //! ```text
-//!   body ──recognise──▶ Received + Branch ──take──▶ Session ──fit──▶ Layout ──apply──▶ slices of the body
-//!          (spans,       (the longest        (new      (prune,        (what stands
-//!           chain)        chain shared)       tail)     compact)       where)
+//!   recognition ─▶ placement ─▶ decision ─▶ layout ─▶ (proxy sends) ─▶ pending_exchange ─▶ branch
+//!   spans, chain   lookup       branch_state fidelity                  observe              settle, store
 //! ```
 //!
-//! A branch of a conversation is a session of the engine that follows the client's history. What was decided about it is
-//! in the store before it is sent, so that every process decides the same; what was only said is stored later, after the
-//! answer. When anything goes wrong, the request goes on as it came.
+//! Each branch of a conversation is a followed session of the engine. Decisions are stored before they are sent, so that
+//! every process decides the same. Messages are stored later, after the response. When anything goes wrong, the request
+//! is passed through.
 
 mod background_tasks;
 mod branch;
@@ -23,7 +22,9 @@ mod fidelity;
 mod layout;
 mod lookup;
 mod model_windows;
+mod overflow;
 mod pending_exchange;
+mod placement;
 mod recognition;
 mod registry;
 mod spans;
@@ -33,204 +34,162 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use secateur::session::{Event, TurnState};
-use secateur::{Catalogue, Price, Usage};
+use secateur::session::TurnState;
+use secateur::{Catalogue, Usage};
 use secateur_engine::Engine;
 use secateur_formats::Wire;
 
-use crate::metrics::Tally;
-use crate::route::Kind;
-use background_tasks::Apart;
+use crate::metrics::Metrics;
+use crate::outcome::{ExchangeReport, Outcome, PassReason};
+use crate::route::RequestKind;
+use background_tasks::BackgroundTasks;
 use branch::Branch;
-use decision::Fitted;
-use error::Hindrance;
-use layout::{Composed, Layout};
-use model_windows::{Window, Windows};
-use pending_exchange::{Ask, Hold};
-use recognition::Received;
-use registry::Registry;
-use timeout_store::Patient;
+use error::ConversationError;
+use layout::BodyLayout;
+use model_windows::{ModelWindow, ModelWindows};
+use pending_exchange::ManagedRequest;
+use recognition::ReceivedRequest;
+use registry::BranchRegistry;
+use timeout_store::TimeoutStore;
 
-pub(crate) use client_model::Lender;
+pub(crate) use client_model::ClientEndpoint;
 pub(crate) use error::TooDeep;
-pub(crate) use pending_exchange::Talk;
+pub(crate) use pending_exchange::PendingExchange;
 
 /// A request with a conversation in it.
-pub(crate) struct Asked<'r> {
+pub(crate) struct ConversationRequest<'r> {
     pub wire: Wire,
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// The model, where the path names it.
     pub model: Option<&'r str>,
     pub headers: &'r HeaderMap,
     pub body: &'r Bytes,
-    /// Where the request goes, and what it is allowed by: summaries are made through the same door.
-    pub lender: Lender,
+    /// Where the request goes. Summaries are made there, with the same credentials.
+    pub endpoint: ClientEndpoint,
 }
 
-/// A request that may be sent.
-pub(crate) struct Ready {
+/// A request that is ready to be sent.
+pub(crate) struct PreparedRequest {
     /// The body, piece by piece; slices of the original wherever nothing was cut.
     pub body: Vec<Bytes>,
     /// What was done.
-    pub note: Note,
-    /// The conversation that waits to hear how it went; none if the request was passed through unread.
-    pub talk: Option<Talk>,
-    /// It may turn out to be too long all the same.
+    pub report: ExchangeReport,
+    /// What awaits the response; none if the request is passed through.
+    pub pending: Option<PendingExchange>,
+    /// It fills more than half of the usable window, so the provider may refuse it.
     pub is_tight: bool,
 }
 
-/// What was done to a request, for headers, logs and counters.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Note {
-    /// One word: `passed`, `kept`, `replayed`, `pruned`, `compacted`.
-    pub did: &'static str,
-    /// Why less was done than might have been, as one word for a counter.
-    pub cause: Option<&'static str>,
-    pub session: Option<String>,
-    /// Cuts in what is sent.
-    pub cuts: u32,
-    /// Messages that a summary stands for in what is sent.
-    pub replaced: u32,
-    /// Bytes of the body as it came, and as it goes.
-    pub bytes_in: u64,
-    pub bytes_out: u64,
-    /// The model that is asked, its window, and what it costs.
-    pub model: String,
-    pub window: i64,
-    pub price: Option<Price>,
-    /// Bytes that are another than they were, outside of cuts and summaries. There are none.
-    pub altered: u64,
-    /// What happened to the conversation since its last request.
-    pub happened: Vec<Event>,
-}
-
-/// How a request went.
+/// What a response said about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Report {
-    /// What the provider counted, if it said so.
+    /// The provider's token counts, if it reported them.
     pub usage: Option<Usage>,
     /// Whether the model has more to do.
     pub turn: TurnState,
 }
 
 /// All conversations.
-#[derive(Clone)]
 pub(crate) struct Conversations {
-    inside: Arc<Inside>,
-}
-
-struct Inside {
     engine: Engine,
     profile: String,
-    registry: Registry,
-    windows: Windows,
-    apart: Arc<Apart>,
+    registry: BranchRegistry,
+    windows: Arc<ModelWindows>,
+    tasks: Arc<BackgroundTasks>,
+}
+
+impl PreparedRequest {
+    /// A body that is sent as it came.
+    pub(crate) fn passed_through(body: Bytes, reason: PassReason) -> Self {
+        let report = ExchangeReport::passed_through(reason, body.len() as u64);
+        Self { body: vec![body], report, pending: None, is_tight: false }
+    }
 }
 
 impl Conversations {
-    /// Conversations that an engine decides about, by this profile.
-    pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue, tally: Arc<Tally>) -> Self {
-        let engine = engine.with_store_behind(Patient::in_front_of);
-        let (registry, windows, apart) = (Registry::new(), Windows::new(catalogue), Apart::new(tally));
-        Self { inside: Arc::new(Inside { engine, profile: profile.to_owned(), registry, windows, apart }) }
+    /// Conversations that an engine manages by this profile.
+    pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue, metrics: Arc<Metrics>) -> Self {
+        Self {
+            engine: engine.with_store_behind(TimeoutStore::in_front_of),
+            profile: profile.to_owned(),
+            registry: BranchRegistry::new(),
+            windows: Arc::new(ModelWindows::new(catalogue)),
+            tasks: Arc::new(BackgroundTasks::new(metrics)),
+        }
     }
 
-    /// Waits until what was said and learned is stored, for whoever stops.
-    pub(crate) async fn rest(&self) {
-        self.inside.apart.rest().await;
+    /// Waits until everything is stored. To be called once, when the proxy stops.
+    pub(crate) async fn finish(&self) {
+        self.tasks.finish().await;
     }
 
-    /// What is to be sent in the place of a request.
-    pub(crate) async fn prepare(&self, asked: Asked<'_>) -> Result<Ready, TooDeep> {
-        let body = asked.body.clone();
-        Ok(match self.try_prepare(asked).await {
-            Ok(ready) => ready,
-            Err(hindrance) if hindrance.is_hostile() => return Err(TooDeep),
-            Err(hindrance) => {
-                if !matches!(hindrance, Hindrance::Remote | Hindrance::Managed) {
-                    tracing::warn!(cause = hindrance.cause(), why = %hindrance, "a request is passed on as it came");
+    /// Decides what is sent in place of a request.
+    pub(crate) async fn prepare(&self, request: ConversationRequest<'_>) -> Result<PreparedRequest, TooDeep> {
+        let body = request.body.clone();
+        match self.try_prepare(request).await {
+            Ok(prepared) => Ok(prepared),
+            Err(error) if error.is_too_deep() => Err(TooDeep),
+            Err(error) => {
+                let reason = error.pass_reason();
+                if !matches!(reason, PassReason::KeptByProvider | PassReason::ManagedByProvider) {
+                    tracing::warn!(reason = reason.as_str(), %error, "request passed through");
                 }
-                let bytes = body.len() as u64;
-                let note = Note { did: "passed", cause: Some(hindrance.cause()), ..Note::default() };
-                let note = Note { bytes_in: bytes, bytes_out: bytes, ..note };
-                Ready { body: vec![body], note, talk: None, is_tight: false }
+                Ok(PreparedRequest::passed_through(body, reason))
             }
-        })
+        }
     }
 
-    async fn try_prepare(&self, asked: Asked<'_>) -> Result<Ready, Hindrance> {
-        let inside = &self.inside;
-        let key = client_key(asked.headers);
-        let (received, found) = recognition::recognise(&inside.registry, asked.wire, asked.body, key)?;
-        if received.frame.is_remote {
-            return Err(Hindrance::Remote);
+    async fn try_prepare(
+        &self,
+        request: ConversationRequest<'_>,
+    ) -> Result<PreparedRequest, ConversationError> {
+        let key = client_key(request.headers);
+        let (received, found) = recognition::recognise(&self.registry, request.wire, request.body, key)?;
+        if received.envelope.is_remote {
+            return Err(ConversationError::KeptByProvider);
         }
-        if received.frame.is_managed {
-            return Err(Hindrance::Managed);
+        if received.envelope.is_managed {
+            return Err(ConversationError::ManagedByProvider);
         }
-        let model = received.frame.model.as_deref().or(asked.model).unwrap_or_default().to_owned();
-        let key = key.or(received.frame.key.as_deref()).map(str::to_owned);
-        if asked.kind == Kind::Count {
+        let key = key.or(received.envelope.key.as_deref()).map(str::to_owned);
+        if request.kind == RequestKind::Count {
             return self.replay(&received, found, key.as_deref()).await;
         }
-        let window = Window::new(&model, asked.headers);
-        let target = inside.windows.target(&window, &received.frame);
-        let lent = asked.lender.lend(asked.wire, &model, target.limits, asked.headers);
-        let ask = Ask { received: Arc::new(received), key, target, window, lent, hold: Hold::default() };
-        let (branch, fitted) = inside.go_on(found, &ask).await?;
-        Ok(self.ready(&branch, ask, fitted))
+        let model = received.envelope.model.as_deref().or(request.model).unwrap_or_default().to_owned();
+        let window = ModelWindow::new(&model, request.headers);
+        let target = self.windows.target(&window, &received.envelope);
+        let client_model = request.endpoint.model(request.wire, &model, target.limits, request.headers);
+        let managed = ManagedRequest::new(received, key, target, window, client_model);
+        let (branch, decided) = self.decide_on_branch(found, &managed).await?;
+        Ok(self.await_response(branch, managed, decided))
     }
 
-    /// A request that is not part of the conversation but about it: what was decided is replayed, nothing is decided.
+    /// Prepares a request that asks for the length of a conversation: earlier decisions are applied, none are made.
     async fn replay(
         &self,
-        received: &Received,
+        received: &ReceivedRequest,
         found: Option<Arc<Branch>>,
         key: Option<&str>,
-    ) -> Result<Ready, Hindrance> {
-        let mut note = Note { did: "kept", bytes_in: received.body.len() as u64, ..Note::default() };
+    ) -> Result<PreparedRequest, ConversationError> {
+        let mut report = ExchangeReport { bytes_in: received.body.len() as u64, ..ExchangeReport::default() };
         let mut body = vec![received.body.clone()];
-        if let Some(branch) = self.inside.known_branch(received, found, key).await? {
-            let work = branch.work().await;
+        if let Some(branch) = self.known_branch(received, found, key).await? {
+            let state = branch.state().await;
             let chain = branch.chain();
-            if received.common(&chain) == chain.len() && work.check_current(&branch).is_ok() {
-                let composed = Layout::of(&work.session, &chain, &[]).apply(received)?;
-                note = Note {
-                    did: if composed.cuts + composed.replaced > 0 { "replayed" } else { "kept" },
-                    ..note
-                };
-                (note.cuts, note.replaced) = (composed.cuts, composed.replaced);
-                body = composed.body;
+            if received.common(&chain) == chain.len() && state.check_current().is_ok() {
+                let composed = BodyLayout::of(&state.session, &chain, &[]).apply(received)?;
+                report.outcome = Outcome::without_decision(composed.is_changed());
+                (report.cuts, report.replaced) = (composed.cuts, composed.replaced);
+                body = composed.pieces;
             }
-            note.session = Some(branch.session().to_owned());
+            report.session = Some(branch.session().to_owned());
         }
-        note.bytes_out = body.iter().map(|piece| piece.len() as u64).sum();
-        Ok(Ready { body, note, talk: None, is_tight: false })
-    }
-
-    fn ready(&self, branch: &Arc<Branch>, ask: Ask, fitted: Fitted) -> Ready {
-        let Fitted { composed, did, happened, cause, is_tight, sent } = fitted;
-        let Composed { body, cuts, replaced, altered } = composed;
-        let note = Note {
-            did,
-            cause,
-            session: Some(branch.session().to_owned()),
-            cuts,
-            replaced,
-            bytes_in: ask.received.body.len() as u64,
-            bytes_out: body.iter().map(|piece| piece.len() as u64).sum(),
-            model: ask.target.model.clone(),
-            window: ask.target.limits.context,
-            price: self.inside.windows.price(&ask.target.model),
-            altered,
-            happened,
-        };
-        let talk = Talk::new(self.clone(), branch.clone(), ask, sent, &note);
-        Ready { body, note, talk: Some(talk), is_tight }
+        report.bytes_out = body.iter().map(|piece| piece.len() as u64).sum();
+        Ok(PreparedRequest { body, report, pending: None, is_tight: false })
     }
 }
 
-/// What a client calls its conversation, if it says so in a header.
+/// What a client calls its conversation, if a header names it.
 fn client_key(headers: &HeaderMap) -> Option<&str> {
     const NAMES: [&str; 4] = ["x-claude-code-session-id", "x-session-affinity", "x-session-id", "session-id"];
     NAMES.iter().find_map(|name| headers.get(*name)).and_then(|value| value.to_str().ok())

@@ -1,18 +1,21 @@
 //! A transparent proxy in front of model providers that keeps every conversation inside its model's window.
 //!
 //! ```text
-//!   agent ──request──▶ Route ──▶ Conversations ──plan──▶ spliced body ──▶ provider
-//!         ◀──────────────────── answer, frame by frame, as it comes ◀────
+//!   client ──request──▶ Route ──▶ Conversations ──plan──▶ spliced body ──▶ provider
+//!          ◀─────────────────── response, frame by frame, as it comes ◀────
 //! ```
 //!
-//! An agent sends its whole history with each request. The proxy recognises the conversation, remembers what it has
-//! cut of it, and replays those cuts byte for byte; every other byte passes through as it was. Whatever the proxy does
-//! not understand goes upstream unchanged. Under `/api` it answers questions about the sessions that it keeps.
+//! An agent sends its whole history with each request. The proxy recognises the conversation, applies its earlier cuts
+//! byte for byte, and makes new ones when they are needed; every other byte passes through unchanged. What the proxy does
+//! not understand is passed through. Under `/api` it answers questions about its sessions.
+//!
+//! `http` and `conversation` do not know each other; they meet in `proxy`.
 
 mod api;
 mod conversation;
 mod http;
 mod metrics;
+mod outcome;
 mod proxy;
 mod route;
 mod server;
@@ -21,7 +24,7 @@ mod usage;
 
 pub use metrics::Snapshot;
 pub use metrics::savings::Savings;
-pub use route::{Kind, Provider, Route};
+pub use route::{Provider, RequestKind, Route};
 pub use server::{BindError, Counters, Server};
 pub use settings::token::{BadToken, Token};
 pub use settings::{BadUpstream, Settings, Upstream};

@@ -1,12 +1,13 @@
-//! What passed through, counted: for the end of `serve`, and for whoever watches many of them.
+//! Counters of what passed through: for the end of `serve`, and for Prometheus.
 //!
-//! Every name begins with `secateur_`. Nothing of what was said is in any of them, and no label has more values than a
-//! few that are known beforehand.
+//! Every name begins with `secateur_`. Nothing of a conversation's content is in any of them, and the values of each
+//! label are a short list that is known beforehand.
 
 pub(crate) mod conversation_figures;
 mod labels;
 mod log_limit;
 pub(crate) mod recent;
+mod recorders;
 pub(crate) mod savings;
 mod snapshot;
 
@@ -21,120 +22,127 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
-use secateur::session::{Event, Means};
+use secateur::session::Event;
 use secateur::{Reason, Usage};
 
-use crate::conversation::Note;
-use labels::{CAUSES, DENIED, DID, OCCASIONS, OUTCOMES, REASONS, name, outcome, reason};
-use log_limit::Complaints;
+use crate::outcome::{CacheMiss, CompactionOutcome, Denial, ExchangeReport, Outcome, PassReason};
+use labels::{CUT_REASONS, OCCASIONS, UNRECORDED, cut_reason_label, occasion_label};
+use log_limit::LogLimits;
+pub(crate) use recorders::Recorders;
 pub use snapshot::Snapshot;
 
-/// One label and what it says.
-type Label = [(&'static str, &'static str); 1];
-
-/// Counters with a label.
-type By = Family<Label, Counter>;
+/// Counters with one label.
+type Labelled = Family<[(&'static str, &'static str); 1], Counter>;
 
 /// Counters with two.
-type ByBoth = Family<[(&'static str, &'static str); 2], Counter>;
+type TwiceLabelled = Family<[(&'static str, &'static str); 2], Counter>;
 
-/// Counters, each for itself: what is read of them at one moment need not add up.
+/// The counters. Each is exact, but several read at one moment need not add up.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct Metrics {
     registry: Registry,
     requests: Counter,
-    denied: By,
-    complaints: Complaints,
-    talks: By,
-    passed: By,
-    answers: By,
-    asked_bytes: By,
-    sent_bytes: Counter,
-    answered_bytes: Counter,
+    denied: Labelled,
+    log_limits: LogLimits,
+    conversations: Labelled,
+    passed_through: Labelled,
+    responses: Labelled,
+    conversation_bytes: Labelled,
+    upstream_bytes: Counter,
+    response_bytes: Counter,
     overflows: Counter,
     failures: Counter,
     open: Gauge<u64, AtomicU64>,
     reports: Counter,
-    tokens: By,
-    cuts: ByBoth,
-    misses: By,
-    compactions: By,
-    breakers: By,
+    tokens: Labelled,
+    cuts: TwiceLabelled,
+    cache_misses: Labelled,
+    compactions: Labelled,
+    breakers: Labelled,
     altered_bytes: Counter,
     planning: Histogram,
     waiting: Histogram,
 }
 
-impl Default for Tally {
+impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("secateur");
         let seconds = || Histogram::new(exponential_buckets(0.0005, 4.0, 10));
         let (planning, waiting) = (seconds(), seconds());
-        let long = "Time from a whole request to what is sent in its place";
-        registry.register_with_unit("planning", long, Unit::Seconds, planning.clone());
-        let long = "Time from sending a request to the head of the provider's answer";
-        registry.register_with_unit("waiting", long, Unit::Seconds, waiting.clone());
+        let help = "Time from a whole request to what is sent in its place";
+        registry.register_with_unit("planning", help, Unit::Seconds, planning.clone());
+        let help = "Time from sending a request to the head of the provider's response";
+        registry.register_with_unit("waiting", help, Unit::Seconds, waiting.clone());
         let open = Gauge::default();
-        registry.register("open_answers", "Answers that are on their way now", open.clone());
+        registry.register("open_responses", "Responses that are being sent now", open.clone());
         let mut one = |name: &str, help: &str| {
             let counter = Counter::default();
             registry.register(name, help, counter.clone());
             counter
         };
-        let requests = one("requests", "Requests that came");
-        let sent_bytes = one("upstream_bytes", "Bytes of bodies that went to providers");
-        let answered_bytes = one("answer_bytes", "Bytes of bodies that went to clients");
-        let overflows = one("hidden_overflows", "Refusals of a prompt as too long that no client saw");
+        let requests = one("requests", "Requests that arrived");
+        let upstream_bytes = one("upstream_bytes", "Bytes of bodies sent to providers");
+        let response_bytes = one("response_bytes", "Bytes of bodies sent to clients");
+        let overflows =
+            one("hidden_overflows", "Overflows that the proxy solved, so that no client saw them");
         let failures = one("failures", "Requests that no provider answered");
-        let reports = one("reports", "Answers that said how many tokens they took");
-        let altered_bytes = one("altered_bytes", "Bytes that were changed outside of cuts; always 0");
-        // All values are there from the beginning, at 0: what has not happened yet can be seen, too.
-        let mut by = |name: &str, help: &str, label: &'static str, values: &[&'static str]| {
-            let family = By::default();
-            for value in values {
-                drop(family.get_or_create(&[(label, value)]));
+        let reports = one("reports", "Responses with usage in them");
+        let altered_bytes = one("altered_bytes", "Bytes changed outside of cut ranges; always 0");
+        // All values exist from the beginning, at 0, so that what has not happened yet can be seen.
+        let mut by =
+            |name: &str, help: &str, label: &'static str, values: &mut dyn Iterator<Item = &'static str>| {
+                let family = Labelled::default();
+                for value in values {
+                    drop(family.get_or_create(&[(label, value)]));
+                }
+                registry.register(name, help, family.clone());
+                family
+            };
+        let help = "Tokens: fresh, cached and output as providers counted them; saved as estimated";
+        let tokens = by("tokens", help, "kind", &mut ["fresh", "cached", "output", "saved"].into_iter());
+        let help = "Prompts of which the provider had less than half in its cache, by reason";
+        let misses = &mut CacheMiss::ALL.iter().map(|miss| miss.as_str());
+        let cache_misses = by("cache_misses", help, "reason", misses);
+        let help = "How often summarisers were paused after failures, and tried again";
+        let breakers = by("breaker", help, "state", &mut ["opened", "closed"].into_iter());
+        let help = "Bytes of requests with a conversation, before and after";
+        let conversation_bytes =
+            by("conversation_bytes", help, "stage", &mut ["received", "sent"].into_iter());
+        let help = "Requests with a conversation, by what was done to them";
+        let outcomes = &mut Outcome::ALL.iter().map(|outcome| outcome.as_str());
+        let conversations = by("conversation_requests", help, "outcome", outcomes);
+        let help = "Requests with a conversation that were not managed as usual, by reason";
+        let reasons = &mut PassReason::ALL.iter().map(|reason| reason.as_str());
+        let passed_through = by("passthroughs", help, "reason", reasons);
+        let help = "Responses to requests with a conversation, by class of their status";
+        let responses = by("responses", help, "status", &mut ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter());
+        let denials = &mut Denial::ALL.iter().map(|denial| denial.as_str());
+        let denied = by("denied", "Requests that were not let in, by reason", "reason", denials);
+        let endings = &mut CompactionOutcome::ALL.iter().map(|ending| ending.as_str());
+        let compactions = by("compactions", "Compactions by outcome", "outcome", endings);
+        let cuts = TwiceLabelled::default();
+        for occasion in OCCASIONS {
+            for reason in CUT_REASONS.iter().chain([&UNRECORDED]) {
+                drop(cuts.get_or_create(&[("occasion", occasion), ("reason", reason)]));
             }
-            registry.register(name, help, family.clone());
-            family
-        };
-        let long = "Tokens: fresh, cached and output as providers counted them; saved as estimated";
-        let tokens = by("tokens", long, "kind", &["fresh", "cached", "output", "saved"]);
-        let long = "Prompts of which the provider had less than half in its cache, by cause";
-        let misses =
-            by("cache_misses", long, "cause", &["first", "cut", "model", "client", "expired", "provider"]);
-        let long = "How often summarisers were left alone after failures, and tried again";
-        let breakers = by("breaker", long, "state", &["opened", "closed"]);
-        let long = "Bytes of requests with a conversation, before and after";
-        let asked_bytes = by("conversation_bytes", long, "stage", &["received", "sent"]);
-        let long = "Requests with a conversation, by what was done to them";
-        let talks = by("conversation_requests", long, "did", &DID);
-        let long = "Requests with a conversation that were not managed, by cause";
-        let passed = by("passthroughs", long, "cause", &CAUSES);
-        let long = "Answers to requests with a conversation, by class of their status";
-        let answers = by("answers", long, "status", &["1xx", "2xx", "3xx", "4xx", "5xx"]);
-        let denied = by("denied", "Requests that were not let in, by reason", "reason", &DENIED);
-        let compactions = by("compactions", "Compactions by outcome", "outcome", &OUTCOMES);
-        let cuts = ByBoth::default();
-        for (occasion, reason) in OCCASIONS.iter().flat_map(|one| REASONS.map(|other| (name(*one), other))) {
-            drop(cuts.get_or_create(&[("occasion", occasion), ("reason", reason)]));
         }
         registry.register("cuts", "Cuts that were made, by occasion and reason", cuts.clone());
         Self {
             denied,
-            complaints: Complaints::default(),
-            talks,
-            passed,
-            answers,
-            asked_bytes,
+            log_limits: LogLimits::default(),
+            conversations,
+            passed_through,
+            responses,
+            conversation_bytes,
             tokens,
             cuts,
-            misses,
+            cache_misses,
             compactions,
             breakers,
             registry,
             requests,
-            sent_bytes,
-            answered_bytes,
+            upstream_bytes,
+            response_bytes,
             overflows,
             failures,
             open,
@@ -146,28 +154,28 @@ impl Default for Tally {
     }
 }
 
-impl Tally {
+impl Metrics {
+    /// A request arrived.
     pub(crate) fn request(&self) {
         self.requests.inc();
     }
 
-    /// A request is refused. Whoever watches the log hears of it, too.
-    pub(crate) fn denied(&self, reason: &'static str) {
-        self.complaints.refused(reason);
-        self.denied.get_or_create(&[("reason", reason)]).inc();
+    /// A request was refused. The log says so, too.
+    pub(crate) fn denied(&self, denial: Denial) {
+        self.log_limits.denied(denial);
+        self.denied.get_or_create(&[("reason", denial.as_str())]).inc();
     }
 
-    /// There is no room to read a request. It is counted when it is answered.
+    /// There is no memory to read a request. It is counted when it is answered.
     pub(crate) fn busy(&self) {
-        self.complaints.busy();
+        self.log_limits.busy();
     }
 
     /// A request with a conversation was answered with this status.
-    pub(crate) fn talked(&self, note: &Note, status: u16) {
-        self.talks.get_or_create(&[("did", note.did)]).inc();
-        if let Some(cause) = note.cause {
-            let known = CAUSES.iter().find(|known| **known == cause).unwrap_or(&"other");
-            self.passed.get_or_create(&[("cause", known)]).inc();
+    pub(crate) fn conversation_answered(&self, report: &ExchangeReport, status: u16) {
+        self.conversations.get_or_create(&[("outcome", report.outcome.as_str())]).inc();
+        if let Some(reason) = report.reason {
+            self.passed_through.get_or_create(&[("reason", reason.as_str())]).inc();
         }
         let class = match status {
             ..200 => "1xx",
@@ -176,81 +184,82 @@ impl Tally {
             400..500 => "4xx",
             _ => "5xx",
         };
-        self.answers.get_or_create(&[("status", class)]).inc();
-        self.asked_bytes.get_or_create(&[("stage", "received")]).inc_by(note.bytes_in);
-        self.asked_bytes.get_or_create(&[("stage", "sent")]).inc_by(note.bytes_out);
+        self.responses.get_or_create(&[("status", class)]).inc();
+        self.conversation_bytes.get_or_create(&[("stage", "received")]).inc_by(report.bytes_in);
+        self.conversation_bytes.get_or_create(&[("stage", "sent")]).inc_by(report.bytes_out);
     }
 
-    /// What happened to a conversation on the way. Each event is counted once, so they are taken out.
-    pub(crate) fn happened(&self, note: &mut Note) {
-        self.altered_bytes.inc_by(note.altered);
-        self.count(&std::mem::take(&mut note.happened));
+    /// A request was prepared. Takes its events out of the report, as each is counted once.
+    pub(crate) fn prepared(&self, report: &mut ExchangeReport) {
+        self.altered_bytes.inc_by(report.altered);
+        self.count_events(&std::mem::take(&mut report.events));
     }
 
-    /// What happened to a conversation, on the way of a request or apart from any.
-    pub(crate) fn count(&self, events: &[Event]) {
+    /// Counts events of a conversation, whether they belong to a request or not.
+    pub(crate) fn count_events(&self, events: &[Event]) {
         for event in events {
-            let compaction = |outcome| {
-                self.compactions.get_or_create(&[("outcome", outcome)]).inc();
-            };
             let breaker = |state| {
                 self.breakers.get_or_create(&[("state", state)]).inc();
             };
             match event {
-                Event::Pruned { occasion, cuts, reasons, .. } => self.pruned(name(*occasion), *cuts, reasons),
-                Event::CompactionCompleted { means: Means::Model, .. } => compaction("summary"),
-                Event::CompactionCompleted { means: Means::Digest, .. } => compaction("digest"),
-                Event::CompactionFailed { why, .. } | Event::CompactionRefused { why } => {
-                    compaction(outcome(why));
+                Event::Pruned { occasion, cuts, reasons, .. } => {
+                    self.count_cuts(occasion_label(*occasion), *cuts, reasons);
                 }
                 Event::BreakerOpened { .. } => breaker("opened"),
                 Event::BreakerClosed => breaker("closed"),
                 _ => {}
             }
+            if let Some(outcome) = CompactionOutcome::of_event(event) {
+                self.compactions.get_or_create(&[("outcome", outcome.as_str())]).inc();
+            }
         }
     }
 
-    fn pruned(&self, occasion: &'static str, cuts: u32, reasons: &BTreeMap<Reason, u32>) {
+    fn count_cuts(&self, occasion: &'static str, cuts: u32, reasons: &BTreeMap<Reason, u32>) {
         let add = |reason, cuts: u32| {
             self.cuts.get_or_create(&[("occasion", occasion), ("reason", reason)]).inc_by(u64::from(cuts));
         };
-        reasons.iter().for_each(|(why, cuts)| add(reason(*why), *cuts));
-        // A process of an older version may have made them, and not said why.
-        add("other", reasons.values().fold(cuts, |left, told| left.saturating_sub(*told)));
+        reasons.iter().for_each(|(reason, cuts)| add(cut_reason_label(*reason), *cuts));
+        // A process of an older version may have made them without recording why.
+        add(UNRECORDED, reasons.values().fold(cuts, |left, counted| left.saturating_sub(*counted)));
     }
 
+    /// How long it took to prepare a request.
     pub(crate) fn planned(&self, took: Duration) {
         self.planning.observe(took.as_secs_f64());
     }
 
+    /// How long the head of a provider's response took.
     pub(crate) fn waited(&self, took: Duration) {
         self.waiting.observe(took.as_secs_f64());
     }
 
-    pub(crate) fn missed(&self, cause: &'static str) {
-        self.misses.get_or_create(&[("cause", cause)]).inc();
+    /// A provider found less than half of a prompt in its cache.
+    pub(crate) fn cache_missed(&self, miss: CacheMiss) {
+        self.cache_misses.get_or_create(&[("reason", miss.as_str())]).inc();
     }
 
-    pub(crate) fn sent(&self, bytes: u64) {
-        self.sent_bytes.inc_by(bytes);
+    /// Bytes were sent to a provider.
+    pub(crate) fn sent_upstream(&self, bytes: u64) {
+        self.upstream_bytes.inc_by(bytes);
     }
 
-    pub(crate) fn answered(&self, bytes: usize) {
-        self.answered_bytes.inc_by(bytes as u64);
-    }
-
+    /// The proxy solved an overflow.
     pub(crate) fn overflow(&self) {
         self.overflows.inc();
     }
 
+    /// A provider did not answer.
     pub(crate) fn failure(&self) {
         self.failures.inc();
     }
 
+    /// Tokens that were not sent because of cuts.
     pub(crate) fn saved(&self, tokens: u64) {
         self.tokens.get_or_create(&[("kind", "saved")]).inc_by(tokens);
     }
 
+    /// A provider reported its usage.
     pub(crate) fn usage(&self, usage: &Usage) {
         let add = |kind: &'static str, tokens: i64| {
             self.tokens.get_or_create(&[("kind", kind)]).inc_by(u64::try_from(tokens).unwrap_or(0));
@@ -261,31 +270,33 @@ impl Tally {
         add("output", usage.output.saturating_add(usage.reasoning));
     }
 
-    pub(crate) fn open(self: &Arc<Self>) -> Open {
+    /// A response begins. It counts as open while the guard lives.
+    pub(crate) fn open_response(self: &Arc<Self>) -> OpenResponse {
         self.open.inc();
-        Open(Arc::clone(self))
+        OpenResponse(Arc::clone(self))
     }
 
-    /// All of them as Prometheus reads them.
+    /// All of them in the text format of Prometheus.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }
 }
 
-/// An answer on its way, counted for as long as this lives.
+/// A response that is being sent, counted as open while this lives.
 #[derive(Debug)]
-pub(crate) struct Open(Arc<Tally>);
+pub(crate) struct OpenResponse(Arc<Metrics>);
 
-impl Open {
-    pub(crate) fn tally(&self) -> &Arc<Tally> {
-        &self.0
+impl OpenResponse {
+    /// Bytes of it were sent to the client.
+    pub(crate) fn sent(&self, bytes: usize) {
+        self.0.response_bytes.inc_by(bytes as u64);
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenResponse {
     fn drop(&mut self) {
         self.0.open.dec();
     }

@@ -1,9 +1,138 @@
 //! The proxy: where HTTP and conversations meet.
+//!
+//! ```text
+//!   request ─▶ admission ─┬─ /healthz, /readyz, /metrics ─▶ health
+//!                         ├─ /api ────────────────────────▶ api
+//!                         └─ anything else ───────────────▶ exchange ─▶ provider
+//! ```
 
 mod content_encoding;
 mod early_overflow;
-pub(crate) mod exchange;
+mod exchange;
 mod guard;
-mod outcome_headers;
-pub(crate) mod response_observer;
-mod service;
+mod response_observer;
+
+use std::sync::Arc;
+
+use http::header::WWW_AUTHENTICATE;
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use hyper::body::{Body, Incoming};
+use secateur_engine::provider::Connector;
+use secateur_store::Store;
+use tokio_util::task::TaskTracker;
+
+use crate::api::Api;
+use crate::conversation::Conversations;
+use crate::http::accept::Handler;
+use crate::http::admission::{Admission, AdmissionError, check_origin};
+use crate::http::health::HealthEndpoint;
+use crate::http::limits::MemoryBudget;
+use crate::http::refusal;
+use crate::http::request_body::ExceededLimit;
+use crate::http::response_body::ResponseBody;
+use crate::http::socket::{ClientGone, Peer};
+use crate::http::upstream::UpstreamClient;
+use crate::metrics::Recorders;
+use crate::outcome::Denial;
+use crate::route::{Provider, Route};
+use crate::settings::Settings;
+
+/// What every request needs.
+pub(crate) struct Proxy {
+    pub settings: Arc<Settings>,
+    pub client: UpstreamClient,
+    pub conversations: Conversations,
+    pub api: Api,
+    /// Connections for summaries.
+    pub connector: Connector,
+    pub store: Arc<dyn Store>,
+    pub recorders: Recorders,
+    /// Memory for bodies that are read whole.
+    pub memory: Arc<MemoryBudget>,
+    /// Tasks that go on after their request is answered. The proxy waits for them when it stops.
+    pub tasks: TaskTracker,
+}
+
+/// A response, unless the client disconnected.
+type ExchangeResult = Result<Response<ResponseBody>, ClientGone>;
+
+impl Handler for Proxy {
+    async fn handle(&self, request: Request<Incoming>, peer: Peer) -> ExchangeResult {
+        self.recorders.metrics.request();
+        let (mut parts, body) = request.into_parts();
+        if let Some(refusal) = self.reject(&parts, &body, &peer) {
+            return Ok(refusal);
+        }
+        let admitted = Admission::of(&self.settings).admit(&mut parts);
+        let health = HealthEndpoint::of(parts.uri.path());
+        let is_api = Api::owns(parts.uri.path());
+        let is_own = health.is_some() || is_api;
+        let admitted =
+            admitted.and_then(|run| if is_own { check_origin(&parts).map(|()| run) } else { Ok(run) });
+        let run = match admitted {
+            Ok(run) => run,
+            Err(error) => return Ok(self.deny(&parts, error)),
+        };
+        if let Some(health) = health {
+            return Ok(health.answer(&parts.method, &*self.store, &self.recorders.metrics).await);
+        }
+        let request = Request::from_parts(parts, body);
+        if is_api {
+            return Ok(Box::pin(self.api.answer(request)).await);
+        }
+        // Boxed, so that a connection does not carry the memory for it while a response streams.
+        Box::pin(self.exchange(request, peer, run)).await
+    }
+}
+
+impl Proxy {
+    /// Refuses a request that is wrong whatever its path is.
+    fn reject(&self, parts: &Parts, body: &Incoming, peer: &Peer) -> Option<Response<ResponseBody>> {
+        // Counted when the connection ends, which follows.
+        if peer.is_flawed() {
+            let message = "ambiguous request head: another program could read it differently";
+            return Some(refusal::last(refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message)));
+        }
+        if parts.method == Method::CONNECT {
+            self.recorders.metrics.denied(Denial::Connect);
+            let message = "this is a proxy for model providers; set it as the provider's base URL instead";
+            return Some(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
+        }
+        if body.size_hint().lower() > self.settings.most_passed {
+            let route = Route::of(parts.uri.path(), &parts.headers);
+            return Some(self.exceeded(route.provider, ExceededLimit::TooLong));
+        }
+        None
+    }
+
+    /// The response to a client whose body is too long, or arrives too slowly.
+    fn exceeded(&self, provider: Provider, limit: ExceededLimit) -> Response<ResponseBody> {
+        match limit {
+            ExceededLimit::TooLong => {
+                self.recorders.metrics.denied(Denial::TooLong);
+                refusal::too_long(provider, self.settings.most_passed)
+            }
+            ExceededLimit::TooSlow => {
+                self.recorders.metrics.denied(Denial::Slow);
+                refusal::too_slow(provider)
+            }
+        }
+    }
+
+    /// The response to a request that is not let in.
+    fn deny(&self, parts: &Parts, error: AdmissionError) -> Response<ResponseBody> {
+        self.recorders.metrics.denied(error.denial());
+        let route = Route::of(parts.uri.path(), &parts.headers);
+        let mut refusal = if Api::owns(parts.uri.path()) {
+            Api::deny(error)
+        } else {
+            refusal::refuse(route.provider, error.status(), &error.to_string())
+        };
+        if error.status() == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer realm=\"secateur\"");
+            refusal.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+        }
+        refusal
+    }
+}

@@ -1,83 +1,88 @@
-//! Which request goes where, and which of them hold a conversation.
+//! Where a request goes, and whether it has a conversation.
 
 use http::HeaderMap;
 use secateur_formats::Wire;
 
-/// Whose API a request speaks.
+/// Whose API a request uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {
     /// Anthropic.
     Anthropic,
-    /// OpenAI, and the many that speak like it.
+    /// OpenAI, and those with the same API.
     OpenAi,
     /// Google.
     Gemini,
 }
 
-/// What a request with a conversation wants.
+/// What a request with a conversation asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// An answer.
+pub enum RequestKind {
+    /// A response of the model.
     Generate,
-    /// To know how long it is.
+    /// The number of its tokens.
     Count,
 }
 
 /// Where a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Whose API it speaks.
+    /// Whose API it uses.
     pub provider: Provider,
-    /// The form of its conversation and what it wants; none if it is passed through unread.
-    pub talk: Option<(Wire, Kind)>,
+    /// The wire of its conversation and what it asks for; none if it is passed through.
+    pub conversation: Option<(Wire, RequestKind)>,
     /// The model, where the path names it.
     pub model: Option<String>,
 }
 
 impl Route {
-    /// Tells from the path of a request, and where that says nothing from its headers, where it goes.
+    /// The route of a request, from its path, or from its headers where the path does not tell.
     ///
     /// ```
     /// use http::HeaderMap;
     /// use secateur_formats::Wire;
-    /// use secateur_server::{Kind, Provider, Route};
+    /// use secateur_server::{RequestKind, Provider, Route};
     ///
     /// let route = Route::of("/v1beta/models/gemini-3-pro:streamGenerateContent", &HeaderMap::new());
     /// assert_eq!(route.provider, Provider::Gemini);
-    /// assert_eq!(route.talk, Some((Wire::Gemini, Kind::Generate)));
+    /// assert_eq!(route.conversation, Some((Wire::Gemini, RequestKind::Generate)));
     /// assert_eq!(route.model.as_deref(), Some("gemini-3-pro"));
     /// ```
     pub fn of(path: &str, headers: &HeaderMap) -> Self {
         let path = path.trim_end_matches('/');
-        let talk = |provider, wire, kind| Self { provider, talk: Some((wire, kind)), model: None };
+        let conversation =
+            |provider, wire, kind| Self { provider, conversation: Some((wire, kind)), model: None };
         if path.ends_with("/messages/count_tokens") {
-            return talk(Provider::Anthropic, Wire::Anthropic, Kind::Count);
+            return conversation(Provider::Anthropic, Wire::Anthropic, RequestKind::Count);
         }
         if path.ends_with("/chat/completions") {
-            return talk(Provider::OpenAi, Wire::OpenAiChat, Kind::Generate);
+            return conversation(Provider::OpenAi, Wire::OpenAiChat, RequestKind::Generate);
         }
         if path.ends_with("/responses") {
-            return talk(Provider::OpenAi, Wire::OpenAiResponses, Kind::Generate);
+            return conversation(Provider::OpenAi, Wire::OpenAiResponses, RequestKind::Generate);
         }
-        // OpenAI has messages too, those of threads.
+        // Threads of OpenAI have messages, too.
         if path.ends_with("/messages") && !path.contains("/threads/") {
-            return talk(Provider::Anthropic, Wire::Anthropic, Kind::Generate);
+            return conversation(Provider::Anthropic, Wire::Anthropic, RequestKind::Generate);
         }
         if let Some((model, method)) = path.rsplit_once('/').and_then(|(_, last)| last.split_once(':')) {
             let kind = match method {
-                "generateContent" | "streamGenerateContent" => Some(Kind::Generate),
-                "countTokens" => Some(Kind::Count),
+                "generateContent" | "streamGenerateContent" => Some(RequestKind::Generate),
+                "countTokens" => Some(RequestKind::Count),
                 _ => None,
             };
             let model = Some(model.to_owned());
-            return Self { provider: Provider::Gemini, talk: kind.map(|kind| (Wire::Gemini, kind)), model };
+            return Self {
+                provider: Provider::Gemini,
+                conversation: kind.map(|kind| (Wire::Gemini, kind)),
+                model,
+            };
         }
-        Self { provider: spoken(path, headers), talk: None, model: None }
+        Self { provider: provider_of(path, headers), conversation: None, model: None }
     }
 }
 
-/// Whose API a request speaks that has no conversation in it.
-fn spoken(path: &str, headers: &HeaderMap) -> Provider {
+/// Whose API a request without a conversation uses.
+fn provider_of(path: &str, headers: &HeaderMap) -> Provider {
     if headers.contains_key("anthropic-version") || headers.contains_key("anthropic-beta") {
         Provider::Anthropic
     } else if headers.contains_key("x-goog-api-key") || path.starts_with("/v1beta") {
@@ -100,22 +105,22 @@ mod tests {
     }
 
     #[test]
-    fn conversations_are_known_by_the_end_of_their_path() {
-        let anthropic = Some((Wire::Anthropic, Kind::Generate));
-        assert_eq!(of("/v1/messages").talk, anthropic);
-        assert_eq!(of("/gateway/v1/messages/").talk, anthropic);
-        assert_eq!(of("/v1/messages/count_tokens").talk, Some((Wire::Anthropic, Kind::Count)));
-        assert_eq!(of("/v1/chat/completions").talk, Some((Wire::OpenAiChat, Kind::Generate)));
-        assert_eq!(of("/v1/responses").talk, Some((Wire::OpenAiResponses, Kind::Generate)));
-        assert_eq!(of("/v1/models/m:countTokens").talk, Some((Wire::Gemini, Kind::Count)));
+    fn conversations_are_recognised_by_the_end_of_their_path() {
+        let anthropic = Some((Wire::Anthropic, RequestKind::Generate));
+        assert_eq!(of("/v1/messages").conversation, anthropic);
+        assert_eq!(of("/gateway/v1/messages/").conversation, anthropic);
+        assert_eq!(of("/v1/messages/count_tokens").conversation, Some((Wire::Anthropic, RequestKind::Count)));
+        assert_eq!(of("/v1/chat/completions").conversation, Some((Wire::OpenAiChat, RequestKind::Generate)));
+        assert_eq!(of("/v1/responses").conversation, Some((Wire::OpenAiResponses, RequestKind::Generate)));
+        assert_eq!(of("/v1/models/m:countTokens").conversation, Some((Wire::Gemini, RequestKind::Count)));
         for other in ["/v1/models", "/v1/responses/resp_1", "/v1/messages/batches", "/v1/threads/t/messages"]
         {
-            assert_eq!(of(other).talk, None, "{other}");
+            assert_eq!(of(other).conversation, None, "{other}");
         }
     }
 
     #[test]
-    fn other_paths_go_to_whoever_their_headers_are_for() {
+    fn other_paths_are_routed_by_their_headers() {
         let with = |name: &'static str| {
             let headers =
                 HeaderMap::from_iter([(http::HeaderName::from_static(name), HeaderValue::from_static("x"))]);

@@ -1,4 +1,4 @@
-//! A proxy that listens, from its start to its end.
+//! The server: puts everything together, and runs until it is stopped.
 
 use std::future::Future;
 use std::io;
@@ -17,13 +17,12 @@ use tokio_util::task::TaskTracker;
 use crate::api::Api;
 use crate::api::configuration::Configured;
 use crate::conversation::Conversations;
-use crate::http::accept::{Door, Phase};
-use crate::http::memory_budget::Room;
-use crate::http::upstream::Client;
-use crate::metrics::Snapshot;
+use crate::http::accept::{Acceptor, Phase};
+use crate::http::limits::MemoryBudget;
+use crate::http::upstream::UpstreamClient;
 use crate::metrics::savings::Savings;
-use crate::proxy::exchange::Proxy;
-use crate::proxy::response_observer::Books;
+use crate::metrics::{Recorders, Snapshot};
+use crate::proxy::Proxy;
 use crate::settings::Settings;
 
 /// A proxy that listens.
@@ -50,21 +49,21 @@ pub struct Server {
 /// Why a proxy does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// The address is taken, or not ours.
+    /// The address is in use, or not one of this machine.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Everybody in the network could use it.
+    /// Other machines could use it without a token.
     #[error("{address} can be reached from other machines, and no token is set; --token-file sets one")]
     Exposed {
         /// The address.
         address: SocketAddr,
     },
-    /// Providers cannot be told from impostors.
+    /// The certificates of the system cannot be used.
     #[error("cannot use the system's certificates: {source}")]
     Certificates {
         /// What is wrong with them.
@@ -72,34 +71,34 @@ pub enum BindError {
     },
 }
 
-/// Shows what passed through a server, also while it runs.
+/// The counters of a server, also while it runs.
 #[derive(Clone)]
 pub struct Counters {
-    books: Books,
+    recorders: Recorders,
 }
 
 impl Counters {
     /// The counters now.
     pub fn snapshot(&self) -> Snapshot {
-        self.books.tally.snapshot()
+        self.recorders.metrics.snapshot()
     }
 
-    /// What was saved in a run of an agent: in requests to `/run:NAME/…`. None if there were none.
+    /// The savings of a run of an agent, which are the requests to `/run:NAME/…`. None if there were none.
     pub fn run(&self, name: &str) -> Option<Savings> {
-        self.books.runs.get(name)
+        self.recorders.runs.get(name)
     }
 }
 
 impl Server {
-    /// Takes the address of the settings. The engine keeps the conversations; what models can take is looked up in the
-    /// catalogue.
+    /// Binds the address of the settings. The engine manages the conversations; the catalogue has the windows of models.
     pub async fn bind(settings: Settings, engine: Engine, catalogue: Catalogue) -> Result<Self, BindError> {
         let store = Arc::clone(engine.store());
         let engine = engine.with_client_models();
-        let books = Books::default();
-        let api = Api::new(engine.clone(), &settings, books.clone());
-        let conversations = Conversations::new(engine, &settings.profile, catalogue, books.tally.clone());
-        let client = Client::new(&settings).map_err(|source| BindError::Certificates { source })?;
+        let recorders = Recorders::default();
+        let api = Api::new(engine.clone(), &settings, recorders.clone());
+        let metrics = recorders.metrics.clone();
+        let conversations = Conversations::new(engine, &settings.profile, catalogue, metrics);
+        let client = UpstreamClient::new(&settings).map_err(|source| BindError::Certificates { source })?;
         let address = settings.listen;
         if settings.token.is_none() && !address.ip().is_loopback() {
             return Err(BindError::Exposed { address });
@@ -107,13 +106,21 @@ impl Server {
         let listen = |source| BindError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let connector = Connector::default();
-        let (room, later) = (Room::new(settings.most_held), TaskTracker::new());
-        let proxy = Proxy { settings, client, conversations, api, connector, store, books, room, later };
+        let proxy = Proxy {
+            memory: MemoryBudget::new(settings.most_held),
+            settings: Arc::new(settings),
+            client,
+            conversations,
+            api,
+            connector: Connector::default(),
+            store,
+            recorders,
+            tasks: TaskTracker::new(),
+        };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
     }
 
-    /// Shows these values as the configuration at `/api/configuration`, each with where it came from.
+    /// Shows these settings at `/api/configuration`, each with its origin.
     pub fn with_configuration(mut self, settings: impl IntoIterator<Item = Setting>) -> Self {
         if let Some(proxy) = Arc::get_mut(&mut self.proxy) {
             proxy.api.configure(settings.into_iter().map(Configured::from).collect());
@@ -126,33 +133,42 @@ impl Server {
         self.address
     }
 
-    /// What passes through it.
+    /// Its counters.
     pub fn counters(&self) -> Counters {
-        Counters { books: self.proxy.books.clone() }
+        Counters { recorders: self.proxy.recorders.clone() }
     }
 
-    /// Serves until the future is done. Then nobody is let in any more, and streams and what is done after them may go
-    /// on for a while.
+    /// Serves until the future is done. Then no connection is accepted any more, and open responses may continue for a
+    /// while.
     pub async fn run_until(self, shutdown: impl Future<Output = ()>) {
         let Self { listener, proxy, .. } = self;
-        let (phase, watching) = watch::channel(Phase::Open);
-        let door = Door { listener, proxy: Arc::clone(&proxy), watching };
+        let (phase, receiver) = watch::channel(Phase::Open);
+        let acceptor = Acceptor {
+            listener,
+            settings: Arc::clone(&proxy.settings),
+            metrics: Arc::clone(&proxy.recorders.metrics),
+            handler: Arc::clone(&proxy),
+            phase: receiver,
+        };
         tokio::select! {
-            () = door.keep_open() => {}
+            () = acceptor.run() => {}
             () = shutdown => {}
         }
         phase.send_replace(Phase::Draining);
         proxy.api.close();
-        proxy.later.close();
+        proxy.tasks.close();
         let ended = async {
             phase.closed().await;
-            proxy.later.wait().await;
+            proxy.tasks.wait().await;
         };
         if timeout(proxy.settings.drain, ended).await.is_err() {
-            tracing::warn!(open = proxy.books.tally.snapshot().open, "answers are broken off to stop");
+            tracing::warn!(
+                open = proxy.recorders.metrics.snapshot().open,
+                "stopping: open responses are broken off"
+            );
             phase.send_replace(Phase::Over);
             phase.closed().await;
         }
-        proxy.conversations.rest().await;
+        proxy.conversations.finish().await;
     }
 }

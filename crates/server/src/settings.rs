@@ -1,4 +1,4 @@
-//! What the proxy is told: where it listens, who is behind it, and how long it waits.
+//! The settings of the proxy: where it listens, which providers it serves, and its limits.
 
 pub(crate) mod token;
 
@@ -9,12 +9,10 @@ use std::time::Duration;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
-use crate::http::admission::Gate;
-use crate::http::min_rate::Pace;
 use crate::route::Provider;
-use crate::settings::token::Token;
+use token::Token;
 
-/// What the proxy is told.
+/// The settings of the proxy.
 ///
 /// ```
 /// use secateur_server::Settings;
@@ -28,42 +26,43 @@ use crate::settings::token::Token;
 pub struct Settings {
     /// Where it listens. Port 0 lets the system choose.
     pub listen: SocketAddr,
-    /// The word that clients have to show. Without one it listens on this machine only.
+    /// The token that requests must have. Without one the proxy listens on this machine only.
     pub token: Option<Token>,
-    /// Names beside those of this machine by which clients without a token may ask for it.
+    /// Further names of this machine that requests without a token may have in their Host header.
     pub hosts: Vec<String>,
-    /// How many connections of clients there may be at once.
+    /// The most connections of clients at once.
     pub most_connections: usize,
-    /// Where requests in Anthropic's language go.
+    /// Where Anthropic requests go.
     pub anthropic: Upstream,
-    /// Where requests in OpenAI's languages go.
+    /// Where OpenAI requests go.
     pub openai: Upstream,
-    /// Where requests in Google's language go.
+    /// Where Google requests go.
     pub gemini: Upstream,
-    /// The profile by which conversations are kept small.
+    /// The profile for new conversations.
     pub profile: String,
-    /// Whether answers say in `x-secateur-…` headers what was done to the request.
+    /// Whether responses have `x-secateur-…` headers about what was done.
     pub headers: bool,
-    /// The longest body that is read, in bytes. A longer one is passed through unread.
+    /// The longest body that is read, in bytes. A longer one is passed through.
     pub most_body: u64,
-    /// How many bytes of bodies are held at once, over all requests. What does not fit is passed through unread.
+    /// The most bytes of bodies in memory at once, over all requests. What does not fit is passed through.
     pub most_held: u64,
-    /// The longest body that is passed through at all, in bytes. One without an end is cut off there.
+    /// The longest body that is passed through, in bytes. A longer one is refused or cut off.
     pub most_passed: u64,
-    /// The longest that a connection to a provider may take to come about.
+    /// The time limit for a connection to a provider.
     pub connect: Duration,
-    /// The longest silence of either side in the middle of an exchange.
+    /// How long either side may send nothing in the middle of an exchange.
     pub patience: Duration,
-    /// How long a client may take to send a request, plus a second for so many bytes of it. Only while it is waited for.
+    /// How long a client may take to send a request, plus a second for every `slowest` bytes. Counts only while the proxy
+    /// waits for it.
     pub head_start: Duration,
-    /// The bytes per second that are expected of it then.
+    /// The least bytes per second after that.
     pub slowest: u64,
-    /// The longest that a client may take to send the head of its next request, idle time included.
+    /// How long a client may take to send the head of its next request, idle time included.
     pub head: Duration,
-    /// How long after its request a client may close its half of the connection and still be taken to wait for the
-    /// answer. One that closes later is gone, and its request is cancelled.
+    /// How long after its request a client may close its half of the connection and still wait for the response. A client
+    /// that closes it later has given up, and its request is cancelled.
     pub grace: Duration,
-    /// How long streams may go on after the proxy was told to stop.
+    /// How long responses may continue after the proxy is stopped.
     pub drain: Duration,
 }
 
@@ -81,14 +80,14 @@ impl Default for Settings {
             headers: true,
             most_body: 256 << 20,
             most_held: 1 << 30,
-            // The longest that a provider takes are files of 2 GB.
+            // Providers accept files of up to 2 GB.
             most_passed: 4 << 30,
             connect: Duration::from_secs(10),
-            // A model that thinks may be silent for long, and the clients' own patience ends after ten minutes.
+            // A model may think for long; clients wait for ten minutes themselves.
             patience: Duration::from_secs(15 * 60),
             head_start: Duration::from_secs(60),
             slowest: 4_096,
-            // Longer than the clients keep idle connections, so that they close first and never race with us.
+            // Longer than clients keep idle connections, so that they close them first.
             head: Duration::from_secs(120),
             grace: Duration::from_millis(100),
             drain: Duration::from_secs(30),
@@ -97,16 +96,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Who is let in.
-    pub(crate) fn gate(&self) -> Gate<'_> {
-        Gate { token: self.token.as_ref(), hosts: &self.hosts }
-    }
-
-    /// How fast clients have to send.
-    pub(crate) fn pace(&self) -> Pace {
-        Pace { head_start: self.head_start, slowest: self.slowest }
-    }
-
     /// Where requests to a provider go.
     pub fn upstream(&self, provider: Provider) -> &Upstream {
         match provider {
@@ -126,9 +115,9 @@ pub struct Upstream {
     prefix: String,
 }
 
-/// A URL that is of no use as an upstream.
+/// A URL that cannot be an upstream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{url:?} is no upstream: {reason}; wanted is something like \"https://api.example.com\"")]
+#[error("{url:?} is not an upstream: {reason}; expected something like \"https://api.example.com\"")]
 pub struct BadUpstream {
     /// What was given. Left out where it holds a password.
     pub url: String,
@@ -143,7 +132,7 @@ impl Upstream {
         Self { scheme: Scheme::HTTPS, authority, host, prefix: String::new() }
     }
 
-    /// Whether it is spoken to in the clear.
+    /// Whether it is reached without encryption.
     pub(crate) fn is_plain(&self) -> bool {
         self.scheme == Scheme::HTTP
     }
@@ -153,12 +142,12 @@ impl Upstream {
         &self.authority
     }
 
-    /// The same as it stands in `Host`.
+    /// The same as a Host header.
     pub(crate) fn host(&self) -> HeaderValue {
         self.host.clone()
     }
 
-    /// The address of a resource there. Not a byte of path and query is changed.
+    /// The URI of a path there. Path and query are not changed.
     pub(crate) fn join(&self, path: Option<&PathAndQuery>) -> Result<Uri, http::Error> {
         let path = match path {
             Some(path) if self.prefix.is_empty() => path.clone(),
@@ -190,9 +179,9 @@ impl FromStr for Upstream {
         if authority.host().is_empty() {
             return Err(bad("it names no host"));
         }
-        // The parser takes anything for a port.
+        // The parser accepts anything as a port.
         if authority.as_str() != authority.host() && authority.port_u16().is_none() {
-            return Err(bad("its port is no number up to 65535"));
+            return Err(bad("its port is not a number up to 65535"));
         }
         let path = parts.path_and_query;
         if path.as_ref().is_some_and(|path| path.query().is_some()) {

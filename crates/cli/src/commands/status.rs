@@ -55,7 +55,7 @@ struct ConversationRow {
     model: String,
     window: i64,
     tokens: i64,
-    did: String,
+    outcome: String,
     operation: String,
     time: i64,
     requests: u64,
@@ -140,7 +140,7 @@ fn show(conversations: &[ConversationRow], out: &mut dyn Write) -> Result<()> {
             percent(one.tokens_cached, one.tokens_in),
             grouped(one.tokens_saved),
             format!("${:.2}", one.money_saved),
-            one.did.clone(),
+            one.outcome.clone(),
             if one.operation.is_empty() { "–".to_owned() } else { one.operation.clone() },
             time_text::second(one.time),
         ]);

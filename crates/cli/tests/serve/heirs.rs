@@ -108,13 +108,13 @@ impl Scene {
         self.tap.take();
         for which in 0..2 {
             let answer = self.ask(which).await.unwrap();
-            assert_eq!((answer.status(), answer.cause()), (200, ""), "{wire:?}: {}", answer.head);
+            assert_eq!((answer.status(), answer.reason()), (200, ""), "{wire:?}: {}", answer.head);
         }
         let asked: Vec<String> = self.tap.take().iter().map(text).collect();
         same(&asked[0], &asked[1], &format!("{wire:?}, whoever is asked"));
         for to in self.addresses().into_iter().cycle() {
             let (answer, end) = self.agent.step(to).await;
-            assert_eq!(answer.cause(), "", "{wire:?}: {}", answer.head);
+            assert_eq!(answer.reason(), "", "{wire:?}: {}", answer.head);
             if let Some(end) = end {
                 assert_eq!(end, format!("Finished long after {STEPS} steps."), "{wire:?}");
                 break;
@@ -131,8 +131,8 @@ fn start(folder: &Path, store: &str, tap: &Tap) -> Process {
 
 /// That an answer came, of a request that was made to fit.
 fn check(answer: &Answer, did: &[&str]) {
-    assert_eq!((answer.status(), answer.cause()), (200, ""), "{} {}", answer.head, answer.body);
-    assert!(did.contains(&answer.did()), "{}", answer.head);
+    assert_eq!((answer.status(), answer.reason()), (200, ""), "{} {}", answer.head, answer.body);
+    assert!(did.contains(&answer.outcome()), "{}", answer.head);
 }
 
 /// Plays a story in all languages at once.
@@ -240,9 +240,9 @@ async fn prepares(server: String, wire: Wire) {
     drop(scene.work_until_it_compacts().await.await);
     scene.settle().await;
     // The second time it has heard from the model that there is little room left, and would prepare a summary itself.
-    check(&scene.ask(1).await.unwrap(), &["kept", "replayed"]);
+    check(&scene.ask(1).await.unwrap(), &["unchanged", "replayed"]);
     let answer = scene.ask(1).await.unwrap();
-    check(&answer, &["kept", "replayed"]);
+    check(&answer, &["unchanged", "replayed"]);
     scene.agent.take(&answer);
     scene.check_compactions(0).await;
     scene.tap.release();

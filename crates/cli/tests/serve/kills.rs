@@ -72,7 +72,7 @@ async fn killed_again_and_again(wire: Wire) {
         for _ in 0..1 + dice.roll(5) {
             let answer = agent.ask(proxy.address).await;
             record.note(&agent, &tap, &answer);
-            assert_eq!(answer.cause(), "", "{}", answer.head);
+            assert_eq!(answer.reason(), "", "{}", answer.head);
             assert_eq!(agent.take(&answer), None);
         }
         if dice.roll(4) == 0 {
@@ -88,7 +88,7 @@ async fn killed_again_and_again(wire: Wire) {
     let proxy = start();
     let (text, answers) = agent.work(proxy.address).await;
     assert_eq!(text, "Finished long after 32 steps.", "{wire:?}");
-    assert!(answers.iter().all(|answer| answer.cause().is_empty()), "{wire:?}");
+    assert!(answers.iter().all(|answer| answer.reason().is_empty()), "{wire:?}");
     let stats = model.stats();
     assert_eq!((&stats["violations"], &stats["malformed"]), (&0.into(), &0.into()), "{wire:?}");
     println!("{wire:?}: {} requests were made again, {} of them decided anew", record.again, record.changed);

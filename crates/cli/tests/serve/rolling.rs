@@ -61,7 +61,7 @@ fn agent(wire: Wire) -> Agent {
 async fn finish(mut agent: Agent, proxies: &[Process]) {
     for proxy in proxies.iter().cycle() {
         let (answer, end) = agent.step(proxy.address).await;
-        assert_eq!(answer.cause(), "", "{:?}: {}", agent.wire, answer.head);
+        assert_eq!(answer.reason(), "", "{:?}: {}", agent.wire, answer.head);
         if let Some(end) = end {
             assert_eq!(end, format!("Finished long after {STEPS} steps."), "{:?}", agent.wire);
             return;
@@ -148,7 +148,7 @@ async fn an_old_store_goes_on_under_two_that_start_at_once_while_an_old_one_writ
     let mut agents = WIRES.map(agent);
     let mut expected = Vec::new();
     for agent in &mut agents {
-        while agent.step(proxy.address).await.0.did() != "compacted" {}
+        while agent.step(proxy.address).await.0.outcome() != "compacted" {}
         agent.step(proxy.address).await;
         agree(agent, &tap, [proxy.address; 2]).await;
         tap.take();
@@ -250,7 +250,7 @@ async fn goes_on(store: &str, newer: Newer<'_>) {
     for word in ["schema 5", "up to 4", "newer version", "backup"] {
         assert!(said.contains(word), "{word:?} is missing in {said}");
     }
-    assert_eq!(agents[2].ask(proxies[0].address).await.cause(), "");
+    assert_eq!(agents[2].ask(proxies[0].address).await.reason(), "");
     // The newer version itself takes its place. It would know the number.
     newer.set_version(4).await;
     proxies[0] = start(folder.path(), store, &tap);

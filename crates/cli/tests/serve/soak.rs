@@ -106,7 +106,7 @@ fn is_answered(answer: &Answer) -> bool {
     if answer.status() == 0 || !answer.is_whole {
         return false;
     }
-    assert_eq!((answer.status(), answer.cause()), (200, ""), "{} {}", answer.head, answer.body);
+    assert_eq!((answer.status(), answer.reason()), (200, ""), "{} {}", answer.head, answer.body);
     true
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn agree(agent: &Agent, tap: &Tap, proxies: [SocketAddr; 2]) ->
         if sent == last {
             return answer.header("x-secateur-session").to_owned();
         }
-        told.push(format!("{} {} {}", answer.header("x-secateur-session"), answer.did(), sent.len()));
+        told.push(format!("{} {} {}", answer.header("x-secateur-session"), answer.outcome(), sent.len()));
         last = sent;
         tokio::time::sleep(Duration::from_millis(300)).await;
     }

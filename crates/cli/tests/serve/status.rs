@@ -90,7 +90,7 @@ async fn what_was_saved_is_what_was_sent_less_than_what_came() {
     let id = &session[session.len() - 12..];
     let line =
         table.lines().find(|line| line.trim_start().starts_with(id)).unwrap_or_else(|| panic!("{table}"));
-    let last = answers.iter().rev().find(|answer| answer.is_flush()).unwrap().did();
+    let last = answers.iter().rev().find(|answer| answer.is_flush()).unwrap().outcome();
     let fill = 100.0 * one["tokens"].as_f64().unwrap() / 12_000.0;
     let percents = [fill, 100.0 * cached as f64 / tokens_in as f64].map(|share| format!("{share:.1} %"));
     let columns = [&percents[0], &percents[1], &grouped(saved), &format!("${money:.2}"), last];

@@ -1,4 +1,4 @@
-//! What the proxy was told, and by whom.
+//! The effective configuration.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,22 +7,22 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::Desk;
+use super::ApiState;
 use super::problem::Problems;
 use crate::settings::Settings;
 
-/// An effective value and where it came from.
+/// An effective setting and its origin.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Configured {
     /// The key, as a path such as `compaction.threshold`.
     key: String,
-    /// The value. What may be a secret in it is not shown.
+    /// The value, without secrets.
     value: Value,
-    /// Where it came from: a file, a variable, a flag, a profile, `default`, or the program that runs the proxy.
+    /// Its origin: a file, a variable, a flag, a profile, `default`, or the program that runs the proxy.
     origin: String,
 }
 
-/// Every effective value.
+/// Every effective setting.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Configuration {
     settings: Vec<Configured>,
@@ -31,12 +31,12 @@ pub(super) struct Configuration {
 impl From<Setting> for Configured {
     fn from(setting: Setting) -> Self {
         let Setting { key, value, origin } = setting;
-        // Whatever TOML can say, JSON can say, but for numbers that are none.
+        // Every TOML value is a JSON value, except for NaN and infinities.
         Self { key, value: serde_json::to_value(value).unwrap_or_default(), origin }
     }
 }
 
-/// What the proxy itself knows of what it was told. An upstream has no place for a password.
+/// The settings of the proxy itself. Upstreams have no passwords.
 pub(super) fn of(settings: &Settings) -> Vec<Configured> {
     let of =
         |key: &str, value: Value| Configured { key: key.to_owned(), value, origin: "program".to_owned() };
@@ -50,13 +50,13 @@ pub(super) fn of(settings: &Settings) -> Vec<Configured> {
     ]
 }
 
-/// Every effective value of the configuration and where it came from, never a secret.
+/// Every effective setting and its origin, without secrets.
 #[utoipa::path(
     get,
     path = "/api/configuration",
     tag = "proxy",
-    responses((status = 200, body = Configuration, description = "The values."), Problems)
+    responses((status = 200, body = Configuration, description = "The settings."), Problems)
 )]
-pub(super) async fn configuration(State(desk): State<Desk>) -> Json<Configuration> {
-    Json(Configuration { settings: desk.configuration.as_ref().clone() })
+pub(super) async fn configuration(State(state): State<ApiState>) -> Json<Configuration> {
+    Json(Configuration { settings: state.configuration.as_ref().clone() })
 }

@@ -1,4 +1,4 @@
-//! All paths, and the document about them.
+//! All paths, and the OpenAPI document about them.
 
 use axum::Router;
 use axum::extract::State;
@@ -9,41 +9,41 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::problem::{Problem, Problems};
-use super::{Desk, configuration, events, operations, outline, plan, recall, runs, search, sessions};
+use super::problem::{ApiProblem, Problems};
+use super::{ApiState, configuration, events, operations, outline, plan, recall, runs, search, sessions};
 
-/// What is said about the API as a whole.
+/// The description of the API as a whole.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Secateur",
-        description = "The sessions that a Secateur proxy keeps: what is in them, what was done to them and why, and \
-            what would be done next. Questions change nothing. Whatever is refused is refused as application/problem+json."
+        description = "The sessions of a Secateur proxy: what is in them, what was done to them and why, and what would \
+            be done next. Reading changes nothing. Errors are application/problem+json."
     ),
-    components(schemas(Problem)),
+    components(schemas(ApiProblem)),
     tags(
         (name = "sessions", description = "Sessions and what they consist of."),
-        (name = "operations", description = "What was done, and its undoing."),
-        (name = "events", description = "What happened and happens."),
+        (name = "operations", description = "Operations, and undoing them."),
+        (name = "events", description = "Events, past and live."),
         (name = "proxy", description = "The proxy itself.")
     )
 )]
-struct About;
+struct ApiInfo;
 
-/// The document of the API, as OpenAPI has it.
+/// The OpenAPI document of the API.
 #[utoipa::path(
     get,
     path = "/api/openapi.json",
     tag = "proxy",
     responses((status = 200, body = Object, description = "The document."), Problems)
 )]
-async fn openapi(State(desk): State<Desk>) -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], desk.document.get().cloned().unwrap_or_default())
+async fn openapi(State(state): State<ApiState>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], state.document.get().cloned().unwrap_or_default())
 }
 
 /// All paths.
-pub(super) fn router(desk: Desk) -> Router {
-    let (router, document) = OpenApiRouter::<Desk>::with_openapi(About::openapi())
+pub(super) fn router(state: ApiState) -> Router {
+    let (router, document) = OpenApiRouter::<ApiState>::with_openapi(ApiInfo::openapi())
         .routes(routes!(sessions::sessions))
         .routes(routes!(sessions::session))
         .routes(routes!(outline::outline))
@@ -61,6 +61,6 @@ pub(super) fn router(desk: Desk) -> Router {
         .routes(routes!(configuration::configuration))
         .routes(routes!(openapi))
         .split_for_parts();
-    desk.document.get_or_init(|| Bytes::from(document.to_json().unwrap_or_default()));
-    router.fallback(Problem::no_path).method_not_allowed_fallback(Problem::no_method).with_state(desk)
+    state.document.get_or_init(|| Bytes::from(document.to_json().unwrap_or_default()));
+    router.fallback(ApiProblem::no_path).method_not_allowed_fallback(ApiProblem::no_method).with_state(state)
 }

@@ -1,7 +1,7 @@
-//! What happened in a session: as a page, or as a stream that goes on.
+//! The events of a session: as a page, or as a stream.
 //!
-//! A stream is server-sent events, each with its number as the id. Whoever was cut off says the last one that it saw, and
-//! misses nothing: events are read from the store, and what is heard on the way only says when to look.
+//! A stream is server-sent events, each with its number as the id. A client that was cut off sends the last id that it
+//! saw, and misses nothing: events are read from the store, and notifications only tell when to read.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -24,33 +24,34 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use utoipa::ToSchema;
 
-use super::Desk;
-use super::page::{Numbered, Page};
-use super::params::{Asked, At, LARGEST, number};
-use super::problem::{Problem, Problems};
+use super::ApiState;
+use super::page::{Page, PageQuery};
+use super::params::{LARGEST, PathParams, QueryParams, number};
+use super::problem::{ApiProblem, Problems};
 
 /// How many events are read at once.
 const PAGE: usize = 500;
 
-/// How often the store is looked at without an occasion: other processes write to it, too.
+/// How often the store is read without a notification, as other processes write to it, too.
 const POLL: Duration = Duration::from_secs(1);
 
-/// How often a stream shows that it is alive.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+/// How often a stream sends a comment to show that it is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Told {
+#[schema(as = Told)]
+pub(super) struct EventItem {
     /// Its number in the session, from 1 on.
     number: u64,
     /// When, in milliseconds since 1970.
     time: i64,
-    /// What happened: `type` in a word such as `pruned` or `compaction-completed`, and what belongs to it.
+    /// The event: its `type`, such as `pruned` or `compaction-completed`, and its details.
     #[schema(value_type = Object)]
     event: Value,
 }
 
-impl Told {
+impl EventItem {
     fn of(row: &EventRow) -> Result<Self, EngineError> {
         let event = serde_json::from_str(&row.data).map_err(|source| EngineError::Unreadable {
             what: format!("event {}", row.number),
@@ -60,59 +61,59 @@ impl Told {
     }
 }
 
-/// Where somebody was who was cut off. Programs that read such streams send it by themselves.
+/// The header by which clients of such streams resume.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "it is there to be written about; the header is read by hand")]
-struct Seen {
-    /// The number of the last event that was seen. It goes before `after`.
+#[expect(dead_code, reason = "it only documents the header")]
+struct LastEventId {
+    /// The number of the last event that was seen. It overrides `after`.
     #[param(rename = "Last-Event-ID", required = false, minimum = 0, maximum = 9007199254740991_i64)]
     last_event_id: u64,
 }
 
-/// What happened in a session, oldest first. `after` counts events.
+/// The events of a session, oldest first. `after` counts events.
 ///
-/// With `Accept: text/event-stream` the answer is a stream of server-sent events that goes on with what happens. Each has
-/// its number as the id, and one such object as its data; `Last-Event-ID` resumes behind that event.
+/// With `Accept: text/event-stream` the response is a stream of server-sent events that continues with new ones. Each has
+/// its number as the id, and one such object as its data; `Last-Event-ID` resumes after that event.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/events",
     tag = "events",
     params(
         ("id" = String, Path, description = "The session's id."),
-        Numbered,
-        Seen
+        PageQuery,
+        LastEventId
     ),
     responses(
         (status = 200, description = "A part of the events, or a stream.", content(
-            (Page<Told> = "application/json"),
+            (Page<EventItem> = "application/json"),
             (String = "text/event-stream"),
         )),
         Problems
     )
 )]
 pub(super) async fn events(
-    State(desk): State<Desk>,
-    At(id): At<String>,
-    Asked(asked): Asked<Numbered>,
+    State(state): State<ApiState>,
+    PathParams(id): PathParams<String>,
+    QueryParams(asked): QueryParams<PageQuery>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let (limit, after) = (asked.limit()?, asked.after()?);
     let seen = headers.get("last-event-id").map(|seen| seen.to_str().unwrap_or("…"));
     let after = seen.map_or(Ok(after), |seen| number("Last-Event-ID", seen, 0, LARGEST))?;
     if wants_stream(&headers) {
-        desk.engine.session_row(&id).await?;
-        let follower = Follower::new(&desk, id, after);
+        state.engine.session_row(&id).await?;
+        let follower = EventFollower::new(&state, id, after);
         let stream = stream::unfold(follower, |mut follower| async {
             let event = follower.next().await?;
             Some((Ok::<_, Infallible>(event), follower))
         });
-        return Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)).into_response());
+        return Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response());
     }
-    let rows = desk.engine.events(&id, after, limit + 1).await?;
+    let rows = state.engine.events(&id, after, limit + 1).await?;
     let Page { items, next } = Page::of(rows, limit, |row| row.number.to_string());
-    let items = items.iter().map(Told::of).collect::<Result<_, _>>()?;
-    Ok(Json(Page::<Told> { items, next }).into_response())
+    let items = items.iter().map(EventItem::of).collect::<Result<_, _>>()?;
+    Ok(Json(Page::<EventItem> { items, next }).into_response())
 }
 
 fn wants_stream(headers: &HeaderMap) -> bool {
@@ -123,22 +124,22 @@ fn wants_stream(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Somebody who follows what happens in a session.
-struct Follower {
+/// Follows the events of a session.
+struct EventFollower {
     engine: Engine,
     session: String,
     after: u64,
     read: VecDeque<EventRow>,
-    news: Receiver<EngineEvent>,
+    notifications: Receiver<EngineEvent>,
     closing: watch::Receiver<bool>,
 }
 
-impl Follower {
-    fn new(desk: &Desk, session: String, after: u64) -> Self {
-        let (engine, closing) = (desk.engine.clone(), desk.closing.clone());
-        // Listens before it looks, so that nothing happens in between.
-        let news = engine.watch();
-        Self { engine, session, after, read: VecDeque::new(), news, closing }
+impl EventFollower {
+    fn new(state: &ApiState, session: String, after: u64) -> Self {
+        let (engine, closing) = (state.engine.clone(), state.closing.clone());
+        // Subscribes before the first read, so that no event is missed.
+        let notifications = engine.watch();
+        Self { engine, session, after, read: VecDeque::new(), notifications, closing }
     }
 
     /// The next event, once there is one; none if the stream is over.
@@ -146,8 +147,8 @@ impl Follower {
         loop {
             if let Some(row) = self.read.pop_front() {
                 self.after = row.number;
-                let told = Told::of(&row).ok()?;
-                let data = serde_json::to_string(&told).ok()?;
+                let event = EventItem::of(&row).ok()?;
+                let data = serde_json::to_string(&event).ok()?;
                 return Some(sse::Event::default().id(row.number.to_string()).data(data));
             }
             match self.engine.events(&self.session, self.after, PAGE).await {
@@ -155,28 +156,28 @@ impl Follower {
                 Ok(_) => self.wait().await?,
                 Err(error) => {
                     let is_gone = matches!(error, EngineError::Store(StoreError::NoSession { .. }));
-                    tracing::debug!(session = self.session, %error, is_gone, "a stream of events ends");
+                    tracing::debug!(session = self.session, %error, is_gone, "event stream ends");
                     return None;
                 }
             }
         }
     }
 
-    /// Waits until it is worth a look; none if the proxy stops.
+    /// Waits until the store may have new events; none if the proxy stops.
     async fn wait(&mut self) -> Option<()> {
-        let Self { news, session, closing, .. } = self;
+        let Self { notifications, session, closing, .. } = self;
         tokio::select! {
             _ = closing.wait_for(|is_closing| *is_closing) => None,
             () = sleep(POLL) => Some(()),
-            () = heard(news, session) => Some(()),
+            () = notified(notifications, session) => Some(()),
         }
     }
 }
 
-/// Ends when something happens in a session, or may have happened.
-async fn heard(news: &mut Receiver<EngineEvent>, wanted: &str) {
+/// Resolves when there is a new event in a session, or may be.
+async fn notified(notifications: &mut Receiver<EngineEvent>, wanted: &str) {
     loop {
-        match news.recv().await {
+        match notifications.recv().await {
             Ok(EngineEvent::Session { session, .. }) if session == wanted => return,
             Ok(_) => {}
             Err(RecvError::Lagged(_)) => return,

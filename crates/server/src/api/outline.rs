@@ -1,4 +1,4 @@
-//! What a session consists of: facts about its messages and their parts, and no text.
+//! The outline of a session: facts about its messages and parts, without text.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,42 +10,44 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
-use super::page::{Numbered, Page};
-use super::params::{Asked, At};
-use super::problem::{Problem, Problems};
-use super::{Desk, word};
+use super::page::{Page, PageQuery};
+use super::params::{PathParams, QueryParams};
+use super::problem::{ApiProblem, Problems};
+use super::{ApiState, word};
 
-/// A message, without what is said in it.
+/// A message, without its text.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Message {
+#[schema(as = Message)]
+pub(super) struct MessageItem {
     /// Its number in the session, from 1 on.
     number: u64,
     /// Its id.
     id: String,
-    /// Who speaks: `user`, `assistant`, `tool`, `system` or `other`.
+    /// Its role: `user`, `assistant`, `tool`, `system` or `other`.
     role: String,
-    /// What it is beyond what it says: `plain`, `marker`, `summary` or `resume`.
+    /// Its kind: `plain`, `marker`, `summary` or `resume`.
     nature: String,
     /// When it was stored, in milliseconds since 1970.
     time: i64,
-    /// Whether a model is still sent it.
+    /// Whether it is still sent.
     alive: bool,
-    /// Whether it stays whatever is compacted.
+    /// Whether it is pinned: never cut or summarised.
     pinned: bool,
-    /// The operation that made it; null if it was said.
+    /// The operation that made it; null if it came from the client.
     #[schema(required)]
     operation: Option<u64>,
     /// Its parts, in order.
-    parts: Vec<Part>,
+    parts: Vec<PartItem>,
 }
 
 /// A part of a message.
 #[derive(Debug, Serialize, ToSchema)]
-struct Part {
-    /// Its name, by which its original can be recalled: the number of its message and its place there.
+#[schema(as = Part)]
+struct PartItem {
+    /// Its name, by which it can be recalled: the number of its message and its place there.
     #[schema(example = "12.0")]
     name: String,
-    /// What it is: `text`, `reasoning`, `signature`, `call`, `result`, `media`, `compaction` or `other`.
+    /// Its kind: `text`, `reasoning`, `signature`, `call`, `result`, `media`, `compaction` or `other`.
     kind: String,
     /// The tool's name, for a call or a result.
     #[schema(required)]
@@ -53,14 +55,14 @@ struct Part {
     /// The id that a call and its result share.
     #[schema(required)]
     call: Option<String>,
-    /// What sort of work the tool does, such as `read`, `edit` or `shell`.
+    /// The class of the tool, such as `read`, `edit` or `shell`.
     class: String,
-    /// What the call is about, such as a file or a command.
+    /// The subject of the call, such as a file or a command.
     #[schema(required)]
     subject: Option<String>,
-    /// How far the tool has come.
+    /// The status of the tool call.
     status: String,
-    /// Whether the tool says that it did not succeed.
+    /// Whether the tool reports a failure.
     failed: bool,
     /// Its length in UTF-16 units.
     characters: u64,
@@ -68,15 +70,16 @@ struct Part {
     bytes: u64,
     /// Images in it.
     images: u32,
-    /// What was cut in it, also what was undone since; of several that hold, the last one is seen.
-    cuts: Vec<Made>,
+    /// Its cuts, also undone ones. Of several that are not undone, the last one applies.
+    cuts: Vec<MadeCutItem>,
 }
 
 /// A cut that was made.
 #[derive(Debug, Serialize, ToSchema)]
-struct Made {
+#[schema(as = Made)]
+struct MadeCutItem {
     #[serde(flatten)]
-    deed: Deed,
+    deed: CutEffect,
     /// The operation that made it.
     operation: u64,
     /// Whether it was undone.
@@ -85,9 +88,10 @@ struct Made {
 
 /// What a cut does to a part.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Deed {
+#[schema(as = Deed)]
+pub(super) struct CutEffect {
     /// What happens to the content.
-    action: Act,
+    action: CutAction,
     /// Characters that stay from the beginning, if it is trimmed.
     #[schema(required)]
     head: Option<u64>,
@@ -96,22 +100,24 @@ pub(super) struct Deed {
     tail: Option<u64>,
 }
 
-/// What happens to content that is cut: a placeholder stands for it, head and tail of it stay, or its text stays without
-/// its images.
+/// What a cut does to content: a placeholder replaces it, only head and tail stay, or its images are dropped.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Act {
+#[schema(as = Act)]
+enum CutAction {
     Clear,
     Trim,
     DropMedia,
 }
 
-impl From<Action> for Deed {
+impl From<Action> for CutEffect {
     fn from(action: Action) -> Self {
         match action {
-            Action::Clear => Self { action: Act::Clear, head: None, tail: None },
-            Action::Trim { head, tail, .. } => Self { action: Act::Trim, head: Some(head), tail: Some(tail) },
-            Action::DropMedia => Self { action: Act::DropMedia, head: None, tail: None },
+            Action::Clear => Self { action: CutAction::Clear, head: None, tail: None },
+            Action::Trim { head, tail, .. } => {
+                Self { action: CutAction::Trim, head: Some(head), tail: Some(tail) }
+            }
+            Action::DropMedia => Self { action: CutAction::DropMedia, head: None, tail: None },
         }
     }
 }
@@ -121,11 +127,11 @@ pub(super) fn name(message: u64, part: u32) -> String {
     format!("{message}.{part}")
 }
 
-impl Message {
+impl MessageItem {
     fn of(session: &SessionRow, row: StoredMessage) -> Result<Self, EngineError> {
         let entry: SessionMessage = read(&row.facts, row.seq)?;
         let cuts: Vec<SessionCut> = if row.cuts.is_empty() { Vec::new() } else { read(&row.cuts, row.seq)? };
-        let part = |(place, part): (u32, SessionPart)| Part {
+        let part = |(place, part): (u32, SessionPart)| PartItem {
             name: name(row.seq, place),
             kind: word(part.kind),
             tool: part.tool,
@@ -137,7 +143,7 @@ impl Message {
             characters: part.sizes.units,
             bytes: part.sizes.bytes,
             images: part.sizes.images,
-            cuts: cuts.iter().filter(|cut| cut.part == place).map(Made::from).collect(),
+            cuts: cuts.iter().filter(|cut| cut.part == place).map(MadeCutItem::from).collect(),
         };
         Ok(Self {
             number: row.seq,
@@ -153,7 +159,7 @@ impl Message {
     }
 }
 
-impl From<&SessionCut> for Made {
+impl From<&SessionCut> for MadeCutItem {
     fn from(cut: &SessionCut) -> Self {
         Self { deed: cut.action.into(), operation: cut.operation, undone: cut.undone }
     }
@@ -165,23 +171,23 @@ fn read<T: DeserializeOwned>(json: &str, seq: u64) -> Result<T, EngineError> {
         .map_err(|source| EngineError::Unreadable { what: what(), source: source.into() })
 }
 
-/// The messages of a session, oldest first, also those that no model is sent any more. `after` counts messages.
+/// The messages of a session, oldest first, also those that are not sent any more. `after` counts messages.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/outline",
     tag = "sessions",
-    params(("id" = String, Path, description = "The session's id."), Numbered),
-    responses((status = 200, body = Page<Message>, description = "A part of the outline."), Problems)
+    params(("id" = String, Path, description = "The session's id."), PageQuery),
+    responses((status = 200, body = Page<MessageItem>, description = "A part of the outline."), Problems)
 )]
 pub(super) async fn outline(
-    State(desk): State<Desk>,
-    At(id): At<String>,
-    Asked(asked): Asked<Numbered>,
-) -> Result<Json<Page<Message>>, Problem> {
+    State(state): State<ApiState>,
+    PathParams(id): PathParams<String>,
+    QueryParams(asked): QueryParams<PageQuery>,
+) -> Result<Json<Page<MessageItem>>, ApiProblem> {
     let (limit, after) = (asked.limit()?, asked.after()?);
-    let session = desk.engine.session_row(&id).await?;
-    let rows = desk.engine.message_facts(&id, after, limit + 1).await?;
+    let session = state.engine.session_row(&id).await?;
+    let rows = state.engine.message_facts(&id, after, limit + 1).await?;
     let Page { items, next } = Page::of(rows, limit, |row| row.seq.to_string());
-    let items = items.into_iter().map(|row| Message::of(&session, row)).collect::<Result<_, _>>()?;
+    let items = items.into_iter().map(|row| MessageItem::of(&session, row)).collect::<Result<_, _>>()?;
     Ok(Json(Page { items, next }))
 }

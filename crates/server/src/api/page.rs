@@ -1,31 +1,30 @@
-//! Lists that are too long to be given out at once.
+//! Long lists, one page at a time.
 
 use secateur_store::{SessionCursor, SessionRow};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::params::{LARGEST, number};
-use super::problem::Problem;
+use super::problem::ApiProblem;
 
-/// How many rows a page has if nobody says how many.
-const USUAL: usize = 100;
+/// The rows of a page by default.
+const DEFAULT_LIMIT: usize = 100;
 
-/// The most that a page has.
-const MOST: u64 = 500;
+/// The most rows of a page.
+const MAX_LIMIT: u64 = 500;
 
 /// A part of a list.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
-    /// What `after` has to be for the rows behind them; null if there are none now.
+    /// The `after` of the next page; null if there is none now.
     #[schema(required)]
     pub next: Option<String>,
 }
 
 impl<T> Page<T> {
-    /// The first `limit` of these rows. There is more if there are more than that; the page behind begins after the
-    /// last one's mark.
+    /// The first `limit` of these rows. If there are more, the next page begins after the mark of the last one.
     pub(super) fn of(mut items: Vec<T>, limit: usize, mark: impl FnOnce(&T) -> String) -> Self {
         let is_more = items.len() > limit;
         items.truncate(limit);
@@ -34,73 +33,74 @@ impl<T> Page<T> {
     }
 }
 
-/// Which part of a list of numbered rows is wanted.
+/// Selects a page of numbered rows.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Numbered {
-    /// At most so many rows; 100 if it is left out.
+pub(super) struct PageQuery {
+    /// The most rows; 100 by default.
     #[param(value_type = u32, required = false, minimum = 1, maximum = 500)]
     limit: Option<String>,
-    /// Only rows behind the one of this number; `next` of an earlier page, or 0.
+    /// Only rows after the one with this number; `next` of an earlier page, or 0.
     #[param(value_type = u64, required = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<String>,
 }
 
-impl Numbered {
-    pub(super) fn limit(&self) -> Result<usize, Problem> {
+impl PageQuery {
+    pub(super) fn limit(&self) -> Result<usize, ApiProblem> {
         limit(self.limit.as_deref())
     }
 
-    pub(super) fn after(&self) -> Result<u64, Problem> {
+    pub(super) fn after(&self) -> Result<u64, ApiProblem> {
         self.after.as_deref().map_or(Ok(0), |after| number("after", after, 0, LARGEST))
     }
 }
 
-/// What is looked for in what was cut or compacted away.
+/// A search in what was cut or compacted away.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Wanted {
-    /// Words that must all be there: runs of letters, digits and underscores, in whatever case.
+pub(super) struct SearchQuery {
+    /// Words that must all occur: runs of letters, digits and underscores, in any case.
     #[param(max_length = 2000)]
     pub(super) words: String,
-    /// The session to look in; all of them if it is left out.
+    /// The session to search; all of them by default.
     pub(super) session: Option<String>,
-    /// At most so many; 20 if it is left out.
+    /// The most hits; 20 by default.
     #[param(value_type = u32, required = false, minimum = 1, maximum = 100)]
     pub(super) limit: Option<String>,
 }
 
-/// Which part of the list of sessions is wanted.
+/// Selects a page of the list of sessions.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Listed {
-    /// At most so many sessions; 100 if it is left out.
+pub(super) struct SessionQuery {
+    /// The most sessions; 100 by default.
     #[param(value_type = u32, required = false, minimum = 1, maximum = 500)]
     limit: Option<String>,
-    /// `next` of an earlier page: the sessions behind that page. Nothing else is of use here.
+    /// `next` of an earlier page.
     #[param(value_type = String, required = false, pattern = "^[0-9a-f]{16}(0[1-9a-f]|[1-9a-f][0-9a-f])*$", max_length = 2064)]
     after: Option<String>,
 }
 
-impl Listed {
-    pub(super) fn limit(&self) -> Result<usize, Problem> {
+impl SessionQuery {
+    pub(super) fn limit(&self) -> Result<usize, ApiProblem> {
         limit(self.limit.as_deref())
     }
 
-    pub(super) fn after(&self) -> Result<Option<SessionCursor>, Problem> {
-        let bad = || Problem::bad_value("after is no place in the list; wanted is `next` of an earlier page");
+    pub(super) fn after(&self) -> Result<Option<SessionCursor>, ApiProblem> {
+        let bad =
+            || ApiProblem::bad_value("after is not a place in the list; expected `next` of an earlier page");
         self.after.as_deref().map(|after| parse(after).ok_or_else(bad)).transpose()
     }
 }
 
-fn limit(given: Option<&str>) -> Result<usize, Problem> {
-    given.map_or(Ok(USUAL), |given| Ok(number("limit", given, 1, MOST)? as usize))
+fn limit(given: Option<&str>) -> Result<usize, ApiProblem> {
+    given.map_or(Ok(DEFAULT_LIMIT), |given| Ok(number("limit", given, 1, MAX_LIMIT)? as usize))
 }
 
-/// The place behind a session in the list, as a word that means nothing to anybody else.
+/// The place after a session in the list, as an opaque word.
 pub(super) fn mark(row: &SessionRow) -> String {
     let mut mark = format!("{:016x}", row.updated);
     mark.extend(row.id.bytes().map(|byte| format!("{byte:02x}")));
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_names_its_place_and_whatever_else_is_refused() {
+    fn a_mark_names_its_place_and_anything_else_is_refused() {
         for (updated, id) in [(0, "s"), (-1, "\u{e9} %/"), (i64::MAX, ""), (i64::MIN, "0191-ab")] {
             let row = SessionRow { updated, id: id.to_owned(), ..SessionRow::default() };
             assert_eq!(parse(&mark(&row)), Some(SessionCursor { updated, id: id.to_owned() }));

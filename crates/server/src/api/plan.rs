@@ -1,87 +1,90 @@
-//! What a session's profile would do about it now, and why.
+//! What the profile of a session would cut now, and why.
 
 use axum::Json;
 use axum::extract::State;
-use secateur::{Outline, PartIx, Plan as Decision, Verdict as Judgement};
+use secateur::{Outline, PartIx, Plan, Verdict};
 use secateur_engine::Session;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::outline::{Deed, name};
-use super::page::{Numbered, Page};
-use super::params::{Asked, At};
-use super::problem::{Problem, Problems};
-use super::{Desk, word};
+use super::outline::{CutEffect, name};
+use super::page::{Page, PageQuery};
+use super::params::{PathParams, QueryParams};
+use super::problem::{ApiProblem, Problems};
+use super::{ApiState, word};
 
-/// What would be cut if a request were wanted now.
+/// What would be cut if a request were made now.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Plan {
-    /// When that is, in milliseconds since 1970.
+#[schema(as = Plan)]
+pub(super) struct PlanItem {
+    /// The current time, in milliseconds since 1970.
     now: i64,
     /// The name of the profile.
     profile: String,
-    /// The model that was last asked; empty if none was.
+    /// The model of the last request; empty if there was none.
     model: String,
     /// Estimated tokens of the next request without these cuts.
     tokens: i64,
-    /// What is usable of the model's window, in tokens; null if the window is not known.
+    /// What is usable of the model's window, in tokens; null if the window is unknown.
     #[schema(required)]
     usable: Option<i64>,
-    /// What the numbers below count: `tokens` or `characters`.
+    /// The unit of the numbers below: `tokens` or `characters`.
     scale: String,
-    /// What was weighed,
+    /// The size of what was considered,
     before: u64,
     /// and what would be left of it.
     after: u64,
-    /// What could be cut, whether or not it is.
+    /// The size of what could be cut, whether or not it is.
     candidates: u64,
     /// The cuts, oldest first.
-    cuts: Vec<Planned>,
-    /// Why there is no cut: `why` in a word, and the numbers behind it. Null if there are cuts.
+    cuts: Vec<PlannedCut>,
+    /// Why there is no cut: a word in `why`, and the numbers behind it. Null if there are cuts.
     #[schema(required, value_type = Option<Object>)]
     idle: Option<Value>,
 }
 
 /// A cut that would be made.
 #[derive(Debug, Serialize, ToSchema)]
-struct Planned {
-    /// The part, as it can be recalled.
+#[schema(as = Planned)]
+struct PlannedCut {
+    /// The name of the part, by which it can be recalled.
     #[schema(example = "12.0")]
     name: String,
     /// The tool whose result it is.
     #[schema(required)]
     tool: Option<String>,
     #[serde(flatten)]
-    deed: Deed,
-    /// Why, in a word such as `rent` or `cache-cold`.
+    deed: CutEffect,
+    /// The reason, such as `rent` or `cache-cold`.
     reason: String,
-    /// What it weighs,
+    /// Its size,
     before: u64,
     /// and what would be left of it.
     after: u64,
 }
 
-/// What becomes of a part, and why.
+/// Whether a part would be cut, and why.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Verdict {
-    /// Its place among the parts that a model is sent, from 1 on.
+#[schema(as = Verdict)]
+pub(super) struct PartVerdict {
+    /// Its place among the parts that are sent, from 1 on.
     number: u64,
     /// Its name, by which it can be recalled.
     #[schema(example = "12.0")]
     name: String,
-    /// What it is.
+    /// Its kind.
     kind: String,
     /// The tool, for a call or a result.
     #[schema(required)]
     tool: Option<String>,
-    /// What becomes of it.
+    /// Whether it would be cut.
     verdict: Fate,
-    /// Why, in a word.
+    /// The reason.
     reason: String,
 }
 
-/// What becomes of a part.
+/// Whether a part would be cut.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Fate {
@@ -89,18 +92,18 @@ enum Fate {
     Kept,
 }
 
-/// A session with what would be done about it.
-struct Look {
+/// A session with its plan.
+struct PlannedSession {
     session: Session,
-    plan: Decision,
+    plan: Plan,
     memory: secateur::Memory,
     now: i64,
 }
 
-impl Look {
-    async fn at(desk: &Desk, id: &str) -> Result<Self, Problem> {
-        let session = desk.engine.view(id).await?;
-        let now = desk.engine.now();
+impl PlannedSession {
+    async fn load(state: &ApiState, id: &str) -> Result<Self, ApiProblem> {
+        let session = state.engine.view(id).await?;
+        let now = state.engine.now();
         let (plan, memory) = session.plan(now);
         Ok(Self { session, plan, memory, now })
     }
@@ -118,8 +121,8 @@ impl Look {
         self.outline().tool(part).map(str::to_owned)
     }
 
-    fn cut(&self, cut: &secateur::Cut) -> Planned {
-        Planned {
+    fn cut(&self, cut: &secateur::Cut) -> PlannedCut {
+        PlannedCut {
             name: self.name(cut.part),
             tool: self.tool(cut.part),
             deed: cut.action.into(),
@@ -129,13 +132,13 @@ impl Look {
         }
     }
 
-    fn verdict(&self, part: PartIx) -> Verdict {
+    fn verdict(&self, part: PartIx) -> PartVerdict {
         let policy = &self.session.profile().policy;
         let (verdict, reason) = match policy.verdict(self.outline(), &self.memory, &self.plan, part) {
-            Judgement::Cut(cut) => (Fate::Cut, word(cut.reason)),
-            Judgement::Kept(keep) => (Fate::Kept, word(keep)),
+            Verdict::Cut(cut) => (Fate::Cut, word(cut.reason)),
+            Verdict::Kept(keep) => (Fate::Kept, word(keep)),
         };
-        Verdict {
+        PartVerdict {
             number: u64::from(part.0) + 1,
             name: self.name(part),
             kind: word(self.outline().kind(part)),
@@ -146,48 +149,51 @@ impl Look {
     }
 }
 
-/// What the session's profile would cut if a request were wanted now. Nothing is done.
+/// What the profile of a session would cut if a request were made now. Nothing is changed.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/plan",
     tag = "sessions",
     params(("id" = String, Path, description = "The session's id.")),
-    responses((status = 200, body = Plan, description = "The plan."), Problems)
+    responses((status = 200, body = PlanItem, description = "The plan."), Problems)
 )]
-pub(super) async fn plan(State(desk): State<Desk>, At(id): At<String>) -> Result<Json<Plan>, Problem> {
-    let look = Look::at(&desk, &id).await?;
-    let totals = look.plan.totals;
-    Ok(Json(Plan {
-        now: look.now,
-        profile: look.session.profile().name.clone(),
-        model: look.session.state().request.model.clone(),
-        tokens: look.session.tokens(),
-        usable: look.session.usable(),
+pub(super) async fn plan(
+    State(state): State<ApiState>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<PlanItem>, ApiProblem> {
+    let planned = PlannedSession::load(&state, &id).await?;
+    let totals = planned.plan.totals;
+    Ok(Json(PlanItem {
+        now: planned.now,
+        profile: planned.session.profile().name.clone(),
+        model: planned.session.state().request.model.clone(),
+        tokens: planned.session.tokens(),
+        usable: planned.session.usable(),
         scale: word(totals.scale),
         before: totals.before,
         after: totals.after,
         candidates: totals.candidates,
-        cuts: look.plan.cuts.iter().map(|cut| look.cut(cut)).collect(),
-        idle: look.plan.idle.and_then(|idle| serde_json::to_value(idle).ok()),
+        cuts: planned.plan.cuts.iter().map(|cut| planned.cut(cut)).collect(),
+        idle: planned.plan.idle.and_then(|idle| serde_json::to_value(idle).ok()),
     }))
 }
 
-/// What the plan says about every part that a model is sent, oldest first. `after` counts parts.
+/// What the plan says about every part that is sent, oldest first. `after` counts parts.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/verdicts",
     tag = "sessions",
-    params(("id" = String, Path, description = "The session's id."), Numbered),
-    responses((status = 200, body = Page<Verdict>, description = "A part of the verdicts."), Problems)
+    params(("id" = String, Path, description = "The session's id."), PageQuery),
+    responses((status = 200, body = Page<PartVerdict>, description = "A part of the verdicts."), Problems)
 )]
 pub(super) async fn verdicts(
-    State(desk): State<Desk>,
-    At(id): At<String>,
-    Asked(asked): Asked<Numbered>,
-) -> Result<Json<Page<Verdict>>, Problem> {
+    State(state): State<ApiState>,
+    PathParams(id): PathParams<String>,
+    QueryParams(asked): QueryParams<PageQuery>,
+) -> Result<Json<Page<PartVerdict>>, ApiProblem> {
     let (limit, after) = (asked.limit()?, usize::try_from(asked.after()?).unwrap_or(usize::MAX));
-    let look = Look::at(&desk, &id).await?;
-    let parts = look.outline().parts().skip(after).take(limit + 1);
-    let rows = parts.map(|part| look.verdict(part)).collect();
-    Ok(Json(Page::of(rows, limit, |row: &Verdict| row.number.to_string())))
+    let planned = PlannedSession::load(&state, &id).await?;
+    let parts = planned.outline().parts().skip(after).take(limit + 1);
+    let rows = parts.map(|part| planned.verdict(part)).collect();
+    Ok(Json(Page::of(rows, limit, |row: &PartVerdict| row.number.to_string())))
 }

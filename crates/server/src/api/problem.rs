@@ -1,4 +1,4 @@
-//! Why a question is not answered, as RFC 9457 has it.
+//! Errors of the API, as RFC 9457 has them.
 
 use std::collections::BTreeMap;
 
@@ -13,48 +13,48 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::http::admission::Denied;
+use crate::http::admission::AdmissionError;
 
-/// How a problem says that it is one.
+/// The media type of problems.
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
 
-/// Why a question is not answered.
+/// Why a request is not answered.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Problem {
-    /// What sort of problem it is; programs may rely on it.
+#[schema(as = Problem)]
+pub(crate) struct ApiProblem {
+    /// The type of problem; programs may rely on it.
     #[serde(rename = "type")]
-    #[schema(schema_with = Sort::schema)]
+    #[schema(schema_with = ProblemType::schema)]
     kind: String,
-    /// The same for people.
+    /// The same in words.
     title: &'static str,
-    /// The status of the answer.
+    /// The status of the response.
     #[schema(value_type = u16, minimum = 400, maximum = 599)]
     status: u16,
-    /// What is wrong here, and what would be accepted.
+    /// What is wrong, and what would be accepted.
     detail: String,
 }
 
-/// The sorts of problems: their statuses, their names behind `urn:secateur:problem:`, and the same for people.
+/// The types of problems: status, name after `urn:secateur:problem:`, and title.
 #[derive(Clone, Copy)]
-struct Sort(StatusCode, &'static str, &'static str);
+struct ProblemType(StatusCode, &'static str, &'static str);
 
-impl Sort {
-    const BAD_VALUE: Self = Self(StatusCode::BAD_REQUEST, "bad-value", "A value cannot be used");
-    const TOKEN: Self = Self(StatusCode::UNAUTHORIZED, "token", "The token is missing or wrong");
+impl ProblemType {
+    const BAD_VALUE: Self = Self(StatusCode::BAD_REQUEST, "bad-value", "Invalid value");
+    const TOKEN: Self = Self(StatusCode::UNAUTHORIZED, "token", "Missing or wrong token");
     const FOREIGN_PAGE: Self =
-        Self(StatusCode::FORBIDDEN, "foreign-page", "The request comes from elsewhere");
-    const NO_PATH: Self = Self(StatusCode::NOT_FOUND, "no-path", "There is no such path");
-    const NO_SESSION: Self = Self(StatusCode::NOT_FOUND, "no-session", "There is no such session");
-    const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND, "not-found", "There is no such thing");
-    const NO_METHOD: Self =
-        Self(StatusCode::METHOD_NOT_ALLOWED, "no-method", "The method cannot be used here");
-    const BUSY: Self = Self(StatusCode::CONFLICT, "busy", "Others were faster");
-    const CANNOT_TURN: Self = Self(StatusCode::CONFLICT, "cannot-turn", "The operation cannot be turned");
-    const NO_PROFILE: Self = Self(StatusCode::CONFLICT, "no-profile", "The session's profile cannot be used");
-    const FORGOTTEN: Self = Self(StatusCode::GONE, "forgotten", "The original was forgotten");
-    const INTERNAL: Self = Self(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something broke");
-    const LATE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "late", "It took too long");
-    const STORE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "store", "The store failed");
+        Self(StatusCode::FORBIDDEN, "foreign-page", "Request from another host or origin");
+    const NO_PATH: Self = Self(StatusCode::NOT_FOUND, "no-path", "Unknown path");
+    const NO_SESSION: Self = Self(StatusCode::NOT_FOUND, "no-session", "Unknown session");
+    const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND, "not-found", "Not found");
+    const NO_METHOD: Self = Self(StatusCode::METHOD_NOT_ALLOWED, "no-method", "Method not allowed");
+    const BUSY: Self = Self(StatusCode::CONFLICT, "busy", "Changed by another request");
+    const CANNOT_TURN: Self = Self(StatusCode::CONFLICT, "cannot-turn", "Cannot be undone or redone");
+    const NO_PROFILE: Self = Self(StatusCode::CONFLICT, "no-profile", "Profile of the session not available");
+    const FORGOTTEN: Self = Self(StatusCode::GONE, "forgotten", "Original forgotten");
+    const INTERNAL: Self = Self(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Internal error");
+    const LATE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "late", "Timeout");
+    const STORE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "store", "Store failure");
 
     /// All of them, in the order of their statuses.
     const ALL: [Self; 14] = [
@@ -78,11 +78,10 @@ impl Sort {
         format!("urn:secateur:problem:{}", self.1)
     }
 
-    /// All of them for the document, which says of each what it means.
+    /// All of them with their meanings, for the OpenAPI document.
     fn schema() -> Object {
-        let meanings = Self::ALL.map(|sort| format!("`{}` ({}): {}.", sort.urn(), sort.0.as_u16(), sort.2));
-        let description =
-            format!("What sort of problem it is; programs may rely on it.\n\n{}", meanings.join("\n"));
+        let meanings = Self::ALL.map(|kind| format!("`{}` ({}): {}.", kind.urn(), kind.0.as_u16(), kind.2));
+        let description = format!("The type of problem; programs may rely on it.\n\n{}", meanings.join("\n"));
         ObjectBuilder::new()
             .schema_type(Type::String)
             .enum_values(Some(Self::ALL.map(Self::urn)))
@@ -91,57 +90,57 @@ impl Sort {
     }
 }
 
-impl Problem {
-    fn new(sort: Sort, detail: impl Into<String>) -> Self {
-        Self { kind: sort.urn(), title: sort.2, status: sort.0.as_u16(), detail: detail.into() }
+impl ApiProblem {
+    fn new(kind: ProblemType, detail: impl Into<String>) -> Self {
+        Self { kind: kind.urn(), title: kind.2, status: kind.0.as_u16(), detail: detail.into() }
     }
 
-    /// Something in the address of the request is not what it should be.
+    /// A parameter of the request is invalid.
     pub(super) fn bad_value(detail: impl Into<String>) -> Self {
-        Self::new(Sort::BAD_VALUE, detail)
+        Self::new(ProblemType::BAD_VALUE, detail)
     }
 
     pub(super) fn not_found(detail: impl Into<String>) -> Self {
-        Self::new(Sort::NOT_FOUND, detail)
+        Self::new(ProblemType::NOT_FOUND, detail)
     }
 
-    /// Nobody knows the path.
+    /// The path does not exist.
     pub(super) async fn no_path(uri: Uri) -> Self {
         let detail = format!(
-            "{} is no path of the API, and what begins with /api is never passed on to a provider; \
-             /api/openapi.json lists the paths there are",
+            "{} is not a path of the API, and paths under /api are never passed on to a provider; \
+             /api/openapi.json lists the paths",
             uri.path()
         );
-        Self::new(Sort::NO_PATH, detail)
+        Self::new(ProblemType::NO_PATH, detail)
     }
 
-    /// The path is known, but not with this method.
+    /// The path exists, but not with this method.
     pub(super) async fn no_method(method: Method, uri: Uri) -> Self {
-        let detail = format!("{method} cannot be used on {}; the header Allow says what can", uri.path());
-        Self::new(Sort::NO_METHOD, detail)
+        let detail = format!("{method} is not allowed on {}; the Allow header lists the methods", uri.path());
+        Self::new(ProblemType::NO_METHOD, detail)
     }
 
-    /// The answer took too long.
+    /// The response took too long.
     pub(super) fn late() -> Self {
         let detail = "the store did not answer in time; try again";
-        Self::new(Sort::LATE, detail)
+        Self::new(ProblemType::LATE, detail)
     }
 
-    /// There was a panic on the way to an answer.
+    /// The handler panicked.
     pub(super) fn broken() -> Self {
-        Self::internal("something broke while the answer was made; standard error says what")
+        Self::internal("internal error; see standard error")
     }
 
     fn internal(detail: impl Into<String>) -> Self {
-        Self::new(Sort::INTERNAL, detail)
+        Self::new(ProblemType::INTERNAL, detail)
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ApiProblem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         if status.is_server_error() {
-            tracing::warn!(kind = self.kind, detail = self.detail, "a question is not answered");
+            tracing::warn!(kind = self.kind, detail = self.detail, "API request failed");
         }
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (status, body).into_response();
@@ -150,76 +149,77 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<Denied> for Problem {
-    fn from(denied: Denied) -> Self {
-        let sort = match denied {
-            Denied::NoToken | Denied::WrongToken => Sort::TOKEN,
-            Denied::ForeignHost | Denied::ForeignOrigin => Sort::FOREIGN_PAGE,
+impl From<AdmissionError> for ApiProblem {
+    fn from(error: AdmissionError) -> Self {
+        let kind = match error {
+            AdmissionError::NoToken | AdmissionError::WrongToken => ProblemType::TOKEN,
+            AdmissionError::ForeignHost | AdmissionError::ForeignOrigin => ProblemType::FOREIGN_PAGE,
         };
-        Self::new(sort, denied.to_string())
+        Self::new(kind, error.to_string())
     }
 }
 
-impl From<StoreError> for Problem {
+impl From<StoreError> for ApiProblem {
     fn from(error: StoreError) -> Self {
-        let said = error.to_string();
+        let message = error.to_string();
         match error {
             StoreError::NoSession { id } => Self::new(
-                Sort::NO_SESSION,
-                format!("there is no session {id:?}; /api/sessions lists those there are"),
+                ProblemType::NO_SESSION,
+                format!("there is no session {id:?}; /api/sessions lists them"),
             ),
-            StoreError::NoMessage { .. } | StoreError::NoOperation { .. } => Self::not_found(said),
-            StoreError::OriginalForgotten { .. } => Self::new(Sort::FORGOTTEN, said),
+            StoreError::NoMessage { .. } | StoreError::NoOperation { .. } => Self::not_found(message),
+            StoreError::OriginalForgotten { .. } => Self::new(ProblemType::FORGOTTEN, message),
             StoreError::Stale { .. } | StoreError::LeaseLost { .. } => {
-                Self::new(Sort::BUSY, format!("{said}; try again"))
+                Self::new(ProblemType::BUSY, format!("{message}; try again"))
             }
-            StoreError::Database { .. } => Self::new(Sort::STORE, said),
-            _ => Self::internal(said),
+            StoreError::Database { .. } => Self::new(ProblemType::STORE, message),
+            _ => Self::internal(message),
         }
     }
 }
 
-impl From<EngineError> for Problem {
+impl From<EngineError> for ApiProblem {
     fn from(error: EngineError) -> Self {
-        let said = error.to_string();
+        let message = error.to_string();
         match error {
             EngineError::Store(error) => error.into(),
-            EngineError::NotFound { .. } | EngineError::NotCut { .. } => Self::not_found(said),
-            EngineError::Forgotten { .. } => Self::new(Sort::FORGOTTEN, said),
-            EngineError::CannotUndo { .. } => Self::new(Sort::CANNOT_TURN, said),
-            EngineError::Busy { .. } => Self::new(Sort::BUSY, said),
+            EngineError::NotFound { .. } | EngineError::NotCut { .. } => Self::not_found(message),
+            EngineError::Forgotten { .. } => Self::new(ProblemType::FORGOTTEN, message),
+            EngineError::CannotUndo { .. } => Self::new(ProblemType::CANNOT_TURN, message),
+            EngineError::Busy { .. } => Self::new(ProblemType::BUSY, message),
             EngineError::Profile(_) => Self::new(
-                Sort::NO_PROFILE,
-                format!("{said}; start the proxy with a configuration that knows it"),
+                ProblemType::NO_PROFILE,
+                format!("{message}; start the proxy with a configuration that has it"),
             ),
-            _ => Self::internal(said),
+            _ => Self::internal(message),
         }
     }
 }
 
-impl From<QueryRejection> for Problem {
+impl From<QueryRejection> for ApiProblem {
     fn from(rejection: QueryRejection) -> Self {
         Self::bad_value(rejection.body_text())
     }
 }
 
-impl From<PathRejection> for Problem {
+impl From<PathRejection> for ApiProblem {
     fn from(rejection: PathRejection) -> Self {
         Self::bad_value(rejection.body_text())
     }
 }
 
-/// What every path may answer instead of what was asked for.
+/// The error responses of every path.
 pub(super) struct Problems;
 
 impl IntoResponses for Problems {
     fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
         let problem = |description: &str| {
-            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
+            let content =
+                ContentBuilder::new().schema(Some(Ref::from_schema_name(ApiProblem::name()))).build();
             ResponseBuilder::new().description(description).content(MEDIA_TYPE, content).build()
         };
-        let ours = "The request cannot be answered as it is; the problem says what would be accepted.";
-        let theirs = "The store or the proxy failed; the same request may be answered later.";
+        let ours = "The request is invalid; the problem says what would be accepted.";
+        let theirs = "The store or the proxy failed; the same request may succeed later.";
         BTreeMap::from([("4XX".to_owned(), problem(ours).into()), ("5XX".to_owned(), problem(theirs).into())])
     }
 }

@@ -1,4 +1,4 @@
-//! Originals, whatever was cut or compacted since.
+//! Originals of messages and parts, whatever was cut or compacted since.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,20 +7,21 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::Desk;
-use super::params::At;
-use super::problem::{Problem, Problems};
+use super::ApiState;
+use super::params::PathParams;
+use super::problem::{ApiProblem, Problems};
 
 /// An original.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Recalled {
-    /// The session that it is from.
+#[schema(as = Recalled)]
+pub(super) struct RecalledItem {
+    /// Its session.
     session: String,
     /// The number of its message.
     message: u64,
-    /// The text of the part that was asked for, or of all parts.
+    /// The text of the requested part, or of all parts.
     text: String,
-    /// The whole message as it came, byte for byte.
+    /// The whole original message, byte for byte.
     #[schema(required, value_type = Option<Object>)]
     original: Option<Box<RawValue>>,
 }
@@ -35,48 +36,48 @@ pub(super) struct Recalled {
         ("name" = String, Path, description = "`12` for message 12, `12.0` for its first part, the handle of what was \
             cut, or the id of a tool call for its result.")
     ),
-    responses((status = 200, body = Recalled, description = "The original."), Problems)
+    responses((status = 200, body = RecalledItem, description = "The original."), Problems)
 )]
 pub(super) async fn recall(
-    State(desk): State<Desk>,
-    At((id, name)): At<(String, String)>,
-) -> Result<Json<Recalled>, Problem> {
-    let session = desk.engine.view(&id).await?;
+    State(state): State<ApiState>,
+    PathParams((id, name)): PathParams<(String, String)>,
+) -> Result<Json<RecalledItem>, ApiProblem> {
+    let session = state.engine.view(&id).await?;
     let found = session.recall(&name).await.map_err(|error| match error {
-        EngineError::NotFound { .. } => Problem::not_found(format!(
-            "session {id:?} has no part {name:?}; its messages are numbered 1 to {}, a part is named like 1.0, a \
-             handle names what was cut, and the id of a tool call its result",
+        EngineError::NotFound { .. } => ApiProblem::not_found(format!(
+            "session {id:?} has no part {name:?}; its messages are numbered 1 to {}; a part is named like 1.0, a cut \
+             part also by its handle, and a tool result by the id of its call",
             session.head()
         )),
         error => error.into(),
     })?;
-    Ok(told(found))
+    Ok(item(found))
 }
 
-/// The original of what was cut or compacted away, by the handle that stands in its place.
+/// The original of what was cut or compacted away, by the handle in its place.
 #[utoipa::path(
     get,
     path = "/api/recall/{handle}",
     tag = "sessions",
     params(("handle" = String, Path, description = "The handle, as a placeholder names it.")),
-    responses((status = 200, body = Recalled, description = "The original, of the session changed last."), Problems)
+    responses((status = 200, body = RecalledItem, description = "The original, of the session changed last."), Problems)
 )]
 pub(super) async fn recall_anywhere(
-    State(desk): State<Desk>,
-    At(handle): At<String>,
-) -> Result<Json<Recalled>, Problem> {
-    let found = desk.engine.recall(&handle, None).await.map_err(|error| match error {
-        EngineError::NotFound { .. } | EngineError::NotCut { .. } => Problem::not_found(format!(
-            "nothing was cut under the handle {handle:?}; a placeholder names it behind the word recall, and \
+    State(state): State<ApiState>,
+    PathParams(handle): PathParams<String>,
+) -> Result<Json<RecalledItem>, ApiProblem> {
+    let found = state.engine.recall(&handle, None).await.map_err(|error| match error {
+        EngineError::NotFound { .. } | EngineError::NotCut { .. } => ApiProblem::not_found(format!(
+            "nothing was cut under the handle {handle:?}; a placeholder names it after the word recall, and \
              /api/search finds handles by words"
         )),
         error => error.into(),
     })?;
-    Ok(told(found))
+    Ok(item(found))
 }
 
-fn told(found: secateur_engine::Recalled) -> Json<Recalled> {
+fn item(found: secateur_engine::Recalled) -> Json<RecalledItem> {
     let original = serde_json::from_slice(&found.body).ok();
     let (session, message, text) = (found.session, found.seq, found.text);
-    Json(Recalled { session, message, text, original })
+    Json(RecalledItem { session, message, text, original })
 }

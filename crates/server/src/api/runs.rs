@@ -1,55 +1,62 @@
-//! What runs of agents and conversations saved, as this proxy saw it.
+//! Savings of runs of agents, and figures of conversations, since this proxy was started.
 
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Desk;
-use super::params::At;
-use super::problem::{Problem, Problems};
-use crate::metrics::conversation_figures::Figures;
+use super::ApiState;
+use super::params::PathParams;
+use super::problem::{ApiProblem, Problems};
+use crate::metrics::conversation_figures::ConversationFigures;
 use crate::metrics::savings::Savings;
 
-/// What a run of an agent saved so far.
+/// The savings of a run of an agent.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Run {
+#[schema(as = Run)]
+pub(super) struct RunItem {
     /// The name of the run.
     name: String,
-    /// What was saved in it.
+    /// Its savings.
     #[serde(flatten)]
     savings: Savings,
 }
 
-/// What the requests to `/run:NAME/…` saved so far. A proxy remembers the last 1,000 runs until it stops.
+/// The savings of the requests to `/run:NAME/…` so far. A proxy remembers the last 1,000 runs until it stops.
 #[utoipa::path(
     get,
     path = "/api/runs/{name}",
     tag = "proxy",
     params(("name" = String, Path, description = "The name of the run.")),
-    responses((status = 200, body = Run, description = "What it saved."), Problems)
+    responses((status = 200, body = RunItem, description = "Its savings."), Problems)
 )]
-pub(super) async fn run(State(desk): State<Desk>, At(name): At<String>) -> Result<Json<Run>, Problem> {
-    let savings = desk.books.runs.get(&name).ok_or_else(|| {
-        Problem::not_found(format!("nothing was heard of a run {name:?}; its requests go to /run:NAME/…"))
+pub(super) async fn run(
+    State(state): State<ApiState>,
+    PathParams(name): PathParams<String>,
+) -> Result<Json<RunItem>, ApiProblem> {
+    let savings = state.recorders.runs.get(&name).ok_or_else(|| {
+        ApiProblem::not_found(format!(
+            "no request of a run {name:?} was seen; its requests go to /run:NAME/…"
+        ))
     })?;
-    Ok(Json(Run { name, savings }))
+    Ok(Json(RunItem { name, savings }))
 }
 
 /// The conversations that passed through this proxy.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Conversations {
-    items: Vec<Figures>,
+#[schema(as = Conversations)]
+pub(super) struct ConversationList {
+    items: Vec<ConversationFigures>,
 }
 
-/// The conversations that passed through this proxy since it was started, the one heard of last first. The last 1,000
-/// are remembered.
+/// The conversations that passed through this proxy since it was started, the most recent first. The last 1,000 are
+/// remembered.
 #[utoipa::path(
     get,
     path = "/api/conversations",
     tag = "proxy",
-    responses((status = 200, body = Conversations, description = "The conversations."), Problems)
+    responses((status = 200, body = ConversationList, description = "The conversations."), Problems)
 )]
-pub(super) async fn conversations(State(desk): State<Desk>) -> Json<Conversations> {
-    Json(Conversations { items: desk.books.conversations.all() })
+pub(super) async fn conversations(State(state): State<ApiState>) -> Json<ConversationList> {
+    Json(ConversationList { items: state.recorders.conversations.all() })
 }

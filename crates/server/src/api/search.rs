@@ -1,4 +1,4 @@
-//! Searching what was cut or compacted away.
+//! Search in what was cut or compacted away.
 
 use axum::Json;
 use axum::extract::State;
@@ -6,37 +6,39 @@ use secateur_engine::SearchHit;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Desk;
-use super::page::Wanted;
-use super::params::{Asked, number};
-use super::problem::{Problem, Problems};
+use super::ApiState;
+use super::page::SearchQuery;
+use super::params::{QueryParams, number};
+use super::problem::{ApiProblem, Problems};
 
-/// What was found, the newest first.
+/// The hits, newest first.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Hits {
-    items: Vec<Clipping>,
+#[schema(as = Hits)]
+pub(super) struct SearchHits {
+    items: Vec<SearchHitItem>,
 }
 
 /// Something that was cut or compacted away.
 #[derive(Debug, Serialize, ToSchema)]
-struct Clipping {
+#[schema(as = Clipping)]
+struct SearchHitItem {
     /// The session's id.
     session: String,
     /// The message's number.
     message: u64,
-    /// The handle by which all of it is fetched back.
+    /// The handle by which it is recalled.
     handle: String,
-    /// The tool that it comes from or went to.
+    /// The tool of the call or result.
     #[schema(required)]
     tool: Option<String>,
-    /// What that was about.
+    /// The subject of the call.
     #[schema(required)]
     subject: Option<String>,
-    /// When it was said, in milliseconds since 1970.
+    /// The time of the message, in milliseconds since 1970.
     time: i64,
-    /// How long it is, in characters.
+    /// Its length in characters.
     characters: u64,
-    /// The place where most of the words are.
+    /// The excerpt with the most of the words.
     snippet: String,
 }
 
@@ -45,23 +47,23 @@ struct Clipping {
     get,
     path = "/api/search",
     tag = "sessions",
-    params(Wanted),
-    responses((status = 200, body = Hits, description = "What was found."), Problems)
+    params(SearchQuery),
+    responses((status = 200, body = SearchHits, description = "The hits."), Problems)
 )]
 pub(super) async fn search(
-    State(desk): State<Desk>,
-    Asked(wanted): Asked<Wanted>,
-) -> Result<Json<Hits>, Problem> {
+    State(state): State<ApiState>,
+    QueryParams(wanted): QueryParams<SearchQuery>,
+) -> Result<Json<SearchHits>, ApiProblem> {
     let limit = wanted.limit.as_deref().map_or(Ok(20), |limit| number("limit", limit, 1, 100))?;
     if wanted.words.chars().count() > 2000 {
-        return Err(Problem::bad_value("words has more than 2000 characters"));
+        return Err(ApiProblem::bad_value("words has more than 2000 characters"));
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let hits = desk.engine.search(&wanted.words, wanted.session.as_deref(), limit).await?;
-    Ok(Json(Hits { items: hits.into_iter().map(Clipping::from).collect() }))
+    let hits = state.engine.search(&wanted.words, wanted.session.as_deref(), limit).await?;
+    Ok(Json(SearchHits { items: hits.into_iter().map(SearchHitItem::from).collect() }))
 }
 
-impl From<SearchHit> for Clipping {
+impl From<SearchHit> for SearchHitItem {
     fn from(hit: SearchHit) -> Self {
         let SearchHit { session, number: message, handle, tool, subject, time, characters, snippet } = hit;
         Self { session, message, handle, tool, subject, time, characters: characters as u64, snippet }

@@ -1,36 +1,37 @@
-//! The sessions that are kept.
+//! The sessions in the store.
 
 use axum::Json;
 use axum::extract::State;
-use secateur::session::SessionState as Memory;
+use secateur::session::SessionState;
 use secateur_store::SessionRow;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Desk;
-use super::page::{Listed, Page, mark};
-use super::params::{Asked, At};
-use super::problem::{Problem, Problems};
+use super::ApiState;
+use super::page::{Page, SessionQuery, mark};
+use super::params::{PathParams, QueryParams};
+use super::problem::{ApiProblem, Problems};
 
 /// A session.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Session {
+#[schema(as = Session)]
+pub(super) struct SessionItem {
     /// Its id.
     id: String,
-    /// What people call it; for a conversation of the proxy, what its client calls it.
+    /// Its title; for a conversation of the proxy, what the client calls it.
     #[schema(required)]
     title: Option<String>,
-    /// The form of its messages: `anthropic`, `openai-chat`, `openai-responses` or `gemini`.
+    /// The wire of its messages: `anthropic`, `openai-chat`, `openai-responses` or `gemini`.
     wire: String,
     /// The name of its profile.
     profile: String,
-    /// The model that was last asked; empty if none was.
+    /// The model of the last request; empty if there was none.
     model: String,
-    /// The window of that model in tokens; 0 if it is not known.
+    /// The window of that model in tokens; 0 if unknown.
     window: i64,
     /// The number of its newest message.
     messages: u64,
-    /// From this message on all are sent; earlier ones only if they are pinned.
+    /// The pivot: earlier messages are sent only if they are pinned.
     live_from: u64,
     /// The number of its newest operation.
     operations: u64,
@@ -44,10 +45,10 @@ pub(super) struct Session {
     updated: i64,
 }
 
-impl From<SessionRow> for Session {
+impl From<SessionRow> for SessionItem {
     fn from(row: SessionRow) -> Self {
-        // A state that cannot be read is told by whoever needs it.
-        let request = serde_json::from_str::<Memory>(&row.state).unwrap_or_default().request;
+        // An unreadable state is reported where it is needed.
+        let request = serde_json::from_str::<SessionState>(&row.state).unwrap_or_default().request;
         Self {
             id: row.id,
             title: row.title,
@@ -66,25 +67,25 @@ impl From<SessionRow> for Session {
     }
 }
 
-/// The sessions, the one changed last first.
+/// The sessions, most recently changed first.
 #[utoipa::path(
     get,
     path = "/api/sessions",
     tag = "sessions",
-    params(Listed),
-    responses((status = 200, body = Page<Session>, description = "A part of the list."), Problems)
+    params(SessionQuery),
+    responses((status = 200, body = Page<SessionItem>, description = "A page of the list."), Problems)
 )]
 pub(super) async fn sessions(
-    State(desk): State<Desk>,
-    Asked(asked): Asked<Listed>,
-) -> Result<Json<Page<Session>>, Problem> {
-    let (limit, engine) = (asked.limit()?, &desk.engine);
+    State(state): State<ApiState>,
+    QueryParams(asked): QueryParams<SessionQuery>,
+) -> Result<Json<Page<SessionItem>>, ApiProblem> {
+    let (limit, engine) = (asked.limit()?, &state.engine);
     let rows = match asked.after()? {
         Some(place) => engine.sessions_after(&place, limit + 1).await?,
         None => engine.sessions(limit + 1).await?,
     };
     let Page { items, next } = Page::of(rows, limit, mark);
-    Ok(Json(Page { items: items.into_iter().map(Session::from).collect(), next }))
+    Ok(Json(Page { items: items.into_iter().map(SessionItem::from).collect(), next }))
 }
 
 /// One session.
@@ -93,8 +94,11 @@ pub(super) async fn sessions(
     path = "/api/sessions/{id}",
     tag = "sessions",
     params(("id" = String, Path, description = "The session's id.")),
-    responses((status = 200, body = Session, description = "The session."), Problems)
+    responses((status = 200, body = SessionItem, description = "The session."), Problems)
 )]
-pub(super) async fn session(State(desk): State<Desk>, At(id): At<String>) -> Result<Json<Session>, Problem> {
-    Ok(Json(desk.engine.session_row(&id).await?.into()))
+pub(super) async fn session(
+    State(state): State<ApiState>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<SessionItem>, ApiProblem> {
+    Ok(Json(state.engine.session_row(&id).await?.into()))
 }

@@ -1,4 +1,4 @@
-//! What is done apart from requests: nobody waits for it, but whoever stops.
+//! Work that no request waits for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,37 +7,37 @@ use secateur::session::Event;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::metrics::Tally;
+use crate::metrics::Metrics;
 
-/// How long whoever stops waits for what is being stored. A store that takes longer is away.
-const LONGEST: Duration = Duration::from_secs(5);
+/// How long to wait for the store when the proxy stops.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is done apart from requests.
-pub(crate) struct Apart {
+/// Work that no request waits for. Only stopping the proxy does.
+pub(crate) struct BackgroundTasks {
     tasks: TaskTracker,
-    tally: Arc<Tally>,
+    metrics: Arc<Metrics>,
 }
 
-impl Apart {
-    pub(crate) fn new(tally: Arc<Tally>) -> Arc<Self> {
-        Arc::new(Self { tasks: TaskTracker::new(), tally })
+impl BackgroundTasks {
+    pub(crate) fn new(metrics: Arc<Metrics>) -> Self {
+        Self { tasks: TaskTracker::new(), metrics }
     }
 
-    /// Something begins that must not be broken off, for as long as the token lives.
+    /// Begins work that must not be broken off while the token lives.
     pub(crate) fn begin(&self) -> TaskTrackerToken {
         self.tasks.token()
     }
 
-    /// Counts what happened to a conversation while nobody asked.
-    pub(crate) fn count(&self, events: &[Event]) {
-        self.tally.count(events);
+    /// Counts events that happened between requests.
+    pub(crate) fn count_events(&self, events: &[Event]) {
+        self.metrics.count_events(events);
     }
 
-    /// Waits until nothing is on its way.
-    pub(crate) async fn rest(&self) {
+    /// Waits until no work is left.
+    pub(crate) async fn finish(&self) {
         self.tasks.close();
-        if tokio::time::timeout(LONGEST, self.tasks.wait()).await.is_err() {
-            tracing::warn!("what was said last is not stored");
+        if tokio::time::timeout(STOP_TIMEOUT, self.tasks.wait()).await.is_err() {
+            tracing::warn!("stopped before the last messages were stored");
         }
     }
 }

@@ -1,74 +1,91 @@
 //! One branch of a conversation: the chain of its messages, and the session that decides about them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use secateur_engine::FollowedSession;
 use secateur_engine::provider::LanguageModel;
 
 use super::Report;
-use super::background_tasks::Apart;
-use super::branch_state::Work;
-use super::cache_miss::Prompt;
-use super::chain::{Id, Link};
+use super::background_tasks::BackgroundTasks;
+use super::branch_state::BranchState;
+use super::cache_miss::PromptRecord;
+use super::chain::{ChainId, ChainLink, SharedChain};
+use crate::outcome::CacheMiss;
 
-/// How long what was said and learned may be in memory only. No agent goes on faster than that.
-const MOMENT: Duration = Duration::from_millis(10);
+/// How long messages and what was learned may be in memory only. No agent continues faster.
+const STORE_DELAY: Duration = Duration::from_millis(10);
 
-/// How long an answer may take until what was asked is stored without it: until then all of it is in memory.
-const WHILE: Duration = Duration::from_secs(1);
+/// How long a response may take until its request is stored without it. Until then all of the request is in memory.
+const RESPONSE_DELAY: Duration = Duration::from_secs(1);
 
-/// Counts uses, so that the branch that was not used for longest can be told.
+/// Counts uses, to find the least recently used branch.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
 /// One branch of a conversation.
 pub(crate) struct Branch {
-    root: Id,
+    root: ChainId,
     session: String,
     key: Option<String>,
     used: AtomicU64,
-    /// What is said in it. Apart from the rest, so that requests are recognised while a branch is at work.
-    chain: RwLock<Arc<Vec<Link>>>,
-    /// Answers that came and were not settled yet, oldest first.
-    answers: Mutex<Vec<Answered>>,
-    work: tokio::sync::Mutex<Work>,
-    is_kept_soon: AtomicBool,
-    /// The last prompt that a provider reported on.
-    prompt: Mutex<Option<Prompt>>,
+    /// The chain, outside of the state, so that requests are recognised while the branch is busy.
+    chain: Arc<SharedChain>,
+    /// Responses that ended and are not settled yet, oldest first.
+    unsettled: Mutex<Vec<UnsettledResponse>>,
+    state: tokio::sync::Mutex<BranchState>,
+    is_storing_soon: AtomicBool,
+    /// The last prompt with usage.
+    prompt: Mutex<Option<PromptRecord>>,
     /// Long messages wait to be stored.
-    is_heavy: AtomicBool,
-    /// The last answer is on its way.
-    is_awaited: AtomicBool,
-    apart: Arc<Apart>,
+    has_long_messages: AtomicBool,
+    /// A response is being sent.
+    is_awaiting_response: AtomicBool,
+    tasks: Arc<BackgroundTasks>,
+}
+
+/// A response that ended and is not settled yet.
+pub(crate) struct UnsettledResponse {
+    pub report: Report,
+    /// The characters of its request, as the session counted them. There may have been other requests since.
+    pub characters: Option<u64>,
+    /// Writes the summary, if one is made because of it.
+    pub client_model: Arc<dyn LanguageModel>,
 }
 
 impl Branch {
     /// A branch of a session, with what is known of its chain.
     pub(crate) fn new(
-        root: Id,
+        root: ChainId,
         session: FollowedSession,
         key: Option<String>,
-        chain: Vec<Link>,
-        apart: Arc<Apart>,
+        chain: Vec<ChainLink>,
+        tasks: Arc<BackgroundTasks>,
     ) -> Self {
+        let chain = Arc::new(SharedChain::new(chain));
         Self {
             root,
-            apart,
             session: session.id().to_owned(),
             key,
             used: AtomicU64::new(CLOCK.fetch_add(1, Ordering::Relaxed)),
-            chain: RwLock::new(Arc::new(chain)),
-            answers: Mutex::default(),
-            is_kept_soon: AtomicBool::new(false),
+            chain: chain.clone(),
+            unsettled: Mutex::default(),
+            state: tokio::sync::Mutex::new(BranchState::new(session, chain)),
+            is_storing_soon: AtomicBool::new(false),
             prompt: Mutex::default(),
-            is_heavy: AtomicBool::new(false),
-            is_awaited: AtomicBool::new(false),
-            work: tokio::sync::Mutex::new(Work::new(session)),
+            has_long_messages: AtomicBool::new(false),
+            is_awaiting_response: AtomicBool::new(false),
+            tasks,
         }
     }
 
-    pub(crate) fn root(&self) -> Id {
+    /// A branch of the same conversation, with a session that was forked from this one's.
+    pub(crate) fn fork(&self, session: FollowedSession, chain: Vec<ChainLink>) -> Self {
+        Self::new(self.root, session, self.key.clone(), chain, self.tasks.clone())
+    }
+
+    pub(crate) fn root(&self) -> ChainId {
         self.root
     }
 
@@ -77,136 +94,113 @@ impl Branch {
         &self.session
     }
 
-    /// What is done apart from requests, here and in all branches.
-    pub(crate) fn apart(&self) -> Arc<Apart> {
-        self.apart.clone()
-    }
-
     /// What the client calls the conversation.
     pub(crate) fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// When it was used last, on a clock that only counts uses.
+    /// When it was last used, on a clock that counts uses.
     pub(crate) fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// What is said in it.
-    pub(crate) fn chain(&self) -> Arc<Vec<Link>> {
-        self.chain.read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The chain of its messages.
+    pub(crate) fn chain(&self) -> Arc<Vec<ChainLink>> {
+        self.chain.get()
     }
 
-    /// Changes what is said in it. Whoever looks meanwhile sees it as it was.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Vec<Link>)) {
-        let mut chain = self.chain.write().unwrap_or_else(PoisonError::into_inner);
-        change(Arc::make_mut(&mut chain));
-    }
-
-    /// Takes note of an answer. It is settled by whoever works with the branch next.
-    pub(crate) fn report(&self, answered: Answered) {
-        self.is_awaited.store(false, Ordering::Relaxed);
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).push(answered);
-    }
-
-    /// Lets what was said and learned be stored in a moment. Nobody waits for that: the client says it all again. Requests
-    /// that follow one another closely are stored together.
-    pub(crate) fn keep_soon(self: Arc<Self>) {
-        if self.is_kept_soon.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let keeping = self.apart.begin();
-        tokio::spawn(async move {
-            tokio::time::sleep(MOMENT).await;
-            self.is_kept_soon.store(false, Ordering::Relaxed);
-            let mut work = self.work().await;
-            if let Err(error) = work.keep().await {
-                tracing::warn!(session = self.session, %error, "what was learned is not stored");
-            }
-            let end = work.session.background_end();
-            drop((work, keeping));
-            if let Some(end) = end {
-                end.await;
-                let _taking = self.apart.begin();
-                self.take_summary().await;
-            }
-        });
-    }
-
-    /// Lets a summary that was made in the background take its place. The next request may come to another process.
-    async fn take_summary(&self) {
-        let mut work = self.work().await;
-        if let Err(error) = work.session.refresh().await {
-            tracing::warn!(session = self.session, %error, "a summary is not stored");
-        }
-        let events = work.session.take_events();
-        self.apart.count(&events);
-        work.note(events);
-    }
-
-    /// Takes note of a prompt that a provider reported on. Says why most of it was not in the provider's cache, if so.
-    pub(crate) fn prompted(&self, prompt: Prompt) -> Option<&'static str> {
-        let mut last = self.prompt.lock().unwrap_or_else(PoisonError::into_inner);
-        let missed = prompt.missed(last.as_ref());
-        *last = Some(prompt);
-        missed
-    }
-
-    /// Long messages came that are to be stored once the provider takes them.
-    pub(crate) fn weigh(&self) {
-        self.is_heavy.store(true, Ordering::Relaxed);
-    }
-
-    /// The provider took what was said last. What is long is stored at once, the rest if the answer takes its time.
-    pub(crate) fn accepted(self: &Arc<Self>) {
-        if self.is_heavy.swap(false, Ordering::Relaxed) {
-            return Arc::clone(self).keep_soon();
-        }
-        self.is_awaited.store(true, Ordering::Relaxed);
-        let branch = Arc::downgrade(self);
-        tokio::spawn(async move {
-            tokio::time::sleep(WHILE).await;
-            if let Some(branch) = branch.upgrade().filter(|branch| branch.is_awaited.load(Ordering::Relaxed))
-            {
-                branch.keep_soon();
-            }
-        });
-    }
-
-    /// A request ended without being accepted: what was taken in of it must not hold all of it.
-    pub(crate) fn let_go(self: Arc<Self>) {
-        if let Ok(mut work) = self.work.try_lock() {
-            return work.session.copy_pending();
-        }
-        tokio::spawn(async move { self.work.lock().await.session.copy_pending() });
-    }
-
-    /// Waits for its turn, then settles the answers that came. If one cannot be, what would have been learned from it is
-    /// not learned.
-    pub(crate) async fn work(&self) -> tokio::sync::MutexGuard<'_, Work> {
+    /// Waits for exclusive use, then settles the responses that ended. If one cannot be settled, nothing is learned from
+    /// it.
+    pub(crate) async fn state(&self) -> tokio::sync::MutexGuard<'_, BranchState> {
         self.used.store(CLOCK.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        let mut work = self.work.lock().await;
+        let mut state = self.state.lock().await;
         loop {
             let next = {
-                let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-                if answers.is_empty() { None } else { Some(answers.remove(0)) }
+                let mut unsettled = self.unsettled.lock();
+                if unsettled.is_empty() { None } else { Some(unsettled.remove(0)) }
             };
-            let Some(Answered { report, sent, lent }) = next else { return work };
-            if let Err(error) = work.borrowing(lent).settle(report, sent).await {
-                tracing::warn!(session = self.session, %error, "an answer is not settled");
+            let Some(UnsettledResponse { report, characters, client_model }) = next else { return state };
+            if let Err(error) = state.with_client_model(client_model).settle(report, characters).await {
+                tracing::warn!(session = self.session, %error, "response not settled");
             }
         }
     }
-}
 
-/// An answer that came.
-pub(crate) struct Answered {
-    pub report: Report,
-    /// The characters of its request, as the session counted them. Others may have been made since.
-    pub sent: Option<u64>,
-    /// Who may be asked for a summary because of it.
-    pub lent: Lent,
-}
+    /// Long messages were taken in. They are stored once the provider accepts the request.
+    pub(crate) fn store_when_accepted(&self) {
+        self.has_long_messages.store(true, Ordering::Relaxed);
+    }
 
-/// Who may be asked for a summary on a client's account.
-pub(crate) type Lent = Option<Arc<dyn LanguageModel>>;
+    /// The provider accepted the last request. Long messages are stored at once, others if the response takes long.
+    pub(crate) fn accepted(self: &Arc<Self>) {
+        if self.has_long_messages.swap(false, Ordering::Relaxed) {
+            return Arc::clone(self).store_soon();
+        }
+        self.is_awaiting_response.store(true, Ordering::Relaxed);
+        let branch = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(RESPONSE_DELAY).await;
+            let branch = branch.upgrade();
+            if let Some(branch) = branch.filter(|it| it.is_awaiting_response.load(Ordering::Relaxed)) {
+                branch.store_soon();
+            }
+        });
+    }
+
+    /// A response ended. The next use of the branch settles it.
+    pub(crate) fn responded(&self, response: UnsettledResponse) {
+        self.is_awaiting_response.store(false, Ordering::Relaxed);
+        self.unsettled.lock().push(response);
+    }
+
+    /// Remembers a prompt with its usage. Returns why most of it was not in the provider's cache, if so.
+    pub(crate) fn prompted(&self, prompt: PromptRecord) -> Option<CacheMiss> {
+        let mut last = self.prompt.lock();
+        let miss = prompt.miss(last.as_ref());
+        *last = Some(prompt);
+        miss
+    }
+
+    /// Stores messages and what was learned, in a moment and in the background: the client sends it all again anyway.
+    /// Requests in quick succession are stored together.
+    pub(crate) fn store_soon(self: Arc<Self>) {
+        if self.is_storing_soon.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let storing = self.tasks.begin();
+        tokio::spawn(async move {
+            tokio::time::sleep(STORE_DELAY).await;
+            self.is_storing_soon.store(false, Ordering::Relaxed);
+            let mut state = self.state().await;
+            if let Err(error) = state.store().await {
+                tracing::warn!(session = self.session, %error, "messages not stored");
+            }
+            let summary_end = state.session.background_end();
+            drop((state, storing));
+            if let Some(end) = summary_end {
+                end.await;
+                let _storing = self.tasks.begin();
+                self.apply_summary().await;
+            }
+        });
+    }
+
+    /// Applies a summary that was made in the background, as the next request may come to another process.
+    async fn apply_summary(&self) {
+        let mut state = self.state().await;
+        if let Err(error) = state.session.refresh().await {
+            tracing::warn!(session = self.session, %error, "summary not stored");
+        }
+        let events = state.session.take_events();
+        self.tasks.count_events(&events);
+        state.add_counted_events(events);
+    }
+
+    /// A request ended without being accepted. Its messages must not keep its whole body in memory.
+    pub(crate) fn release_bodies(self: Arc<Self>) {
+        if let Ok(mut state) = self.state.try_lock() {
+            return state.session.copy_pending();
+        }
+        tokio::spawn(async move { self.state.lock().await.session.copy_pending() });
+    }
+}

@@ -1,242 +1,254 @@
-//! The part of a branch that one request at a time works with.
+//! The state of a branch, used by one request at a time.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use secateur::Role;
 use secateur::session::Event;
+use secateur_engine::provider::LanguageModel;
 use secateur_engine::{EngineError, FollowedSession, NewMessage, Settlement, Target};
 use secateur_formats::lint;
-use secateur_store::StoreError;
 
 use super::Report;
-use super::branch::{Branch, Lent};
-use super::chain::{Id, Link};
-use super::error::Hindrance;
-use super::layout::{Composed, Layout};
+use super::chain::{ChainId, ChainLink, SharedChain};
+use super::error::ConversationError;
+use super::layout::{BodyLayout, ComposedBody};
 use super::lookup::{find_in, number, stored};
-use super::recognition::{Element, Received};
+use super::recognition::{ReceivedMessage, ReceivedRequest};
+use crate::outcome::Outcome;
 
-/// Messages that are this long together are stored as soon as the provider accepts them: until then they hold the whole
-/// request in memory, and an answer may take minutes.
-const HEAVY: usize = 64 << 10;
+/// Messages longer than this together are stored as soon as the provider accepts them: until then they keep the whole
+/// request in memory, and a response may take minutes.
+const LONG_MESSAGES: usize = 64 << 10;
 
-/// What a request works with.
-pub(crate) struct Work {
+/// The state of a branch.
+pub(crate) struct BranchState {
     pub session: FollowedSession,
+    chain: Arc<SharedChain>,
     reloads: u64,
-    pub layout: Layout,
-    /// What happened since the last request.
-    happened: Vec<Event>,
-    /// What happened apart from requests since then, and is counted.
-    counted: Vec<Event>,
-    /// What was decided was of no use: from now on nothing new is.
+    pub layout: BodyLayout,
+    /// Events since the last request.
+    events: Vec<Event>,
+    /// Events since the last request that were counted already.
+    counted_events: Vec<Event>,
+    /// A decision would have been rejected by the provider, so no new ones are made.
     pub is_resigned: bool,
 }
 
-impl Work {
-    pub(super) fn new(session: FollowedSession) -> Self {
-        let (reloads, layout) = (session.reloads(), Layout::default());
-        Self { session, reloads, layout, happened: Vec::new(), counted: Vec::new(), is_resigned: false }
-    }
-
-    /// The same, with somebody to ask for summaries. Whatever happens, he is let go when this ends: a summary that was
-    /// begun has its own hold on whoever writes it, and nobody else needs the credentials.
-    pub(super) fn borrowing(&mut self, lent: Lent) -> Borrowing<'_> {
-        self.session.set_client_model(lent);
-        Borrowing(self)
-    }
-
-    /// Learns from an answer to a request of so many characters.
-    pub(super) async fn settle(&mut self, report: Report, sent: Option<u64>) -> Result<(), EngineError> {
-        // What is learned may lead to a decision.
-        if let Some(usage) = report.usage.filter(|_| !self.is_resigned) {
-            let settlement = Settlement::Responded { usage, turn: report.turn };
-            let events = self.session.settle(settlement, sent).await?;
-            self.happened.extend(events);
+impl BranchState {
+    pub(super) fn new(session: FollowedSession, chain: Arc<SharedChain>) -> Self {
+        Self {
+            reloads: session.reloads(),
+            session,
+            chain,
+            layout: BodyLayout::default(),
+            events: Vec::new(),
+            counted_events: Vec::new(),
+            is_resigned: false,
         }
-        Ok(())
     }
 
-    /// Stores what was said and learned.
-    pub(crate) async fn keep(&mut self) -> Result<(), EngineError> {
-        self.session.store_confirmed().await
+    /// The chain of the branch's messages.
+    pub(crate) fn chain(&self) -> Arc<Vec<ChainLink>> {
+        self.chain.get()
     }
 
-    /// Learns that the provider refused a request of so many characters as too long.
-    pub(crate) async fn refuse(&mut self, tokens: Option<u64>, sent: Option<u64>) -> Result<(), EngineError> {
-        let events = self.session.settle_and_store(Settlement::Overflow { tokens }, sent).await?;
-        self.happened.extend(events);
-        Ok(())
+    /// The state with a model that writes summaries, until the guard is dropped. A summary that was begun keeps its own
+    /// reference to the model; nothing else needs the client's credentials.
+    pub(super) fn with_client_model(&mut self, model: Arc<dyn LanguageModel>) -> WithClientModel<'_> {
+        self.session.set_client_model(Some(model));
+        WithClientModel(self)
     }
 
-    /// Takes note of what happened apart from requests, and is counted.
-    pub(crate) fn note(&mut self, events: Vec<Event>) {
-        self.counted.extend(events);
-    }
-
-    /// What happened since the last request: in one word, and what is not counted yet.
-    pub(crate) fn happened(&mut self, now: Vec<Event>) -> (&'static str, Vec<Event>) {
-        self.happened.extend(now);
-        let (happened, counted) = (std::mem::take(&mut self.happened), std::mem::take(&mut self.counted));
-        (done(&happened).or(done(&counted)).unwrap_or("kept"), happened)
-    }
-
-    /// Brings session and chain up to date with what others did.
-    pub(crate) async fn catch_up(&mut self, branch: &Branch, received: &Received) -> Result<(), EngineError> {
+    /// Brings session and chain up to date with what other processes did.
+    pub(crate) async fn catch_up(&mut self, received: &ReceivedRequest) -> Result<(), EngineError> {
         self.session.refresh().await?;
         if self.session.reloads() == self.reloads {
             return Ok(());
         }
         self.reloads = self.session.reloads();
-        self.layout = Layout::default();
-        let mut chain = branch.chain().as_ref().clone();
-        let ids: Vec<Id> = chain.iter().map(|link| link.id).collect();
+        self.layout = BodyLayout::default();
+        let mut chain = self.chain.get().as_ref().clone();
+        let ids: Vec<ChainId> = chain.iter().map(|link| link.id).collect();
         chain.truncate(stored(&self.session, &ids).await?);
         if received.common(&chain) == chain.len() {
-            // Others may have taken in more of what this request says.
-            let ids: Vec<Id> = received.elements.iter().map(|element| element.id).collect();
+            // Another process may have taken in more of this request.
+            let ids: Vec<ChainId> = received.messages.iter().map(|message| message.id).collect();
             let stored = stored(&self.session, &ids).await?;
-            let more = received.elements.get(chain.len()..stored).unwrap_or_default();
-            chain.extend(more.iter().map(|element| Link::new(element.id, 0, element.spelling)));
+            let more = received.messages.get(chain.len()..stored).unwrap_or_default();
+            chain.extend(more.iter().map(|message| ChainLink::new(message.id, 0, message.fingerprint)));
         }
         number(&mut chain, &self.session).await?;
-        branch.change(|old| *old = chain);
+        self.chain.change(|old| *old = chain);
         Ok(())
     }
 
-    /// Whether the session still says what the chain says, and nothing of others'; if not, the request is looked at again.
-    pub(crate) fn check_current(&self, branch: &Branch) -> Result<(), EngineError> {
+    /// Fails if the session took in messages that the chain does not have. Then the request is decided anew.
+    pub(crate) fn check_current(&self) -> Result<(), ConversationError> {
         if self.session.reloads() == self.reloads {
             return Ok(());
         }
-        let id = branch.session().to_owned();
-        Err(StoreError::Stale { id, expected: self.reloads, found: self.session.reloads() }.into())
+        Err(ConversationError::Outdated { session: self.session.id().to_owned() })
     }
 
-    /// Takes back what the branch says beyond the messages that it shares with a request. Says whether it could: what
-    /// is stored may be gone on with, so leaving it makes another branch.
-    pub(crate) async fn rewind(&mut self, branch: &Branch, shared: usize) -> Result<bool, EngineError> {
-        let Some(next) = branch.chain().get(shared).map(|link| link.seq) else { return Ok(true) };
+    /// Takes back messages beyond the first `shared` ones. Returns whether it could: other requests may continue stored
+    /// messages, so leaving those needs a fork.
+    pub(crate) async fn rewind(&mut self, shared: usize) -> Result<bool, EngineError> {
+        let Some(next) = self.chain.get().get(shared).map(|link| link.seq) else { return Ok(true) };
         if next == 0 || !self.session.rewind(next).await? {
             return Ok(false);
         }
-        branch.change(|chain| chain.truncate(shared));
-        self.layout = Layout::default();
+        self.chain.change(|chain| chain.truncate(shared));
+        self.layout = BodyLayout::default();
         Ok(true)
     }
 
-    /// Another branch that shares its first messages with this one, and what was decided about them.
-    pub(crate) async fn fork(&mut self, branch: &Branch, shared: usize) -> Result<Branch, EngineError> {
-        let mut chain = branch.chain().as_ref().clone();
+    /// A session of its own with the first `shared` messages and the decisions about them, and its chain.
+    pub(crate) async fn fork(
+        &mut self,
+        shared: usize,
+    ) -> Result<(FollowedSession, Vec<ChainLink>), ConversationError> {
+        let mut chain = self.chain.get().as_ref().clone();
         chain.truncate(shared);
         let last = chain.last().map_or(0, |link| link.seq);
         let at = if last > 0 || shared == 0 {
             last
         } else {
-            let ids: Vec<Id> = chain.iter().map(|link| link.id).collect();
+            let ids: Vec<ChainId> = chain.iter().map(|link| link.id).collect();
             let found = find_in(&self.session, &ids).await?;
             let found = found.filter(|(place, _)| place + 1 == shared).map(|(_, seq)| seq);
-            // A branch that begins elsewhere would leave out what lies between.
-            found.ok_or_else(|| EngineError::NotFound {
-                session: self.session.id().to_owned(),
-                what: format!("message {shared} of the conversation that branches off"),
-            })?
+            // A branch that began elsewhere would leave out the messages in between.
+            let session = || self.session.id().to_owned();
+            found.ok_or_else(|| ConversationError::NoBranchPoint { session: session(), message: shared })?
         };
         let session = self.session.fork(at).await?;
         number(&mut chain, &session).await?;
-        Ok(Branch::new(branch.root(), session, branch.key().map(str::to_owned), chain, branch.apart()))
+        Ok((session, chain))
     }
 
-    /// Whether what is there fits a model, as far as is known.
+    /// Takes in the messages of a request after the first `shared` ones. Messages of the branch beyond those must have
+    /// been taken back. Returns whether the new ones are long.
+    pub(crate) async fn take_in(
+        &mut self,
+        received: &ReceivedRequest,
+        shared: usize,
+    ) -> Result<bool, EngineError> {
+        let fresh = received.messages.get(shared..).unwrap_or_default();
+        let message = |message: &ReceivedMessage| NewMessage {
+            id: Some(message.id.to_string()),
+            json: received.slice(message),
+            pinned: false,
+        };
+        let seqs = self.session.take(fresh.iter().map(message)).await?;
+        let links = fresh.iter().zip(seqs);
+        let links = links.map(|(message, seq)| ChainLink::new(message.id, seq, message.fingerprint));
+        self.chain.change(|chain| {
+            for (link, message) in chain.iter_mut().zip(&received.messages) {
+                link.seen_as(message.fingerprint);
+            }
+            chain.extend(links);
+        });
+        self.hold_unanswered();
+        Ok(fresh.iter().map(|message| message.range.len()).sum::<usize>() > LONG_MESSAGES)
+    }
+
+    /// Messages since the last one of the model may still be taken back.
+    fn hold_unanswered(&mut self) {
+        let answered = self.session.shown_messages().rfind(|row| row.facts.role == Role::Assistant);
+        let from = answered.map_or(1, |row| row.seq + 1);
+        self.session.hold(from);
+    }
+
+    /// Whether everything fits the model, as far as is known.
     pub(crate) fn has_room(&self, target: &Target) -> bool {
         let tokens = self.session.tokens();
         target.limits.context == 0 || tokens < target.limits.context - target.limits.output.unwrap_or(0)
     }
 
-    /// Makes sure that a provider takes what was made of a request as willingly as the request. If not, what was done
-    /// last is taken back.
-    pub(crate) async fn check(&mut self, received: &Received, composed: &Composed) -> Result<(), Hindrance> {
-        let body = composed.body.concat();
-        let Some(rule) = worse(received, &body) else { return Ok(()) };
-        self.is_resigned = true;
-        self.session.undo_last().await?;
-        self.layout = Layout::default();
-        Err(Hindrance::Lint { rule })
+    /// Ends the count of events for this request: what they amount to, and those that are not counted yet.
+    pub(crate) fn take_events(&mut self, now: Vec<Event>) -> (Option<Outcome>, Vec<Event>) {
+        self.events.extend(now);
+        let (events, counted) = (std::mem::take(&mut self.events), std::mem::take(&mut self.counted_events));
+        (Outcome::of_events(&events).or(Outcome::of_events(&counted)), events)
     }
 
-    /// Takes in the messages of a request that are new, after the `shared` ones that are not. What the branch says
-    /// beyond those must have been taken back.
-    pub(crate) async fn take(
+    /// Adds events that happened between requests and are counted.
+    pub(crate) fn add_counted_events(&mut self, events: Vec<Event>) {
+        self.counted_events.extend(events);
+    }
+
+    /// Fails if the provider would reject the composed body but not the request as it came. Then the last operation is
+    /// undone.
+    pub(crate) async fn check_acceptable(
         &mut self,
-        branch: &Branch,
-        received: &Received,
-        shared: usize,
+        received: &ReceivedRequest,
+        composed: &ComposedBody,
+    ) -> Result<(), ConversationError> {
+        let body = composed.pieces.concat();
+        let Some(rule) = new_finding(received, &body) else { return Ok(()) };
+        self.is_resigned = true;
+        self.session.undo_last().await?;
+        self.layout = BodyLayout::default();
+        Err(ConversationError::Lint { rule })
+    }
+
+    /// Learns that the provider refused a request of this many characters as too long.
+    pub(crate) async fn refused(
+        &mut self,
+        tokens: Option<u64>,
+        characters: Option<u64>,
     ) -> Result<(), EngineError> {
-        let fresh = received.elements.get(shared..).unwrap_or_default();
-        let message = |element: &Element| NewMessage {
-            id: Some(element.id.to_string()),
-            json: received.slice(element),
-            pinned: false,
-        };
-        let seqs = self.session.take(fresh.iter().map(message)).await?;
-        let links = fresh.iter().zip(seqs).map(|(element, seq)| Link::new(element.id, seq, element.spelling));
-        branch.change(|chain| {
-            for (link, element) in chain.iter_mut().zip(&received.elements) {
-                link.respell(element.spelling);
-            }
-            chain.extend(links);
-        });
-        if fresh.iter().map(|element| element.range.len()).sum::<usize>() > HEAVY {
-            branch.weigh();
-        }
-        self.hold();
+        let events = self.session.settle_and_store(Settlement::Overflow { tokens }, characters).await?;
+        self.events.extend(events);
         Ok(())
     }
 
-    /// What was said since the model spoke last may still be said otherwise.
-    fn hold(&mut self) {
-        let answered = self.session.shown_messages().rfind(|row| row.facts.role == Role::Assistant);
-        let from = answered.map_or(1, |row| row.seq + 1);
-        self.session.hold(from);
+    /// Learns from the response to a request of this many characters.
+    pub(super) async fn settle(
+        &mut self,
+        report: Report,
+        characters: Option<u64>,
+    ) -> Result<(), EngineError> {
+        // Learning may lead to a decision.
+        if let Some(usage) = report.usage.filter(|_| !self.is_resigned) {
+            let settlement = Settlement::Responded { usage, turn: report.turn };
+            let events = self.session.settle(settlement, characters).await?;
+            self.events.extend(events);
+        }
+        Ok(())
+    }
+
+    /// Stores messages and what was learned.
+    pub(crate) async fn store(&mut self) -> Result<(), EngineError> {
+        self.session.store_confirmed().await
     }
 }
 
-/// What was done, in one word.
-fn done(events: &[Event]) -> Option<&'static str> {
-    if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
-        Some("compacted")
-    } else if events.iter().any(|event| matches!(event, Event::Pruned { .. })) {
-        Some("pruned")
-    } else {
-        None
-    }
-}
+/// The state of a branch while the client's model may write summaries.
+pub(super) struct WithClientModel<'s>(&'s mut BranchState);
 
-/// What a request works with, while it may ask for summaries on the client's account.
-pub(super) struct Borrowing<'w>(&'w mut Work);
+impl Deref for WithClientModel<'_> {
+    type Target = BranchState;
 
-impl Deref for Borrowing<'_> {
-    type Target = Work;
-
-    fn deref(&self) -> &Work {
+    fn deref(&self) -> &BranchState {
         self.0
     }
 }
 
-impl DerefMut for Borrowing<'_> {
-    fn deref_mut(&mut self) -> &mut Work {
+impl DerefMut for WithClientModel<'_> {
+    fn deref_mut(&mut self) -> &mut BranchState {
         self.0
     }
 }
 
-impl Drop for Borrowing<'_> {
+impl Drop for WithClientModel<'_> {
     fn drop(&mut self) {
         self.0.session.set_client_model(None);
     }
 }
 
-/// What a provider rejects in a body that it would not have rejected in the request; none if there is nothing.
-fn worse(received: &Received, body: &[u8]) -> Option<String> {
+/// A rule that a body breaks and the request does not; none if there is none.
+fn new_finding(received: &ReceivedRequest, body: &[u8]) -> Option<String> {
     let Ok(body) = std::str::from_utf8(body) else { return Some("not UTF-8".to_owned()) };
     let findings = lint::lint(received.wire, body);
     if findings.is_empty() {
@@ -245,6 +257,6 @@ fn worse(received: &Received, body: &[u8]) -> Option<String> {
     let before = std::str::from_utf8(&received.body).unwrap_or_default();
     let before = lint::lint(received.wire, before);
     let is_new = |finding: &&lint::Finding| !before.iter().any(|old| old.rule == finding.rule);
-    // The rule and the place, but not the message, which may quote what was said.
+    // The rule and the path, but not the message, which may quote content.
     findings.iter().find(is_new).map(|finding| format!("{} at {}", finding.rule.name(), finding.path))
 }

@@ -5,58 +5,58 @@ use std::time::{Duration, Instant};
 use secateur::Usage;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::recognition::Received;
+use super::recognition::ReceivedRequest;
+use crate::outcome::{CacheMiss, Outcome};
 
-/// Providers forget a prompt that was not used for so long.
+/// Providers drop a prompt from their cache after this time without use.
 const LIFETIME: Duration = Duration::from_secs(5 * 60);
 
-/// A prompt, as far as it tells why it was cached or not.
+/// What of a prompt decides whether it is found in the cache.
 #[derive(Clone, Debug)]
-pub(crate) struct Prompt {
+pub(crate) struct PromptRecord {
     model: String,
-    /// Of all that stands beside the messages: instructions and tools.
-    frame: u64,
-    /// What was done to it.
-    did: &'static str,
-    asked: Instant,
-    /// Its tokens, and how many of them were in the cache.
+    /// A hash of the envelope.
+    envelope: u64,
+    outcome: Outcome,
+    sent: Instant,
+    /// Its tokens, and how many of them were read from the cache.
     tokens: i64,
     cached: i64,
 }
 
-impl Prompt {
-    pub(crate) fn new(received: &Received, model: &str, did: &'static str) -> Self {
-        let list = &received.frame.list;
-        let mut frame = Xxh3::new();
-        frame.update(received.body.get(..list.start).unwrap_or_default());
-        frame.update(received.body.get(list.end..).unwrap_or_default());
-        let (model, frame) = (model.to_owned(), frame.digest());
-        Self { model, frame, did, asked: Instant::now(), tokens: 0, cached: 0 }
+impl PromptRecord {
+    pub(crate) fn new(received: &ReceivedRequest, model: &str, outcome: Outcome) -> Self {
+        let list = &received.envelope.list;
+        let mut envelope = Xxh3::new();
+        envelope.update(received.body.get(..list.start).unwrap_or_default());
+        envelope.update(received.body.get(list.end..).unwrap_or_default());
+        let (model, envelope) = (model.to_owned(), envelope.digest());
+        Self { model, envelope, outcome, sent: Instant::now(), tokens: 0, cached: 0 }
     }
 
-    /// The prompt with what the provider said about it.
+    /// The prompt with its usage.
     pub(crate) fn counted(self, usage: Usage) -> Self {
         Self { tokens: usage.context(), cached: usage.cache_read, ..self }
     }
 
-    /// Why most of what was there before was not in the cache, given the prompt before; none if it was.
-    pub(crate) fn missed(&self, last: Option<&Prompt>) -> Option<&'static str> {
+    /// Why most of what it shares with the prompt before it was not read from the cache; none if it was.
+    pub(crate) fn miss(&self, last: Option<&PromptRecord>) -> Option<CacheMiss> {
         let Some(last) = last else {
-            return (self.cached.saturating_mul(2) < self.tokens).then_some("first");
+            return (self.cached.saturating_mul(2) < self.tokens).then_some(CacheMiss::First);
         };
         if self.cached.saturating_mul(2) >= last.tokens.min(self.tokens) {
             return None;
         }
         Some(if self.model != last.model {
-            "model"
-        } else if matches!(self.did, "pruned" | "compacted") {
-            "cut"
-        } else if self.asked.duration_since(last.asked) > LIFETIME {
-            "expired"
-        } else if self.frame != last.frame {
-            "client"
+            CacheMiss::Model
+        } else if self.outcome.is_new_decision() {
+            CacheMiss::Cut
+        } else if self.sent.duration_since(last.sent) > LIFETIME {
+            CacheMiss::Expired
+        } else if self.envelope != last.envelope {
+            CacheMiss::Client
         } else {
-            "provider"
+            CacheMiss::Provider
         })
     }
 }
@@ -65,24 +65,30 @@ impl Prompt {
 mod tests {
     use super::*;
 
-    fn prompt(tokens: i64, cached: i64) -> Prompt {
-        let asked = Instant::now();
-        Prompt { model: "m".to_owned(), frame: 1, did: "kept", asked, tokens, cached }
+    fn prompt(tokens: i64, cached: i64) -> PromptRecord {
+        let (model, outcome, sent) = ("m".to_owned(), Outcome::Unchanged, Instant::now());
+        PromptRecord { model, envelope: 1, outcome, sent, tokens, cached }
     }
 
     #[test]
-    fn every_miss_has_a_cause() {
+    fn every_miss_has_a_reason() {
         let last = prompt(1_000, 0);
-        assert_eq!(prompt(1_000, 0).missed(None), Some("first"));
-        assert_eq!(prompt(1_000, 900).missed(None), None);
-        assert_eq!(prompt(1_100, 990).missed(Some(&last)), None);
-        assert_eq!(prompt(300, 200).missed(Some(&last)), None, "the little that is left was there");
+        assert_eq!(prompt(1_000, 0).miss(None), Some(CacheMiss::First));
+        assert_eq!(prompt(1_000, 900).miss(None), None);
+        assert_eq!(prompt(1_100, 990).miss(Some(&last)), None);
+        assert_eq!(prompt(300, 200).miss(Some(&last)), None, "most of what is left was cached");
         let missed = prompt(1_100, 10);
-        assert_eq!(missed.missed(Some(&last)), Some("provider"));
-        assert_eq!(Prompt { did: "pruned", ..missed.clone() }.missed(Some(&last)), Some("cut"));
-        assert_eq!(Prompt { frame: 2, ..missed.clone() }.missed(Some(&last)), Some("client"));
-        assert_eq!(Prompt { model: "n".to_owned(), ..missed.clone() }.missed(Some(&last)), Some("model"));
-        let asked = last.asked + LIFETIME + Duration::from_secs(1);
-        assert_eq!(Prompt { asked, ..missed }.missed(Some(&last)), Some("expired"));
+        assert_eq!(missed.miss(Some(&last)), Some(CacheMiss::Provider));
+        assert_eq!(
+            PromptRecord { outcome: Outcome::Pruned, ..missed.clone() }.miss(Some(&last)),
+            Some(CacheMiss::Cut)
+        );
+        assert_eq!(PromptRecord { envelope: 2, ..missed.clone() }.miss(Some(&last)), Some(CacheMiss::Client));
+        assert_eq!(
+            PromptRecord { model: "n".to_owned(), ..missed.clone() }.miss(Some(&last)),
+            Some(CacheMiss::Model)
+        );
+        let sent = last.sent + LIFETIME + Duration::from_secs(1);
+        assert_eq!(PromptRecord { sent, ..missed }.miss(Some(&last)), Some(CacheMiss::Expired));
     }
 }

@@ -1,35 +1,35 @@
-//! Conversations are recognised by what was said in them.
+//! Conversations are recognised by their messages.
 //!
-//! A client sends its whole history each time and says nowhere reliably which conversation that is. So each message gets
-//! an id made of everything up to it: a chain. Two requests belong together as far as their chains are the same, over
-//! restarts and on every machine; where they part, two branches begin.
+//! A client sends its whole history with each request, and nothing reliable names the conversation. So each message gets
+//! an id made from everything up to it: a chain. Two requests belong together as far as their chains are the same, over
+//! restarts and on every machine. Where the chains part, two branches begin.
 //!
-//! Marks for the provider's cache are not part of what was said. One of them moves with every request, so ids are made
-//! without them.
+//! `cache_control` marks are left out of ids, because one of them moves with every request.
 //!
-//! Making an id costs a pass over the message with a cryptographic hash, because whoever could forge one could be shown a
-//! summary of somebody else's conversation. A message that is known already costs less: how it was spelled is remembered
-//! by a quick hash, keyed with a number that nobody outside this process knows.
+//! An id costs a pass over the message with a cryptographic hash: a client that could forge an id could be sent a summary
+//! of another client's conversation. A known message costs less: its bytes are recognised by a fast hash, keyed with a
+//! number that is secret to this process.
 
 use std::fmt;
+use std::sync::Arc;
 
+use parking_lot::RwLock;
+use secateur::session::Seq;
 use secateur_formats::Wire;
 use secateur_formats::json::{Token, tokens};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use secateur::session::Seq;
-
-/// The id of a message: of all that was said up to it.
+/// The id of a message: a hash of everything up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Id([u8; 16]);
+pub(crate) struct ChainId([u8; 16]);
 
-impl Id {
-    /// The id of a message that follows another one, or nothing.
-    pub(crate) fn after(previous: Option<Id>, wire: Wire, message: &str) -> Self {
+impl ChainId {
+    /// The id of a message after another one, or of the first.
+    pub(crate) fn after(previous: Option<ChainId>, wire: Wire, message: &str) -> Self {
         let mut hash = Sha256::new();
         match previous {
-            Some(Id(previous)) => hash.update(previous),
+            Some(ChainId(previous)) => hash.update(previous),
             None => hash.update(wire.name()),
         }
         let mut from = 0;
@@ -38,36 +38,36 @@ impl Id {
             from = mark.end;
         }
         hash.update(message.get(from..).unwrap_or_default());
-        let digest = hash.finalize();
+        let hash = hash.finalize();
         let mut id = [0; 16];
-        id.copy_from_slice(&digest[..16]);
-        Id(id)
+        id.copy_from_slice(&hash[..16]);
+        ChainId(id)
     }
 
-    /// An id as it is printed; none if the text is none.
+    /// Reads an id as it is printed.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = Some(text)
             .filter(|text| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-        u128::from_str_radix(digits, 16).ok().map(|id| Id(id.to_be_bytes()))
+        u128::from_str_radix(digits, 16).ok().map(|id| ChainId(id.to_be_bytes()))
     }
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for ChainId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-/// Where a message has marks for the provider's cache, each with the comma that joins it to its neighbours.
+/// The `cache_control` marks of a message, each with the comma that joins it to its neighbours.
 fn marks(message: &str) -> Vec<std::ops::Range<usize>> {
     const NAME: &str = "\"cache_control\"";
-    // In a text the quotes would be escaped, so hardly any message is looked through for nothing.
+    // Within a text the quotes would be escaped, so this rarely finds anything else.
     if memchr::memmem::find(message.as_bytes(), NAME.as_bytes()).is_none() {
         return Vec::new();
     }
     let mut marks = Vec::new();
     let mut depth = 0usize;
-    // Where the mark at hand began, and how deep.
+    // Where the current mark began, and how deep.
     let mut open: Option<(usize, usize)> = None;
     for (at, token) in tokens(message) {
         let mut end = None;
@@ -91,7 +91,7 @@ fn marks(message: &str) -> Vec<std::ops::Range<usize>> {
     marks
 }
 
-/// A member of an object with the comma before it, or if it is the first the one behind it.
+/// A member of an object with the comma before it, or after it if it is the first.
 fn joined(message: &str, start: usize, end: usize) -> std::ops::Range<usize> {
     let before = message.get(..start).unwrap_or_default().trim_end();
     if let Some(before) = before.strip_suffix(',') {
@@ -102,14 +102,14 @@ fn joined(message: &str, start: usize, end: usize) -> std::ops::Range<usize> {
     start..message.len() - rest.trim_start().len()
 }
 
-/// How a message was spelled.
+/// A fast hash of the bytes of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spelling {
+pub(crate) struct Fingerprint {
     pub len: usize,
     pub hash: u128,
 }
 
-impl Spelling {
+impl Fingerprint {
     pub(crate) fn of(message: &[u8], seed: u64) -> Self {
         Self { len: message.len(), hash: xxh3_128_with_seed(message, seed) }
     }
@@ -117,24 +117,41 @@ impl Spelling {
 
 /// A message of a chain.
 #[derive(Clone, Debug)]
-pub(crate) struct Link {
-    pub id: Id,
-    /// Its number in the session; 0 if it is not alive there any more.
+pub(crate) struct ChainLink {
+    pub id: ChainId,
+    /// Its number in the session; 0 if a summary replaced it there.
     pub seq: Seq,
-    /// How it was spelled last, and before that: with a mark for the cache, and without.
-    pub spellings: [Option<Spelling>; 2],
+    /// Its last two fingerprints: with a `cache_control` mark, and without.
+    pub fingerprints: [Option<Fingerprint>; 2],
 }
 
-impl Link {
-    pub(crate) fn new(id: Id, seq: Seq, spelling: Spelling) -> Self {
-        Self { id, seq, spellings: [Some(spelling), None] }
+impl ChainLink {
+    pub(crate) fn new(id: ChainId, seq: Seq, fingerprint: Fingerprint) -> Self {
+        Self { id, seq, fingerprints: [Some(fingerprint), None] }
     }
 
-    /// Remembers how it is spelled now.
-    pub(crate) fn respell(&mut self, spelling: Spelling) {
-        if self.spellings[0] != Some(spelling) {
-            self.spellings = [Some(spelling), self.spellings[0]];
+    /// Remembers the fingerprint that it has now.
+    pub(crate) fn seen_as(&mut self, fingerprint: Fingerprint) {
+        if self.fingerprints[0] != Some(fingerprint) {
+            self.fingerprints = [Some(fingerprint), self.fingerprints[0]];
         }
+    }
+}
+
+/// The chain of a branch. While it is changed, readers see it as it was.
+pub(crate) struct SharedChain(RwLock<Arc<Vec<ChainLink>>>);
+
+impl SharedChain {
+    pub(crate) fn new(chain: Vec<ChainLink>) -> Self {
+        Self(RwLock::new(Arc::new(chain)))
+    }
+
+    pub(crate) fn get(&self) -> Arc<Vec<ChainLink>> {
+        self.0.read().clone()
+    }
+
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Vec<ChainLink>)) {
+        change(Arc::make_mut(&mut self.0.write()));
     }
 }
 
@@ -142,12 +159,12 @@ impl Link {
 mod tests {
     use super::*;
 
-    fn id(message: &str) -> Id {
-        Id::after(None, Wire::Anthropic, message)
+    fn id(message: &str) -> ChainId {
+        ChainId::after(None, Wire::Anthropic, message)
     }
 
     #[test]
-    fn marks_for_the_cache_are_not_part_of_what_was_said() {
+    fn cache_marks_do_not_change_an_id() {
         let plain = r#"{"role":"user","content":[{"type":"text","text":"hi"}]}"#;
         let ends =
             r#"{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}"#;
@@ -163,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn several_marks_go_and_what_only_looks_like_one_stays() {
+    fn all_marks_are_left_out_and_what_only_looks_like_one_is_not() {
         let two = r#"{"content":[{"a":1,"cache_control":{}},{"b":[2],"cache_control":{"x":[{}]}}],"z":0}"#;
         assert_eq!(id(two), id(r#"{"content":[{"a":1},{"b":[2]}],"z":0}"#));
         let quoted = r#"{"content":"\"cache_control\":{}"}"#;
@@ -174,10 +191,10 @@ mod tests {
 
     #[test]
     fn an_id_stands_for_everything_up_to_its_message() {
-        let second = |first| Id::after(Some(id(first)), Wire::Anthropic, "{}");
+        let second = |first| ChainId::after(Some(id(first)), Wire::Anthropic, "{}");
         assert_ne!(second("{\"a\":1}"), second("{\"a\":2}"));
-        assert_ne!(id("{}"), Id::after(None, Wire::OpenAiChat, "{}"));
-        assert_eq!(Id::parse(&id("{}").to_string()), Some(id("{}")));
-        assert_eq!(Id::parse("message-1"), None);
+        assert_ne!(id("{}"), ChainId::after(None, Wire::OpenAiChat, "{}"));
+        assert_eq!(ChainId::parse(&id("{}").to_string()), Some(id("{}")));
+        assert_eq!(ChainId::parse("message-1"), None);
     }
 }

@@ -1,7 +1,7 @@
-//! The model that the client itself talks to, asked on the client's account.
+//! The client's own model, which writes summaries on the client's account.
 //!
-//! A summary is made through the same door as the request that needs it: the same upstream, the same model, the same
-//! credentials. They are in memory for as long as the request and the summary take, and nowhere else.
+//! A summary is requested from the same upstream and model as the request that needs it, with the same credentials. They
+//! are in memory while the request and the summary take, and nowhere else.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use secateur_engine::provider::{
 };
 use secateur_formats::Wire;
 
-/// Where a request goes.
+/// Where a client's request goes.
 #[derive(Clone)]
-pub(crate) struct Lender {
-    /// The whole address.
+pub(crate) struct ClientEndpoint {
+    /// The whole URL.
     pub url: String,
     pub connector: Connector,
 }
 
-impl Lender {
+impl ClientEndpoint {
     /// The model of a request with these headers.
-    pub(crate) fn lend(
+    pub(crate) fn model(
         self,
         wire: Wire,
-        model: &str,
+        name: &str,
         limits: Limits,
         headers: &HeaderMap,
-    ) -> Option<Arc<dyn LanguageModel>> {
-        let headers = lent(headers);
-        Some(Arc::new(Lent { lender: self, wire, model: model.to_owned(), limits, headers }))
+    ) -> Arc<dyn LanguageModel> {
+        let headers = client_headers(headers);
+        Arc::new(ClientModel { endpoint: self, wire, name: name.to_owned(), limits, headers })
     }
 }
 
-/// The headers that speak of who asks, and not of this one request.
-fn lent(headers: &HeaderMap) -> HeaderMap {
+/// The headers that identify the client. Those about one connection or one request are left out.
+fn client_headers(headers: &HeaderMap) -> HeaderMap {
     const OTHERS: [&str; 12] = [
         "host",
         "connection",
@@ -51,26 +51,26 @@ fn lent(headers: &HeaderMap) -> HeaderMap {
         "accept",
         "accept-encoding",
     ];
-    let is_lent = |name: &str| !OTHERS.contains(&name) && !name.starts_with("content-");
+    let is_kept = |name: &str| !OTHERS.contains(&name) && !name.starts_with("content-");
     headers
         .iter()
-        .filter(|(name, _)| is_lent(name.as_str()))
+        .filter(|(name, _)| is_kept(name.as_str()))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
 }
 
-struct Lent {
-    lender: Lender,
+struct ClientModel {
+    endpoint: ClientEndpoint,
     wire: Wire,
-    model: String,
+    name: String,
     limits: Limits,
     headers: HeaderMap,
 }
 
 #[async_trait]
-impl LanguageModel for Lent {
+impl LanguageModel for ClientModel {
     fn name(&self) -> &str {
-        &self.model
+        &self.name
     }
 
     fn limits(&self) -> Limits {
@@ -79,20 +79,20 @@ impl LanguageModel for Lent {
 
     async fn send(
         &self,
-        question: &ModelRequest<'_>,
+        request: &ModelRequest<'_>,
         deltas: &mut Deltas<'_>,
     ) -> Result<ModelResponse, ModelError> {
         let tokens = |limit: i64| u32::try_from(limit).unwrap_or(u32::MAX);
         let endpoint = Endpoint {
             context: tokens(self.limits.context),
             output: self.limits.output.map(tokens),
-            ..Endpoint::new(self.wire, &self.lender.url, &self.model)
+            ..Endpoint::new(self.wire, &self.endpoint.url, &self.name)
         };
         let text = |value: &HeaderValue| value.to_str().map(Secret::new).ok();
         let headers = self.headers.iter().filter_map(|(name, value)| Some((name.as_str(), text(value)?)));
         let headers: Vec<(&str, Secret)> = headers.collect();
-        let client = endpoint.connect_through(&self.lender.connector, &headers);
+        let client = endpoint.connect_through(&self.endpoint.connector, &headers);
         let client = client.map_err(|error| ModelError::Network { reason: error.to_string() })?;
-        client.send(question, deltas).await
+        client.send(request, deltas).await
     }
 }

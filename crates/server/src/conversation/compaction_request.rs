@@ -1,12 +1,12 @@
-//! A client that wants a summary, to go on with that instead of the conversation.
+//! Recognises requests of clients that write a summary themselves.
 
 use secateur_formats::json::{Token, tokens};
 
-/// Such a request is long, but no material: what is longer is something else that speaks of summaries.
-const LONGEST: usize = 20_000;
+/// The longest text of such a request, in bytes. A longer one is material that happens to mention summaries.
+const MAX_LENGTH: usize = 20_000;
 
-/// The words of the agents that ask for one.
-const WORDS: [&str; 8] = [
+/// Phrases of the agents that do this, in lower case.
+const PHRASES: [&str; 8] = [
     "summary of the conversation",
     "summary of our conversation",
     "summarize the conversation",
@@ -17,22 +17,22 @@ const WORDS: [&str; 8] = [
     "checkpoint summary",
 ];
 
-/// Whether a message asks for a summary of the conversation. What counts is its last block: some agents say it behind the
-/// results of tools, which may speak of anything.
+/// Whether a message asks for a summary of the conversation. Only its last block counts: some agents put the request
+/// after tool results, which may contain anything.
 pub(crate) fn asks_for_summary(message: &str) -> bool {
-    // Its last block lies at its end, whatever comes before. A few marks for the cache may follow.
-    let tail = message.len().saturating_sub(LONGEST + 1_000);
+    // The last block is at the end of the message. A few `cache_control` marks may follow.
+    let tail = message.len().saturating_sub(MAX_LENGTH + 1_000);
     let tail = (tail..message.len()).find_map(|at| message.get(at..)).unwrap_or_default();
-    speaks_of_summaries(tail)
-        && last_text(message).is_some_and(|text| text.len() <= LONGEST && speaks_of_summaries(text))
+    mentions_summaries(tail)
+        && last_text(message).is_some_and(|text| text.len() <= MAX_LENGTH && mentions_summaries(text))
 }
 
-fn speaks_of_summaries(text: &str) -> bool {
+fn mentions_summaries(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    WORDS.iter().any(|words| memchr::memmem::find(text.as_bytes(), words.as_bytes()).is_some())
+    PHRASES.iter().any(|phrase| memchr::memmem::find(text.as_bytes(), phrase.as_bytes()).is_some())
 }
 
-/// What the user says in the last block of a message, as it is spelled; none if that block is something else.
+/// The raw text of the last block of a user message; none if that block is not text.
 fn last_text(message: &str) -> Option<&str> {
     /// A message is an object with a list of blocks.
     const BLOCK: usize = 3;
@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
 
-    const WISH: &str = "Please make a detailed SUMMARY of the Conversation so far.";
+    const REQUEST: &str = "Please make a detailed SUMMARY of the Conversation so far.";
 
     fn asks(message: &Value) -> bool {
         asks_for_summary(&message.to_string())
@@ -72,33 +72,33 @@ mod tests {
 
     #[test]
     fn the_last_block_decides() {
-        let text = json!({"type": "text", "text": WISH, "cache_control": {"type": "ephemeral"}});
+        let text = json!({"type": "text", "text": REQUEST, "cache_control": {"type": "ephemeral"}});
         let result = |content: &Value| json!({"type": "tool_result", "tool_use_id": "c", "content": content});
         let long = result(&"output ".repeat(50_000).into());
         for (blocks, expected) in [
             (json!([text]), true),
             (json!([long, text]), true),
             (json!([result(&json!([text]))]), false),
-            (json!([result(&WISH.into())]), false),
+            (json!([result(&REQUEST.into())]), false),
             (json!([text, result(&"42".into())]), false),
             (json!([text, {"type": "text", "text": "And now the tests."}]), false),
-            (json!([{"type": "text", "text": format!("{}{WISH}", "word ".repeat(5_000))}]), false),
+            (json!([{"type": "text", "text": format!("{}{REQUEST}", "word ".repeat(5_000))}]), false),
         ] {
             assert_eq!(asks(&json!({"role": "user", "content": blocks})), expected, "{blocks:.200}");
         }
     }
 
     #[test]
-    fn every_language_is_understood() {
-        let block = json!({"type": "input_text", "text": WISH});
-        assert!(asks(&json!({"role": "user", "content": WISH})));
+    fn every_wire_is_understood() {
+        let block = json!({"type": "input_text", "text": REQUEST});
+        assert!(asks(&json!({"role": "user", "content": REQUEST})));
         assert!(asks(&json!({"type": "message", "role": "user", "content": [block]})));
         assert!(asks(
-            &json!({"parts": [{"functionResponse": {"name": "bash"}}, {"text": WISH}], "role": "user"})
+            &json!({"parts": [{"functionResponse": {"name": "bash"}}, {"text": REQUEST}], "role": "user"})
         ));
-        assert!(!asks(&json!({"role": "tool", "content": WISH, "tool_call_id": "c"})));
+        assert!(!asks(&json!({"role": "tool", "content": REQUEST, "tool_call_id": "c"})));
         assert!(!asks(&json!({"content": [block], "role": "assistant"})));
-        assert!(!asks(&json!({"type": "function_call_output", "call_id": "c", "output": WISH})));
+        assert!(!asks(&json!({"type": "function_call_output", "call_id": "c", "output": REQUEST})));
         assert!(!asks_for_summary("") && !asks_for_summary("{\"content\":"));
     }
 }

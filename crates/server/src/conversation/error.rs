@@ -1,65 +1,84 @@
-//! Why less is done to a request than might have been.
+//! Why a conversation cannot be managed as usual.
 
 use secateur_engine::EngineError;
 use secateur_formats::json::SyntaxError;
 use secateur_store::StoreError;
 
-use super::spans::{MOST_LEVELS, Opaque};
+use super::spans::{MAX_DEPTH, UnreadableBody};
+use crate::outcome::PassReason;
 
-/// Why a request is passed on with less done to it than might have been.
+/// Why a request is not managed as usual.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Hindrance {
-    /// It is no conversation that could be read.
+pub(crate) enum ConversationError {
+    /// The body has no conversation that can be read.
     #[error(transparent)]
-    Opaque(#[from] Opaque),
-    /// The conversation lies at the provider.
-    #[error("the conversation is kept by the provider")]
-    Remote,
-    /// The provider keeps it small by itself.
-    #[error("the provider is asked to keep the conversation small by itself")]
-    Managed,
-    /// The engine or its store did not do as it was asked.
+    Unreadable(#[from] UnreadableBody),
+    /// The provider holds the history.
+    #[error("the provider holds the history")]
+    KeptByProvider,
+    /// The provider was asked to manage the context.
+    #[error("the provider is asked to manage the context")]
+    ManagedByProvider,
+    /// The engine or its store failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// What was decided would have been refused by the provider.
-    #[error("the provider would refuse what was decided: {rule}")]
+    /// The session took in messages of other clients while this request was decided.
+    #[error("session {session} changed while the request was decided")]
+    Outdated { session: String },
+    /// Other requests changed the session each time.
+    #[error("session {session} kept changing while the request was decided")]
+    Contended { session: String },
+    /// A branch cannot begin where its first messages end, because the session does not have them.
+    #[error("session {session} does not have message {message}, where a branch begins")]
+    NoBranchPoint { session: String, message: usize },
+    /// The provider would reject the shortened request.
+    #[error("the provider would reject the shortened request: {rule}")]
     Lint {
         /// The rule that would be broken, and where.
         rule: String,
     },
 }
 
-/// A request that is made to do harm. It is the only one that is not passed on.
+/// A body that is nested too deeply. It is the only one that is refused instead of passed through.
 #[derive(Debug, thiserror::Error)]
-#[error("the body nests more than {MOST_LEVELS} levels deep")]
+#[error("the body nests more than {MAX_DEPTH} levels deep")]
 pub(crate) struct TooDeep;
 
-impl Hindrance {
-    /// Whether the request is not even passed on.
-    pub(super) fn is_hostile(&self) -> bool {
-        matches!(self, Hindrance::Opaque(Opaque::Syntax(SyntaxError::TooDeep { .. })))
+impl ConversationError {
+    /// Whether the body is nested too deeply.
+    pub(super) fn is_too_deep(&self) -> bool {
+        matches!(self, Self::Unreadable(UnreadableBody::Syntax(SyntaxError::TooDeep { .. })))
     }
 
-    /// Whether somebody else was faster: it may be tried again.
+    /// Whether another request changed the session first, so that another try may succeed.
     pub(super) fn is_collision(&self) -> bool {
-        matches!(self, Hindrance::Engine(error) if error.is_collision())
-    }
-
-    /// Whether the store does not have the session that is in memory: it was replaced by another one, or an older one.
-    pub(super) fn is_orphaned(&self) -> bool {
-        matches!(self, Hindrance::Engine(EngineError::Store(StoreError::NoSession { .. })))
-    }
-
-    /// One word for a counter.
-    pub(super) fn cause(&self) -> &'static str {
         match self {
-            Hindrance::Opaque(_) => "not-understood",
-            Hindrance::Remote => "kept-by-provider",
-            Hindrance::Managed => "managed-by-provider",
-            Hindrance::Engine(EngineError::Store(_)) => "store",
-            Hindrance::Engine(EngineError::NoRoom(_)) => "no-room",
-            Hindrance::Engine(_) => "internal",
-            Hindrance::Lint { .. } => "lint",
+            Self::Outdated { .. } => true,
+            Self::Engine(error) => error.is_collision(),
+            _ => false,
+        }
+    }
+
+    /// Whether the store does not have the session: it was replaced by another store, or an older one.
+    pub(super) fn is_session_lost(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Store(StoreError::NoSession { .. })))
+    }
+
+    /// Whether the store failed, and neither a collision nor a lost session explains it.
+    pub(super) fn is_store_failure(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Store(_))) && !self.is_collision() && !self.is_session_lost()
+    }
+
+    /// The same for headers and metrics.
+    pub(super) fn pass_reason(&self) -> PassReason {
+        match self {
+            Self::Unreadable(_) => PassReason::NotUnderstood,
+            Self::KeptByProvider => PassReason::KeptByProvider,
+            Self::ManagedByProvider => PassReason::ManagedByProvider,
+            Self::Engine(EngineError::Store(_)) | Self::Outdated { .. } => PassReason::Store,
+            Self::Engine(EngineError::NoRoom(_)) => PassReason::NoRoom,
+            Self::Engine(_) | Self::Contended { .. } | Self::NoBranchPoint { .. } => PassReason::Internal,
+            Self::Lint { .. } => PassReason::Lint,
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Whether every byte that nothing was decided about is sent as it came.
+//! Checks that every byte outside of cut ranges is sent as it came.
 //!
-//! This is looked at afterwards and by other means than those by which a body was put together: what is sent must be
-//! slices of what came, so it is enough to see where they lie.
+//! The check is independent of the code that composes a body: what is sent must be slices of what came, so it is enough
+//! to see where they lie.
 
 use std::ops::Range;
 
 use bytes::Bytes;
 
-/// Bytes that are not sent as they came: of the stretches of a body that were to stay, those that are missing; and
-/// whatever is sent of the rest of it, but for what stands between two messages.
+/// Bytes that are not sent as they came: bytes of the kept ranges that are missing, and bytes outside of them that are
+/// sent, except for what separates two messages.
 pub(crate) fn in_body(whole: &Bytes, kept: &[Range<usize>], sent: &[Bytes]) -> u64 {
     let start = whole.as_ptr() as usize;
     let place = |piece: &Bytes| {
@@ -17,7 +17,7 @@ pub(crate) fn in_body(whole: &Bytes, kept: &[Range<usize>], sent: &[Bytes]) -> u
     };
     let (mut altered, mut covered, mut reached, mut next) = (0, 0, 0, 0);
     for piece in sent.iter().filter_map(place) {
-        // What is said twice, or too late.
+        // Sent twice, or too late.
         altered += piece.end.min(reached).saturating_sub(piece.start);
         let mut at = piece.start.max(reached);
         reached = piece.end.max(reached);
@@ -37,13 +37,13 @@ pub(crate) fn in_body(whole: &Bytes, kept: &[Range<usize>], sent: &[Bytes]) -> u
     (altered + kept.saturating_sub(covered)) as u64
 }
 
-/// Bytes in a stretch that do not just separate messages.
+/// Bytes of a range that do more than separate messages.
 fn leaked(whole: &Bytes, stretch: Range<usize>) -> usize {
     let bytes = whole.get(stretch).unwrap_or_default();
     bytes.iter().filter(|byte| !matches!(byte, b',' | b' ' | b'\t' | b'\r' | b'\n')).count()
 }
 
-/// Bytes of a message that are not in what cuts made of it, although they lie outside of these parts, which were cut.
+/// Bytes of a message that its cut version does not have, although they lie outside of the cut parts.
 pub(crate) fn in_message(whole: &str, cut: &str, parts: &[Range<usize>]) -> u64 {
     let (mut from, mut rest, mut altered) = (0, cut.as_bytes(), 0);
     let whole = whole.as_bytes();
@@ -70,7 +70,7 @@ pub(crate) fn in_message(whole: &str, cut: &str, parts: &[Range<usize>]) -> u64 
     altered
 }
 
-/// How many bytes of a text are others; one at least.
+/// How many bytes of a text differ; at least one.
 fn differing(old: &[u8], new: &[u8]) -> u64 {
     let same = old.iter().zip(new).filter(|(old, new)| old == new).count();
     old.len().abs_diff(same).max(1) as u64
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_has_to_be_there_and_what_goes_must_not() {
+    fn kept_bytes_must_be_sent_and_others_must_not() {
         let body = Bytes::from_static(BODY.as_bytes());
         let piece = |range: Range<usize>| body.slice(range);
         let made = || Bytes::from_static(b"{\"summary\":0},");
@@ -98,7 +98,7 @@ mod tests {
         let all = [head.clone(), a.start..c.end, tail.clone()];
         assert_eq!(in_body(&body, &all, std::slice::from_ref(&body)), 0);
 
-        // The first is replaced, and of the second a number is cut.
+        // The first message is replaced, and a number in the second is cut.
         let number = find("22");
         let kept = [head.clone(), b.start..number.start, number.end..b.end, c.clone(), tail.clone()];
         let cut = [
@@ -109,7 +109,7 @@ mod tests {
             piece(number.end..BODY.len()),
         ];
         assert_eq!(in_body(&body, &kept, &cut), 0);
-        // A byte that is missing, one too many, a message that should have gone, one that comes twice, a copy.
+        // A missing byte, one too many, a message that should be gone, a message sent twice, a copy.
         let end = || piece(number.end..BODY.len());
         let with = |pieces: &[Bytes]| in_body(&body, &kept, &[&[piece(head.clone())], pieces].concat());
         assert_eq!(with(&[made(), piece(b.start + 1..number.start), made(), end()]), 1);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_byte_beside_a_cut_is_seen() {
+    fn a_wrong_byte_beside_a_cut_is_found() {
         let whole = r#"{"role":"user","content":[{"id":1,"text":"long"},{"id":2,"text":"longer"}]}"#;
         let part = |text: &str| whole.find(text).map(|at| at..at + text.len()).unwrap();
         let parts = [part("\"long\""), part("\"longer\"")];

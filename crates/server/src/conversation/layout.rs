@@ -1,8 +1,7 @@
-//! What becomes of a request body: which of its messages stand where they stood, which are cut, and what takes the place
-//! of those that a summary replaced.
+//! How a request body is composed: which messages stay, which are cut, and what replaces those in a summary.
 //!
-//! A layout is made when something was decided and holds until the next decision; messages that come later stand behind
-//! it as they are. Applying it costs a few slices of the body, whatever lies between them.
+//! A layout is made after a decision and holds until the next one. Later messages follow it unchanged. Applying it costs a
+//! few slices of the body, however long the body is.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,42 +10,42 @@ use bytes::Bytes;
 use secateur::session::{Seq, SessionCut};
 use secateur_engine::{EngineError, FollowedSession, cut_message, cut_parts};
 
-use super::chain::{Link, Spelling};
+use super::chain::{ChainLink, Fingerprint};
 use super::fidelity;
-use super::recognition::Received;
+use super::recognition::{ReceivedMessage, ReceivedRequest};
 
-/// What becomes of the messages of a request.
+/// How the messages of a request are sent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layout {
-    /// The decision that it is made of: the session's newest operation, and how often it was loaded.
-    of: Option<(u64, u64)>,
-    slots: Vec<Slot>,
-    /// How many messages it speaks about.
+pub(crate) struct BodyLayout {
+    /// The decision that it was made from: the session's newest operation, and its number of reloads.
+    version: Option<(u64, u64)>,
+    slots: Vec<LayoutSlot>,
+    /// How many messages it covers.
     len: usize,
 }
 
 #[derive(Clone, Debug)]
-enum Slot {
-    /// These messages, as they are.
+enum LayoutSlot {
+    /// These messages, unchanged.
     Run(Range<usize>),
     /// This message, with cuts.
     Cut(usize, Vec<SessionCut>, Option<Shortened>),
-    /// A message that the client does not know.
+    /// A message that a compaction made.
     Made(Bytes),
 }
 
-/// What cuts made of a message, for as long as it is spelled that way.
+/// A cut message, valid while its original has the same bytes.
 #[derive(Clone, Debug)]
 struct Shortened {
-    spelling: Spelling,
+    fingerprint: Fingerprint,
     range: Range<usize>,
     text: Bytes,
-    /// Bytes that are another than they were although they lie outside of what was cut.
+    /// Bytes changed outside of cut parts.
     altered: u64,
 }
 
 impl Shortened {
-    /// What stays of a message that lies here, before and behind what is another one.
+    /// What stays of the message at this range: before and after the changed bytes.
     fn kept(&self, message: &Range<usize>) -> [Range<usize>; 2] {
         let at = |place: usize| message.start + place;
         [message.start..at(self.range.start), at(self.range.end)..message.end]
@@ -55,115 +54,121 @@ impl Shortened {
 
 /// A body in pieces.
 #[derive(Debug, Default)]
-pub(crate) struct Composed {
-    pub body: Vec<Bytes>,
+pub(crate) struct ComposedBody {
+    pub pieces: Vec<Bytes>,
     /// Cuts in it.
     pub cuts: u32,
-    /// Messages that a summary stands for.
+    /// Messages that a summary replaces.
     pub replaced: u32,
-    /// Bytes that are another than they were although nothing was cut or replaced there.
+    /// Bytes changed outside of cut ranges.
     pub altered: u64,
 }
 
-impl Composed {
-    /// Bytes of the body.
+impl ComposedBody {
+    /// Whether it has cuts or a summary.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.cuts + self.replaced > 0
+    }
+
+    /// Its length in bytes.
     pub(crate) fn len(&self) -> u64 {
-        self.body.iter().map(|piece| piece.len() as u64).sum()
+        self.pieces.iter().map(|piece| piece.len() as u64).sum()
     }
 }
 
-impl Layout {
-    /// Brings it up to date with what the session decided.
-    pub(crate) fn update(&mut self, session: &FollowedSession, chain: &[Link]) {
-        let of = Some((session.last_operation(), session.reloads()));
-        if self.of != of {
-            *self = Self { of, ..Self::of(session, chain, &[]) };
+impl BodyLayout {
+    /// Brings it up to date with the decisions of the session.
+    pub(crate) fn update(&mut self, session: &FollowedSession, chain: &[ChainLink]) {
+        let version = Some((session.last_operation(), session.reloads()));
+        if self.version != version {
+            *self = Self { version, ..Self::of(session, chain, &[]) };
         }
     }
 
-    /// What a session has decided about the messages of a chain, with cuts for this request alone.
-    pub(crate) fn of(session: &FollowedSession, chain: &[Link], once: &[(Seq, SessionCut)]) -> Self {
+    /// The layout for the decisions of a session about the messages of a chain, and cuts for this request alone.
+    pub(crate) fn of(session: &FollowedSession, chain: &[ChainLink], once: &[(Seq, SessionCut)]) -> Self {
         let places: HashMap<Seq, usize> = chain
             .iter()
             .enumerate()
             .filter(|(_, link)| link.seq != 0)
             .map(|(at, link)| (link.seq, at))
             .collect();
-        let mut slots: Vec<Slot> = Vec::new();
+        let mut slots: Vec<LayoutSlot> = Vec::new();
         for shown in session.shown_messages() {
             if let Some(made) = shown.made {
-                slots.push(Slot::Made(Bytes::copy_from_slice(made)));
+                slots.push(LayoutSlot::Made(Bytes::copy_from_slice(made)));
                 continue;
             }
             let Some(&at) = places.get(&shown.seq) else { continue };
             let once = once.iter().filter(|(seq, _)| *seq == shown.seq).map(|(_, cut)| cut);
             let cuts: Vec<SessionCut> = shown.cuts.iter().chain(once).cloned().collect();
             if cuts.iter().any(|cut| !cut.undone) {
-                slots.push(Slot::Cut(at, cuts, None));
+                slots.push(LayoutSlot::Cut(at, cuts, None));
                 continue;
             }
             match slots.last_mut() {
-                Some(Slot::Run(run)) if run.end == at => run.end += 1,
-                _ => slots.push(Slot::Run(at..at + 1)),
+                Some(LayoutSlot::Run(run)) if run.end == at => run.end += 1,
+                _ => slots.push(LayoutSlot::Run(at..at + 1)),
             }
         }
-        Self { of: None, slots, len: chain.len() }
+        Self { version: None, slots, len: chain.len() }
     }
 
-    /// How many messages it speaks about; those behind them stand as they are.
+    /// How many messages it covers. Later ones stay unchanged.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// A body as the model is to see it.
-    pub(crate) fn apply(&mut self, received: &Received) -> Result<Composed, EngineError> {
-        let mut writer = Writer::new(received);
+    /// Composes the body that is sent.
+    pub(crate) fn apply(&mut self, received: &ReceivedRequest) -> Result<ComposedBody, EngineError> {
+        let mut writer = BodyWriter::new(received);
         let (mut shown, mut altered) = (0, 0);
-        // What nothing was decided about: that is where the original must be.
-        let list = &received.frame.list;
+        // The ranges in which the original must be sent.
+        let list = &received.envelope.list;
         let head = 0..list.start + 1;
         let mut kept = vec![head];
         for slot in &mut self.slots {
             match slot {
-                Slot::Run(run) => {
+                LayoutSlot::Run(run) => {
                     shown += run.len();
                     kept.extend(received.stretch(run.clone()));
                     writer.run(run.clone());
                 }
-                Slot::Made(text) => writer.insert(text.clone()),
-                Slot::Cut(at, cuts, shortened) => {
+                LayoutSlot::Made(text) => writer.insert(text.clone()),
+                LayoutSlot::Cut(at, cuts, shortened) => {
                     shown += 1;
-                    let Some(element) = received.elements.get(*at) else { continue };
-                    if shortened.as_ref().is_none_or(|known| known.spelling != element.spelling) {
-                        *shortened = Some(shorten(received, *at, cuts)?);
+                    let Some(message) = received.messages.get(*at) else { continue };
+                    if shortened.as_ref().is_none_or(|known| known.fingerprint != message.fingerprint) {
+                        *shortened = Some(shorten(received, message, cuts)?);
                     }
                     if let Some(shortened) = shortened {
                         altered += shortened.altered;
-                        kept.extend(shortened.kept(&element.range));
+                        kept.extend(shortened.kept(&message.range));
                         writer.cut(*at, shortened);
                         writer.cuts += cuts.iter().filter(|cut| !cut.undone).count() as u32;
                     }
                 }
             }
         }
-        let behind = self.len..received.elements.len();
-        kept.extend(received.stretch(behind.clone()));
+        let later = self.len..received.messages.len();
+        kept.extend(received.stretch(later.clone()));
         kept.push(list.end - 1..received.body.len());
-        writer.run(behind);
+        writer.run(later);
         let replaced = self.len.saturating_sub(shown) as u32;
         let cuts = writer.cuts;
-        let body = writer.finish();
-        altered += fidelity::in_body(&received.body, &kept, &body);
-        Ok(Composed { body, cuts, replaced, altered })
+        let pieces = writer.finish();
+        altered += fidelity::in_body(&received.body, &kept, &pieces);
+        Ok(ComposedBody { pieces, cuts, replaced, altered })
     }
 }
 
-/// Cuts a message; gives the stretch of it that is another one then.
-fn shorten(received: &Received, at: usize, cuts: &[SessionCut]) -> Result<Shortened, EngineError> {
-    let Some(element) = received.elements.get(at) else {
-        return Err(EngineError::NotFound { session: String::new(), what: format!("message {at}") });
-    };
-    let whole = received.text(element);
+/// Cuts a message. Returns the range of it that changes, and its new bytes.
+fn shorten(
+    received: &ReceivedRequest,
+    message: &ReceivedMessage,
+    cuts: &[SessionCut],
+) -> Result<Shortened, EngineError> {
+    let whole = received.text(message);
     let cut = cut_message(received.wire, whole, cuts)?;
     let (old, new) = (whole.as_bytes(), cut.as_bytes());
     let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
@@ -172,30 +177,30 @@ fn shorten(received: &Received, at: usize, cuts: &[SessionCut]) -> Result<Shorte
     let text = new.get(same..new.len() - tail).unwrap_or_default();
     let range = same..old.len() - tail;
     let altered = fidelity::in_message(whole, &cut, &cut_parts(received.wire, whole, cuts)?);
-    Ok(Shortened { spelling: element.spelling, range, text: Bytes::copy_from_slice(text), altered })
+    Ok(Shortened { fingerprint: message.fingerprint, range, text: Bytes::copy_from_slice(text), altered })
 }
 
-/// Puts a body together out of slices of the original.
-struct Writer<'r> {
-    received: &'r Received,
-    pieces: Vec<Piece>,
-    /// How far the original is written, if what was written last is a part of it, and which message comes next there.
+/// Composes a body from slices of the original.
+struct BodyWriter<'r> {
+    received: &'r ReceivedRequest,
+    pieces: Vec<BodyPiece>,
+    /// How far the original is written, and which message comes next there. None after a message that is not in it.
     place: Option<(usize, usize)>,
     is_first: bool,
     cuts: u32,
 }
 
-enum Piece {
+enum BodyPiece {
     Same(Range<usize>),
     New(Bytes),
 }
 
-impl<'r> Writer<'r> {
-    fn new(received: &'r Received) -> Self {
-        let start = received.frame.list.start + 1;
+impl<'r> BodyWriter<'r> {
+    fn new(received: &'r ReceivedRequest) -> Self {
+        let start = received.envelope.list.start + 1;
         Self {
             received,
-            pieces: vec![Piece::Same(0..start)],
+            pieces: vec![BodyPiece::Same(0..start)],
             place: Some((start, 0)),
             is_first: true,
             cuts: 0,
@@ -207,14 +212,14 @@ impl<'r> Writer<'r> {
             return;
         }
         match self.pieces.last_mut() {
-            Some(Piece::Same(last)) if last.end == range.start => last.end = range.end,
-            _ => self.pieces.push(Piece::Same(range)),
+            Some(BodyPiece::Same(last)) if last.end == range.start => last.end = range.end,
+            _ => self.pieces.push(BodyPiece::Same(range)),
         }
     }
 
-    /// Goes to where a message of the original begins, and gives its range.
+    /// Moves to the beginning of a message of the original, and returns its range.
     fn go_to(&mut self, at: usize) -> Option<Range<usize>> {
-        let range = self.received.elements.get(at)?.range.clone();
+        let range = self.received.messages.get(at)?.range.clone();
         match self.place {
             Some((written, next)) if next == at => self.same(written..range.start),
             _ => self.separate(),
@@ -225,17 +230,17 @@ impl<'r> Writer<'r> {
 
     fn separate(&mut self) {
         if !self.is_first {
-            self.pieces.push(Piece::New(Bytes::from_static(b",")));
+            self.pieces.push(BodyPiece::New(Bytes::from_static(b",")));
         }
         self.is_first = false;
     }
 
     fn run(&mut self, run: Range<usize>) {
-        let end = run.end.min(self.received.elements.len());
+        let end = run.end.min(self.received.messages.len());
         if run.start >= end {
             return;
         }
-        let (Some(first), Some(last)) = (self.go_to(run.start), self.received.elements.get(end - 1)) else {
+        let (Some(first), Some(last)) = (self.go_to(run.start), self.received.messages.get(end - 1)) else {
             return;
         };
         self.same(first.start..last.range.end);
@@ -245,28 +250,28 @@ impl<'r> Writer<'r> {
     fn cut(&mut self, at: usize, shortened: &Shortened) {
         let Some(range) = self.go_to(at) else { return };
         self.same(range.start..range.start + shortened.range.start);
-        self.pieces.push(Piece::New(shortened.text.clone()));
+        self.pieces.push(BodyPiece::New(shortened.text.clone()));
         self.same(range.start + shortened.range.end..range.end);
         self.place = Some((range.end, at + 1));
     }
 
     fn insert(&mut self, text: Bytes) {
         self.separate();
-        self.pieces.push(Piece::New(text));
+        self.pieces.push(BodyPiece::New(text));
         self.place = None;
     }
 
     /// The body in pieces.
     fn finish(mut self) -> Vec<Bytes> {
-        let (len, list) = (self.received.body.len(), &self.received.frame.list);
+        let (len, list) = (self.received.body.len(), &self.received.envelope.list);
         match self.place {
-            Some((written, next)) if next == self.received.elements.len() => self.same(written..len),
+            Some((written, next)) if next == self.received.messages.len() => self.same(written..len),
             _ => self.same(list.end - 1..len),
         }
         let body = &self.received.body;
         let bytes = |piece| match piece {
-            Piece::Same(range) => body.slice(range),
-            Piece::New(text) => text,
+            BodyPiece::Same(range) => body.slice(range),
+            BodyPiece::New(text) => text,
         };
         self.pieces.into_iter().map(bytes).filter(|piece| !piece.is_empty()).collect()
     }

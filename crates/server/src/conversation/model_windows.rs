@@ -1,47 +1,47 @@
-//! What the models can take that conversations are with.
+//! The windows of models: from the catalogue, and learned from refusals.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::HeaderMap;
+use parking_lot::{Mutex, MutexGuard};
 use secateur::{Catalogue, Price};
 use secateur_engine::Target;
 
-use super::spans::Frame;
+use super::spans::Envelope;
 
-/// A window that is only open to those who ask for it.
+/// The window of Anthropic models that requests must ask for by a header.
 const MILLION: i64 = 1_000_000;
 
-/// The most windows that are remembered. Names of models come from clients, who may make them up.
-const MOST_LEARNED: usize = 1_024;
+/// The most windows that are remembered. Clients may invent names of models.
+const MAX_LEARNED: usize = 1_024;
 
-/// A window: that of a model, wide if it was asked for like that.
+/// Names a window: that of a model, or its wide one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Window {
+pub(crate) struct ModelWindow {
     model: String,
     is_wide: bool,
 }
 
-impl Window {
-    /// The window that a request with these headers asks for.
+impl ModelWindow {
+    /// The window for a request with these headers.
     pub(crate) fn new(model: &str, headers: &HeaderMap) -> Self {
         Self { model: model.to_owned(), is_wide: is_wide(headers) }
     }
 }
 
-/// What models can take: by the catalogue, and by what providers said when they refused.
-pub(crate) struct Windows {
+/// The windows of models: from the catalogue, and learned from refusals.
+pub(crate) struct ModelWindows {
     catalogue: Catalogue,
-    learned: Mutex<HashMap<Window, i64>>,
+    learned: Mutex<HashMap<ModelWindow, i64>>,
 }
 
-impl Windows {
+impl ModelWindows {
     pub(crate) fn new(catalogue: Catalogue) -> Self {
         Self { catalogue, learned: Mutex::default() }
     }
 
     /// The model that a request is for.
-    pub(crate) fn target(&self, window: &Window, frame: &Frame) -> Target {
+    pub(crate) fn target(&self, window: &ModelWindow, envelope: &Envelope) -> Target {
         let model = window.model.as_str();
         let known = self.catalogue.find(model);
         let mut limits = known.map(secateur::ModelInfo::limits).unwrap_or_default();
@@ -51,40 +51,40 @@ impl Windows {
         if let Some(&context) = self.learned().get(window) {
             limits.context = context;
         }
-        if let Some(asked) = frame.max_tokens.filter(|asked| *asked > 0) {
+        if let Some(asked) = envelope.max_tokens.filter(|asked| *asked > 0) {
             limits.output = Some(limits.output.map_or(asked, |output| output.min(asked)));
         }
         Target { limits, ..Target::new(model, limits.context) }
     }
 
-    fn learned(&self) -> MutexGuard<'_, HashMap<Window, i64>> {
-        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    fn learned(&self) -> MutexGuard<'_, HashMap<ModelWindow, i64>> {
+        self.learned.lock()
     }
 
-    /// What a model costs, if the catalogue knows.
+    /// The price of a model, if the catalogue has one.
     pub(crate) fn price(&self, model: &str) -> Option<Price> {
         self.catalogue.find(model).and_then(|model| model.price)
     }
 
-    /// A provider said how much goes into a window, or let it be guessed.
-    pub(crate) fn learn(&self, window: &Window, context: u64) {
+    /// A refusal showed the size of a window.
+    pub(crate) fn learn(&self, window: &ModelWindow, context: u64) {
         let Ok(context) = i64::try_from(context) else { return };
         let mut learned = self.learned();
-        if learned.len() >= MOST_LEARNED && !learned.contains_key(window) {
+        if learned.len() >= MAX_LEARNED && !learned.contains_key(window) {
             learned.clear();
         }
         learned.insert(window.clone(), context);
     }
 
-    /// A provider took a prompt of so many tokens: what was learned before may have been too little.
-    pub(crate) fn took(&self, window: &Window, tokens: i64) {
+    /// A provider accepted a prompt of this many tokens, so the window is at least that large.
+    pub(crate) fn accepted(&self, window: &ModelWindow, tokens: i64) {
         if let Some(context) = self.learned().get_mut(window) {
             *context = tokens.max(*context);
         }
     }
 }
 
-/// Whether a request asks Anthropic for its longest window.
+/// Whether a request asks Anthropic for the wide window.
 fn is_wide(headers: &HeaderMap) -> bool {
     let values = headers.get_all("anthropic-beta").iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|beta| beta.trim().starts_with("context-1m"))
@@ -94,39 +94,39 @@ fn is_wide(headers: &HeaderMap) -> bool {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "[[model]]\nid = \"m\"\nprovider = \"test\"\ncontext = 200000\noutput = 1000\n";
+    const CATALOGUE: &str = "[[model]]\nid = \"m\"\nprovider = \"test\"\ncontext = 200000\noutput = 1000\n";
 
-    fn window(model: &str, beta: &'static str) -> Window {
+    fn window(model: &str, beta: &'static str) -> ModelWindow {
         let mut headers = HeaderMap::new();
         headers.insert("anthropic-beta", beta.parse().unwrap());
-        Window::new(model, &headers)
+        ModelWindow::new(model, &headers)
     }
 
     #[test]
-    fn what_is_learned_of_a_window_is_not_believed_of_a_wider_one() {
-        let windows = Windows::new(Catalogue::parse(PAGE, "test").unwrap());
+    fn what_is_learned_about_a_window_does_not_change_the_wide_one() {
+        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap());
         let (narrow, wide) = (window("m", "other"), window("m", "other, context-1m-2025-08-07"));
-        let context = |window| windows.target(window, &Frame::default()).limits.context;
+        let context = |window| windows.target(window, &Envelope::default()).limits.context;
         assert_eq!((context(&narrow), context(&wide)), (200_000, MILLION));
         windows.learn(&narrow, 150_000);
         assert_eq!((context(&narrow), context(&wide)), (150_000, MILLION));
         windows.learn(&wide, 500_000);
         assert_eq!((context(&narrow), context(&wide)), (150_000, 500_000));
-        // A longer prompt was taken after all.
-        windows.took(&narrow, 149_000);
+        // A longer prompt was accepted after all.
+        windows.accepted(&narrow, 149_000);
         assert_eq!(context(&narrow), 150_000);
-        windows.took(&narrow, 170_000);
+        windows.accepted(&narrow, 170_000);
         assert_eq!((context(&narrow), context(&wide)), (170_000, 500_000));
     }
 
     #[test]
     fn made_up_models_do_not_fill_the_memory() {
-        let windows = Windows::new(Catalogue::parse(PAGE, "test").unwrap());
+        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap());
         for number in 0..5_000 {
             windows.learn(&window(&format!("model {number}"), ""), 1_000);
         }
-        assert!(windows.learned().len() <= MOST_LEARNED);
-        windows.took(&window("never refused", ""), 1_000);
+        assert!(windows.learned().len() <= MAX_LEARNED);
+        windows.accepted(&window("never refused", ""), 1_000);
         assert!(!windows.learned().contains_key(&window("never refused", "")));
     }
 }

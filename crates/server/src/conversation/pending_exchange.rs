@@ -1,176 +1,130 @@
-//! A conversation that waits to hear how its request went.
+//! A request that was sent and awaits its response.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
-use secateur_engine::provider::ReportedOverflow;
-use secateur_engine::{EngineError, Target};
+use parking_lot::Mutex;
+use secateur_engine::Target;
+use secateur_engine::provider::LanguageModel;
 
-use super::branch::{Answered, Branch, Lent};
-use super::cache_miss::Prompt;
-use super::decision::{Fitted, TRIES};
-use super::error::Hindrance;
-use super::model_windows::Window;
-use super::recognition::Received;
-use super::{Conversations, Note, Ready, Report};
+use super::Report;
+use super::branch::{Branch, UnsettledResponse};
+use super::cache_miss::PromptRecord;
+use super::model_windows::{ModelWindow, ModelWindows};
+use super::recognition::ReceivedRequest;
+use crate::outcome::{CacheMiss, ExchangeReport};
 
-/// What is asked for: a request, of this model.
-pub(crate) struct Ask {
-    pub received: Arc<Received>,
+/// A request whose conversation is managed, for a model.
+pub(crate) struct ManagedRequest {
+    pub received: ReceivedRequest,
     /// What the client calls the conversation.
     pub key: Option<String>,
     pub target: Target,
-    pub window: Window,
-    /// Who may be asked for a summary on the client's account.
-    pub lent: Lent,
-    pub hold: Hold,
+    pub window: ModelWindow,
+    /// Writes summaries on the client's account.
+    pub client_model: Arc<dyn LanguageModel>,
+    pub hold: BodyHold,
 }
 
-/// The hold of a request on the branch that has taken it in. Messages that are not stored yet are slices of its body;
-/// whatever becomes of the request, they must not be all that is left of it, and hold the whole.
-#[derive(Default)]
-pub(crate) struct Hold(Mutex<Weak<Branch>>);
+impl ManagedRequest {
+    pub(super) fn new(
+        received: ReceivedRequest,
+        key: Option<String>,
+        target: Target,
+        window: ModelWindow,
+        client_model: Arc<dyn LanguageModel>,
+    ) -> Self {
+        Self { received, key, target, window, client_model, hold: BodyHold::default() }
+    }
+}
 
-impl Hold {
+/// The branch that has taken in the messages of a request.
+///
+/// Messages that are not stored yet are slices of the request's body, and keep all of it in memory. When a request ends
+/// without being accepted, the branch must copy them.
+#[derive(Default)]
+pub(crate) struct BodyHold(Mutex<Weak<Branch>>);
+
+impl BodyHold {
     /// The request is taken in by a branch.
     pub(super) fn on(&self, branch: &Arc<Branch>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(branch);
+        *self.0.lock() = Arc::downgrade(branch);
     }
 
     /// The provider accepted the request, so it will be stored soon.
     fn release(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Weak::new();
+        *self.0.lock() = Weak::new();
     }
 }
 
-impl Drop for Hold {
+impl Drop for BodyHold {
     fn drop(&mut self) {
-        let branch = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(branch) = branch.upgrade() {
-            branch.let_go();
+        if let Some(branch) = self.0.get_mut().upgrade() {
+            branch.release_bodies();
         }
     }
 }
 
-/// A conversation that waits to hear how its request went.
-pub(crate) struct Talk {
-    conversations: Conversations,
+/// A request that was sent and awaits its response.
+pub(crate) struct PendingExchange {
+    windows: Arc<ModelWindows>,
     pub(super) branch: Arc<Branch>,
-    lent: Lent,
-    prompt: Prompt,
-    window: Window,
+    client_model: Arc<dyn LanguageModel>,
+    prompt: PromptRecord,
+    window: ModelWindow,
     /// Bytes that were sent.
     bytes: u64,
     /// The same in characters, as the session counts them.
-    sent: Option<u64>,
-    /// None as soon as the request is accepted: it may be large, and the answer may take minutes.
-    ask: Option<Ask>,
+    characters: Option<u64>,
+    /// None once the request is accepted: it may be large, and the response may take minutes.
+    request: Option<ManagedRequest>,
 }
 
-impl Talk {
+/// A request that the provider refused as too long.
+pub(super) struct RefusedRequest {
+    pub branch: Arc<Branch>,
+    pub request: ManagedRequest,
+    pub bytes: u64,
+    pub characters: Option<u64>,
+}
+
+impl PendingExchange {
     pub(super) fn new(
-        conversations: Conversations,
+        windows: Arc<ModelWindows>,
         branch: Arc<Branch>,
-        ask: Ask,
-        sent: Option<u64>,
-        note: &Note,
+        request: ManagedRequest,
+        characters: Option<u64>,
+        report: &ExchangeReport,
     ) -> Self {
-        let prompt = Prompt::new(&ask.received, &ask.target.model, note.did);
-        let (lent, window, bytes) = (ask.lent.clone(), ask.window.clone(), note.bytes_out);
-        Self { conversations, branch, lent, prompt, window, bytes, sent, ask: Some(ask) }
+        let prompt = PromptRecord::new(&request.received, &request.target.model, report.outcome);
+        let (client_model, window) = (request.client_model.clone(), request.window.clone());
+        let bytes = report.bytes_out;
+        Self { windows, branch, client_model, prompt, window, bytes, characters, request: Some(request) }
     }
 
-    /// The provider refused the request as too long: what is to be sent instead; none if nothing can be done, and then
-    /// the refusal is passed on.
-    pub(crate) async fn overflowed(mut self, said: ReportedOverflow) -> Option<Ready> {
-        let mut ask = self.ask.take()?;
-        let conversations = self.conversations.clone();
-        match conversations.make_room(self.branch, &mut ask, said, (self.bytes, self.sent)).await {
-            Ok((branch, fitted)) => Some(conversations.ready(&branch, ask, fitted)),
-            Err(hindrance) => {
-                tracing::warn!(cause = hindrance.cause(), why = %hindrance, "a refusal is passed on");
-                None
-            }
-        }
-    }
-
-    /// The provider accepted the request: its body is not needed any more.
+    /// The provider accepted the request, so its body is not needed any more.
     pub(crate) fn accepted(&mut self) {
-        if let Some(ask) = self.ask.take() {
-            ask.hold.release();
+        if let Some(request) = self.request.take() {
+            request.hold.release();
         }
         self.branch.accepted();
     }
 
-    /// The model answered. Does not wait for anything: what follows is done apart. Says why most of the prompt was not in
-    /// the provider's cache, if so.
-    pub(crate) fn answered(self, report: Report) -> Option<&'static str> {
+    /// The provider refused the request; none if it was accepted before.
+    pub(super) fn into_refused(self) -> Option<RefusedRequest> {
+        let Self { branch, request, bytes, characters, .. } = self;
+        Some(RefusedRequest { branch, request: request?, bytes, characters })
+    }
+
+    /// The response ended. Nothing is waited for: the branch learns from it in the background. Returns why most of the
+    /// prompt was not in the provider's cache, if so.
+    pub(crate) fn settle(self, report: Report) -> Option<CacheMiss> {
         if let Some(usage) = report.usage {
-            self.conversations.inside.windows.took(&self.window, usage.context());
+            self.windows.accepted(&self.window, usage.context());
         }
-        let missed = report.usage.and_then(|usage| self.branch.prompted(self.prompt.counted(usage)));
-        self.branch.report(Answered { report, sent: self.sent, lent: self.lent });
-        self.branch.keep_soon();
-        missed
+        let miss = report.usage.and_then(|usage| self.branch.prompted(self.prompt.counted(usage)));
+        let (characters, client_model) = (self.characters, self.client_model);
+        self.branch.responded(UnsettledResponse { report, characters, client_model });
+        self.branch.store_soon();
+        miss
     }
-}
-
-impl Conversations {
-    /// Makes room for a request that the provider refused when it had so many bytes and characters.
-    async fn make_room(
-        &self,
-        branch: Arc<Branch>,
-        ask: &mut Ask,
-        said: ReportedOverflow,
-        (bytes, sent): (u64, Option<u64>),
-    ) -> Result<(Arc<Branch>, Fitted), Hindrance> {
-        let mut branch = branch;
-        for _ in 0..TRIES {
-            match self.refuse(&branch, ask, said, sent).await {
-                Ok(Some(fitted)) => return Ok((branch, fitted)),
-                Err(hindrance) if !hindrance.is_collision() => return Err(hindrance),
-                Ok(None) | Err(_) => {}
-            }
-            // Another request with the same history was faster. What was learned about the window may do for this one.
-            let (own, fitted) = self.inside.go_on(Some(branch), ask).await?;
-            if fitted.composed.len() < bytes {
-                return Ok((own, fitted));
-            }
-            branch = own;
-        }
-        Err(EngineError::Busy { session: branch.session().to_owned() }.into())
-    }
-
-    /// Tells a branch that the provider refused its last request, and what can be sent instead; none if it went on with
-    /// another one meanwhile.
-    async fn refuse(
-        &self,
-        branch: &Arc<Branch>,
-        ask: &mut Ask,
-        said: ReportedOverflow,
-        sent: Option<u64>,
-    ) -> Result<Option<Fitted>, Hindrance> {
-        let mut work = branch.work().await;
-        let estimate = u64::try_from(work.session.tokens()).unwrap_or(0);
-        // Somebody who refuses without saying what he takes, takes less than that.
-        let known = u64::try_from(ask.target.limits.context).unwrap_or(0);
-        let context = said.limit.or_else(|| match known {
-            0 => Some(estimate / 5 * 4),
-            known => said.used.filter(|used| *used < known),
-        });
-        if let Some(context) = context {
-            self.inside.windows.learn(&ask.window, context);
-            ask.target.limits.context = i64::try_from(context).unwrap_or(i64::MAX);
-        }
-        if received_changed(&ask.received, branch) {
-            return Ok(None);
-        }
-        work.borrowing(ask.lent.clone()).refuse(said.used, sent).await?;
-        self.inside.decide(&mut work, branch, ask).await.map(Some)
-    }
-}
-
-/// Whether a branch went on without this request.
-fn received_changed(received: &Received, branch: &Branch) -> bool {
-    let chain = branch.chain();
-    chain.len() != received.elements.len() || received.common(&chain) != chain.len()
 }

@@ -1,108 +1,109 @@
-//! The branches that are in memory, found by the first message of their conversation or by their session.
+//! The branches in memory, by the first message of their conversation and by their session.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use secateur_formats::Wire;
 
 use super::branch::Branch;
-use super::chain::{Id, Spelling};
+use super::chain::{ChainId, Fingerprint};
 
-/// The most branches in memory. Those that were not used for longest leave; the store brings them back.
-const MOST_BRANCHES: usize = 2_048;
+/// The most branches in memory. The least recently used ones are dropped; the store brings them back.
+const MAX_BRANCHES: usize = 2_048;
 
 /// The most first messages whose ids are remembered.
-const MOST_ROOTS: usize = 8_192;
+const MAX_ROOTS: usize = 8_192;
 
-/// The branches that are in memory.
-pub(crate) struct Registry {
+/// The branches in memory.
+pub(crate) struct BranchRegistry {
     seed: u64,
-    inside: Mutex<Inside>,
+    branches: Mutex<Branches>,
 }
 
 #[derive(Default)]
-struct Inside {
-    families: HashMap<Id, Vec<Arc<Branch>>>,
-    roots: HashMap<(Wire, u128), Id>,
+struct Branches {
+    families: HashMap<ChainId, Vec<Arc<Branch>>>,
+    roots: HashMap<(Wire, u128), ChainId>,
     count: usize,
 }
 
-impl Registry {
+impl BranchRegistry {
     pub(crate) fn new() -> Self {
         // The standard library's hasher is keyed by the operating system's randomness.
-        Self { seed: RandomState::new().hash_one(0), inside: Mutex::default() }
+        Self { seed: RandomState::new().hash_one(0), branches: Mutex::default() }
     }
 
-    /// The number that spellings are hashed with.
+    /// The key of fingerprints.
     pub(crate) fn seed(&self) -> u64 {
         self.seed
     }
 
-    fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    fn branches(&self) -> MutexGuard<'_, Branches> {
+        self.branches.lock()
     }
 
-    /// The id of a first message. They come again with every request, and may be long.
-    pub(crate) fn root(&self, wire: Wire, message: &str, spelling: Spelling) -> Id {
-        if let Some(id) = self.inside().roots.get(&(wire, spelling.hash)) {
+    /// The id of a first message. It is remembered, as the same message comes with every request and may be long.
+    pub(crate) fn root(&self, wire: Wire, message: &str, fingerprint: Fingerprint) -> ChainId {
+        if let Some(id) = self.branches().roots.get(&(wire, fingerprint.hash)) {
             return *id;
         }
-        let id = Id::after(None, wire, message);
-        let roots = &mut self.inside().roots;
-        if roots.len() >= MOST_ROOTS {
+        let id = ChainId::after(None, wire, message);
+        let roots = &mut self.branches().roots;
+        if roots.len() >= MAX_ROOTS {
             roots.clear();
         }
-        roots.insert((wire, spelling.hash), id);
+        roots.insert((wire, fingerprint.hash), id);
         id
     }
 
     /// The branches that begin with this message.
-    pub(crate) fn family(&self, root: Id) -> Vec<Arc<Branch>> {
-        self.inside().families.get(&root).cloned().unwrap_or_default()
+    pub(crate) fn family(&self, root: ChainId) -> Vec<Arc<Branch>> {
+        self.branches().families.get(&root).cloned().unwrap_or_default()
     }
 
     /// The branch of a session.
-    pub(crate) fn of_session(&self, root: Id, session: &str) -> Option<Arc<Branch>> {
-        let inside = self.inside();
-        inside.families.get(&root)?.iter().find(|branch| branch.session() == session).cloned()
+    pub(crate) fn of_session(&self, root: ChainId, session: &str) -> Option<Arc<Branch>> {
+        let branches = self.branches();
+        branches.families.get(&root)?.iter().find(|branch| branch.session() == session).cloned()
     }
 
-    /// Adds a branch. One of the same session that came in meanwhile is used instead.
+    /// Adds a branch. Returns the branch of the same session instead, if there is one.
     pub(crate) fn add(&self, branch: Arc<Branch>) -> Arc<Branch> {
-        let mut inside = self.inside();
-        let family = inside.families.entry(branch.root()).or_default();
+        let mut branches = self.branches();
+        let family = branches.families.entry(branch.root()).or_default();
         if let Some(there) = family.iter().find(|there| there.session() == branch.session()) {
             return there.clone();
         }
         family.push(branch.clone());
-        inside.count += 1;
-        if inside.count > MOST_BRANCHES {
-            inside.evict();
+        branches.count += 1;
+        if branches.count > MAX_BRANCHES {
+            branches.evict();
         }
         branch
     }
 
-    /// Lets a branch go: something went wrong with it, and the store knows better.
+    /// Drops a branch that may be wrong in memory.
     pub(crate) fn remove(&self, branch: &Arc<Branch>) {
-        let mut inside = self.inside();
-        inside.retain(|other| !Arc::ptr_eq(other, branch));
+        let mut branches = self.branches();
+        branches.retain(|other| !Arc::ptr_eq(other, branch));
     }
 
     /// How many branches are in memory.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.inside().count
+        self.branches().count
     }
 }
 
-impl Inside {
-    /// Lets an eighth of the branches go, those that nobody used for longest.
+impl Branches {
+    /// Drops the eighth of the branches that was least recently used.
     fn evict(&mut self) {
         let mut used: Vec<u64> = self.families.values().flatten().map(|branch| branch.used()).collect();
         used.sort_unstable();
         let line = used.get(used.len() / 8).copied().unwrap_or(0);
-        // One that is at work is held elsewhere, too.
+        // A branch in use has other references.
         self.retain(|branch| branch.used() > line || Arc::strong_count(branch) > 1);
     }
 

@@ -1,56 +1,55 @@
-//! A request body as spans: where its messages lie, and the little that is asked about the rest.
+//! Finds the messages of a request body, and what the proxy needs of its envelope.
 //!
-//! A body may have megabytes, and nearly all of it was there in the request before. So the list is walked element by
-//! element, and whoever recognises the bytes at the place at hand says where the element ends; only what nobody knows
-//! is looked through.
+//! A body may have megabytes, nearly all of which were in the request before. So the visitor of the messages is asked
+//! first whether it recognises the next bytes as a known message; only unknown messages are parsed.
 
 use std::ops::Range;
 
 use secateur_formats::Wire;
 use secateur_formats::json::{Reader, SyntaxError, decode};
 
-/// Somebody who is shown the messages of a body, one after the other.
-pub(crate) trait Eye {
-    /// Where the message that begins here ends, if its bytes are known.
+/// Visits the messages of a body, one after the other.
+pub(crate) trait MessageVisitor {
+    /// The end of the message that begins here, if its bytes are known.
     fn recognise(&mut self, start: usize) -> Option<usize>;
 
     /// The next message.
-    fn see(&mut self, message: Range<usize>);
+    fn visit(&mut self, message: Range<usize>);
 }
 
-/// What a request says beside its messages.
+/// What the proxy needs of everything but the messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub(crate) struct Envelope {
     pub model: Option<String>,
-    /// The longest answer that it asks for.
+    /// The longest response that it allows, in tokens.
     pub max_tokens: Option<i64>,
-    /// The conversation lies at the provider, and this is only what is new in it.
+    /// The provider holds the history, and this request has only what is new.
     pub is_remote: bool,
-    /// The provider is asked to keep the context small by itself.
+    /// The provider is asked to manage the context.
     pub is_managed: bool,
     /// What the client calls the conversation.
     pub key: Option<String>,
-    /// The list with its brackets.
+    /// The range of the message list, with its brackets.
     pub list: Range<usize>,
-    /// Bytes of everything but the list.
+    /// The length of everything but the list.
     pub bytes: u64,
 }
 
-/// How deep the members of a body and its messages may nest. No provider takes as much.
-pub(crate) const MOST_LEVELS: usize = 1_000;
+/// How deep a body may nest. No provider accepts as much.
+pub(crate) const MAX_DEPTH: usize = 1_000;
 
-/// Why a body is not understood.
+/// Why a body has no conversation that can be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Opaque {
+pub(crate) enum UnreadableBody {
     /// It is not JSON.
     #[error("the body is not JSON: {0}")]
     Syntax(#[from] SyntaxError),
-    /// It is not even text.
+    /// It is not UTF-8.
     #[error("the body is not UTF-8")]
-    NoText,
-    /// It has no list of messages, or several.
-    #[error("the body has no list of messages, or not just one")]
-    NoList,
+    NotUtf8,
+    /// It does not have exactly one list of messages.
+    #[error("the body does not have exactly one list of messages")]
+    NoMessages,
 }
 
 /// The member that holds the messages.
@@ -62,46 +61,48 @@ fn list_name(wire: Wire) -> &'static str {
     }
 }
 
-/// How much of a body is looked at before anything in it is recognised: what stands before the messages, and the first.
-const BEGINNING: usize = 64 << 10;
+/// How much of a body is parsed before anything in it can be recognised: what precedes the messages, and the first one.
+const HEAD_LENGTH: usize = 64 << 10;
 
-/// Reads a body.
-///
-/// What is recognised was found to be text before, and is not looked at again.
-pub(crate) fn read(wire: Wire, body: &[u8], eye: &mut impl Eye) -> Result<Frame, Opaque> {
-    let begun = begin(wire, body, eye);
+/// Reads a body. Recognised messages are known to be UTF-8 and are not checked again.
+pub(crate) fn read(
+    wire: Wire,
+    body: &[u8],
+    visitor: &mut impl MessageVisitor,
+) -> Result<Envelope, UnreadableBody> {
+    let begun = read_known(wire, body, visitor);
     let base = begun.as_ref().map_or(0, |begun| begun.at);
     let rest = body.get(base..).unwrap_or_default();
-    let rest = simdutf8::basic::from_utf8(rest).map_err(|_| Opaque::NoText)?;
-    let mut frame = go_on(wire, rest, begun, eye).map_err(|error| error.behind(base))?;
-    frame.bytes = (body.len() - frame.list.len()) as u64;
-    Ok(frame)
+    let rest = simdutf8::basic::from_utf8(rest).map_err(|_| UnreadableBody::NotUtf8)?;
+    let mut envelope = read_rest(wire, rest, begun, visitor).map_err(|error| error.behind(base))?;
+    envelope.bytes = (body.len() - envelope.list.len()) as u64;
+    Ok(envelope)
 }
 
 /// A body that was read as far as its messages are known.
-struct Begun {
-    frame: Frame,
+struct KnownPart {
+    envelope: Envelope,
     /// Where the list begins.
     list: usize,
-    /// Where to go on, and what is there.
+    /// Where to continue, and what follows there.
     at: usize,
-    next: Next,
+    next: ListPosition,
 }
 
-/// What comes next in the list.
+/// What follows in the list.
 #[derive(Clone, Copy)]
-enum Next {
+enum ListPosition {
     /// Its first message, if it has any.
     First,
     /// A comma and another message, or its end.
     Another,
 }
 
-/// Reads the beginning of a body and passes over the messages behind it that are known. None if it is not like others.
-fn begin(wire: Wire, body: &[u8], eye: &mut impl Eye) -> Option<Begun> {
+/// Reads the beginning of a body, and skips the known messages after it. None if it is not as usual.
+fn read_known(wire: Wire, body: &[u8], visitor: &mut impl MessageVisitor) -> Option<KnownPart> {
     let text = beginning(body);
-    let mut reader = Reader::new(text).passing_at_most(MOST_LEVELS);
-    let mut frame = Frame::default();
+    let mut reader = Reader::new(text).passing_at_most(MAX_DEPTH);
+    let mut envelope = Envelope::default();
     reader.pass_mark(b'{', "'{'").ok()?;
     let list = loop {
         let name = reader.pass_over().ok()?;
@@ -109,30 +110,30 @@ fn begin(wire: Wire, body: &[u8], eye: &mut impl Eye) -> Option<Begun> {
         if name == list_name(wire) && reader.peek().ok()? == b'[' {
             break reader.offset();
         }
-        frame.take(name, reader.pass_over().ok()?);
+        envelope.take(name, reader.pass_over().ok()?);
         reader.pass_mark(b',', "','").ok()?;
         reader.peek().ok().filter(|first| *first == b'"')?;
     };
-    let mut begun = Begun { frame, list, at: list + 1, next: Next::First };
+    let mut begun = KnownPart { envelope, list, at: list + 1, next: ListPosition::First };
     let mut next = begun.at;
-    while let Some((start, b'{')) = glance(body, next) {
-        let known = eye.recognise(start);
+    while let Some((start, b'{')) = next_byte(body, next) {
+        let known = visitor.recognise(start);
         let end = known.or_else(|| {
             reader.seek(start);
             reader.pass_over().is_ok().then(|| reader.offset())
         });
         let Some(end) = end else { break };
-        eye.see(start..end);
-        (begun.at, begun.next) = (end, Next::Another);
-        let Some((comma, b',')) = glance(body, end) else { break };
+        visitor.visit(start..end);
+        (begun.at, begun.next) = (end, ListPosition::Another);
+        let Some((comma, b',')) = next_byte(body, end) else { break };
         next = comma + 1;
     }
     Some(begun)
 }
 
-/// The beginning of a body, as far as it is text.
+/// The beginning of a body, as far as it is UTF-8.
 fn beginning(body: &[u8]) -> &str {
-    let bytes = body.get(..BEGINNING).unwrap_or(body);
+    let bytes = body.get(..HEAD_LENGTH).unwrap_or(body);
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
         // The last character may be cut in half.
@@ -143,26 +144,31 @@ fn beginning(body: &[u8]) -> &str {
     }
 }
 
-/// The first byte from here on that is no space, and where it stands.
-fn glance(body: &[u8], from: usize) -> Option<(usize, u8)> {
+/// The first byte from here on that is not white space, and its position.
+fn next_byte(body: &[u8], from: usize) -> Option<(usize, u8)> {
     let rest = body.get(from..)?;
     let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
     Some((from + spaces, *rest.get(spaces)?))
 }
 
-/// Reads the rest of a body, or all of it if it was not begun.
-fn go_on(wire: Wire, rest: &str, begun: Option<Begun>, eye: &mut impl Eye) -> Result<Frame, Opaque> {
-    let mut reader = Reader::new(rest).passing_at_most(MOST_LEVELS);
-    let (mut frame, mut list) = (Frame::default(), None);
+/// Reads the rest of a body, or all of it if its beginning was not read.
+fn read_rest(
+    wire: Wire,
+    rest: &str,
+    begun: Option<KnownPart>,
+    visitor: &mut impl MessageVisitor,
+) -> Result<Envelope, UnreadableBody> {
+    let mut reader = Reader::new(rest).passing_at_most(MAX_DEPTH);
+    let (mut envelope, mut list) = (Envelope::default(), None);
     let mut is_between = begun.is_some();
     if let Some(begun) = begun {
-        walk(&mut reader, begun.at, begun.next, eye)?;
+        walk(&mut reader, begun.at, begun.next, visitor)?;
         list = Some(begun.list..begun.at + reader.offset());
-        frame = begun.frame;
+        envelope = begun.envelope;
     } else {
         reader.pass_mark(b'{', "'{'")?;
         if reader.peek()? == b'}' {
-            return Err(Opaque::NoList);
+            return Err(UnreadableBody::NoMessages);
         }
     }
     loop {
@@ -173,55 +179,60 @@ fn go_on(wire: Wire, rest: &str, begun: Option<Begun>, eye: &mut impl Eye) -> Re
             }
             reader.pass_mark(b',', "',' or '}'")?;
             if reader.peek()? != b'"' {
-                return Err(Opaque::NoList);
+                return Err(UnreadableBody::NoMessages);
             }
         }
         is_between = true;
         let name = reader.pass_over()?;
         reader.pass_mark(b':', "':'")?;
         if name != list_name(wire) || reader.peek()? != b'[' {
-            frame.take(name, reader.pass_over()?);
+            envelope.take(name, reader.pass_over()?);
             continue;
         }
         if list.is_some() {
-            return Err(Opaque::NoList);
+            return Err(UnreadableBody::NoMessages);
         }
         let start = reader.offset();
         reader.pass_mark(b'[', "'['")?;
-        // Only a body that was not begun comes here, so that places in the rest are places in the body.
-        walk(&mut reader, 0, Next::First, eye)?;
+        // Only reached if the beginning was not read, so positions in the rest are positions in the body.
+        walk(&mut reader, 0, ListPosition::First, visitor)?;
         list = Some(start..reader.offset());
     }
     reader.end()?;
-    frame.list = list.ok_or(Opaque::NoList)?;
-    Ok(frame)
+    envelope.list = list.ok_or(UnreadableBody::NoMessages)?;
+    Ok(envelope)
 }
 
-/// Walks over the rest of a list. The reader's text begins at this place of the body.
-fn walk(reader: &mut Reader<'_>, base: usize, next: Next, eye: &mut impl Eye) -> Result<(), Opaque> {
+/// Visits the rest of a list. The reader's text begins at this position of the body.
+fn walk(
+    reader: &mut Reader<'_>,
+    base: usize,
+    next: ListPosition,
+    visitor: &mut impl MessageVisitor,
+) -> Result<(), UnreadableBody> {
     match next {
-        Next::First if reader.peek()? == b']' => return Ok(reader.pass_mark(b']', "']'")?),
-        Next::Another if !has_another(reader)? => return Ok(()),
+        ListPosition::First if reader.peek()? == b']' => return Ok(reader.pass_mark(b']', "']'")?),
+        ListPosition::Another if !has_another(reader)? => return Ok(()),
         _ => {}
     }
     loop {
         if reader.peek()? != b'{' {
-            return Err(Opaque::NoList);
+            return Err(UnreadableBody::NoMessages);
         }
         let start = base + reader.offset();
-        match eye.recognise(start) {
+        match visitor.recognise(start) {
             Some(end) => reader.seek(end - base),
             None => drop(reader.pass_over()?),
         }
-        eye.see(start..base + reader.offset());
+        visitor.visit(start..base + reader.offset());
         if !has_another(reader)? {
             return Ok(());
         }
     }
 }
 
-/// Passes over the comma before another message, or over the end of the list.
-fn has_another(reader: &mut Reader<'_>) -> Result<bool, Opaque> {
+/// Skips the comma before another message, or the end of the list.
+fn has_another(reader: &mut Reader<'_>) -> Result<bool, UnreadableBody> {
     if reader.peek()? == b']' {
         reader.pass_mark(b']', "']'")?;
         return Ok(false);
@@ -230,8 +241,8 @@ fn has_another(reader: &mut Reader<'_>) -> Result<bool, Opaque> {
     Ok(true)
 }
 
-impl Opaque {
-    /// The same mistake in a text that begins this far in the body.
+impl UnreadableBody {
+    /// The same error in a text that begins at this position of the body.
     fn behind(self, base: usize) -> Self {
         match self {
             Self::Syntax(error) => Self::Syntax(error.behind(base)),
@@ -240,7 +251,7 @@ impl Opaque {
     }
 }
 
-impl Frame {
+impl Envelope {
     fn take(&mut self, name: &str, value: &str) {
         let is_set = value != "null";
         match name {
@@ -261,7 +272,7 @@ impl Frame {
     }
 }
 
-/// Whether a provider is asked to clear tool results or to compact. Clearing thinking is none of our business.
+/// Whether a provider is asked to clear tool results or to compact. Clearing thinking does not matter here.
 fn clears(value: &str) -> bool {
     ["\"clear_tool_uses", "\"compact"].iter().any(|edit| value.contains(edit))
 }
@@ -270,39 +281,39 @@ fn clears(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Sees everything and knows what it is told.
+    /// Records the messages, and recognises those that it is given.
     #[derive(Default)]
     struct Seen(Vec<Range<usize>>, Vec<Range<usize>>);
 
-    impl Eye for Seen {
+    impl MessageVisitor for Seen {
         fn recognise(&mut self, start: usize) -> Option<usize> {
             self.1.iter().find(|known| known.start == start).map(|known| known.end)
         }
 
-        fn see(&mut self, message: Range<usize>) {
+        fn visit(&mut self, message: Range<usize>) {
             self.0.push(message);
         }
     }
 
-    fn messages(wire: Wire, text: &str) -> (Result<Frame, Opaque>, Vec<&str>) {
+    fn messages(wire: Wire, text: &str) -> (Result<Envelope, UnreadableBody>, Vec<&str>) {
         let mut seen = Seen::default();
-        let frame = read(wire, text.as_bytes(), &mut seen);
+        let envelope = read(wire, text.as_bytes(), &mut seen);
         let known = Seen(Vec::new(), seen.0.clone());
         let again = &mut { known };
-        assert_eq!(read(wire, text.as_bytes(), again), frame);
+        assert_eq!(read(wire, text.as_bytes(), again), envelope);
         assert_eq!(again.0, seen.0, "what is recognised ends where it ended before");
-        (frame, seen.0.into_iter().map(|range| &text[range]).collect())
+        (envelope, seen.0.into_iter().map(|range| &text[range]).collect())
     }
 
     #[test]
     fn messages_are_found_wherever_the_list_stands() {
         let text = r#" {"model" : "m\u0061", "messages" : [ {"a":"]}"} ,{"b":[]}, {}],"max_tokens":9 } "#;
-        let (frame, found) = messages(Wire::Anthropic, text);
-        let frame = frame.unwrap();
+        let (envelope, found) = messages(Wire::Anthropic, text);
+        let envelope = envelope.unwrap();
         assert_eq!(found, [r#"{"a":"]}"}"#, r#"{"b":[]}"#, "{}"]);
-        assert_eq!((frame.model.as_deref(), frame.max_tokens), (Some("ma"), Some(9)));
-        assert_eq!(&text[frame.list.clone()], r#"[ {"a":"]}"} ,{"b":[]}, {}]"#);
-        assert_eq!(frame.bytes as usize, text.len() - frame.list.len());
+        assert_eq!((envelope.model.as_deref(), envelope.max_tokens), (Some("ma"), Some(9)));
+        assert_eq!(&text[envelope.list.clone()], r#"[ {"a":"]}"} ,{"b":[]}, {}]"#);
+        assert_eq!(envelope.bytes as usize, text.len() - envelope.list.len());
     }
 
     #[test]
@@ -312,48 +323,52 @@ mod tests {
         for before in ["", r#""system":"→→","#] {
             let text =
                 format!(r#"{{"model":"m",{before}"messages":[{}],"max_tokens":9}}"#, said.join(" ,\n"));
-            let (frame, found) = messages(Wire::Anthropic, &text);
+            let (envelope, found) = messages(Wire::Anthropic, &text);
             assert_eq!(
-                (frame.unwrap().max_tokens, found),
+                (envelope.unwrap().max_tokens, found),
                 (Some(9), said.iter().map(String::as_str).collect())
             );
         }
         // What stands before the messages is longer than what is looked at first.
-        let text = format!(r#"{{"system":"{}","messages":[{}]}}"#, "s".repeat(BEGINNING), said.join(","));
+        let text = format!(r#"{{"system":"{}","messages":[{}]}}"#, "s".repeat(HEAD_LENGTH), said.join(","));
         assert_eq!(messages(Wire::Anthropic, &text).1.len(), 200);
     }
 
     #[test]
     fn mistakes_behind_what_is_known_are_found_in_their_places() {
-        let text = format!(r#"{{"messages":[{{"a":"{}"}},{{}} ?]}}"#, "x".repeat(2 * BEGINNING));
-        let (frame, found) = messages(Wire::Anthropic, &text);
+        let text = format!(r#"{{"messages":[{{"a":"{}"}},{{}} ?]}}"#, "x".repeat(2 * HEAD_LENGTH));
+        let (envelope, found) = messages(Wire::Anthropic, &text);
         assert_eq!(found.len(), 2);
         let expected =
             format!("the body is not JSON: expected ',' or ']' at byte {}", text.find('?').unwrap());
-        assert_eq!(frame.unwrap_err().to_string(), expected);
-        for place in [20, BEGINNING + 20] {
+        assert_eq!(envelope.unwrap_err().to_string(), expected);
+        for place in [20, HEAD_LENGTH + 20] {
             let mut bytes =
-                format!(r#"{{"messages":[{{"a":"{}"}}]}}"#, "x".repeat(2 * BEGINNING)).into_bytes();
+                format!(r#"{{"messages":[{{"a":"{}"}}]}}"#, "x".repeat(2 * HEAD_LENGTH)).into_bytes();
             bytes[place] = 0xff;
-            assert_eq!(read(Wire::Anthropic, &bytes, &mut Seen::default()), Err(Opaque::NoText), "{place}");
+            assert_eq!(
+                read(Wire::Anthropic, &bytes, &mut Seen::default()),
+                Err(UnreadableBody::NotUtf8),
+                "{place}"
+            );
         }
     }
 
     #[test]
     fn what_is_kept_elsewhere_or_by_others_is_noticed() {
-        let frame = |wire, text| messages(wire, text).0.unwrap();
+        let envelope = |wire, text| messages(wire, text).0.unwrap();
         let responses = Wire::OpenAiResponses;
-        assert!(frame(responses, r#"{"input":[],"previous_response_id":"resp_1"}"#).is_remote);
-        assert!(!frame(responses, r#"{"input":[],"previous_response_id":null}"#).is_remote);
-        assert!(frame(responses, r#"{"truncation":"auto","input":[]}"#).is_managed);
+        assert!(envelope(responses, r#"{"input":[],"previous_response_id":"resp_1"}"#).is_remote);
+        assert!(!envelope(responses, r#"{"input":[],"previous_response_id":null}"#).is_remote);
+        assert!(envelope(responses, r#"{"truncation":"auto","input":[]}"#).is_managed);
         let clearing =
             r#"{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},"messages":[]}"#;
-        assert!(frame(Wire::Anthropic, clearing).is_managed);
+        assert!(envelope(Wire::Anthropic, clearing).is_managed);
         let thinking =
             r#"{"context_management":{"edits":[{"type":"clear_thinking_20251015"}]},"messages":[]}"#;
-        assert!(!frame(Wire::Anthropic, thinking).is_managed);
+        assert!(!envelope(Wire::Anthropic, thinking).is_managed);
         let gemini = r#"{"contents":[],"generationConfig":{"maxOutputTokens":77}}"#;
-        assert_eq!(frame(Wire::Gemini, gemini).max_tokens, Some(77));
+        assert_eq!(envelope(Wire::Gemini, gemini).max_tokens, Some(77));
     }
 
     #[test]

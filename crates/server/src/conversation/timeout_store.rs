@@ -1,8 +1,8 @@
-//! A store that nobody waits for any longer than a client would.
+//! A store with time limits.
 //!
-//! A database may take half a minute to say that it is locked, and one whose machine is gone says nothing at all. Requests
-//! wait for what earlier ones write, so without a limit they would wait for all of that. What takes too long has failed;
-//! whether it was kept after all shows when the store is asked the next time.
+//! A database may take half a minute to report that it is locked, and one whose machine is gone never answers. Requests
+//! wait for what earlier ones write, so without a limit they would wait just as long. What takes too long has failed;
+//! whether it was stored after all shows at the next access.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,48 +15,48 @@ use secateur_store::{
 };
 use tokio::time::timeout;
 
-/// How long the store may take to answer a simple question. Who waits longer is better served without us.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The usual limit. A client is better served without the proxy than by waiting longer.
+const LIMIT: Duration = Duration::from_secs(5);
 
-/// How long is waited for a store that did not answer the last time.
-const TIRED: Duration = Duration::from_millis(250);
+/// The limit after the store did not answer in time.
+const SHORT_LIMIT: Duration = Duration::from_millis(250);
 
-/// A store that is not waited for too long.
-pub(crate) struct Patient {
+/// A store with time limits.
+pub(crate) struct TimeoutStore {
     store: Arc<dyn Store>,
-    /// Whether it did not answer the last time. A locked file can be read, so that is known apart.
-    reading: AtomicBool,
-    writing: AtomicBool,
+    /// Whether the last read, or write, took too long. A locked file can still be read.
+    is_read_slow: AtomicBool,
+    is_write_slow: AtomicBool,
 }
 
-impl Patient {
+impl TimeoutStore {
     pub(crate) fn in_front_of(store: Arc<dyn Store>) -> Arc<dyn Store> {
-        Arc::new(Self { store, reading: AtomicBool::new(false), writing: AtomicBool::new(false) })
+        Arc::new(Self { store, is_read_slow: AtomicBool::new(false), is_write_slow: AtomicBool::new(false) })
     }
 
     async fn read<T>(&self, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-        wait(&self.reading, work).await
+        limit(&self.is_read_slow, work).await
     }
 
     async fn write<T>(&self, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-        wait(&self.writing, work).await
+        limit(&self.is_write_slow, work).await
     }
 }
 
-async fn wait<T>(
-    is_tired: &AtomicBool,
+async fn limit<T>(
+    is_slow: &AtomicBool,
     work: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    let most = if is_tired.load(Ordering::Relaxed) { TIRED } else { PATIENCE };
-    let done = timeout(most, work).await;
-    is_tired.store(done.is_err(), Ordering::Relaxed);
+    let limit = if is_slow.load(Ordering::Relaxed) { SHORT_LIMIT } else { LIMIT };
+    let done = timeout(limit, work).await;
+    is_slow.store(done.is_err(), Ordering::Relaxed);
     done.unwrap_or_else(|late| {
         Err(StoreError::Database { doing: "the store did not answer", source: Box::new(late) })
     })
 }
 
 #[async_trait]
-impl Store for Patient {
+impl Store for TimeoutStore {
     async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError> {
         self.write(self.store.create(session)).await
     }

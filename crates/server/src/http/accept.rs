@@ -1,12 +1,13 @@
-//! Where clients come in, and how long each may stay.
+//! Accepting connections of clients, and serving each until it ends.
 
+use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use http::{Request, Version};
+use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -16,74 +17,94 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use crate::http::in_flight::Visits;
-use crate::http::socket::Socket;
-use crate::proxy::exchange::Proxy;
+use super::response_body::ResponseBody;
+use super::socket::{ClientGone, Peer, Socket};
+use crate::metrics::Metrics;
+use crate::outcome::Denial;
 use crate::settings::Settings;
 
-/// The most that is read at once, and with it the longest head of a request. Reading starts small and only grows with
+/// The most bytes read at once, and with it the longest head of a request. Reading starts small and only grows with
 /// long bodies, which then cost six tenths of what they cost in pieces of 16 kB. A stream after a long request keeps more
 /// memory for it; after a short one it makes no difference.
-const MOST_READ: usize = 64 << 10;
+const READ_BUFFER: usize = 64 << 10;
 
-/// The longest head of a request over HTTP/2, and how much of an answer may wait there to be sent.
-const MOST_BUFFERED: usize = 16 << 10;
+/// The longest head of a request over HTTP/2, and how many bytes of a response are buffered there.
+const HTTP2_BUFFER: usize = 16 << 10;
 
 /// How many requests a client may have open on one HTTP/2 connection.
-const MOST_STREAMS: u32 = 256;
+const MAX_STREAMS: u32 = 256;
 
-/// How much of a body may lie here unread.
+/// How much of a body a client may send over HTTP/2 before it is read.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
 
-/// How often a client is asked whether it is still there.
-const PULSE: Duration = Duration::from_secs(60);
+/// How often an idle client is probed.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
-/// How long to wait before the next client is let in after that failed, as when there are too many open files.
-const BREATH: Duration = Duration::from_millis(50);
+/// How long to wait after accepting failed, for example because too many files are open.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What a client hears for whom there is no room.
+/// The response to a client when there are too many connections.
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// What connections are told.
+/// What connections are to do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
+    /// Serve.
     Open,
-    /// Finish what has begun.
+    /// Finish open requests, accept no new ones.
     Draining,
-    /// Drop everything.
+    /// Stop at once.
     Over,
 }
 
-/// Lets clients in.
-pub(crate) struct Door {
-    pub listener: TcpListener,
-    pub proxy: Arc<Proxy>,
-    pub watching: watch::Receiver<Phase>,
+/// Answers requests.
+pub(crate) trait Handler: Send + Sync + 'static {
+    /// Answers a request of this client.
+    fn handle(
+        &self,
+        request: Request<Incoming>,
+        peer: Peer,
+    ) -> impl Future<Output = Result<Response<ResponseBody>, ClientGone>> + Send;
 }
 
-impl Door {
-    /// Lets them in as long as this is polled.
-    pub(crate) async fn keep_open(self) {
-        let builder = Arc::new(builder(&self.proxy.settings));
-        let room = Arc::new(Semaphore::new(self.proxy.settings.most_connections));
+/// Accepts connections, and hands their requests to a handler.
+pub(crate) struct Acceptor<H> {
+    pub listener: TcpListener,
+    pub settings: Arc<Settings>,
+    pub metrics: Arc<Metrics>,
+    pub handler: Arc<H>,
+    pub phase: watch::Receiver<Phase>,
+}
+
+impl<H: Handler> Acceptor<H> {
+    /// Accepts connections while this is polled. Accepted ones are served beyond that.
+    pub(crate) async fn run(self) {
+        let builder = Arc::new(builder(&self.settings));
+        let slots = Arc::new(Semaphore::new(self.settings.most_connections));
         loop {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
-                    let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-                        self.proxy.books.tally.denied("full");
+                    let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
+                        self.metrics.denied(Denial::Full);
                         let _ = stream.try_write(FULL);
                         continue;
                     };
-                    let (proxy, builder) = (Arc::clone(&self.proxy), Arc::clone(&builder));
-                    tokio::spawn(serve(stream, place, proxy, builder, self.watching.clone()));
+                    let connection = Connection {
+                        settings: Arc::clone(&self.settings),
+                        metrics: Arc::clone(&self.metrics),
+                        handler: Arc::clone(&self.handler),
+                        builder: Arc::clone(&builder),
+                        phase: self.phase.clone(),
+                    };
+                    tokio::spawn(connection.serve(stream, slot));
                 }
-                // The client was faster than we.
+                // The client closed it before it was accepted.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => {
-                    tracing::warn!(%error, "a client could not be let in");
-                    sleep(BREATH).await;
+                    tracing::warn!(%error, "cannot accept connections");
+                    sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
@@ -99,75 +120,107 @@ fn builder(settings: &Settings) -> auto::Builder<TokioExecutor> {
         .half_close(true)
         .preserve_header_case(true)
         .auto_date_header(false)
-        .max_buf_size(MOST_READ);
+        .max_buf_size(READ_BUFFER);
     builder
         .http2()
         .timer(TokioTimer::new())
         .auto_date_header(false)
-        .keep_alive_interval(PULSE)
+        .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(settings.patience)
-        .max_concurrent_streams(MOST_STREAMS)
+        .max_concurrent_streams(MAX_STREAMS)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
-        .max_send_buf_size(MOST_BUFFERED)
-        .max_header_list_size(MOST_BUFFERED as u32);
+        .max_send_buf_size(HTTP2_BUFFER)
+        .max_header_list_size(HTTP2_BUFFER as u32);
     builder
 }
 
-async fn serve(
-    stream: TcpStream,
-    place: OwnedSemaphorePermit,
-    proxy: Arc<Proxy>,
+/// What one connection needs.
+struct Connection<H> {
+    settings: Arc<Settings>,
+    metrics: Arc<Metrics>,
+    handler: Arc<H>,
     builder: Arc<auto::Builder<TokioExecutor>>,
-    mut watching: watch::Receiver<Phase>,
-) {
-    let _ = stream.set_nodelay(true);
-    // A client whose machine is gone says nothing more, not even that.
-    let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(PULSE));
-    let socket = Socket::new(stream, place, proxy.settings.patience);
-    let peer = socket.peer();
-    let (visits, is_shared) = (Visits::default(), AtomicBool::new(false));
-    let head = proxy.settings.head;
-    let service = service_fn(|request: Request<Incoming>| {
-        let visit = visits.begin();
-        is_shared.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
-        let (proxy, peer) = (Arc::clone(&proxy), peer.clone());
-        async move { proxy.serve(request, peer).await.map(|reply| reply.map(|answer| visit.answered(answer))) }
-    });
-    let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(socket), service));
-    let mut late = pin!(sleep(head));
-    let mut seen = 0;
-    loop {
-        tokio::select! {
-            done = connection.as_mut() => {
-                if let Err(error) = &done {
-                    tracing::debug!(error, "a connection broke off");
-                }
-                let error = done.as_ref().err().and_then(|error| error.downcast_ref::<hyper::Error>());
-                if peer.is_flawed() {
-                    proxy.books.tally.denied("ambiguous");
-                } else if error.is_some_and(hyper::Error::is_parse) {
-                    proxy.books.tally.denied("malformed");
-                }
-                return;
+    phase: watch::Receiver<Phase>,
+}
+
+impl<H: Handler> Connection<H> {
+    async fn serve(self, stream: TcpStream, slot: OwnedSemaphorePermit) {
+        let Self { settings, metrics, handler, builder, mut phase } = self;
+        let _ = stream.set_nodelay(true);
+        // A client whose machine is gone does not close its connection.
+        let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEP_ALIVE));
+        let socket = Socket::new(stream, slot, settings.patience);
+        let peer = socket.peer();
+        let (in_flight, is_http2) = (InFlight::default(), AtomicBool::new(false));
+        let service = service_fn(|request: Request<Incoming>| {
+            let guard = in_flight.begin();
+            is_http2.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
+            let (handler, peer) = (Arc::clone(&handler), peer.clone());
+            async move {
+                let response = handler.handle(request, peer).await?;
+                Ok::<_, ClientGone>(response.map(|body| body.with_guard(guard)))
             }
-            () = late.as_mut() => {
-                let begun = visits.begun();
-                if begun == 0 {
+        });
+        let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(socket), service));
+        let mut idle = pin!(sleep(settings.head));
+        let mut seen = 0;
+        loop {
+            tokio::select! {
+                done = connection.as_mut() => {
+                    if let Err(error) = &done {
+                        tracing::debug!(error, "connection broke off");
+                    }
+                    let error = done.as_ref().err().and_then(|error| error.downcast_ref::<hyper::Error>());
+                    if peer.is_flawed() {
+                        metrics.denied(Denial::Ambiguous);
+                    } else if error.is_some_and(hyper::Error::is_parse) {
+                        metrics.denied(Denial::Malformed);
+                    }
                     return;
                 }
-                // Over HTTP/1 the wait for the next head is bounded by the parser.
-                if begun == seen && visits.are_over() && is_shared.load(Ordering::Relaxed) {
-                    connection.as_mut().graceful_shutdown();
+                () = idle.as_mut() => {
+                    let begun = in_flight.begun();
+                    if begun == 0 {
+                        return;
+                    }
+                    // Over HTTP/1 the parser limits the wait for the next head.
+                    if begun == seen && in_flight.is_empty() && is_http2.load(Ordering::Relaxed) {
+                        connection.as_mut().graceful_shutdown();
+                    }
+                    seen = begun;
+                    idle.as_mut().reset(Instant::now() + settings.head);
                 }
-                seen = begun;
-                late.as_mut().reset(Instant::now() + head);
-            }
-            changed = watching.changed() => match *watching.borrow_and_update() {
-                Phase::Open if changed.is_ok() => {}
-                Phase::Draining if changed.is_ok() => connection.as_mut().graceful_shutdown(),
-                _ => return,
+                changed = phase.changed() => match *phase.borrow_and_update() {
+                    Phase::Open if changed.is_ok() => {}
+                    Phase::Draining if changed.is_ok() => connection.as_mut().graceful_shutdown(),
+                    _ => return,
+                }
             }
         }
+    }
+}
+
+/// The requests of one connection whose responses are not sent to their ends.
+#[derive(Default)]
+struct InFlight {
+    begun: AtomicU64,
+    open: Arc<()>,
+}
+
+impl InFlight {
+    /// A request begins. It is in flight while the guard lives.
+    fn begin(&self) -> Arc<()> {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        Arc::clone(&self.open)
+    }
+
+    /// How many requests have begun.
+    fn begun(&self) -> u64 {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    fn is_empty(&self) -> bool {
+        Arc::strong_count(&self.open) == 1
     }
 }

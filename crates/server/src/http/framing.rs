@@ -1,10 +1,10 @@
-//! Heads of requests that two programs could read differently.
+//! Finds requests whose end two programs could see in different places.
 //!
-//! If a gateway in front of this proxy and the proxy itself do not agree where a request ends, somebody can smuggle a
-//! second one past the gateway. The parser behind this is lenient in two ways that matter: it takes a line feed alone
-//! for the end of a line, and a length beside a transfer coding. So heads are looked over as they come in, and a
-//! connection with such a flaw in one is refused whatever the parser makes of it. Bodies are followed to their ends, as
-//! the next head is there.
+//! If a gateway in front of this proxy and the proxy disagree about where a request ends, a client can smuggle a second
+//! request past the gateway. The HTTP parser is lenient in two ways that matter: it accepts a bare line feed as the end
+//! of a line, and a length beside a transfer coding. So heads are checked as they arrive, and a connection with such a
+//! flaw is refused whatever the parser makes of it. Bodies are followed to their ends, because the next head begins
+//! there.
 
 mod chunks;
 
@@ -12,36 +12,36 @@ use std::fmt;
 
 use chunks::Chunks;
 
-/// Lines are compared as far as this.
+/// Only this much of a line is compared.
 const LONGEST: usize = 64;
 
-/// Looks over what a client sends.
+/// Checks what a client sends.
 #[derive(Default)]
-pub(crate) struct Strict {
-    at: At,
-    head: Head,
+pub(crate) struct FramingCheck {
+    at: FramingState,
+    head: HeadScan,
 }
 
-/// Where in what a client sends.
+/// The position in what a client sends.
 #[derive(Default)]
-enum At {
+enum FramingState {
     /// Before a request.
     #[default]
     Start,
     Head,
-    /// In a body of which so much is left.
+    /// In a body with this many bytes left.
     Body(u64),
     Chunks(Chunks),
-    /// Where something else than HTTP/1 is spoken, or the connection has a flaw.
+    /// The protocol is not HTTP/1, or a flaw was found.
     Beyond,
 }
 
-/// A head, as far as it was seen.
+/// The head so far.
 #[derive(Default)]
-struct Head {
-    /// The line at hand, as far as it is of interest, in lower case. Lines of headers without their spaces.
+struct HeadScan {
+    /// The beginning of the current line, in lower case. Header lines without their spaces.
     line: Vec<u8>,
-    /// Whether the line at hand has anything on it.
+    /// Whether the current line is not empty.
     has_text: bool,
     is_header: bool,
     last: u8,
@@ -49,64 +49,64 @@ struct Head {
     has_coding: bool,
 }
 
-/// What is wrong with a request.
+/// What makes a request ambiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flaw {
+pub(crate) enum FramingFlaw {
     BareLineFeed,
     TwoLengths,
     NoLength,
     Chunk,
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for FramingFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::BareLineFeed => "a line that ends without a carriage return",
-            Self::TwoLengths => "a length beside a transfer coding",
-            Self::NoLength => "a length that is no number",
-            Self::Chunk => "a chunk whose end cannot be told",
+            Self::BareLineFeed => "a line ends without a carriage return",
+            Self::TwoLengths => "it has a length and a transfer coding",
+            Self::NoLength => "its length is not a number",
+            Self::Chunk => "a chunk is malformed",
         })
     }
 }
 
-impl Strict {
-    /// Looks over what came next. Says what is wrong with it.
-    pub(crate) fn look(&mut self, bytes: &[u8]) -> Option<Flaw> {
+impl FramingCheck {
+    /// Checks the next bytes. Returns the flaw in them, if there is one.
+    pub(crate) fn check(&mut self, bytes: &[u8]) -> Option<FramingFlaw> {
         let mut from = 0;
         while let Some(rest @ &[byte, ..]) = bytes.get(from..) {
             let step = match &mut self.at {
-                At::Beyond => return None,
-                At::Body(left) => {
+                FramingState::Beyond => return None,
+                FramingState::Body(left) => {
                     let here = (*left).min(rest.len() as u64);
                     *left -= here;
                     if *left == 0 {
-                        self.at = At::Start;
+                        self.at = FramingState::Start;
                     }
-                    // No more than there are bytes.
+                    // FramingState most the length of a slice.
                     Ok(here as usize)
                 }
-                At::Chunks(chunks) => {
+                FramingState::Chunks(chunks) => {
                     let here = chunks.pass(rest);
                     if chunks.is_over() {
-                        self.at = At::Start;
+                        self.at = FramingState::Start;
                     }
                     here
                 }
                 // Empty lines between requests are allowed.
-                At::Start if matches!(byte, b'\r' | b'\n') => Ok(1),
-                At::Start => {
-                    (self.at, self.head) = (At::Head, Head::default());
+                FramingState::Start if matches!(byte, b'\r' | b'\n') => Ok(1),
+                FramingState::Start => {
+                    (self.at, self.head) = (FramingState::Head, HeadScan::default());
                     continue;
                 }
-                At::Head => self.head.pass(byte).map(|next| {
-                    self.at = next.unwrap_or(At::Head);
+                FramingState::Head => self.head.pass(byte).map(|next| {
+                    self.at = next.unwrap_or(FramingState::Head);
                     1
                 }),
             };
             match step {
                 Ok(here) => from += here,
                 Err(flaw) => {
-                    self.at = At::Beyond;
+                    self.at = FramingState::Beyond;
                     return Some(flaw);
                 }
             }
@@ -115,9 +115,9 @@ impl Strict {
     }
 }
 
-impl Head {
-    /// Takes in a byte, and says what follows when the head is at its end.
-    fn pass(&mut self, byte: u8) -> Result<Option<At>, Flaw> {
+impl HeadScan {
+    /// Takes in a byte. FramingState the end of the head, returns what follows it.
+    fn pass(&mut self, byte: u8) -> Result<Option<FramingState>, FramingFlaw> {
         if byte != b'\n' {
             self.has_text |= byte != b'\r';
             let is_space = matches!(byte, b' ' | b'\t' | b'\r');
@@ -128,15 +128,15 @@ impl Head {
             return Ok(None);
         }
         if self.last != b'\r' {
-            return Err(Flaw::BareLineFeed);
+            return Err(FramingFlaw::BareLineFeed);
         }
         if !self.has_text {
             return self.end().map(Some);
         }
         let line = std::mem::take(&mut self.line);
-        // The opening of HTTP/2.
+        // The preface of HTTP/2.
         if !self.is_header && line == b"pri * http/2.0\r" {
-            return Ok(Some(At::Beyond));
+            return Ok(Some(FramingState::Beyond));
         }
         if self.is_header {
             self.note(&line)?;
@@ -145,23 +145,23 @@ impl Head {
         Ok(None)
     }
 
-    fn note(&mut self, line: &[u8]) -> Result<(), Flaw> {
+    fn note(&mut self, line: &[u8]) -> Result<(), FramingFlaw> {
         if let Some(value) = line.strip_prefix(b"content-length:") {
-            // One that was not seen to its end might be any number.
+            // A value that was cut off could be any number.
             let value = std::str::from_utf8(value).ok().filter(|_| line.len() < LONGEST);
             let length = value.and_then(|value| value.parse().ok());
-            self.length = Some(length.ok_or(Flaw::NoLength)?);
+            self.length = Some(length.ok_or(FramingFlaw::NoLength)?);
         }
         self.has_coding |= line.starts_with(b"transfer-encoding:");
         Ok(())
     }
 
-    fn end(&mut self) -> Result<At, Flaw> {
+    fn end(&mut self) -> Result<FramingState, FramingFlaw> {
         match (self.length, self.has_coding) {
-            (Some(_), true) => Err(Flaw::TwoLengths),
-            (None, true) => Ok(At::Chunks(Chunks::default())),
-            (Some(length), false) if length > 0 => Ok(At::Body(length)),
-            _ => Ok(At::Start),
+            (Some(_), true) => Err(FramingFlaw::TwoLengths),
+            (None, true) => Ok(FramingState::Chunks(Chunks::default())),
+            (Some(length), false) if length > 0 => Ok(FramingState::Body(length)),
+            _ => Ok(FramingState::Start),
         }
     }
 }
@@ -170,10 +170,10 @@ impl Head {
 mod tests {
     use super::*;
 
-    fn flaw(text: &str) -> Option<Flaw> {
-        let whole = Strict::default().look(text.as_bytes());
-        let mut strict = Strict::default();
-        let piecewise = text.bytes().find_map(|byte| strict.look(&[byte]));
+    fn flaw(text: &str) -> Option<FramingFlaw> {
+        let whole = FramingCheck::default().check(text.as_bytes());
+        let mut check = FramingCheck::default();
+        let piecewise = text.bytes().find_map(|byte| check.check(&[byte]));
         assert_eq!(whole, piecewise, "{text:?}");
         whole
     }
@@ -199,12 +199,12 @@ mod tests {
             "POST / HTTP/1.1\r\nContent-Length:\t00000000000000000005 \t \r\n\r\n\n\n\n\n\n",
             "PRI *HTTP/2.0 HTTP/1.1\r\n\r\n",
         ] {
-            let bare = Some(Flaw::BareLineFeed);
+            let bare = Some(FramingFlaw::BareLineFeed);
             assert_eq!(flaw(&format!("{before}GET / HTTP/1.1\nhost: a\r\n\r\n")), bare);
             assert_eq!(flaw(&format!("{before}GET / HTTP/1.1\r\nhost: a\nx: y\r\n\r\n")), bare);
             assert_eq!(flaw(&format!("{before}GET / HTTP/1.1\r\nhost: a\r\n\n")), bare);
             let two = "POST / HTTP/1.1\r\nCONTENT-LENGTH: 4\r\nTransfer-Encoding : chunked\r\n\r\n";
-            assert_eq!(flaw(&format!("{before}{two}")), Some(Flaw::TwoLengths));
+            assert_eq!(flaw(&format!("{before}{two}")), Some(FramingFlaw::TwoLengths));
         }
     }
 
@@ -212,7 +212,7 @@ mod tests {
     fn a_length_that_may_be_any_number_is_a_flaw() {
         for length in ["x", "", "4, 5", &"0".repeat(100), &format!("{}5", "0".repeat(70))] {
             let head = format!("POST / HTTP/1.1\r\ncontent-length: {length}\r\n\r\n");
-            assert_eq!(flaw(&head), Some(Flaw::NoLength), "{length}");
+            assert_eq!(flaw(&head), Some(FramingFlaw::NoLength), "{length}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Questions that the proxy answers itself: is it alive, is it ready, what has it counted.
+//! Paths that the proxy answers itself: health, readiness and metrics.
 
 use std::time::Duration;
 
@@ -8,29 +8,29 @@ use secateur_store::Store;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::http::response_body::Answer;
-use crate::metrics::Tally;
+use super::response_body::ResponseBody;
+use crate::metrics::Metrics;
 
-/// How long the store may take to show that it is there.
+/// How long the store may take to answer a readiness check.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const METRICS: HeaderValue =
+const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-/// A question for the proxy itself.
+/// A path that the proxy answers itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
-    /// Is it alive, and who is it?
+pub(crate) enum HealthEndpoint {
+    /// Whether it runs, and its version.
     Health,
-    /// Can it do its work?
+    /// Whether it can reach its store.
     Readiness,
-    /// What has it counted?
+    /// Its counters.
     Metrics,
 }
 
-impl Question {
-    /// The question that a path asks.
+impl HealthEndpoint {
+    /// The endpoint at a path.
     pub(crate) fn of(path: &str) -> Option<Self> {
         match path {
             "/healthz" => Some(Self::Health),
@@ -40,32 +40,37 @@ impl Question {
         }
     }
 
-    pub(crate) async fn answer(self, method: &Method, store: &dyn Store, tally: &Tally) -> Response<Answer> {
+    pub(crate) async fn answer(
+        self,
+        method: &Method,
+        store: &dyn Store,
+        metrics: &Metrics,
+    ) -> Response<ResponseBody> {
         if !matches!(*method, Method::GET | Method::HEAD) {
-            let mut refusal = Answer::ours(StatusCode::METHOD_NOT_ALLOWED, JSON, "{}".to_owned());
+            let mut refusal = ResponseBody::own(StatusCode::METHOD_NOT_ALLOWED, JSON, "{}".to_owned());
             refusal.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return refusal;
         }
-        let reply = match self {
+        let response = match self {
             Self::Health => {
                 let said = json!({ "program": "secateur", "version": env!("CARGO_PKG_VERSION") });
-                Answer::ours(StatusCode::OK, JSON, said.to_string())
+                ResponseBody::own(StatusCode::OK, JSON, said.to_string())
             }
             Self::Readiness => match timeout(PATIENCE, store.sessions(1)).await {
-                Ok(Ok(_)) => Answer::ours(StatusCode::OK, JSON, json!({ "ready": true }).to_string()),
+                Ok(Ok(_)) => ResponseBody::own(StatusCode::OK, JSON, json!({ "ready": true }).to_string()),
                 failed => {
-                    // Its words may name hosts and files, so they go to the log.
+                    // The error may name hosts and files, so only the log has it.
                     let why = match failed {
                         Ok(Err(error)) => error.to_string(),
                         _ => format!("no answer within {PATIENCE:?}"),
                     };
-                    tracing::warn!(why, "the store is not there");
+                    tracing::warn!(why, "store unavailable");
                     let said = json!({ "ready": false, "why": "the store cannot be reached; see the log" });
-                    Answer::ours(StatusCode::SERVICE_UNAVAILABLE, JSON, said.to_string())
+                    ResponseBody::own(StatusCode::SERVICE_UNAVAILABLE, JSON, said.to_string())
                 }
             },
-            Self::Metrics => Answer::ours(StatusCode::OK, METRICS, tally.text()),
+            Self::Metrics => ResponseBody::own(StatusCode::OK, OPEN_METRICS, metrics.text()),
         };
-        if *method == Method::HEAD { reply.map(|_| Answer::Whole(None)) } else { reply }
+        if *method == Method::HEAD { response.map(|_| ResponseBody::empty()) } else { response }
     }
 }

@@ -1,4 +1,4 @@
-//! Headers that belong to one connection and not to the message.
+//! Headers that belong to one connection, not to the request or response.
 
 use http::header::{
     CONNECTION, EXPECT, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
@@ -8,8 +8,8 @@ use http::header::{
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
 
-/// Headers that say how a connection is used, whoever names them. `Trailer` is none: it speaks of the message.
-const OURS: [HeaderName; 8] = [
+/// Headers about the connection. `Trailer` is not one of them: it is about the body.
+const HOP_HEADERS: [HeaderName; 8] = [
     CONNECTION,
     KEEP_ALIVE,
     PROXY_AUTHENTICATE,
@@ -20,11 +20,11 @@ const OURS: [HeaderName; 8] = [
     UPGRADE,
 ];
 
-/// The headers without those of the connection that they came over. All others keep their order.
+/// Removes the headers of the connection. All others keep their order.
 ///
-/// A client's wish for trailers stays, as we pass them on; its wish to be told to continue does not, as we tell it.
+/// `TE: trailers` stays, because trailers are passed on. `Expect: 100-continue` goes, because the proxy answers it.
 pub(crate) fn strip(headers: HeaderMap) -> HeaderMap {
-    if !OURS.iter().any(|name| headers.contains_key(name)) && !headers.contains_key(EXPECT) {
+    if !HOP_HEADERS.iter().any(|name| headers.contains_key(name)) && !headers.contains_key(EXPECT) {
         return headers;
     }
     let named: Vec<HeaderName> = tokens(&headers, &CONNECTION)
@@ -34,12 +34,12 @@ pub(crate) fn strip(headers: HeaderMap) -> HeaderMap {
     let trailers = tokens(&headers, &TE).any(|token| token.eq_ignore_ascii_case("trailers"));
     let mut kept = HeaderMap::with_capacity(headers.len());
     let mut last = None;
-    // A removal would put the last header into the gap.
+    // Removing headers one by one would change the order of the others.
     for (name, value) in headers {
         last = name.or(last);
         let Some(name) = &last else { continue };
         let is_expectation = *name == EXPECT && value.as_bytes().eq_ignore_ascii_case(b"100-continue");
-        if !OURS.contains(name) && !named.contains(name) && !is_expectation {
+        if !HOP_HEADERS.contains(name) && !named.contains(name) && !is_expectation {
             kept.append(name, value);
         }
     }
@@ -49,7 +49,7 @@ pub(crate) fn strip(headers: HeaderMap) -> HeaderMap {
     kept
 }
 
-/// What the connection is to become, if it is to become something else.
+/// The protocol that the connection is to be upgraded to, if any.
 pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let wanted = tokens(headers, &CONNECTION).any(|token| token.eq_ignore_ascii_case("upgrade"));
     headers.get(UPGRADE).filter(|_| wanted).cloned()

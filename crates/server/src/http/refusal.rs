@@ -1,47 +1,48 @@
-//! Answers of our own, for when there is none of the provider's. They look like that provider's errors, as that is
-//! what its clients can read.
+//! Error responses of the proxy. They have the form of the provider's errors, which its clients can read.
 
 use http::header::{CONNECTION, HeaderValue};
 use http::{Response, StatusCode};
 use serde_json::json;
 
-use crate::http::response_body::Answer;
-use crate::http::upstream::Failure;
+use super::response_body::ResponseBody;
+use super::upstream::UpstreamError;
 use crate::route::Provider;
 use crate::settings::Upstream;
 
-/// There was no answer.
-pub(crate) fn failed(provider: Provider, upstream: &Upstream, failure: &Failure) -> Response<Answer> {
-    let (status, remedy) = match failure {
-        Failure::Silent { .. } => (StatusCode::GATEWAY_TIMEOUT, "try again, or give it more time"),
-        Failure::Unreachable { .. } => {
-            (StatusCode::BAD_GATEWAY, "see whether its address is right and the network is up")
-        }
-        Failure::Broken { .. } => (StatusCode::BAD_GATEWAY, "try again"),
+/// The provider did not answer.
+pub(crate) fn failed(
+    provider: Provider,
+    upstream: &Upstream,
+    error: &UpstreamError,
+) -> Response<ResponseBody> {
+    let (status, fix) = match error {
+        UpstreamError::Timeout { .. } => (StatusCode::GATEWAY_TIMEOUT, "try again, or allow more time"),
+        UpstreamError::Unreachable { .. } => (StatusCode::BAD_GATEWAY, "check its address and the network"),
+        UpstreamError::Broken { .. } => (StatusCode::BAD_GATEWAY, "try again"),
     };
     let at = format!("{}{}", if upstream.is_plain() { "http://" } else { "https://" }, upstream.authority());
-    refuse(provider, status, &format!("secateur got no answer from {at}: {failure}; {remedy}"))
+    refuse(provider, status, &format!("secateur got no response from {at}: {error}; {fix}"))
 }
 
-/// The body is longer than anything that may be passed on. Nothing that comes behind it is read.
-pub(crate) fn too_long(provider: Provider, most: u64) -> Response<Answer> {
+/// The body is too long to be passed on. The rest of the connection is not read.
+pub(crate) fn too_long(provider: Provider, most: u64) -> Response<ResponseBody> {
     let message = format!("the body of the request is longer than {most} bytes");
     last(refuse(provider, StatusCode::PAYLOAD_TOO_LARGE, &message))
 }
 
-/// The body does not come, or so slowly that it may as well not.
-pub(crate) fn too_slow(provider: Provider) -> Response<Answer> {
-    last(refuse(provider, StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come"))
+/// The body does not arrive, or too slowly.
+pub(crate) fn too_slow(provider: Provider) -> Response<ResponseBody> {
+    last(refuse(provider, StatusCode::REQUEST_TIMEOUT, "the rest of the request did not arrive in time"))
 }
 
-/// The last answer of a connection.
-pub(crate) fn last(mut refusal: Response<Answer>) -> Response<Answer> {
+/// Marks a response as the last of its connection.
+pub(crate) fn last(mut refusal: Response<ResponseBody>) -> Response<ResponseBody> {
     refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     refusal
 }
 
-/// The request is none that can be passed on.
-pub(crate) fn refuse(provider: Provider, status: StatusCode, message: &str) -> Response<Answer> {
+/// An error response in the form of this provider.
+pub(crate) fn refuse(provider: Provider, status: StatusCode, message: &str) -> Response<ResponseBody> {
     let code = status.as_u16();
     let body = match provider {
         Provider::Anthropic => {
@@ -61,5 +62,5 @@ pub(crate) fn refuse(provider: Provider, status: StatusCode, message: &str) -> R
             json!({ "error": { "code": code, "message": message, "status": name } })
         }
     };
-    Answer::ours(status, HeaderValue::from_static("application/json"), body.to_string())
+    ResponseBody::own(status, HeaderValue::from_static("application/json"), body.to_string())
 }

@@ -1,82 +1,87 @@
-//! Reading a request's body whole.
+//! The body of a request: read whole from the client, or passed on to the provider as it comes.
 
-use std::time::Instant;
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, TRAILER};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
-use tokio::time::timeout;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
 
-use crate::http::memory_budget::Held;
+use super::limits::{MemoryShare, MinRate, WaitTimer};
+use crate::outcome::PassReason;
 use crate::settings::Settings;
 
-/// The most memory that is taken on a client's word alone.
-const TRUSTED: u64 = 16 << 20;
+/// The most memory that is reserved because of a Content-Length alone.
+const MAX_RESERVED: u64 = 16 << 20;
 
-/// What came of it.
-pub(crate) enum Collected {
-    /// All of it.
-    Whole(Bytes),
-    /// It is too long: what was read, and the rest.
-    Long(Vec<Bytes>, Incoming),
-    /// There is no room for it: the same.
-    Busy(Vec<Bytes>, Incoming),
+/// Why a body was not read to its end.
+pub(crate) enum UnreadBody {
+    /// It is too long, or there is no memory for it: what was read, and the rest. It can still be passed on.
+    Unread(PassReason, Vec<Bytes>, Incoming),
     /// The client broke off.
     Broken,
-    /// The client fell silent, or speaks so slowly that it may as well.
-    Silent,
+    /// The client sends nothing, or too slowly.
+    TooSlow,
 }
 
-/// Reads a body, if it is not too long and there is room for it. Its bytes are copied once at most.
-pub(crate) async fn collect(mut body: Incoming, settings: &Settings, held: &mut Held) -> Collected {
-    let (most, began) = (settings.most_body, Instant::now());
-    let hint = body.size_hint();
-    if hint.lower() > most {
-        return Collected::Long(vec![], body);
+/// Reads a body whole, if it is not too long and there is memory for it. Its bytes are copied once at most.
+pub(crate) async fn read_whole(
+    mut body: Incoming,
+    settings: &Settings,
+    memory: &mut MemoryShare,
+) -> Result<Bytes, UnreadBody> {
+    let (rate, began, hint) = (MinRate::of(settings), Instant::now(), body.size_hint());
+    if hint.lower() > settings.most_body {
+        return Err(UnreadBody::Unread(PassReason::Large, vec![], body));
     }
     let mut first = Bytes::new();
     let mut all = Vec::new();
     while !body.is_end_stream() {
         let read = (first.len() + all.len()) as u64;
-        let most_waited = settings.pace().left(began.elapsed(), read).min(settings.patience);
-        let frame = match timeout(most_waited, body.frame()).await {
+        let wait = rate.time_left(began.elapsed(), read).min(settings.patience);
+        let frame = match timeout(wait, body.frame()).await {
             Ok(None) => break,
             Ok(Some(Ok(frame))) => frame,
-            Ok(Some(Err(_))) => return Collected::Broken,
-            Err(_) => return Collected::Silent,
+            Ok(Some(Err(_))) => return Err(UnreadBody::Broken),
+            Err(_) => return Err(UnreadBody::TooSlow),
         };
         let Ok(data) = frame.into_data() else { continue };
-        if held.grow(data.len() as u64).is_err() {
-            return Collected::Busy(vec![first, all.into(), data], body);
+        if memory.grow(data.len() as u64).is_err() {
+            return Err(UnreadBody::Unread(PassReason::Busy, vec![first, all.into(), data], body));
         }
         if first.is_empty() && all.is_empty() {
             first = data;
         } else {
             if all.is_empty() {
-                let expected = hint.lower().min(TRUSTED).max((first.len() + data.len()) as u64);
+                let expected = hint.lower().min(MAX_RESERVED).max((first.len() + data.len()) as u64);
                 all.reserve_exact(usize::try_from(expected).unwrap_or(0));
                 all.extend_from_slice(&first);
                 first = Bytes::new();
             }
             all.extend_from_slice(&data);
         }
-        let read = (first.len() + all.len()) as u64;
-        if read > most {
+        if (first.len() + all.len()) as u64 > settings.most_body {
             let read = if all.is_empty() { first } else { Bytes::from(all) };
-            return Collected::Long(vec![read], body);
+            return Err(UnreadBody::Unread(PassReason::Large, vec![read], body));
         }
     }
-    Collected::Whole(if all.is_empty() { first } else { Bytes::from(all) })
+    Ok(if all.is_empty() { first } else { Bytes::from(all) })
 }
 
-/// Why the body of a request cannot be read.
-pub(crate) fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
-    // A body with a signature must not be changed, and one with trailers has no known end.
+/// Why a body with these headers must be passed on unread; none if it may be read.
+pub(crate) fn unreadable(headers: &HeaderMap) -> Option<PassReason> {
+    // A signed body must not change, and trailers come only after it.
     let signed = ["content-md5", "content-digest", "digest", "repr-digest"];
     if headers.contains_key(TRAILER) || signed.iter().any(|name| headers.contains_key(*name)) {
-        return Some("signed");
+        return Some(PassReason::Signed);
     }
     let kind = headers.get(CONTENT_TYPE)?.to_str().unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -84,5 +89,172 @@ pub(crate) fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
         || kind.eq_ignore_ascii_case("application/json")
         || kind.eq_ignore_ascii_case("text/json")
         || kind.to_ascii_lowercase().ends_with("+json");
-    (!is_json).then_some("type")
+    (!is_json).then_some(PassReason::ContentType)
+}
+
+/// A request body on its way to a provider: the pieces that were read, then what the client still has to send.
+pub(crate) struct UpstreamBody {
+    read: VecDeque<Bytes>,
+    left: u64,
+    rest: Option<UnsentRest>,
+    progress: Arc<SendProgress>,
+}
+
+/// What the client still has to send.
+struct UnsentRest {
+    body: Incoming,
+    limits: BodyLimits,
+    /// How long the client was waited for. Time that the provider takes does not count.
+    waited: Duration,
+    timer: WaitTimer,
+}
+
+/// Limits for a body that is passed on as it comes.
+#[derive(Clone, Copy)]
+pub(crate) struct BodyLimits {
+    /// The most bytes. A longer body is cut off there.
+    pub bytes: u64,
+    pub rate: MinRate,
+}
+
+/// Why a body ends early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BodyError {
+    #[error(transparent)]
+    Broken(#[from] hyper::Error),
+    #[error("the request body exceeds a limit: {0:?}")]
+    Exceeded(ExceededLimit),
+}
+
+/// A limit that a body exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExceededLimit {
+    TooLong,
+    TooSlow,
+}
+
+/// How much of a body was sent.
+#[derive(Default)]
+pub(crate) struct SendProgress {
+    bytes: AtomicU64,
+    exceeded: OnceLock<ExceededLimit>,
+    end: Notify,
+}
+
+impl SendProgress {
+    /// How many bytes were sent.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The limit that the body exceeded, if it did.
+    pub(crate) fn exceeded(&self) -> Option<ExceededLimit> {
+        self.exceeded.get().copied()
+    }
+
+    /// Waits for the end. Only one task may wait.
+    pub(crate) async fn end(&self) {
+        self.end.notified().await;
+    }
+}
+
+impl UnsentRest {
+    /// The next frame, unless the client, which has sent this many bytes, takes too long for it.
+    fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: u64,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
+            self.waited += self.timer.stop();
+            return Poll::Ready(frame.map(|frame| Ok(frame?)));
+        }
+        ready!(self.timer.poll(cx, self.limits.rate.time_left(self.waited, bytes)));
+        Poll::Ready(Some(Err(BodyError::Exceeded(ExceededLimit::TooSlow))))
+    }
+}
+
+impl UpstreamBody {
+    /// A body that is complete.
+    pub(crate) fn whole(read: Vec<Bytes>) -> Self {
+        let mut read = VecDeque::from(read);
+        read.retain(|piece| !piece.is_empty());
+        let left = read.iter().map(|piece| piece.len() as u64).sum();
+        Self { read, left, rest: None, progress: Arc::default() }
+    }
+
+    /// What was read, then the rest as it comes.
+    pub(crate) fn with_rest(read: Vec<Bytes>, body: Incoming, limits: BodyLimits) -> Self {
+        let rest = UnsentRest { body, limits, waited: Duration::ZERO, timer: WaitTimer::default() };
+        let rest = Some(rest).filter(|rest| !rest.body.is_end_stream());
+        Self { rest, ..Self::whole(read) }
+    }
+
+    /// How much of it was sent, also while it is being sent.
+    pub(crate) fn progress(&self) -> Arc<SendProgress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// Whether the client still has to send some of it.
+    pub(crate) fn has_rest(&self) -> bool {
+        self.rest.is_some()
+    }
+}
+
+impl Body for UpstreamBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let this = &mut *self;
+        let frame = if let Some(piece) = this.read.pop_front() {
+            this.left -= piece.len() as u64;
+            Some(Ok(Frame::data(piece)))
+        } else if let Some(rest) = &mut this.rest {
+            ready!(rest.poll_frame(cx, this.progress.bytes()))
+        } else {
+            None
+        };
+        let length = match &frame {
+            Some(Ok(frame)) => frame.data_ref().map_or(0, |data| data.len() as u64),
+            _ => 0,
+        };
+        let bytes = this.progress.bytes.fetch_add(length, Ordering::Relaxed) + length;
+        let frame = match frame {
+            Some(Ok(_)) if this.rest.as_ref().is_some_and(|rest| bytes > rest.limits.bytes) => {
+                Some(Err(BodyError::Exceeded(ExceededLimit::TooLong)))
+            }
+            frame => frame,
+        };
+        if let Some(Err(BodyError::Exceeded(limit))) = &frame {
+            this.progress.exceeded.get_or_init(|| *limit);
+        }
+        // Nothing is polled again after the last frame.
+        if !matches!(frame, Some(Err(_))) && (frame.is_none() || this.is_end_stream()) {
+            this.progress.end.notify_one();
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.read.is_empty() && self.rest.as_ref().is_none_or(|rest| rest.body.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let rest = self.rest.as_ref().map_or(SizeHint::with_exact(0), |rest| rest.body.size_hint());
+        longer(&rest, self.left)
+    }
+}
+
+/// A size hint for a body that comes after this many bytes.
+pub(super) fn longer(rest: &SizeHint, bytes: u64) -> SizeHint {
+    let mut hint = SizeHint::new();
+    hint.set_lower(rest.lower().saturating_add(bytes));
+    if let Some(upper) = rest.upper() {
+        hint.set_upper(upper.saturating_add(bytes));
+    }
+    hint
 }

@@ -1,105 +1,146 @@
-//! An answer on its way to the client: frame by frame as it comes, never read first, held back or changed.
+//! A response on its way to the client: frame by frame as it comes, never read first, held back or changed.
 //!
-//! The client's pace is the provider's pace: no frame is asked for before the last one is gone. If the client goes,
-//! this is dropped and the provider's stream with it. If the provider breaks off, so does the answer: a client must be
-//! able to tell half an answer from a whole one.
+//! No frame is requested from the provider before the last one is sent, so a slow client slows the provider down. If the
+//! client disconnects, the body is dropped, and the provider's stream with it. If the provider breaks off, so does the
+//! response: a client must be able to tell half a response from a whole one.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::metrics::Open;
-use crate::proxy::response_observer::Ear;
+use super::limits::WaitTimer;
+use super::request_body::longer;
+use super::socket::Disconnect;
+use crate::metrics::OpenResponse;
 
-/// Ends when the client has given up.
-pub(crate) type Watch = BoxFuture<'static, ()>;
-
-/// The body of an answer.
-pub(crate) enum Answer {
-    /// One of our own.
-    Whole(Option<Bytes>),
-    /// One of the API's.
-    Own(axum::body::Body),
-    /// One of a provider's.
-    Stream(Box<Stream>),
+/// The body of a response to a client.
+pub(crate) struct ResponseBody {
+    source: BodySource,
+    /// The request counts as in flight until this body is dropped.
+    _guard: Option<Arc<()>>,
 }
 
-/// Why an answer has no proper end.
+/// Where a body comes from.
+enum BodySource {
+    /// The proxy itself.
+    Own(Option<Bytes>),
+    /// The API.
+    Api(axum::body::Body),
+    /// A provider.
+    Provider(Box<ProviderStream>),
+}
+
+/// Sees a provider's response while it is sent to the client. Dropped when nothing more is to be seen, or when the
+/// response ends, however it ends.
+pub(crate) trait Observer: Send {
+    /// The next bytes of the body.
+    fn observe(&mut self, data: &[u8]);
+
+    /// Whether the rest of the body does not matter.
+    fn is_done(&self) -> bool;
+}
+
+/// Why a response ends early.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Broken {
+pub(crate) enum ResponseError {
     /// The provider broke off.
     #[error("the provider broke off: {0}")]
-    Upstream(#[from] hyper::Error),
-    /// The provider fell silent.
-    #[error("the provider said nothing for {after:?}")]
-    Silent { after: Duration },
-    /// One of our own broke off.
-    #[error("an answer of the API broke off: {0}")]
-    Own(#[from] axum::Error),
-    /// The client is gone.
-    #[error("the client is gone")]
-    Gone,
+    Provider(#[from] hyper::Error),
+    /// The provider sent nothing for too long.
+    #[error("the provider sent nothing for {after:?}")]
+    Timeout { after: Duration },
+    /// The API broke off.
+    #[error("the API broke off: {0}")]
+    Api(#[from] axum::Error),
+    /// The client disconnected.
+    #[error("the client disconnected")]
+    ClientGone,
 }
 
-/// A provider's answer: what was read of it already, and then the rest.
-pub(crate) struct Stream {
+/// A provider's response body: what was read of it already, then the rest.
+pub(crate) struct ProviderStream {
     read: VecDeque<Bytes>,
-    end: Option<Result<HeaderMap, Broken>>,
+    end: Option<Result<HeaderMap, ResponseError>>,
     rest: Option<Incoming>,
-    watch: Option<Watch>,
+    disconnect: Option<Disconnect>,
     patience: Duration,
-    /// Since when the provider is silent, while it is.
-    since: Option<Instant>,
-    alarm: Option<Pin<Box<Sleep>>>,
+    timer: WaitTimer,
     has_paused: bool,
-    ear: Option<Ear>,
-    open: Open,
+    observer: Option<Box<dyn Observer>>,
+    open: OpenResponse,
 }
 
-impl Answer {
-    /// An answer of our own.
-    pub(crate) fn ours(status: StatusCode, kind: HeaderValue, body: String) -> Response<Self> {
+impl ResponseBody {
+    fn new(source: BodySource) -> Self {
+        Self { source, _guard: None }
+    }
+
+    /// A response of the proxy itself.
+    pub(crate) fn own(status: StatusCode, content_type: HeaderValue, body: String) -> Response<Self> {
         let length = body.len();
-        let mut response = Response::new(Self::Whole(Some(body.into())));
+        let mut response = Response::new(Self::new(BodySource::Own(Some(body.into()))));
         *response.status_mut() = status;
-        response.headers_mut().insert(CONTENT_TYPE, kind);
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
         response.headers_mut().insert(CONTENT_LENGTH, length.into());
         response
     }
+
+    /// A body without content.
+    pub(crate) fn empty() -> Self {
+        Self::new(BodySource::Own(None))
+    }
+
+    /// A response of the API.
+    pub(crate) fn api(body: axum::body::Body) -> Self {
+        Self::new(BodySource::Api(body))
+    }
+
+    /// Keeps a guard until this body is dropped.
+    pub(crate) fn with_guard(self, guard: Arc<()>) -> Self {
+        Self { _guard: Some(guard), ..self }
+    }
 }
 
-impl Stream {
-    /// A provider's answer.
-    pub(crate) fn new(rest: Incoming, open: Open, watch: Option<Watch>, patience: Duration) -> Self {
-        let (read, end, rest) = (VecDeque::new(), None, Some(rest));
+impl From<ProviderStream> for ResponseBody {
+    fn from(stream: ProviderStream) -> Self {
+        Self::new(BodySource::Provider(Box::new(stream)))
+    }
+}
+
+impl ProviderStream {
+    /// A provider's response, given up when the client disconnects or the provider sends nothing for too long.
+    pub(crate) fn new(
+        rest: Incoming,
+        open: OpenResponse,
+        disconnect: Option<Disconnect>,
+        patience: Duration,
+    ) -> Self {
         Self {
-            read,
-            end,
-            rest,
-            watch,
+            read: VecDeque::new(),
+            end: None,
+            rest: Some(rest),
+            disconnect,
             patience,
-            since: None,
-            alarm: None,
+            timer: WaitTimer::default(),
             has_paused: false,
-            ear: None,
+            observer: None,
             open,
         }
     }
 
-    /// Somebody who wants to hear how it went.
-    pub(crate) fn heard_by(&mut self, ear: Ear) {
-        self.ear = Some(ear);
+    /// Sets who sees the body while it is sent.
+    pub(crate) fn observe_with(&mut self, observer: impl Observer + 'static) {
+        self.observer = Some(Box::new(observer));
     }
 
-    /// Reads up to so many bytes ahead. They are still passed on. All of it, if it is no more than that.
+    /// Reads the whole body ahead, if it has at most this many bytes. It is still passed on.
     pub(crate) async fn peek(&mut self, most: usize) -> Option<Vec<u8>> {
         let mut seen = Vec::new();
         while let Some(data) = self.read_ahead().await {
@@ -108,11 +149,10 @@ impl Stream {
                 return None;
             }
         }
-        // What broke off is not all of it.
         (!matches!(self.end, Some(Err(_)))).then_some(seen)
     }
 
-    /// Reads the next piece ahead. It is still passed on. None at the end.
+    /// Reads the next bytes ahead. They are still passed on. None at the end.
     pub(crate) async fn read_ahead(&mut self) -> Option<Bytes> {
         while let Some(frame) = std::future::poll_fn(|cx| self.poll_rest(cx)).await {
             match frame.map(Frame::into_data) {
@@ -121,7 +161,7 @@ impl Stream {
                     return Some(data);
                 }
                 Ok(Err(frame)) => self.end = frame.into_trailers().ok().map(Ok),
-                Err(broken) => self.end = Some(Err(broken)),
+                Err(error) => self.end = Some(Err(error)),
             }
             if matches!(self.end, Some(Err(_))) {
                 break;
@@ -131,43 +171,32 @@ impl Stream {
         None
     }
 
-    /// What is left of it if nobody wants it: the watch over the client.
-    pub(crate) fn into_watch(self) -> Option<Watch> {
-        self.watch
+    /// Drops the response, and gives back the watch over the client.
+    pub(crate) fn into_disconnect(self) -> Option<Disconnect> {
+        self.disconnect
     }
 
-    fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+    fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, ResponseError>>> {
         let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
         match Pin::new(rest).poll_frame(cx) {
             Poll::Ready(frame) => {
-                self.since = None;
-                Poll::Ready(frame.map(|frame| frame.map_err(Broken::from)))
+                self.timer.stop();
+                Poll::Ready(frame.map(|frame| frame.map_err(ResponseError::from)))
             }
-            Poll::Pending if self.watch.as_mut().is_some_and(|watch| watch.as_mut().poll(cx).is_ready()) => {
-                self.watch = None;
-                Poll::Ready(Some(Err(Broken::Gone)))
+            Poll::Pending
+                if self.disconnect.as_mut().is_some_and(|gone| gone.as_mut().poll(cx).is_ready()) =>
+            {
+                self.disconnect = None;
+                Poll::Ready(Some(Err(ResponseError::ClientGone)))
             }
-            Poll::Pending => self.poll_alarm(cx).map(|after| Some(Err(Broken::Silent { after }))),
+            Poll::Pending => {
+                let timeout = || Some(Err(ResponseError::Timeout { after: self.patience }));
+                self.timer.poll(cx, self.patience).map(|()| timeout())
+            }
         }
     }
 
-    /// Rings when the provider has been silent for too long. A frame costs no timer: the alarm that was set for an
-    /// earlier silence rings too early, and is set again.
-    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<Duration> {
-        let since = *self.since.get_or_insert_with(Instant::now);
-        // A time beyond all clocks never comes.
-        let Some(deadline) = since.checked_add(self.patience) else { return Poll::Pending };
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-        while alarm.as_mut().poll(cx).is_ready() {
-            if alarm.deadline() >= deadline {
-                return Poll::Ready(self.patience);
-            }
-            alarm.as_mut().reset(deadline);
-        }
-        Poll::Pending
-    }
-
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, ResponseError>>> {
         let frame = match self.read.pop_front() {
             Some(data) => Some(Ok(Frame::data(data))),
             None => match self.poll_rest(cx) {
@@ -177,10 +206,10 @@ impl Stream {
             },
         };
         let frame = match frame {
-            // What came before must go out before the connection is dropped. It does while we wait.
-            Some(Err(broken)) if !self.has_paused => {
+            // Earlier frames must be sent before the connection is dropped. They are, during one more turn.
+            Some(Err(error)) if !self.has_paused => {
                 self.has_paused = true;
-                self.end = Some(Err(broken));
+                self.end = Some(Err(error));
                 self.rest = None;
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
@@ -190,16 +219,18 @@ impl Stream {
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
         {
-            self.open.tally().answered(data.len());
-            if let Some(ear) = &mut self.ear {
-                ear.hear(data);
+            self.open.sent(data.len());
+            if let Some(observer) = &mut self.observer {
+                observer.observe(data);
             }
         }
-        // The client may send its next request as soon as it has the last frame. What is to be known of this one must
-        // be known by then.
+        // The client may send its next request as soon as it has the last frame. By then this one must be settled.
         let is_data = frame.as_ref().is_some_and(|frame| frame.as_ref().is_ok_and(Frame::is_data));
-        if !is_data || self.is_end() || self.ear.as_ref().is_some_and(Ear::has_all) {
-            self.ear = None;
+        if !is_data || self.is_end() || self.observer.as_ref().is_some_and(|observer| observer.is_done()) {
+            self.observer = None;
+        }
+        if let Some(Err(error)) = &frame {
+            tracing::debug!(%error, "response broke off");
         }
         Poll::Ready(frame)
     }
@@ -207,53 +238,46 @@ impl Stream {
     fn is_end(&self) -> bool {
         self.read.is_empty() && self.end.is_none() && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
+
+    fn size_hint(&self) -> SizeHint {
+        let read: u64 = self.read.iter().map(|data| data.len() as u64).sum();
+        let rest = match &self.rest {
+            Some(rest) => rest.size_hint(),
+            None if self.end.is_some() => SizeHint::new(),
+            None => SizeHint::with_exact(0),
+        };
+        longer(&rest, read)
+    }
 }
 
-impl Body for Answer {
+impl Body for ResponseBody {
     type Data = Bytes;
-    type Error = Broken;
+    type Error = ResponseError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        match &mut *self {
-            Self::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
-            Self::Own(body) => {
-                Pin::new(body).poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(Broken::from)))
-            }
-            Self::Stream(stream) => {
-                let frame = stream.poll_next(cx);
-                if let Poll::Ready(Some(Err(error))) = &frame {
-                    tracing::debug!(%error, "an answer broke off");
-                }
-                frame
-            }
+    ) -> Poll<Option<Result<Frame<Bytes>, ResponseError>>> {
+        match &mut self.source {
+            BodySource::Own(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
+            BodySource::Api(body) => Pin::new(body).poll_frame(cx).map_err(ResponseError::from),
+            BodySource::Provider(stream) => stream.poll_next(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Whole(body) => body.is_none(),
-            Self::Own(body) => body.is_end_stream(),
-            Self::Stream(stream) => stream.is_end(),
+        match &self.source {
+            BodySource::Own(body) => body.is_none(),
+            BodySource::Api(body) => body.is_end_stream(),
+            BodySource::Provider(stream) => stream.is_end(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Whole(body) => SizeHint::with_exact(body.as_ref().map_or(0, |body| body.len() as u64)),
-            Self::Own(body) => body.size_hint(),
-            Self::Stream(stream) => {
-                let read: u64 = stream.read.iter().map(|data| data.len() as u64).sum();
-                let rest = stream.rest.as_ref().map_or(SizeHint::with_exact(0), Body::size_hint);
-                let mut hint = SizeHint::new();
-                hint.set_lower(rest.lower().saturating_add(read));
-                if let Some(upper) = rest.upper().filter(|_| stream.end.is_none()) {
-                    hint.set_upper(upper.saturating_add(read));
-                }
-                hint
-            }
+        match &self.source {
+            BodySource::Own(body) => SizeHint::with_exact(body.as_ref().map_or(0, |body| body.len() as u64)),
+            BodySource::Api(body) => body.size_hint(),
+            BodySource::Provider(stream) => stream.size_hint(),
         }
     }
 }

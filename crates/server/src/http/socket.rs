@@ -1,8 +1,8 @@
-//! A client's connection, and whether somebody is still at its other end.
+//! A client's connection, and whether the client still waits at its other end.
 //!
-//! Over HTTP/1 a client that gives up says so only by closing its connection. The same sign, the end of what it sends,
-//! is also given by one that has said all it wants to say and waits for the answer. What tells them apart is the time:
-//! who means "that was all" says it with the request, who gives up says it later.
+//! Over HTTP/1 a client that gives up shows it only by closing its connection. A client that has sent everything and
+//! waits for the response may close its sending half just the same. The time tells them apart: the first closes late, the
+//! second with its request.
 
 use std::future::{Future, pending};
 use std::io::{self, IoSlice};
@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -21,39 +23,47 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
-use crate::http::framing::{Flaw, Strict};
+use super::framing::{FramingCheck, FramingFlaw};
 
-/// A connection that can be watched while it is in use.
+/// Resolves when the client disconnects.
+pub(crate) type Disconnect = BoxFuture<'static, ()>;
+
+/// The client disconnected, so there is nobody to answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the client disconnected")]
+pub(crate) struct ClientGone;
+
+/// A client's connection. Everything it sends is checked for ambiguous framing.
 pub(crate) struct Socket {
     read: OwnedReadHalf,
-    strict: Strict,
+    framing: FramingCheck,
     write: Peer,
     patience: Duration,
-    /// Rings when the client has taken nothing for too long. Set only while it takes nothing.
+    /// Rings when the client has taken no bytes for too long. Set only while it takes none.
     alarm: Option<Pin<Box<Sleep>>>,
-    /// Among the connections that there may be, also when this one becomes something else.
-    _place: OwnedSemaphorePermit,
+    /// Counts this among the open connections, also after an upgrade.
+    _slot: OwnedSemaphorePermit,
 }
 
-/// Who is at the other end.
+/// The client at the other end.
 #[derive(Clone)]
 pub(crate) struct Peer {
     half: Arc<OwnedWriteHalf>,
     is_flawed: Arc<AtomicBool>,
-    is_joined: Arc<AtomicBool>,
+    is_upgraded: Arc<AtomicBool>,
 }
 
 impl Socket {
-    /// A connection to a client that may leave what it is sent untaken for so long.
-    pub(crate) fn new(stream: TcpStream, place: OwnedSemaphorePermit, patience: Duration) -> Self {
+    /// A connection to a client that may leave sent bytes unread for this long.
+    pub(crate) fn new(stream: TcpStream, slot: OwnedSemaphorePermit, patience: Duration) -> Self {
         let (read, write) = stream.into_split();
         Self {
             read,
-            strict: Strict::default(),
+            framing: FramingCheck::default(),
             patience,
             alarm: None,
-            _place: place,
-            write: Peer { half: Arc::new(write), is_flawed: Arc::default(), is_joined: Arc::default() },
+            _slot: slot,
+            write: Peer { half: Arc::new(write), is_flawed: Arc::default(), is_upgraded: Arc::default() },
         }
     }
 
@@ -81,32 +91,36 @@ impl Peer {
         self.half.as_ref().as_ref()
     }
 
-    /// Whether it sent a head that others might read otherwise.
+    /// Whether it sent a request whose end another program could see elsewhere.
     pub(crate) fn is_flawed(&self) -> bool {
-        self.is_flawed.load(Ordering::Relaxed) && !self.is_joined.load(Ordering::Relaxed)
+        self.is_flawed.load(Ordering::Relaxed) && !self.is_upgraded.load(Ordering::Relaxed)
     }
 
-    /// It speaks something else from now on.
-    pub(crate) fn join(&self) {
-        self.is_joined.store(true, Ordering::Relaxed);
+    /// The connection is upgraded: what follows is not HTTP.
+    pub(crate) fn set_upgraded(&self) {
+        self.is_upgraded.store(true, Ordering::Relaxed);
     }
 
-    /// Comes back when the client has given up. To be called when its request has been read to the end.
-    pub(crate) async fn gone(self, grace: Duration) {
+    /// Resolves when the client disconnects. To be called when its request has been read to the end.
+    pub(crate) fn disconnect(self, grace: Duration) -> Disconnect {
+        self.wait_for_disconnect(grace).boxed()
+    }
+
+    async fn wait_for_disconnect(self, grace: Duration) {
         if !grace.is_zero() {
             sleep(grace).await;
         }
-        // The system is asked, not the runtime, which may not have heard yet.
+        // Asks the system, as the runtime may not know yet.
         let now = SockRef::from(self.stream()).peek(&mut [MaybeUninit::uninit()]);
         match now {
-            // It has said that it will say no more, or is already saying more: it waits for the answer.
+            // It has closed its half early, or already sends its next request: it waits for the response.
             Ok(_) => pending().await,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(_) => return,
         }
         match self.stream().peek(&mut [0]).await {
             Ok(0) | Err(_) => {}
-            // The next request, before this one is answered. Nothing can be seen behind it.
+            // The next request, before this one is answered. What comes after it cannot be seen.
             Ok(_) => pending().await,
         }
     }
@@ -135,15 +149,15 @@ impl AsyncRead for Socket {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.read).poll_read(cx, buf))?;
-        if self.write.is_joined.load(Ordering::Relaxed) {
+        if self.write.is_upgraded.load(Ordering::Relaxed) {
             return Poll::Ready(Ok(()));
         }
         let fresh = buf.filled().get(before..).unwrap_or_default();
-        let Some(flaw) = self.strict.look(fresh) else { return Poll::Ready(Ok(())) };
-        tracing::debug!(%flaw, "a request can be read in two ways");
+        let Some(flaw) = self.framing.check(fresh) else { return Poll::Ready(Ok(())) };
+        tracing::debug!(%flaw, "ambiguous request");
         self.write.is_flawed.store(true, Ordering::Relaxed);
-        // Its head may have gone to the provider long ago, and no answer says so any more.
-        Poll::Ready(if flaw == Flaw::Chunk { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) })
+        // The head of a chunked request may be at the provider already, so a refusal would come too late.
+        Poll::Ready(if flaw == FramingFlaw::Chunk { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) })
     }
 }
 

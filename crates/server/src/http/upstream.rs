@@ -1,8 +1,7 @@
-//! The way to the providers.
+//! Sends requests to providers.
 //!
-//! Connections are kept and used again. Nothing is added to a request, no redirect is followed and no proxy of the
-//! environment's is asked. A request is sent again by itself only if the connection that it was given turned out to be
-//! closed before a byte of it was sent.
+//! Connections are pooled. Nothing is added to a request, no redirect is followed, and proxy variables of the environment
+//! are ignored. A request is repeated only if its pooled connection turned out to be closed before a byte of it was sent.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -26,50 +25,52 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::http::upstream_body::{Limits, Outgoing, Progress};
+use super::request_body::{BodyLimits, UpstreamBody};
 use crate::settings::{Settings, Upstream};
 
-/// How much of an answer may lie here unread, so that one slow client does not hold up the others of a connection.
+/// How much of a response a provider may send over HTTP/2 before it is read. One slow client must not hold up the others
+/// on the same connection.
 const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 256 << 20;
 
-/// The most that is read at once, and with it the longest head of an answer.
-const MOST_BUFFERED: usize = 64 << 10;
+/// The most bytes read at once, and with it the longest head of a response.
+const READ_BUFFER: usize = 64 << 10;
 
-/// The way to the providers.
-pub(crate) struct Client {
-    http: Http,
-    /// For connections that are to become something else, which those of HTTP/2 cannot.
-    single: Http,
+/// Sends requests to providers.
+pub(crate) struct UpstreamClient {
+    pooled: PooledClient,
+    /// HTTP/1 only, for requests that upgrade their connection.
+    upgradable: PooledClient,
     patience: Duration,
 }
 
-type Http = legacy::Client<Bounded<HttpsConnector<HttpConnector>>, Outgoing>;
+type PooledClient = legacy::Client<ConnectTimeout<HttpsConnector<HttpConnector>>, UpstreamBody>;
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// There is no connection.
-    #[error("it cannot be reached: {reason}")]
+pub(crate) enum UpstreamError {
+    /// No connection could be made.
+    #[error("cannot connect: {reason}")]
     Unreachable { reason: String },
-    /// It said nothing for too long.
-    #[error("it did not answer within {after:?}")]
-    Silent { after: Duration },
-    /// It closed the connection, or answered with something that is not HTTP.
-    #[error("its answer broke off or is not HTTP: {reason}")]
+    /// It sent nothing for too long.
+    #[error("no response within {after:?}")]
+    Timeout { after: Duration },
+    /// It closed the connection, or its response is not HTTP.
+    #[error("the response broke off or is not HTTP: {reason}")]
     Broken { reason: String },
 }
 
-/// What of a request stays the same however often it is sent.
-pub(crate) struct Head {
+/// The head of a request to a provider. It stays the same when the request is sent again with another body.
+#[derive(Clone)]
+pub(crate) struct RequestHead {
     pub method: Method,
     pub uri: Uri,
     pub headers: HeaderMap,
     pub extensions: Extensions,
 }
 
-impl Head {
-    /// Makes a client's head one for a provider: the host is the provider's.
+impl RequestHead {
+    /// The head of a client's request, addressed to a provider.
     pub(crate) fn new(
         mut parts: http::request::Parts,
         headers: HeaderMap,
@@ -80,7 +81,7 @@ impl Head {
         if to.is_plain() {
             headers.insert(HOST, to.host());
         } else {
-            // In HTTP/2 the host is part of the address. For HTTP/1 the client adds it.
+            // Over HTTP/2 the host is part of the URI. For HTTP/1 the client below adds it.
             headers.remove(HOST);
         }
         let extensions = std::mem::take(&mut parts.extensions);
@@ -88,7 +89,7 @@ impl Head {
     }
 
     /// The request with this body.
-    pub(crate) fn with(self, body: Outgoing) -> Request<Outgoing> {
+    pub(crate) fn with(self, body: UpstreamBody) -> Request<UpstreamBody> {
         let mut request = Request::new(body);
         *request.method_mut() = self.method;
         *request.uri_mut() = self.uri;
@@ -98,60 +99,57 @@ impl Head {
         request
     }
 
-    /// The request with this body, which is known to the last byte.
-    pub(crate) fn with_whole(mut self, body: Vec<Bytes>) -> Request<Outgoing> {
-        let body = Outgoing::whole(body);
+    /// The request with this complete body.
+    pub(crate) fn with_whole(mut self, body: Vec<Bytes>) -> Request<UpstreamBody> {
+        let body = UpstreamBody::whole(body);
         let length = body.size_hint().exact().unwrap_or(0);
         self.headers.insert(CONTENT_LENGTH, length.into());
         self.with(body)
     }
 
-    /// The request with a body that is passed on as it comes, within limits.
-    pub(crate) fn with_rest(mut self, read: Vec<Bytes>, rest: Incoming, limits: Limits) -> Request<Outgoing> {
-        let body = Outgoing::with_rest(read, rest, limits);
+    /// The request with a body that is passed on as it arrives.
+    pub(crate) fn with_rest(
+        mut self,
+        read: Vec<Bytes>,
+        rest: Incoming,
+        limits: BodyLimits,
+    ) -> Request<UpstreamBody> {
+        let body = UpstreamBody::with_rest(read, rest, limits);
         if body.has_rest() && body.size_hint().exact().is_none() {
-            // Or the body of a GET would be left out.
+            // Without it the body of a GET would be left out.
             self.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
         self.with(body)
     }
 }
 
-impl Clone for Head {
-    fn clone(&self) -> Self {
-        Self {
-            method: self.method.clone(),
-            uri: self.uri.clone(),
-            headers: self.headers.clone(),
-            extensions: self.extensions.clone(),
-        }
-    }
-}
-
-impl Client {
+impl UpstreamClient {
     pub(crate) fn new(settings: &Settings) -> Result<Self, rustls::Error> {
         let tls = tls(settings)?;
         let builder =
             || HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http().enable_http1();
         Ok(Self {
-            http: build(builder().enable_http2().wrap_connector(tcp()), settings),
-            single: build(builder().wrap_connector(tcp()), settings),
+            pooled: build(builder().enable_http2().wrap_connector(tcp()), settings),
+            upgradable: build(builder().wrap_connector(tcp()), settings),
             patience: settings.patience,
         })
     }
 
-    /// Sends a request and waits for the head of its answer.
-    pub(crate) async fn send(&self, request: Request<Outgoing>) -> Result<Response<Incoming>, Failure> {
+    /// Sends a request and waits for the head of the response.
+    pub(crate) async fn send(
+        &self,
+        request: Request<UpstreamBody>,
+    ) -> Result<Response<Incoming>, UpstreamError> {
         let progress = request.body().progress();
-        let http = if request.headers().contains_key(UPGRADE) { &self.single } else { &self.http };
-        let mut answer = http.request(request);
+        let client = if request.headers().contains_key(UPGRADE) { &self.upgradable } else { &self.pooled };
+        let mut response = client.request(request);
         loop {
             let before = progress.bytes();
-            match timeout(self.patience, &mut answer).await {
-                Ok(answer) => return answer.map_err(|error| judge(&error)),
-                // A long body may take longer than that, if only it moves.
+            match timeout(self.patience, &mut response).await {
+                Ok(response) => return response.map_err(|error| UpstreamError::of(&error)),
+                // A long body may take longer, as long as it moves.
                 Err(_) if progress.bytes() != before => {}
-                Err(_) => return Err(Failure::Silent { after: self.patience }),
+                Err(_) => return Err(UpstreamError::Timeout { after: self.patience }),
             }
         }
     }
@@ -165,34 +163,29 @@ fn tcp() -> HttpConnector {
     tcp
 }
 
-fn build(connector: HttpsConnector<HttpConnector>, settings: &Settings) -> Http {
+fn build(connector: HttpsConnector<HttpConnector>, settings: &Settings) -> PooledClient {
     legacy::Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(Duration::from_secs(60))
         .pool_max_idle_per_host(256)
         .timer(TokioTimer::new())
         .http1_preserve_header_case(true)
-        .http1_max_buf_size(MOST_BUFFERED)
+        .http1_max_buf_size(READ_BUFFER)
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
-        .build(Bounded { connector, limit: settings.connect })
+        .build(ConnectTimeout { connector, limit: settings.connect })
 }
 
-/// What an error of the client's means. Its words hold neither path nor headers.
-fn judge(error: &legacy::Error) -> Failure {
-    let mut reason = String::new();
-    let mut next: Option<&(dyn StdError + 'static)> = error.source();
-    while let Some(error) = next {
-        if !reason.is_empty() {
-            reason.push_str(": ");
+impl UpstreamError {
+    /// What an error of the HTTP client means. Its text has neither path nor headers.
+    fn of(error: &legacy::Error) -> Self {
+        let causes = std::iter::successors(error.source(), |error| (*error).source());
+        let mut reason = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        if reason.is_empty() {
+            reason = error.to_string();
         }
-        reason.push_str(&error.to_string());
-        next = error.source();
+        if error.is_connect() { Self::Unreachable { reason } } else { Self::Broken { reason } }
     }
-    if reason.is_empty() {
-        reason = error.to_string();
-    }
-    if error.is_connect() { Failure::Unreachable { reason } } else { Failure::Broken { reason } }
 }
 
 fn tls(settings: &Settings) -> Result<ClientConfig, rustls::Error> {
@@ -200,7 +193,7 @@ fn tls(settings: &Settings) -> Result<ClientConfig, rustls::Error> {
         .with_safe_default_protocol_versions()?;
     let all = [&settings.anthropic, &settings.openai, &settings.gemini];
     let builder = if all.iter().all(|upstream| upstream.is_plain()) {
-        // Models on the same machine must not need the system's certificates, which a small container lacks.
+        // A small container with models on the same machine has no system certificates, and needs none.
         builder.with_root_certificates(rustls::RootCertStore::empty())
     } else {
         builder.with_platform_verifier()?
@@ -208,16 +201,16 @@ fn tls(settings: &Settings) -> Result<ClientConfig, rustls::Error> {
     Ok(builder.with_no_client_auth())
 }
 
-/// A connector that gives up after a while, whether it waits for a name, a connection or a handshake.
+/// A connector with a time limit for name lookup, connection and handshake together.
 #[derive(Clone)]
-struct Bounded<C> {
+struct ConnectTimeout<C> {
     connector: C,
     limit: Duration,
 }
 
 type Boxed = Box<dyn StdError + Send + Sync>;
 
-impl<C> Service<Uri> for Bounded<C>
+impl<C> Service<Uri> for ConnectTimeout<C>
 where
     C: Service<Uri>,
     C::Error: Into<Boxed>,
@@ -239,9 +232,4 @@ where
             timeout(limit, connection).await.map_err(|_| late())?.map_err(Into::into)
         })
     }
-}
-
-/// Used by whoever waits for a body to have gone out before it looks after the client.
-pub(crate) fn progress_of(request: &Request<Outgoing>) -> Option<Arc<Progress>> {
-    request.body().has_rest().then(|| request.body().progress())
 }

@@ -1,4 +1,4 @@
-//! A conversation that passes through this proxy, in figures.
+//! One conversation in figures.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,42 +6,44 @@ use secateur::Usage;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::conversation::Note;
-use crate::metrics::savings::Savings;
+use super::savings::Savings;
+use crate::outcome::{ExchangeReport, Outcome};
 
 /// A conversation in figures, since this proxy was started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
-pub(crate) struct Figures {
+#[schema(as = Figures)]
+pub(crate) struct ConversationFigures {
     /// The session's id.
     pub session: String,
-    /// The model that was asked last.
+    /// The model of the last request.
     pub model: String,
-    /// Its window in tokens; 0 if that is not known.
+    /// Its window in tokens; 0 if unknown.
     pub window: i64,
     /// Tokens of the last prompt, as the provider counted them; 0 if it did not.
     pub tokens: i64,
-    /// What was done to the last request: `kept`, `replayed`, `pruned`, `compacted` or `passed`.
-    pub did: String,
-    /// What was last done that changed what is sent, `pruned` or `compacted`; empty if nothing was.
-    pub operation: String,
-    /// When it was heard of last, in milliseconds since 1970.
+    /// What was done to the last request: `unchanged`, `replayed`, `pruned`, `compacted` or `passed-through`.
+    #[schema(value_type = String)]
+    pub outcome: Outcome,
+    /// The last outcome that changed what is sent, `pruned` or `compacted`; empty if there was none.
+    pub operation: &'static str,
+    /// When its last request was answered, in milliseconds since 1970.
     pub time: i64,
     /// What was saved in it.
     #[serde(flatten)]
     pub savings: Savings,
 }
 
-impl Figures {
+impl ConversationFigures {
     /// Adds a request that was answered, and what it saved.
-    pub(crate) fn add(&mut self, note: &Note, usage: Option<&Usage>, saved: &Savings) {
+    pub(crate) fn add(&mut self, report: &ExchangeReport, usage: Option<&Usage>, saved: &Savings) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis());
-        self.session = note.session.clone().unwrap_or_default();
-        self.model.clone_from(&note.model);
-        self.window = note.window;
+        self.session = report.session.clone().unwrap_or_default();
+        self.model.clone_from(&report.model);
+        self.window = report.window;
         self.tokens = usage.map_or(self.tokens, Usage::context);
-        note.did.clone_into(&mut self.did);
-        if matches!(note.did, "pruned" | "compacted") {
-            note.did.clone_into(&mut self.operation);
+        self.outcome = report.outcome;
+        if report.outcome.is_new_decision() {
+            self.operation = report.outcome.as_str();
         }
         self.time = i64::try_from(now).unwrap_or(i64::MAX);
         self.savings.add(saved);
@@ -51,17 +53,18 @@ impl Figures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::savings::Sent;
+    use crate::metrics::savings::SentRequest;
 
     #[test]
-    fn a_conversation_is_told_by_its_last_request_and_the_sum_of_all() {
-        let note = |did| Note { did, session: Some("s".to_owned()), ..Note::default() };
-        let saved = Savings::of(Sent { bytes_in: 100, bytes_out: 60, ..Sent::default() });
+    fn figures_have_the_last_outcome_and_the_sum_of_all_savings() {
+        let report =
+            |outcome| ExchangeReport { outcome, session: Some("s".to_owned()), ..ExchangeReport::default() };
+        let saved = Savings::of(SentRequest { bytes_in: 100, bytes_out: 60, ..SentRequest::default() });
         let usage = Usage { input: 7, ..Usage::default() };
-        let mut figures = Figures::default();
-        figures.add(&note("pruned"), Some(&usage), &saved);
-        figures.add(&note("replayed"), None, &saved);
-        assert_eq!((figures.did.as_str(), figures.operation.as_str()), ("replayed", "pruned"));
+        let mut figures = ConversationFigures::default();
+        figures.add(&report(Outcome::Pruned), Some(&usage), &saved);
+        figures.add(&report(Outcome::Replayed), None, &saved);
+        assert_eq!((figures.outcome, figures.operation), (Outcome::Replayed, "pruned"));
         assert_eq!((figures.tokens, figures.savings.requests, figures.savings.tokens_saved), (7, 2, 20));
     }
 }

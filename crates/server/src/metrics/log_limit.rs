@@ -1,67 +1,66 @@
-//! Refusals in the log, and requests that there was no room for: a line each, but not a flood of them.
+//! Log lines about refusals and lack of memory, limited to one a second for each reason.
 //!
-//! Whoever is refused may come back as fast as he can. So each reason has a line a second at most, which says how many
-//! there were since the one before it.
+//! A client that is refused may come back as fast as it can. So each line says how many were left out since the last
+//! one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::labels::DENIED;
+use crate::outcome::{Denial, PassReason};
 
-/// A request was passed on unread, because others take all the room.
-const BUSY: &str = "busy";
-
-/// How long a reason is not spoken of again.
+/// The least time between two lines with the same reason.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What was said of refusals, and when.
+/// When a line with each reason was last written.
 #[derive(Debug)]
-pub(super) struct Complaints {
+pub(super) struct LogLimits {
     began: Instant,
-    by_reason: [Complaint; DENIED.len() + 1],
+    denials: [LogLimit; Denial::ALL.len()],
+    busy: LogLimit,
 }
 
 #[derive(Debug, Default)]
-struct Complaint {
-    /// From when on there may be a line again, in milliseconds.
+struct LogLimit {
+    /// When the next line may be written, in milliseconds.
     next: AtomicU64,
     left_out: AtomicU64,
 }
 
-impl Default for Complaints {
+impl Default for LogLimits {
     fn default() -> Self {
-        Self { began: Instant::now(), by_reason: Default::default() }
+        Self { began: Instant::now(), denials: Default::default(), busy: LogLimit::default() }
     }
 }
 
-impl Complaints {
-    /// Says that a request was refused. Nothing of the request is said.
-    pub(super) fn refused(&self, reason: &'static str) {
-        if let Some(left_out) = self.turn(reason, self.began.elapsed()) {
-            tracing::warn!(reason, left_out, "a request is refused");
+impl LogLimits {
+    /// Logs that a request was refused, without anything of the request.
+    pub(super) fn denied(&self, denial: Denial) {
+        let limit = self.denials.get(denial as usize);
+        if let Some(left_out) = limit.and_then(|limit| limit.take(self.began.elapsed())) {
+            tracing::warn!(reason = denial.as_str(), left_out, "request refused");
         }
     }
 
-    /// Says that there was no room to read a request.
+    /// Logs that there was no memory to read a request.
     pub(super) fn busy(&self) {
-        if let Some(left_out) = self.turn(BUSY, self.began.elapsed()) {
-            tracing::warn!(cause = BUSY, left_out, "a request is passed on as it came");
+        if let Some(left_out) = self.busy.take(self.began.elapsed()) {
+            tracing::warn!(reason = PassReason::Busy.as_str(), left_out, "request passed through");
         }
     }
+}
 
-    /// How many had no line since the last one, if there may be one now.
-    fn turn(&self, reason: &str, now: Duration) -> Option<u64> {
-        let at = DENIED.iter().chain([&BUSY]).position(|known| *known == reason)?;
-        let complaint = self.by_reason.get(at)?;
+impl LogLimit {
+    /// How many lines were left out since the last one; none if there may be no line now.
+    fn take(&self, now: Duration) -> Option<u64> {
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let next = complaint.next.load(Ordering::Relaxed);
+        let next = self.next.load(Ordering::Relaxed);
         let after = now.saturating_add(PAUSE.as_millis() as u64);
         let is_ours = now >= next
-            && complaint.next.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+            && self.next.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if is_ours {
-            return Some(complaint.left_out.swap(0, Ordering::Relaxed));
+            return Some(self.left_out.swap(0, Ordering::Relaxed));
         }
-        complaint.left_out.fetch_add(1, Ordering::Relaxed);
+        self.left_out.fetch_add(1, Ordering::Relaxed);
         None
     }
 }
@@ -72,13 +71,18 @@ mod tests {
 
     #[test]
     fn a_reason_has_a_line_a_second_and_the_others_do_not_wait_for_it() {
-        let complaints = Complaints::default();
-        let turn = |reason, millis| complaints.turn(reason, Duration::from_millis(millis));
-        assert_eq!(turn("host", 0), Some(0));
-        assert_eq!((turn("host", 1), turn("host", 999)), (None, None));
-        assert_eq!((turn("slow", 1), turn(BUSY, 1)), (Some(0), Some(0)));
-        assert_eq!(turn("host", 1000), Some(2));
-        assert_eq!((turn("host", 1500), turn("host", 9000)), (None, Some(1)));
-        assert_eq!(turn("never heard of", 0), None);
+        let limits = LogLimits::default();
+        let take =
+            |denial: Denial, millis| limits.denials[denial as usize].take(Duration::from_millis(millis));
+        assert_eq!(take(Denial::Host, 0), Some(0));
+        assert_eq!((take(Denial::Host, 1), take(Denial::Host, 999)), (None, None));
+        assert_eq!((take(Denial::Slow, 1), limits.busy.take(Duration::from_millis(1))), (Some(0), Some(0)));
+        assert_eq!(take(Denial::Host, 1000), Some(2));
+        assert_eq!((take(Denial::Host, 1500), take(Denial::Host, 9000)), (None, Some(1)));
+    }
+
+    #[test]
+    fn every_denial_has_its_own_limit() {
+        assert!(Denial::ALL.iter().enumerate().all(|(at, denial)| *denial as usize == at));
     }
 }

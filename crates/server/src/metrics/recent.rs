@@ -1,52 +1,40 @@
-//! The last things that were heard of, by name. Whatever was not heard of for longest is forgotten.
+//! The 1,000 most recently updated values, by name.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::num::NonZeroUsize;
 
-/// So many are remembered.
-const MOST: usize = 1_000;
+use lru::LruCache;
+use parking_lot::Mutex;
 
-/// The last things that were heard of.
-#[derive(Debug, Default)]
-pub(crate) struct Recent<T> {
-    known: Mutex<Known<T>>,
+/// The number of values that are remembered.
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).expect("not zero");
+
+/// The most recently updated values, by name.
+#[derive(Debug)]
+pub(crate) struct RecentByName<T> {
+    values: Mutex<LruCache<String, T>>,
 }
 
-#[derive(Debug, Default)]
-struct Known<T> {
-    /// Counts what was heard, so that it can be told what was heard last.
-    clock: u64,
-    by_name: HashMap<String, (u64, T)>,
+impl<T> Default for RecentByName<T> {
+    fn default() -> Self {
+        Self { values: Mutex::new(LruCache::new(CAPACITY)) }
+    }
 }
 
-impl<T: Clone + Default> Recent<T> {
-    /// Something was heard of whatever has this name.
-    pub(crate) fn hear(&self, name: &str, change: impl FnOnce(&mut T)) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.clock += 1;
-        let now = known.clock;
-        if known.by_name.len() >= MOST && !known.by_name.contains_key(name) {
-            let oldest =
-                known.by_name.iter().min_by_key(|(_, (heard, _))| *heard).map(|(name, _)| name.clone());
-            oldest.map(|oldest| known.by_name.remove(&oldest));
-        }
-        let (heard, thing) = known.by_name.entry(name.to_owned()).or_default();
-        *heard = now;
-        change(thing);
+impl<T: Clone + Default> RecentByName<T> {
+    /// Changes the value of a name, or a new one. The least recently updated value may be dropped for it.
+    pub(crate) fn update(&self, name: &str, change: impl FnOnce(&mut T)) {
+        let mut values = self.values.lock();
+        change(values.get_or_insert_mut_ref(name, T::default));
     }
 
-    /// Whatever has this name; none if nothing was heard of it.
+    /// The value of a name; none if it is not remembered.
     pub(crate) fn get(&self, name: &str) -> Option<T> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.by_name.get(name).map(|(_, thing)| thing.clone())
+        self.values.lock().peek(name).cloned()
     }
 
-    /// All of them, the one that was heard of last first.
+    /// All values, the most recently updated first.
     pub(crate) fn all(&self) -> Vec<T> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<&(u64, T)> = known.by_name.values().collect();
-        all.sort_unstable_by_key(|(heard, _)| std::cmp::Reverse(*heard));
-        all.into_iter().map(|(_, thing)| thing.clone()).collect()
+        self.values.lock().iter().map(|(_, value)| value.clone()).collect()
     }
 }
 
@@ -55,15 +43,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_heard_of_for_longest_is_forgotten() {
-        let recent = Recent::<usize>::default();
-        for n in 0..MOST + 10 {
-            recent.hear(&n.to_string(), |thing| *thing = n);
-            recent.hear("0", |_| {});
+    fn the_least_recently_updated_value_is_dropped() {
+        let recent = RecentByName::<usize>::default();
+        let most = CAPACITY.get();
+        for n in 0..most + 10 {
+            recent.update(&n.to_string(), |value| *value = n);
+            recent.update("0", |_| {});
         }
         assert_eq!(recent.get("0"), Some(0));
         assert_eq!(recent.get("1"), None);
-        assert_eq!(recent.all().len(), MOST);
-        assert_eq!(recent.all().get(..2), Some(&[0, MOST + 9][..]));
+        assert_eq!(recent.all().len(), most);
+        assert_eq!(recent.all().get(..2), Some(&[0, most + 9][..]));
     }
 }

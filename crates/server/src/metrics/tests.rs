@@ -1,30 +1,31 @@
-//! What is counted as what.
+//! What is counted where.
 
 use secateur::Occasion;
-use secateur::session::CompactionFailure;
+use secateur::session::{CompactionFailure, Means};
 
 use super::*;
+use crate::outcome::PassReason;
 
 #[test]
-fn an_unknown_cause_counts_as_another_and_an_open_answer_only_while_it_is() {
-    let tally = Arc::new(Tally::default());
-    let passed = |cause| Note { did: "passed", cause: Some(cause), ..Note::default() };
-    tally.talked(&passed("large"), 200);
-    tally.talked(&passed("never heard of"), 529);
-    let open = tally.open();
-    let snapshot = tally.snapshot();
-    assert_eq!((snapshot.talks, snapshot.passed), (2, vec![("large", 1), ("other", 1)]));
+fn reasons_are_counted_and_a_response_is_open_only_while_it_is_sent() {
+    let metrics = Arc::new(Metrics::default());
+    metrics.conversation_answered(&ExchangeReport::passed_through(PassReason::Large, 0), 200);
+    metrics.conversation_answered(&ExchangeReport::passed_through(PassReason::Store, 0), 529);
+    let open = metrics.open_response();
+    let snapshot = metrics.snapshot();
+    assert_eq!(snapshot.conversation_requests, 2);
+    assert_eq!(snapshot.passed_through, vec![("large", 1), ("store", 1)]);
     assert_eq!(snapshot.open, 1);
     drop(open);
-    assert_eq!(tally.snapshot().open, 0);
+    assert_eq!(metrics.snapshot().open, 0);
 }
 
 #[test]
-fn what_happened_is_told_by_occasion_and_outcome() {
-    let tally = Tally::default();
+fn events_are_counted_by_occasion_and_outcome() {
+    let metrics = Metrics::default();
     let occasion = Occasion::Overflow;
     let reasons = BTreeMap::from([(Reason::Pressure, 4), (Reason::TooLong, 1)]);
-    let happened = vec![
+    metrics.count_events(&[
         Event::Pruned { occasion, cuts: 7, reasons, before: 9, after: 1 },
         Event::CompactionFailed {
             task: 1,
@@ -33,9 +34,8 @@ fn what_happened_is_told_by_occasion_and_outcome() {
             why: CompactionFailure::Cancelled,
         },
         Event::BreakerOpened { failures: 3 },
-    ];
-    tally.happened(&mut Note { happened, ..Note::default() });
-    let text = tally.text();
+    ]);
+    let text = metrics.text();
     for line in [
         "secateur_cuts_total{occasion=\"overflow\",reason=\"pressure\"} 4",
         "secateur_cuts_total{occasion=\"overflow\",reason=\"too-long\"} 1",

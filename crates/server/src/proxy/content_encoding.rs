@@ -1,7 +1,7 @@
-//! Requests that come compressed.
+//! Compressed requests.
 //!
-//! They are unpacked to be read. If nothing in them is changed they go on as they came; if something is, they go on in
-//! the clear, which every provider takes.
+//! They are decompressed to be read. An unchanged request is sent as it came; a changed one is sent uncompressed, which
+//! every provider accepts.
 
 use std::borrow::Cow;
 
@@ -9,17 +9,17 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, HeaderMap};
 use hyper::Request;
 
-use crate::conversation::Note;
-use crate::http::upstream::Head;
-use crate::http::upstream_body::Outgoing;
+use crate::http::request_body::UpstreamBody;
+use crate::http::upstream::RequestHead;
+use crate::outcome::ExchangeReport;
 use crate::usage::decode;
 
-/// The body of a request as it came, if it came compressed.
-pub(crate) struct Packed(Option<Bytes>);
+/// The compressed body of a request, if it came compressed.
+pub(super) struct CompressedOriginal(Option<Bytes>);
 
-impl Packed {
-    /// Gives a body in the clear. One that cannot be unpacked stays as it is; nobody will understand it.
-    pub(crate) fn open(headers: &HeaderMap, body: Bytes, most: u64) -> (Self, Bytes) {
+impl CompressedOriginal {
+    /// Decompresses a body to at most this many bytes. A body that cannot be decompressed stays as it is.
+    pub(super) fn decode(headers: &HeaderMap, body: Bytes, most: u64) -> (Self, Bytes) {
         if !headers.contains_key(CONTENT_ENCODING) {
             return (Self(None), body);
         }
@@ -31,17 +31,22 @@ impl Packed {
         (Self(Some(body)), plain)
     }
 
-    /// Whether it was unpacked.
-    pub(crate) fn is_open(&self) -> bool {
+    /// Whether the body came compressed.
+    pub(super) fn is_compressed(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The request with a body that was made of the one in the clear.
-    pub(crate) fn wrap(&self, mut head: Head, body: Vec<Bytes>, note: &mut Note) -> Request<Outgoing> {
+    /// The request with a body that was made from the decompressed one.
+    pub(super) fn request(
+        &self,
+        mut head: RequestHead,
+        body: Vec<Bytes>,
+        report: &mut ExchangeReport,
+    ) -> Request<UpstreamBody> {
         let Some(original) = &self.0 else { return head.with_whole(body) };
-        note.bytes_in = original.len() as u64;
-        if note.cuts + note.replaced == 0 {
-            note.bytes_out = note.bytes_in;
+        report.bytes_in = original.len() as u64;
+        if report.cuts + report.replaced == 0 {
+            report.bytes_out = report.bytes_in;
             return head.with_whole(vec![original.clone()]);
         }
         head.headers.remove(CONTENT_ENCODING);
@@ -58,37 +63,40 @@ mod tests {
 
     use super::*;
 
-    fn packed(text: &str) -> (HeaderMap, Bytes) {
+    fn compressed(text: &str) -> (HeaderMap, Bytes) {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text.as_bytes()).unwrap();
         let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
         (headers, encoder.finish().unwrap().into())
     }
 
-    fn head(headers: HeaderMap) -> Head {
+    fn head(headers: HeaderMap) -> RequestHead {
         let (parts, ()) = Request::new(()).into_parts();
-        Head::new(parts, headers, &"http://127.0.0.1:1".parse().unwrap()).unwrap()
+        RequestHead::new(parts, headers, &"http://127.0.0.1:1".parse().unwrap()).unwrap()
     }
 
     #[test]
-    fn what_is_not_changed_goes_on_packed_and_what_is_changed_in_the_clear() {
-        let (headers, body) = packed("a text");
-        let (packed, plain) = Packed::open(&headers, body.clone(), 100);
+    fn an_unchanged_request_stays_compressed_and_a_changed_one_does_not() {
+        let (headers, body) = compressed("a text");
+        let (original, plain) = CompressedOriginal::decode(&headers, body.clone(), 100);
         assert_eq!(plain, "a text");
-        let same = packed.wrap(head(headers.clone()), vec![plain], &mut Note::default());
+        let same = original.request(head(headers.clone()), vec![plain], &mut ExchangeReport::default());
         assert_eq!(same.headers()[CONTENT_ENCODING], "gzip");
         assert_eq!(same.body().size_hint().exact(), Some(body.len() as u64));
-        let cut =
-            packed.wrap(head(headers), vec![Bytes::from("cut")], &mut Note { cuts: 1, ..Note::default() });
+        let cut = original.request(
+            head(headers),
+            vec![Bytes::from("cut")],
+            &mut ExchangeReport { cuts: 1, ..ExchangeReport::default() },
+        );
         assert!(!cut.headers().contains_key(CONTENT_ENCODING));
         assert_eq!(cut.body().size_hint().exact(), Some(3));
     }
 
     #[test]
-    fn what_cannot_be_unpacked_stays() {
-        let (headers, body) = packed(&"long ".repeat(1000));
-        assert_eq!(Packed::open(&headers, body.clone(), 100).1, body, "it would be too long");
+    fn what_cannot_be_decompressed_stays_as_it_is() {
+        let (headers, body) = compressed(&"long ".repeat(1000));
+        assert_eq!(CompressedOriginal::decode(&headers, body.clone(), 100).1, body, "it would be too long");
         let other = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static("rot13"))]);
-        assert_eq!(Packed::open(&other, Bytes::from("xyz"), 100).1, "xyz");
+        assert_eq!(CompressedOriginal::decode(&other, Bytes::from("xyz"), 100).1, "xyz");
     }
 }

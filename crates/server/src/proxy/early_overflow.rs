@@ -1,80 +1,80 @@
-//! Answers that say that the prompt was too long, at once or after they began well.
+//! Responses that report an overflow, at once or as their first content.
 //!
-//! A stream of the Responses kind opens with events that say nothing: created, queued, in progress. Only then does the
-//! provider say that the prompt does not fit, with status 200 long sent. Where that may happen, because a request fills
-//! more than half of the window, those few events are held back until something else comes; every other stream is passed
-//! on from its first byte.
+//! A stream of the Responses API begins with events without content: created, queued, in progress. Only then may the
+//! provider report that the prompt is too long, when status 200 was sent long before. So where a request fills more than
+//! half of the window, those few events are held back until another one comes. Every other stream is passed on from its
+//! first byte.
 
 use http::header::CONTENT_ENCODING;
 use http::{Response, StatusCode};
 use secateur_engine::provider::{ReportedOverflow, read_overflow};
 use serde_json::Value;
 
-use crate::http::response_body::Stream;
+use crate::http::response_body::ProviderStream;
 use crate::usage::decode;
 
-/// How much of a refusal is looked at.
-const MOST_SAID: usize = 64 << 10;
+/// The longest refusal that is read.
+const MAX_REFUSAL: usize = 64 << 10;
 
-/// The most that is held back.
-const MOST: usize = 256 << 10;
+/// The most bytes that are held back.
+const MAX_HELD: usize = 256 << 10;
 
-/// Whether a refusal says that the prompt is too long.
-pub(crate) async fn refused(answer: &mut Response<Stream>) -> Option<ReportedOverflow> {
-    if answer.status().is_success() {
-        let said = failure(answer).await?;
-        return read_overflow(StatusCode::BAD_REQUEST.as_u16(), &said);
+/// The overflow that a response reports, if it does.
+pub(super) async fn find(response: &mut Response<ProviderStream>) -> Option<ReportedOverflow> {
+    if response.status().is_success() {
+        let message = failure(response).await?;
+        return read_overflow(StatusCode::BAD_REQUEST.as_u16(), &message);
     }
-    let status = answer.status().as_u16();
-    let said = answer.body_mut().peek(MOST_SAID).await.unwrap_or_default();
-    let said = decode::whole(&said, answer.headers(), MOST_SAID).unwrap_or_default();
-    read_overflow(status, &String::from_utf8_lossy(&said))
+    let status = response.status().as_u16();
+    let body = response.body_mut().peek(MAX_REFUSAL).await.unwrap_or_default();
+    let message = decode::whole(&body, response.headers(), MAX_REFUSAL).unwrap_or_default();
+    read_overflow(status, &String::from_utf8_lossy(&message))
 }
 
-/// What a stream says that fails before it has said anything; none if it says something.
-async fn failure(answer: &mut Response<Stream>) -> Option<String> {
-    if answer.headers().contains_key(CONTENT_ENCODING) {
+/// The error of a stream that fails before it has content; none if it has content.
+async fn failure(response: &mut Response<ProviderStream>) -> Option<String> {
+    if response.headers().contains_key(CONTENT_ENCODING) {
         return None;
     }
     let mut seen: Vec<u8> = Vec::new();
     let mut from = 0;
-    while seen.len() < MOST {
-        seen.extend_from_slice(&answer.body_mut().read_ahead().await?);
+    while seen.len() < MAX_HELD {
+        seen.extend_from_slice(&response.body_mut().read_ahead().await?);
         while let Some(end) = end_of_event(seen.get(from..)?) {
-            match judge(seen.get(from..from + end)?) {
-                Opening::Nothing => from += end,
-                Opening::Failure(said) => return Some(said),
-                Opening::Beginning => return None,
+            match classify(seen.get(from..from + end)?) {
+                FirstEvent::Empty => from += end,
+                FirstEvent::Failure(message) => return Some(message),
+                FirstEvent::Content => return None,
             }
         }
     }
     None
 }
 
-/// What the first event of a stream is.
+/// What an event at the beginning of a stream is.
 #[derive(Debug, PartialEq)]
-enum Opening {
-    Nothing,
+enum FirstEvent {
+    Empty,
     Failure(String),
-    Beginning,
+    Content,
 }
 
-/// Where the first event ends: behind its blank line.
+/// The end of the first event, after its blank line.
 fn end_of_event(seen: &[u8]) -> Option<usize> {
     let unix = memchr::memmem::find(seen, b"\n\n").map(|at| at + 2);
     let dos = memchr::memmem::find(seen, b"\r\n\r\n").map(|at| at + 4);
     unix.into_iter().chain(dos).min()
 }
 
-fn judge(event: &[u8]) -> Opening {
+fn classify(event: &[u8]) -> FirstEvent {
     let text = String::from_utf8_lossy(event);
     let data: String = text.lines().filter_map(|line| line.strip_prefix("data:")).collect();
-    let Ok(data) = serde_json::from_str::<Value>(&data) else { return Opening::Nothing };
+    let Ok(data) = serde_json::from_str::<Value>(&data) else { return FirstEvent::Empty };
     match data["type"].as_str().unwrap_or_default() {
-        "response.created" | "response.queued" | "response.in_progress" => Opening::Nothing,
-        "response.failed" => Opening::Failure(data["response"]["error"].to_string()),
-        "error" => Opening::Failure(data.to_string()),
-        _ => Opening::Beginning,
+        "response.created" | "response.queued" | "response.in_progress" => FirstEvent::Empty,
+        "response.failed" => FirstEvent::Failure(data["response"]["error"].to_string()),
+        "error" => FirstEvent::Failure(data.to_string()),
+        _ => FirstEvent::Content,
     }
 }
 
@@ -83,13 +83,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_says_nothing_is_passed_over() {
-        let event = |data: &str| judge(format!("event: x\ndata: {data}\n\n").as_bytes());
-        assert_eq!(event(r#"{"type":"response.created","response":{}}"#), Opening::Nothing);
-        assert_eq!(judge(b": a comment\n\n"), Opening::Nothing);
-        assert_eq!(event(r#"{"type":"response.output_item.added"}"#), Opening::Beginning);
+    fn only_events_without_content_are_skipped() {
+        let event = |data: &str| classify(format!("event: x\ndata: {data}\n\n").as_bytes());
+        assert_eq!(event(r#"{"type":"response.created","response":{}}"#), FirstEvent::Empty);
+        assert_eq!(classify(b": a comment\n\n"), FirstEvent::Empty);
+        assert_eq!(event(r#"{"type":"response.output_item.added"}"#), FirstEvent::Content);
         let failed = r#"{"type":"response.failed","response":{"error":{"code":"context_length_exceeded"}}}"#;
-        assert_eq!(event(failed), Opening::Failure(r#"{"code":"context_length_exceeded"}"#.to_owned()));
+        assert_eq!(event(failed), FirstEvent::Failure(r#"{"code":"context_length_exceeded"}"#.to_owned()));
     }
 
     #[test]

@@ -1,15 +1,14 @@
-//! One request and its answer.
+//! One request and its response.
 //!
 //! ```text
-//!   request ─▶ Route ─┬─ no conversation ───────────────────────────▶ sent as it comes ─▶ answer
-//!                     └─ read whole ─▶ Conversations::prepare ─▶ sent ─┬─▶ answer
-//!                                             ▲                        │
-//!                                             └── Talk::overflowed ◀───┘ refused as too long
+//!   request ─▶ Route ─┬─ no conversation ───────────────────────────▶ sent as it comes ─▶ response
+//!                     └─ read whole ─▶ Conversations::prepare ─▶ sent ─┬─▶ response
+//!                                                                ▲     │
+//!                                       Conversations::make_room ┴─────┘ refused as too long
 //! ```
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
@@ -17,300 +16,289 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::{Body, Incoming};
-use secateur_engine::provider::Connector;
 use secateur_formats::Wire;
-use secateur_store::Store;
-use tokio_util::task::TaskTracker;
 
-use super::{early_overflow, outcome_headers};
-use crate::api::Api;
-use crate::conversation::{Asked, Conversations, Lender, Note, Ready, TooDeep};
-use crate::http::memory_budget::Room;
-use crate::http::request_body::{Collected, collect, unreadable};
-use crate::http::response_body::{Answer, Stream, Watch};
-use crate::http::socket::Peer;
-use crate::http::upstream::{Client, Head, progress_of};
-use crate::http::upstream_body::{Limit, Limits, Outgoing};
+use super::content_encoding::CompressedOriginal;
+use super::early_overflow;
+use super::guard::{finish_unless_gone, guard};
+use super::response_observer::ResponseObserver;
+use super::{ExchangeResult, Proxy};
+use crate::conversation::{ClientEndpoint, ConversationRequest, PreparedRequest, TooDeep};
+use crate::http::limits::MinRate;
+use crate::http::request_body::{
+    BodyLimits, ExceededLimit, UnreadBody, UpstreamBody, read_whole, unreadable,
+};
+use crate::http::response_body::{ProviderStream, ResponseBody};
+use crate::http::socket::{ClientGone, Disconnect, Peer};
+use crate::http::upstream::RequestHead;
 use crate::http::{hop_headers, refusal, tunnel};
-use crate::proxy::content_encoding::Packed;
-use crate::proxy::guard::{guard, unless_gone};
-use crate::proxy::response_observer::{Books, Ear};
-use crate::route::{Kind, Provider, Route};
-use crate::settings::Settings;
+use crate::outcome::{Denial, ExchangeReport, PassReason};
+use crate::route::{Provider, RequestKind, Route};
 use crate::usage::Reader;
 
-/// How often a request is made shorter before the provider's refusal is passed on.
-const ROUNDS: usize = 4;
+/// How often a request is sent, each time shorter, before the provider's refusal is passed on.
+const MAX_ATTEMPTS: usize = 4;
 
-/// What every exchange needs.
-pub(crate) struct Proxy {
-    pub settings: Settings,
-    pub client: Client,
-    pub conversations: Conversations,
-    pub api: Api,
-    /// The connections on which summaries are asked for.
-    pub connector: Connector,
-    pub store: Arc<dyn Store>,
-    pub books: Books,
-    /// Where bodies that are read whole lie.
-    pub room: Arc<Room>,
-    /// What goes on when its request is answered: whoever stops the proxy waits for it.
-    pub later: TaskTracker,
-}
-
-/// The client is gone, and nobody waits for an answer.
-#[derive(Debug, thiserror::Error)]
-#[error("the client is gone")]
-pub(crate) struct Gone;
-
-pub(crate) type Reply = Result<Response<Answer>, Gone>;
-
-/// Where a conversation goes, and how it is spelled.
-struct Place {
+/// Where a conversation goes, and in which wire.
+struct Destination {
     provider: Provider,
     wire: Wire,
-    kind: Kind,
+    kind: RequestKind,
     model: Option<String>,
-    /// The run of an agent that it belongs to, if the client says so.
+    /// The run of an agent that it belongs to, if the client names one.
     run: Option<String>,
 }
 
 impl Proxy {
-    /// Passes a request on to its provider, and the answer back.
-    pub(crate) async fn exchange(
+    /// Passes a request on to its provider, and the response back.
+    pub(super) async fn exchange(
         &self,
         mut request: Request<Incoming>,
         peer: Peer,
         run: Option<String>,
-    ) -> Reply {
-        // Over HTTP/2 a client that gives up says so, and the whole exchange is dropped.
+    ) -> ExchangeResult {
+        // Over HTTP/2 a client that gives up resets its stream, and the whole exchange is dropped.
         let peer = Some(peer).filter(|_| request.version() <= Version::HTTP_11);
         let route = Route::of(request.uri().path(), request.headers());
-        let upstream = self.settings.upstream(route.provider);
-        let tunnel = hop_headers::upgrade(request.headers()).filter(|_| peer.is_some());
-        if tunnel.is_some()
+        let upgrade = hop_headers::upgrade(request.headers()).filter(|_| peer.is_some());
+        if upgrade.is_some()
             && let Some(refusal) = tunnel::decline(&route, request.headers())
         {
             return Ok(refusal);
         }
-        let client = tunnel.as_ref().map(|_| hyper::upgrade::on(&mut request));
+        let client = upgrade.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut parts, body) = request.into_parts();
         let headers = hop_headers::strip(std::mem::take(&mut parts.headers));
         let uri = parts.uri.clone();
-        let Ok(mut head) = Head::new(parts, headers, upstream) else {
-            self.books.tally.denied("malformed");
-            let message = "the path of the request is none";
+        let upstream = self.settings.upstream(route.provider);
+        let Ok(mut head) = RequestHead::new(parts, headers, upstream) else {
+            self.recorders.metrics.denied(Denial::Malformed);
+            let message = "invalid request path";
             return Ok(refusal::refuse(route.provider, StatusCode::BAD_REQUEST, message));
         };
-        if let Some((protocol, client)) = tunnel.zip(client) {
-            tunnel::ask(&mut head.headers, protocol);
-            let answer = self.pass(head, vec![], body, peer.clone(), route.provider).await?;
-            return Ok(self.join(answer, client, peer));
+        if let Some((protocol, client)) = upgrade.zip(client) {
+            tunnel::request_upgrade(&mut head.headers, protocol);
+            let response = self.pass_through(head, vec![], body, peer.clone(), route.provider).await?;
+            let open = self.recorders.metrics.open_response();
+            return Ok(tunnel::connect(response, client, peer, open, &self.tasks));
         }
-        let (reply, note) = match route.talk.filter(|_| head.method == Method::POST) {
-            None => (self.pass(head, vec![], body, peer, route.provider).await, None),
-            Some((wire, kind)) => {
-                let place = Place { provider: route.provider, wire, kind, model: route.model, run };
-                // Boxed, so that requests without a conversation do not carry the room for one.
-                let (reply, note) = Box::pin(self.converse(head, body, peer, place)).await;
-                (reply, Some(note))
-            }
+        let Some((wire, kind)) = route.conversation.filter(|_| head.method == Method::POST) else {
+            let response = self.pass_through(head, vec![], body, peer, route.provider).await?;
+            tracing::debug!(path = uri.path(), status = response.status().as_u16(), "passed on");
+            return Ok(response);
         };
-        self.close(reply, note, uri.path())
+        let destination = Destination { provider: route.provider, wire, kind, model: route.model, run };
+        // Boxed, so that requests without a conversation do not carry the memory for one.
+        let (reply, report) = Box::pin(self.converse(head, body, peer, destination)).await;
+        self.finish(reply?, &report, uri.path())
     }
 
-    /// Says what was done, to the client, the log and the counters.
-    fn close(&self, reply: Reply, note: Option<Note>, path: &str) -> Reply {
-        let mut reply = reply?;
-        let status = reply.status().as_u16();
-        let Some(note) = note else {
-            tracing::debug!(path, status, "passed on");
-            return Ok(reply);
-        };
-        self.books.tally.talked(&note, status);
+    /// Reports what was done: to the client, the log and the metrics.
+    fn finish(
+        &self,
+        mut response: Response<ResponseBody>,
+        report: &ExchangeReport,
+        path: &str,
+    ) -> ExchangeResult {
+        let status = response.status().as_u16();
+        self.recorders.metrics.conversation_answered(report, status);
         tracing::debug!(
             path,
             status,
-            did = note.did,
-            cause = note.cause,
-            session = note.session,
-            cuts = note.cuts,
-            bytes_in = note.bytes_in,
-            bytes_out = note.bytes_out,
+            outcome = report.outcome.as_str(),
+            reason = report.reason.map(PassReason::as_str),
+            session = report.session,
+            cuts = report.cuts,
+            bytes_in = report.bytes_in,
+            bytes_out = report.bytes_out,
             "answered"
         );
         if self.settings.headers {
-            outcome_headers::write(&note, reply.headers_mut());
+            report.write_headers(response.headers_mut());
         }
-        Ok(reply)
+        Ok(response)
     }
 
     /// Passes a request on as it comes.
-    async fn pass(
+    async fn pass_through(
         &self,
-        head: Head,
+        head: RequestHead,
         read: Vec<Bytes>,
         rest: Incoming,
         peer: Option<Peer>,
         provider: Provider,
-    ) -> Reply {
-        let limits = Limits { most: self.settings.most_passed, pace: self.settings.pace() };
+    ) -> ExchangeResult {
+        let limits = BodyLimits { bytes: self.settings.most_passed, rate: MinRate::of(&self.settings) };
         let request = head.with_rest(read, rest, limits);
-        let sent = progress_of(&request);
+        let unsent = request.body().has_rest().then(|| request.body().progress());
         let grace = self.settings.grace;
-        let mut watch: Option<Watch> = peer.map(|peer| match sent {
-            None => peer.gone(grace).boxed(),
-            Some(sent) => async move {
-                sent.end().await;
-                peer.gone(grace).await;
+        let mut disconnect: Option<Disconnect> = peer.map(|peer| match unsent {
+            None => peer.disconnect(grace),
+            Some(progress) => async move {
+                progress.end().await;
+                peer.disconnect(grace).await;
             }
             .boxed(),
         });
-        match self.ask(request, &mut watch, provider).await? {
-            Ok(answer) => Ok(self.stream(answer, watch).map(|stream| Answer::Stream(Box::new(stream)))),
+        match self.send(request, &mut disconnect, provider).await? {
+            Ok(response) => Ok(self.stream(response, disconnect).map(ResponseBody::from)),
             Err(refusal) => Ok(refusal),
         }
     }
 
-    /// Sends a request with a conversation in it, shorter if need be.
-    async fn converse(&self, head: Head, body: Incoming, peer: Option<Peer>, place: Place) -> (Reply, Note) {
-        let length = body.size_hint().lower();
-        if let Some(cause) = unreadable(&head.headers) {
-            return (
-                self.pass(head, vec![], body, peer, place.provider).await,
-                outcome_headers::passed(cause, length),
-            );
+    /// Sends a request with a conversation in it, shortened if needed.
+    async fn converse(
+        &self,
+        head: RequestHead,
+        body: Incoming,
+        peer: Option<Peer>,
+        destination: Destination,
+    ) -> (ExchangeResult, ExchangeReport) {
+        let (length, provider) = (body.size_hint().lower(), destination.provider);
+        let metrics = &self.recorders.metrics;
+        let passed_through = |reason| ExchangeReport::passed_through(reason, length);
+        if let Some(reason) = unreadable(&head.headers) {
+            return (self.pass_through(head, vec![], body, peer, provider).await, passed_through(reason));
         }
-        let mut held = self.room.enter();
-        let body = match collect(body, &self.settings, &mut held).await {
-            Collected::Whole(body) => body,
-            Collected::Long(read, rest) => {
-                let passed = outcome_headers::passed("large", length);
-                return (self.pass(head, read, rest, peer, place.provider).await, passed);
+        let mut memory = self.memory.share();
+        let body = match read_whole(body, &self.settings, &mut memory).await {
+            Ok(body) => body,
+            Err(UnreadBody::Unread(reason, read, rest)) => {
+                if reason == PassReason::Busy {
+                    metrics.busy();
+                }
+                return (self.pass_through(head, read, rest, peer, provider).await, passed_through(reason));
             }
-            Collected::Busy(read, rest) => {
-                let passed = outcome_headers::passed("busy", length);
-                self.books.tally.busy();
-                return (self.pass(head, read, rest, peer, place.provider).await, passed);
-            }
-            Collected::Broken => return (Err(Gone), Note::default()),
-            Collected::Silent => {
-                let refusal = self.overstepped(place.provider, Limit::TooSlow);
-                return (Ok(refusal), Note { did: "refused", ..Note::default() });
+            Err(UnreadBody::Broken) => return (Err(ClientGone), ExchangeReport::default()),
+            Err(UnreadBody::TooSlow) => {
+                return (Ok(self.exceeded(provider, ExceededLimit::TooSlow)), ExchangeReport::refused());
             }
         };
-        let (packed, body) = Packed::open(&head.headers, body, self.settings.most_body.min(held.left()));
-        if packed.is_open() {
-            // Somebody else may have been faster. This one is there already.
-            let _ = held.grow(body.len() as u64);
+        let limit = self.settings.most_body.min(memory.left());
+        let (original, body) = CompressedOriginal::decode(&head.headers, body, limit);
+        if original.is_compressed() {
+            // The memory is in use already, even if other requests have used up the budget meanwhile.
+            let _ = memory.grow(body.len() as u64);
         }
-        let mut watch: Option<Watch> = peer.map(|peer| peer.gone(self.settings.grace).boxed());
-        let patience = self.settings.patience;
+        let mut disconnect: Option<Disconnect> = peer.map(|peer| peer.disconnect(self.settings.grace));
         let began = Instant::now();
-        let preparing = self.prepare(&head, body, &place);
-        let mut ready = match unless_gone(preparing, &mut watch).await {
-            Some(Ok(ready)) => ready,
-            Some(Err(why)) => {
-                self.books.tally.denied("too-deep");
-                let refusal = refusal::refuse(place.provider, StatusCode::BAD_REQUEST, &why.to_string());
-                return (Ok(refusal), Note { did: "refused", ..Note::default() });
+        let preparing = self.prepare(&head, body, &destination);
+        let mut prepared = match finish_unless_gone(preparing, &mut disconnect).await {
+            Some(Ok(prepared)) => prepared,
+            Some(Err(error)) => {
+                metrics.denied(Denial::TooDeep);
+                let refusal = refusal::refuse(provider, StatusCode::BAD_REQUEST, &error.to_string());
+                return (Ok(refusal), ExchangeReport::refused());
             }
-            None => return (Err(Gone), Note::default()),
+            None => return (Err(ClientGone), ExchangeReport::default()),
         };
-        self.books.tally.planned(began.elapsed());
-        let mut round = 0;
+        metrics.planned(began.elapsed());
+        let mut attempt = 0;
         loop {
-            round += 1;
-            let Ready { body, mut note, talk, is_tight } = ready;
-            self.books.tally.happened(&mut note);
-            let request = packed.wrap(head.clone(), body, &mut note);
-            let answer = match self.ask(request, &mut watch, place.provider).await {
-                Ok(Ok(answer)) => answer,
-                Ok(Err(refusal)) => return (Ok(refusal), note),
-                Err(gone) => return (Err(gone), note),
+            attempt += 1;
+            let PreparedRequest { body, mut report, mut pending, is_tight } = prepared;
+            metrics.prepared(&mut report);
+            let request = original.request(head.clone(), body, &mut report);
+            let response = match self.send(request, &mut disconnect, provider).await {
+                Ok(Ok(response)) => response,
+                Ok(Err(refusal)) => return (Ok(refusal), report),
+                Err(gone) => return (Err(gone), report),
             };
-            let mut answer = self.stream(answer, watch.take());
-            let mut talk = talk;
-            let is_late = is_tight && place.wire == Wire::OpenAiResponses && answer.status().is_success();
-            if (answer.status().as_u16() >= 400 || is_late)
-                && let Some(said) = early_overflow::refused(&mut answer).await
-                && let Some(waiting) = talk.take()
-                && round < ROUNDS
-                && let Some(next) = guard(waiting.overflowed(said), patience).await.ok().flatten()
+            let mut response = self.stream(response, disconnect.take());
+            let status = response.status();
+            let may_fail_late = is_tight && destination.wire == Wire::OpenAiResponses && status.is_success();
+            if (status.as_u16() >= 400 || may_fail_late)
+                && let Some(overflow) = early_overflow::find(&mut response).await
+                && let Some(refused) = pending.take()
+                && attempt < MAX_ATTEMPTS
+                && let Ok(Some(shorter)) =
+                    guard(self.conversations.make_room(refused, overflow), self.settings.patience).await
             {
-                self.books.tally.overflow();
-                watch = answer.into_body().into_watch();
-                ready = next;
+                metrics.overflow();
+                disconnect = response.into_body().into_disconnect();
+                prepared = shorter;
                 continue;
             }
-            if let Some(talk) = &mut talk {
-                talk.accepted();
+            if let Some(pending) = &mut pending {
+                pending.accepted();
             }
-            if answer.status().is_success() && place.kind == Kind::Generate {
-                let reader = Reader::new(place.wire, answer.headers());
-                let books = self.books.clone();
-                answer.body_mut().heard_by(Ear::new(reader, talk, note.clone(), place.run, books));
+            if status.is_success() && destination.kind == RequestKind::Generate {
+                let reader = Reader::new(destination.wire, response.headers());
+                let recorders = self.recorders.clone();
+                let report = report.clone();
+                let observer = ResponseObserver { reader, pending, report, run: destination.run, recorders };
+                response.body_mut().observe_with(observer);
             }
-            return (Ok(answer.map(|stream| Answer::Stream(Box::new(stream)))), note);
+            return (Ok(response.map(ResponseBody::from)), report);
         }
     }
 
-    /// What is to be sent. The original, if that cannot be found out.
-    async fn prepare(&self, head: &Head, body: Bytes, place: &Place) -> Result<Ready, TooDeep> {
-        let model = place.model.as_deref();
-        let lender = Lender { url: head.uri.to_string(), connector: self.connector.clone() };
-        let (wire, kind, headers) = (place.wire, place.kind, &head.headers);
-        let asked = Asked { wire, kind, model, headers, body: &body, lender };
-        match guard(self.conversations.prepare(asked), self.settings.patience).await {
-            Ok(ready) => ready,
-            Err(cause) => {
-                let note = outcome_headers::passed(cause, body.len() as u64);
-                Ok(Ready { body: vec![body], note, talk: None, is_tight: false })
-            }
-        }
-    }
-
-    /// Sends a request, and waits for the answer's head or until the client is gone. Where there is none, for one of
-    /// our own.
-    async fn ask(
+    /// Decides what is sent. If that fails, the body is sent as it came.
+    async fn prepare(
         &self,
-        request: Request<Outgoing>,
-        watch: &mut Option<Watch>,
+        head: &RequestHead,
+        body: Bytes,
+        destination: &Destination,
+    ) -> Result<PreparedRequest, TooDeep> {
+        let request = ConversationRequest {
+            wire: destination.wire,
+            kind: destination.kind,
+            model: destination.model.as_deref(),
+            headers: &head.headers,
+            body: &body,
+            endpoint: ClientEndpoint { url: head.uri.to_string(), connector: self.connector.clone() },
+        };
+        match guard(self.conversations.prepare(request), self.settings.patience).await {
+            Ok(prepared) => prepared,
+            Err(reason) => Ok(PreparedRequest::passed_through(body, reason)),
+        }
+    }
+
+    /// Sends a request, and waits for the head of the response or until the client disconnects. If the provider does not
+    /// answer, the proxy does.
+    async fn send(
+        &self,
+        request: Request<UpstreamBody>,
+        disconnect: &mut Option<Disconnect>,
         provider: Provider,
-    ) -> Result<Result<Response<Incoming>, Response<Answer>>, Gone> {
-        let (began, sent) = (Instant::now(), request.body().progress());
-        let mut answer = pin!(self.client.send(request));
-        let answer = poll_fn(|cx| {
-            if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
-                return Poll::Ready(Ok(answer));
+    ) -> Result<Result<Response<Incoming>, Response<ResponseBody>>, ClientGone> {
+        let metrics = &self.recorders.metrics;
+        let (began, progress) = (Instant::now(), request.body().progress());
+        let mut sending = pin!(self.client.send(request));
+        let response = poll_fn(|cx| {
+            if let Poll::Ready(response) = sending.as_mut().poll(cx) {
+                return Poll::Ready(Ok(response));
             }
-            match watch.as_mut().map(|watch| watch.as_mut().poll(cx)) {
-                Some(Poll::Ready(())) => Poll::Ready(Err(Gone)),
+            match disconnect.as_mut().map(|disconnect| disconnect.as_mut().poll(cx)) {
+                Some(Poll::Ready(())) => Poll::Ready(Err(ClientGone)),
                 _ => Poll::Pending,
             }
         });
-        let answer = answer.await?;
-        self.books.tally.waited(began.elapsed());
-        self.books.tally.sent(sent.bytes());
-        Ok(answer.map_err(|failure| {
-            if let Some(limit) = sent.over() {
-                return self.overstepped(provider, limit);
+        let response = response.await?;
+        metrics.waited(began.elapsed());
+        metrics.sent_upstream(progress.bytes());
+        Ok(response.map_err(|error| {
+            if let Some(limit) = progress.exceeded() {
+                return self.exceeded(provider, limit);
             }
-            self.books.tally.failure();
-            let upstream = self.settings.upstream(provider);
-            tracing::warn!(?provider, %failure, "a request was not answered");
-            refusal::failed(provider, upstream, &failure)
+            metrics.failure();
+            tracing::warn!(?provider, %error, "no response from the provider");
+            refusal::failed(provider, self.settings.upstream(provider), &error)
         }))
     }
 
-    fn stream(&self, answer: Response<Incoming>, watch: Option<Watch>) -> Response<Stream> {
-        let (mut parts, body) = answer.into_parts();
+    fn stream(
+        &self,
+        response: Response<Incoming>,
+        disconnect: Option<Disconnect>,
+    ) -> Response<ProviderStream> {
+        let (mut parts, body) = response.into_parts();
         if parts.status != StatusCode::SWITCHING_PROTOCOLS {
             parts.headers = hop_headers::strip(parts.headers);
         }
-        // The client is answered in the version that it speaks.
+        // The client gets the version that it speaks, whatever the provider's is.
         parts.version = Version::HTTP_11;
-        let stream = Stream::new(body, self.books.tally.open(), watch, self.settings.patience);
-        Response::from_parts(parts, stream)
+        let open = self.recorders.metrics.open_response();
+        Response::from_parts(parts, ProviderStream::new(body, open, disconnect, self.settings.patience))
     }
 }

@@ -1,4 +1,4 @@
-//! Work that must never keep a request from being answered.
+//! Work on conversations that must never keep a request from being answered.
 
 use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
@@ -8,33 +8,37 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::timeout;
 
-use crate::http::response_body::Watch;
+use crate::http::socket::Disconnect;
+use crate::outcome::PassReason;
 
-/// Does the work; if it panics or takes too long, says in a word what went wrong.
-pub(crate) async fn guard<T>(work: impl Future<Output = T>, most: Duration) -> Result<T, &'static str> {
-    match timeout(most, AssertUnwindSafe(work).catch_unwind()).await {
+/// Does the work. If it panics or takes too long, returns why the request is passed through.
+pub(super) async fn guard<T>(work: impl Future<Output = T>, limit: Duration) -> Result<T, PassReason> {
+    match timeout(limit, AssertUnwindSafe(work).catch_unwind()).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(_)) => {
-            tracing::error!("a conversation could not be worked on; its request goes on as it came");
-            Err("internal")
+            tracing::error!("panic while a conversation was managed; its request is passed through");
+            Err(PassReason::Internal)
         }
         Err(_) => {
-            tracing::error!(after = ?most, "work on a conversation did not end; its request goes on as it came");
-            Err("slow")
+            tracing::error!(after = ?limit, "managing a conversation took too long; its request is passed through");
+            Err(PassReason::Slow)
         }
     }
 }
 
 /// Does the work to its end, whether the client waits or not: half of it might be worse than none. None if the client
-/// is gone by then.
-pub(crate) async fn unless_gone<T>(work: impl Future<Output = T>, watch: &mut Option<Watch>) -> Option<T> {
+/// disconnected meanwhile.
+pub(super) async fn finish_unless_gone<T>(
+    work: impl Future<Output = T>,
+    disconnect: &mut Option<Disconnect>,
+) -> Option<T> {
     let mut work = pin!(work);
     let mut is_gone = false;
     let done = poll_fn(|cx| {
         let done = work.as_mut().poll(cx);
         if done.is_pending()
             && !is_gone
-            && watch.as_mut().is_some_and(|watch| watch.as_mut().poll(cx).is_ready())
+            && disconnect.as_mut().is_some_and(|disconnect| disconnect.as_mut().poll(cx).is_ready())
         {
             is_gone = true;
         }
@@ -58,7 +62,7 @@ mod tests {
             tokio::task::yield_now().await;
             "no number".parse::<u32>().unwrap()
         };
-        assert_eq!(guard(panicking, long).await, Err("internal"));
-        assert_eq!(guard(pending::<()>(), Duration::ZERO).await, Err("slow"));
+        assert_eq!(guard(panicking, long).await, Err(PassReason::Internal));
+        assert_eq!(guard(pending::<()>(), Duration::ZERO).await, Err(PassReason::Slow));
     }
 }

@@ -1,4 +1,4 @@
-//! The word that lets a client in.
+//! The token that requests must have.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Shorter words can be guessed.
+/// Shorter tokens can be guessed.
 const SHORTEST: usize = 16;
 
-/// Longer ones fit into no header.
+/// Longer ones do not fit into a header.
 const LONGEST: usize = 4096;
 
-/// The word that lets a client in. Only its digest is kept, so that it can be printed nowhere by accident; words are
-/// compared by their digests and in constant time, so that nobody learns a part of it by asking.
+/// The token that requests must have. Only its hash is kept, so that it cannot be printed by accident; hashes are compared
+/// in constant time, so that guessing does not reveal a part of it.
 ///
 /// ```
 /// use secateur_server::Token;
@@ -27,7 +27,7 @@ const LONGEST: usize = 4096;
 #[derive(Clone)]
 pub struct Token([u8; 32]);
 
-/// A word that is of no use as a token.
+/// A text that cannot be a token.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadToken {
@@ -39,10 +39,10 @@ pub enum BadToken {
         /// What the system says.
         source: std::io::Error,
     },
-    /// It is too short, too long, or has characters that no header takes.
+    /// It is too short, too long, or has characters that are not allowed.
     #[error(
-        "a token has {SHORTEST} to {LONGEST} letters, digits, or characters of -._~+/=, and this one {reason}; \
-         make one by `openssl rand -hex 32`"
+        "a token has {SHORTEST} to {LONGEST} letters, digits, or characters of -._~+/=, but this one {reason}; \
+         `openssl rand -hex 32` makes one"
     )]
     Unfit {
         /// What is wrong with it.
@@ -51,26 +51,26 @@ pub enum BadToken {
 }
 
 impl Token {
-    /// The token with this spelling.
+    /// Makes a token from its text.
     pub fn new(word: &str) -> Result<Self, BadToken> {
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         let reason = match word.len() {
             0 => "is empty".to_owned(),
             short if short < SHORTEST => format!("has {short}"),
             long if long > LONGEST => format!("has {long}"),
-            _ if !word.bytes().all(is_fit) => "has others".to_owned(),
+            _ if !word.bytes().all(is_fit) => "has other characters".to_owned(),
             _ => return Ok(Self(Sha256::digest(word).into())),
         };
         Err(BadToken::Unfit { reason })
     }
 
-    /// The token in a file, without the white space around it.
+    /// Reads a token from a file, without the white space around it.
     pub fn read(path: &Path) -> Result<Self, BadToken> {
         let unreadable = |source| BadToken::Unreadable { path: path.to_owned(), source };
         Self::new(std::fs::read_to_string(path).map_err(unreadable)?.trim())
     }
 
-    /// Whether this is its spelling.
+    /// Whether this is its text.
     pub fn is(&self, word: &str) -> bool {
         let other: [u8; 32] = Sha256::digest(word).into();
         self.0.ct_eq(&other).into()

@@ -23,7 +23,7 @@ async fn sent(stage: &Stage, agent: &Agent) -> (String, String) {
         // An answer may tell that something pays now, or that there is hardly any room left. That comes to an end.
         if !answer.is_flush() {
             same(&first, &second, "the same request, sent again");
-            return (first, answer.did().to_owned());
+            return (first, answer.outcome().to_owned());
         }
         first = second;
     }
@@ -74,7 +74,7 @@ async fn an_undone_summary_takes_effect_in_the_next_request() {
     let id = loop {
         let (answer, text) = agent.step(to).await;
         assert_eq!(text, None, "there was no summary");
-        if answer.did() == "compacted" {
+        if answer.outcome() == "compacted" {
             break answer.header("x-secateur-session").to_owned();
         }
     };

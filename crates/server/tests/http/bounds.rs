@@ -161,7 +161,7 @@ async fn bodies_for_which_there_is_no_room_pass_unread() {
         provider.send(answer).await;
         let answer = client.message().await;
         assert_eq!(answer.status(), 200);
-        answer.header("x-secateur-cause") == Some("busy")
+        answer.header("x-secateur-reason") == Some("busy")
     };
     within(async { while !ask().await {} }).await;
     // Its room is free for others when it is answered.
@@ -169,6 +169,6 @@ async fn bodies_for_which_there_is_no_room_pass_unread() {
     let mut provider = play.provider().await;
     provider.message().await;
     provider.send(answer).await;
-    assert_ne!(other.message().await.header("x-secateur-cause"), Some("busy"));
+    assert_ne!(other.message().await.header("x-secateur-reason"), Some("busy"));
     assert!(!ask().await);
 }

@@ -158,7 +158,7 @@ async fn a_body_that_is_nothing_but_brackets_is_refused() {
             .send(format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}"))
             .await;
         let answer = client.message().await;
-        assert_eq!((answer.status(), answer.header("x-secateur-did")), (400, Some("refused")), "{path}");
+        assert_eq!((answer.status(), answer.header("x-secateur-outcome")), (400, Some("refused")), "{path}");
         assert!(answer.text().contains("1000 levels"), "{}", answer.text());
         assert!(!answer.text().contains("[["), "what was sent is not said again");
     }

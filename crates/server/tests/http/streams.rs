@@ -176,9 +176,9 @@ async fn a_body_over_the_limit_is_passed_on_unread() {
         assert_eq!(provider.message().await.text(), body);
         provider.send("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
         let answer = client.message().await;
-        assert_eq!((answer.text(), answer.header("x-secateur-cause")), ("ok", Some("large")));
+        assert_eq!((answer.text(), answer.header("x-secateur-reason")), ("ok", Some("large")));
     }
-    assert_eq!(play.counters().passed, [("large", 2)]);
+    assert_eq!(play.counters().passed_through, [("large", 2)]);
 }
 
 #[tokio::test]
@@ -187,15 +187,15 @@ async fn what_was_done_is_said_in_headers_where_conversations_go() {
     let ok = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
     let (mut client, mut provider) = begin(&play, ASK).await;
     provider.send(ok).await;
-    assert!(client.message().await.header("x-secateur-did").is_some());
+    assert!(client.message().await.header("x-secateur-outcome").is_some());
     client
         .send("POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\n?")
         .await;
     provider.message().await;
     provider.send(ok).await;
     let answer = client.message().await;
-    assert_eq!(answer.header("x-secateur-did"), Some("passed"));
-    assert_eq!(answer.header("x-secateur-cause"), Some("not-understood"));
+    assert_eq!(answer.header("x-secateur-outcome"), Some("passed-through"));
+    assert_eq!(answer.header("x-secateur-reason"), Some("not-understood"));
     assert_eq!(answer.header("x-secateur-bytes"), Some("1/1"));
     client.send("GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n").await;
     provider.message().await;

@@ -25,7 +25,7 @@ async fn helpers_that_take_turns_under_one_key_are_told_apart() {
             let mut going = Vec::new();
             for mut agent in agents {
                 let (answer, text) = agent.step(stage.address()).await;
-                assert_eq!(answer.cause(), "", "{wire:?}: {}", answer.head);
+                assert_eq!(answer.reason(), "", "{wire:?}: {}", answer.head);
                 // Nobody sees what belongs to another one.
                 let (sent, own) = (stage.tap.last(), agent.body());
                 for number in 0..4 {
@@ -73,7 +73,7 @@ async fn edits_rewinds_and_forks_keep_what_was_decided_before_them() {
         fork.say("Say only hello. SCENARIO:hello");
         let (answer, text) = fork.step(stage.address()).await;
         assert_eq!(
-            (answer.cause(), text.as_deref()),
+            (answer.reason(), text.as_deref()),
             ("", Some("Hello from the scripted model.")),
             "{wire:?}"
         );
@@ -83,7 +83,7 @@ async fn edits_rewinds_and_forks_keep_what_was_decided_before_them() {
 
         // The first one is where it was.
         let answer = was.ask(stage.address()).await;
-        same(&stage.tap.last(), &whole, &format!("{wire:?}, after a fork, {}", answer.did()));
+        same(&stage.tap.last(), &whole, &format!("{wire:?}, after a fork, {}", answer.outcome()));
 
         // An edited message in the middle of history.
         let mut edited = agent.clone();
@@ -91,16 +91,16 @@ async fn edits_rewinds_and_forks_keep_what_was_decided_before_them() {
         let text = edited.items[place].to_string().replace("lies somewhere", "lies elsewhere");
         edited.items[place] = serde_json::from_str(&text).unwrap();
         let answer = edited.ask(stage.address()).await;
-        assert_eq!((answer.status(), answer.cause()), (200, ""), "{wire:?}");
+        assert_eq!((answer.status(), answer.reason()), (200, ""), "{wire:?}");
         stage.tap.take();
         let answer = was.ask(stage.address()).await;
-        same(&stage.tap.last(), &whole, &format!("{wire:?}, after an edit, {}", answer.did()));
+        same(&stage.tap.last(), &whole, &format!("{wire:?}, after an edit, {}", answer.outcome()));
 
         // From the very beginning, which all have in common.
         let mut fresh = agent.clone();
         fresh.items.truncate(1);
         let answer = fresh.ask(stage.address()).await;
-        assert_eq!((answer.did(), answer.cause()), ("kept", ""), "{wire:?}");
+        assert_eq!((answer.outcome(), answer.reason()), ("unchanged", ""), "{wire:?}");
         same(&stage.tap.last(), &fresh.body(), "from the beginning");
 
         // And all of them go on.

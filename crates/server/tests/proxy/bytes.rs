@@ -71,7 +71,7 @@ async fn compare(samples: &[Sample]) -> usize {
 
         assert!(arrived.head.starts_with(&format!("POST /prefix{path} HTTP/1.1\r\n")), "{name}");
         assert_eq!(headers(&arrived.head), headers(&head), "{name}");
-        let is_cut = !matches!(got.header("x-secateur-did"), Some("kept" | "passed"));
+        let is_cut = !matches!(got.header("x-secateur-outcome"), Some("unchanged" | "passed-through"));
         if is_cut {
             println!("{name}: {}", got.head);
             continue;

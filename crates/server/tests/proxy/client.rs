@@ -31,18 +31,18 @@ impl Answer {
     }
 
     /// What the proxy says that it did.
-    pub(crate) fn did(&self) -> &str {
-        self.header("x-secateur-did")
+    pub(crate) fn outcome(&self) -> &str {
+        self.header("x-secateur-outcome")
     }
 
     /// Why it did less than it might have.
-    pub(crate) fn cause(&self) -> &str {
-        self.header("x-secateur-cause")
+    pub(crate) fn reason(&self) -> &str {
+        self.header("x-secateur-reason")
     }
 
     /// Whether the proxy changed its mind about the history, so that the provider's cache is of less use.
     pub(crate) fn is_flush(&self) -> bool {
-        matches!(self.did(), "pruned" | "compacted")
+        matches!(self.outcome(), "pruned" | "compacted")
     }
 
     fn read(bytes: &[u8]) -> Self {

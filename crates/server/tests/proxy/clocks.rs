@@ -34,7 +34,7 @@ async fn a_clock_that_jumps_rejects_nothing_and_loses_nothing() {
         for jump in JUMPS.into_iter().cycle() {
             clock.set(jump);
             let (answer, text) = agent.step(stage.address()).await;
-            assert_eq!(answer.cause(), "", "{wire:?} at {jump}: {}", answer.head);
+            assert_eq!(answer.reason(), "", "{wire:?} at {jump}: {}", answer.head);
             if text.is_some() {
                 break;
             }

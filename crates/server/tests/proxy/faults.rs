@@ -49,7 +49,7 @@ async fn storms_pass_and_leave_no_trace() {
                     same(
                         &stage.tap.last(),
                         expected,
-                        &format!("{wire:?}, request {number}, {status}, {}", answer.did()),
+                        &format!("{wire:?}, request {number}, {status}, {}", answer.outcome()),
                     );
                 }
             }

@@ -29,7 +29,7 @@ async fn two_hundred_conversations_at_once_are_all_finished() {
             agent.streams = number % 3 == 0;
             let (text, answers) = agent.work(to).await;
             assert_eq!(text, "Finished long after 3 steps.");
-            assert!(answers.iter().all(|answer| answer.cause().is_empty()));
+            assert!(answers.iter().all(|answer| answer.reason().is_empty()));
             answers.iter().filter(|answer| answer.is_flush()).count()
         }
     });

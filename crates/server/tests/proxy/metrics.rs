@@ -16,17 +16,17 @@ async fn everything_that_happens_moves_its_counter() {
     for wire in WIRES {
         let (_, answers) = Agent::new(wire, "SCENARIO:long steps=24 bytes=4000").work(stage.address()).await;
         requests += answers.len() as u64;
-        pruned += answers.iter().filter(|answer| answer.did() == "pruned").count() as u64;
-        compacted += answers.iter().filter(|answer| answer.did() == "compacted").count() as u64;
+        pruned += answers.iter().filter(|answer| answer.outcome() == "pruned").count() as u64;
+        compacted += answers.iter().filter(|answer| answer.outcome() == "compacted").count() as u64;
     }
     assert!(pruned > 0 && compacted > 0, "{pruned}, {compacted}");
     post(stage.address(), "/v1/messages", "", "{\"messages\":7}").await;
     let after = get(stage.address(), "/metrics").await;
     let moved = |name: &str| counter(&after, name) - counter(&before, name);
-    assert_eq!(moved("secateur_conversation_requests_total{did=\"pruned\"}"), pruned);
-    assert_eq!(moved("secateur_conversation_requests_total{did=\"compacted\"}"), compacted);
-    assert_eq!(moved("secateur_conversation_requests_total{did=\"passed\"}"), 1);
-    assert_eq!(moved("secateur_passthroughs_total{cause=\"not-understood\"}"), 1);
+    assert_eq!(moved("secateur_conversation_requests_total{outcome=\"pruned\"}"), pruned);
+    assert_eq!(moved("secateur_conversation_requests_total{outcome=\"compacted\"}"), compacted);
+    assert_eq!(moved("secateur_conversation_requests_total{outcome=\"passed-through\"}"), 1);
+    assert_eq!(moved("secateur_passthroughs_total{reason=\"not-understood\"}"), 1);
     assert_eq!(moved("secateur_reports_total"), requests);
     assert!(moved("secateur_compactions_total{outcome=\"summary\"}") >= compacted);
     let cuts = |metrics: &str| -> u64 {

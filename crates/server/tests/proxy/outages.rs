@@ -15,7 +15,7 @@ async fn a_server_that_is_killed_and_comes_back_holds_nobody_up() {
     let engine = engine(&url).await;
     let stage = Stage::with(WINDOW, engine.clone()).await;
     let mut agent = Agent::new(Wire::Anthropic, "SCENARIO:long steps=44 bytes=4000");
-    while agent.step(stage.address()).await.0.did() != "compacted" {}
+    while agent.step(stage.address()).await.0.outcome() != "compacted" {}
     for end in [End::Killed, End::Stopped, End::Killed] {
         // What is said while the database works is the measure.
         agent.work_for(3, stage.address()).await;
@@ -50,7 +50,7 @@ async fn a_server_that_is_killed_and_comes_back_holds_nobody_up() {
     }
     let (text, answers) = agent.work(stage.address()).await;
     assert_eq!(text, "Finished long after 44 steps.");
-    assert!(answers.iter().all(|answer| answer.cause().is_empty()));
+    assert!(answers.iter().all(|answer| answer.reason().is_empty()));
     assert_eq!(stage.model.stats()["violations"], 0);
     assert_eq!(stage.model.stats()["malformed"], 0);
 }

@@ -51,7 +51,7 @@ async fn alternating(wire: Wire, store: &str) {
         // Twice here, once there.
         let to = if number % 3 == 2 { second.address } else { stage.address() };
         let (answer, end) = agent.step(to).await;
-        assert_eq!(answer.cause(), "", "{wire:?}, request {number}");
+        assert_eq!(answer.reason(), "", "{wire:?}, request {number}");
         bodies.push(stage.tap.last());
         if number > 0 {
             revision = settled(&first, revision).await;
@@ -106,7 +106,7 @@ async fn two_proxies_that_race_agree_in_the_end() {
     loop {
         let (one, other) = tokio::join!(agent.ask(stage.address()), agent.ask(second.address));
         for answer in [&one, &other] {
-            assert_eq!((answer.status(), answer.cause()), (200, ""), "{}", answer.head);
+            assert_eq!((answer.status(), answer.reason()), (200, ""), "{}", answer.head);
         }
         if agent.take(&one).is_some() {
             break;

@@ -22,7 +22,7 @@ const TASK: &str = "SCENARIO:long steps=36 bytes=4000";
 /// An agent that has worked until something was compacted, so that there is room again.
 async fn worked(to: SocketAddr) -> Agent {
     let mut agent = Agent::new(Wire::Anthropic, TASK);
-    while agent.step(to).await.0.did() != "compacted" {}
+    while agent.step(to).await.0.outcome() != "compacted" {}
     agent
 }
 
@@ -48,7 +48,7 @@ fn check_kept(before: &[(String, OperationRow)], after: &[(String, OperationRow)
 async fn again(agent: &Agent, stage: &Stage) -> (String, String) {
     let answer = agent.ask(stage.address()).await;
     assert_eq!(answer.status(), 200, "{}{}", answer.head, answer.body);
-    (stage.tap.last(), format!("{} {}", answer.did(), answer.cause()))
+    (stage.tap.last(), format!("{} {}", answer.outcome(), answer.reason()))
 }
 
 async fn whoever_has_no_store_goes_on(mood: Mood) {
@@ -64,7 +64,7 @@ async fn whoever_has_no_store_goes_on(mood: Mood) {
     let (body, did) = again(&agent, &stage).await;
     same(&body, &expected, &format!("{mood:?}, {did}"));
     let (answer, _) = agent.step(stage.address()).await;
-    println!("{mood:?}: {} {}", answer.did(), answer.cause());
+    println!("{mood:?}: {} {}", answer.outcome(), answer.reason());
     same(
         &stage.tap.last()[..expected.len() - 200],
         &expected[..expected.len() - 200],
@@ -159,8 +159,8 @@ async fn any_single_failure_of_the_store_is_survived() {
         let calls = store.calls();
         store.fail_once(1 + step % 7);
         let (answer, text) = agent.step(stage.address()).await;
-        failed += u64::from(!answer.cause().is_empty());
-        assert!(matches!(answer.cause(), "" | "store"), "step {step}: {}", answer.head);
+        failed += u64::from(!answer.reason().is_empty());
+        assert!(matches!(answer.reason(), "" | "store"), "step {step}: {}", answer.head);
         // What the answer leads to is done apart; it is over when the store is asked no more.
         let mut seen = calls.wrapping_sub(1);
         while seen != store.calls() {
@@ -225,7 +225,7 @@ async fn a_file_that_is_lost_holds_nobody_up() {
         let (body, did) = again(&agent, &stage).await;
         same(&body, &expected, &format!("{damage}, {did}"));
         for answer in agent.work_for(6, stage.address()).await {
-            println!("{damage}: {} {}", answer.did(), answer.cause());
+            println!("{damage}: {} {}", answer.outcome(), answer.reason());
         }
         // Somebody new is let through.
         let stranger = Agent::new(Wire::Gemini, "SCENARIO:hello");

@@ -21,7 +21,7 @@ fn check_books(stage: &Stage, answers: &[Answer]) {
         let is_broken = turn["prefix_broken"] == true;
         assert!(!is_broken || answer.is_flush(), "request {number}: {} {turn}", answer.head);
     }
-    let count = |did: &str| answers.iter().filter(|answer| answer.did() == did).count();
+    let count = |did: &str| answers.iter().filter(|answer| answer.outcome() == did).count();
     println!("{} pruned, {} compacted, {} broken", count("pruned"), count("compacted"), stats["broken"]);
     assert!(count("pruned") + count("compacted") > 0, "such a task does not fit by itself");
 }
@@ -41,7 +41,7 @@ async fn through(wire: Wire, streams: bool) {
     let (text, answers) = agent.work(stage.address()).await;
     assert!(agent.body().len() as u64 / 4 > 5 * WINDOW, "{}", agent.body().len());
     assert_eq!(text, alone(wire).await, "{wire:?}");
-    assert!(answers.iter().all(|answer| answer.cause().is_empty()), "{wire:?}");
+    assert!(answers.iter().all(|answer| answer.reason().is_empty()), "{wire:?}");
     assert_eq!(stage.model.stats()["violations"], 0, "{wire:?}");
     check_books(&stage, &answers);
     assert_eq!(stage.proxy.counters().overflows, 0);

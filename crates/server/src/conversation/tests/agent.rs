@@ -11,8 +11,11 @@ use secateur_engine::provider::Connector;
 use secateur_formats::Wire;
 use serde_json::{Value, json};
 
-use crate::conversation::{Asked, Conversations, Lender, Note, Ready, Report, Talk};
-use crate::route::Kind;
+use crate::conversation::{
+    ClientEndpoint, ConversationRequest, Conversations, ExchangeReport, PendingExchange, PreparedRequest,
+    Report,
+};
+use crate::route::RequestKind;
 
 /// A model that nobody sells.
 pub(super) const MODEL: &str = "test-model";
@@ -32,8 +35,8 @@ pub(super) fn conversations(engine: Engine, window: i64) -> Conversations {
 /// What was sent in the place of a request.
 pub(super) struct Sent {
     pub body: String,
-    pub note: Note,
-    pub talk: Option<Talk>,
+    pub report: ExchangeReport,
+    pub pending: Option<PendingExchange>,
 }
 
 impl Sent {
@@ -48,28 +51,38 @@ impl Sent {
     /// The model answers, and counts a token for four bytes.
     pub(super) async fn answer(self) -> String {
         let usage = Usage { input: self.body.len() as i64 / 4, output: 50, ..Usage::default() };
-        let Some(talk) = self.talk else { return self.body };
-        let branch = talk.branch.clone();
-        talk.answered(Report { usage: Some(usage), turn: TurnState::Open });
+        let Some(pending) = self.pending else { return self.body };
+        let branch = pending.branch.clone();
+        pending.settle(Report { usage: Some(usage), turn: TurnState::Open });
         // It is stored apart; here the next request waits for that.
-        branch.work().await.keep().await.unwrap();
+        branch.state().await.store().await.unwrap();
         self.body
     }
 }
 
-pub(super) async fn prepare(conversations: &Conversations, wire: Wire, kind: Kind, body: &Bytes) -> Ready {
+pub(super) async fn prepare(
+    conversations: &Conversations,
+    wire: Wire,
+    kind: RequestKind,
+    body: &Bytes,
+) -> PreparedRequest {
     let headers = &HeaderMap::new();
-    let lender = Lender { url: "http://127.0.0.1:1/v1/messages".to_owned(), connector: Connector::default() };
-    conversations.prepare(Asked { wire, kind, model: None, headers, body, lender }).await.unwrap()
+    let endpoint =
+        ClientEndpoint { url: "http://127.0.0.1:1/v1/messages".to_owned(), connector: Connector::default() };
+    conversations
+        .prepare(ConversationRequest { wire, kind, model: None, headers, body, endpoint })
+        .await
+        .unwrap()
 }
 
-pub(super) async fn send(conversations: &Conversations, wire: Wire, kind: Kind, body: &str) -> Sent {
+pub(super) async fn send(conversations: &Conversations, wire: Wire, kind: RequestKind, body: &str) -> Sent {
     let body = Bytes::copy_from_slice(body.as_bytes());
-    let Ready { body: pieces, note, talk, .. } = prepare(conversations, wire, kind, &body).await;
+    let PreparedRequest { body: pieces, report, pending, .. } =
+        prepare(conversations, wire, kind, &body).await;
     let body = String::from_utf8(pieces.concat()).unwrap();
-    assert_eq!(note.bytes_out as usize, body.len());
-    assert_eq!(note.altered, 0, "{note:?}");
-    Sent { body, note, talk }
+    assert_eq!(report.bytes_out as usize, body.len());
+    assert_eq!(report.altered, 0, "{report:?}");
+    Sent { body, report, pending }
 }
 
 /// An agent that talks to Anthropic. One mark for the cache is always in its last message, as with the real ones.
@@ -118,7 +131,7 @@ impl Agent {
     }
 
     pub(super) async fn ask(&self, conversations: &Conversations) -> Sent {
-        send(conversations, Wire::Anthropic, Kind::Generate, &self.body()).await
+        send(conversations, Wire::Anthropic, RequestKind::Generate, &self.body()).await
     }
 }
 

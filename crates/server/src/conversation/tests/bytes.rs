@@ -3,7 +3,8 @@
 use secateur_formats::Wire;
 
 use super::agent::{Agent, prefix, process, send, unmarked};
-use crate::route::Kind;
+use crate::outcome::{Outcome, PassReason};
+use crate::route::RequestKind;
 
 #[tokio::test]
 async fn without_cuts_not_a_byte_changes() {
@@ -13,10 +14,10 @@ async fn without_cuts_not_a_byte_changes() {
         agent.step(2_000);
         let sent = agent.ask(&conversations).await;
         assert_eq!(sent.body, agent.body());
-        assert_eq!((sent.note.did, sent.note.cause), ("kept", None));
+        assert_eq!((sent.report.outcome, sent.report.reason), (Outcome::Unchanged, None));
         sent.answer().await;
     }
-    assert_eq!(conversations.inside.registry.len(), 1);
+    assert_eq!(conversations.registry.len(), 1);
 }
 
 #[tokio::test]
@@ -25,13 +26,16 @@ async fn bodies_that_are_no_conversation_pass() {
     for body in
         ["", "null", "{", "{}", r#"{"messages":"hi"}"#, r#"{"messages":[{"role":"user"}],"messages":[]}"#]
     {
-        let sent = send(&conversations, Wire::OpenAiChat, Kind::Generate, body).await;
-        assert_eq!((sent.body.as_str(), sent.note.did), (body, "passed"));
-        assert_eq!(sent.note.cause, Some("not-understood"), "{body}");
+        let sent = send(&conversations, Wire::OpenAiChat, RequestKind::Generate, body).await;
+        assert_eq!((sent.body.as_str(), sent.report.outcome), (body, Outcome::PassedThrough));
+        assert_eq!(sent.report.reason, Some(PassReason::NotUnderstood), "{body}");
     }
     let body = r#"{"input":[{"role":"user","content":"hi"}],"previous_response_id":"r"}"#;
-    let sent = send(&conversations, Wire::OpenAiResponses, Kind::Generate, body).await;
-    assert_eq!((sent.note.did, sent.note.cause), ("passed", Some("kept-by-provider")));
+    let sent = send(&conversations, Wire::OpenAiResponses, RequestKind::Generate, body).await;
+    assert_eq!(
+        (sent.report.outcome, sent.report.reason),
+        (Outcome::PassedThrough, Some(PassReason::KeptByProvider))
+    );
 }
 
 /// Plays a long session; gives how often the prefix of a request was not that of the one before.
@@ -43,8 +47,8 @@ async fn play(steps: usize, bytes: usize, window: i64) -> (u32, u32, usize) {
     for _ in 0..steps {
         agent.step(bytes);
         let sent = agent.ask(&conversations).await;
-        assert_eq!(sent.note.cause, None, "{:?}", sent.note);
-        let flushed = matches!(sent.note.did, "pruned" | "compacted");
+        assert_eq!(sent.report.reason, None, "{:?}", sent.report);
+        let flushed = matches!(sent.report.outcome, Outcome::Pruned | Outcome::Compacted);
         let body = sent.answer().await;
         largest = largest.max(body.len());
         let is_kept = before.as_ref().is_none_or(|before| unmarked(&body).starts_with(before.as_str()));
@@ -82,13 +86,14 @@ async fn counting_sees_what_would_be_sent() {
         agent.step(9_000);
         last = agent.ask(&conversations).await.answer().await;
     }
-    let counted = send(&conversations, Wire::Anthropic, Kind::Count, &agent.body()).await;
+    let counted = send(&conversations, Wire::Anthropic, RequestKind::Count, &agent.body()).await;
     assert_eq!(counted.body, last);
-    assert_eq!(counted.note.did, "replayed");
+    assert_eq!(counted.report.outcome, Outcome::Replayed);
     // Another process counts the same, although it was never asked to send it.
-    let counted = send(&process(&path, 60_000).await, Wire::Anthropic, Kind::Count, &agent.body()).await;
-    assert_eq!((counted.body, counted.note.did), (last, "replayed"));
+    let counted =
+        send(&process(&path, 60_000).await, Wire::Anthropic, RequestKind::Count, &agent.body()).await;
+    assert_eq!((counted.body, counted.report.outcome), (last, Outcome::Replayed));
     let unknown = Agent::new("Never heard of.");
-    let counted = send(&conversations, Wire::Anthropic, Kind::Count, &unknown.body()).await;
-    assert_eq!((counted.body, counted.note.did), (unknown.body(), "kept"));
+    let counted = send(&conversations, Wire::Anthropic, RequestKind::Count, &unknown.body()).await;
+    assert_eq!((counted.body, counted.report.outcome), (unknown.body(), Outcome::Unchanged));
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::agent::{process, send};
+use crate::outcome::PassReason;
 use crate::route::Route;
 
 /// Whatever is not cut passes as it is.
@@ -19,17 +20,25 @@ async fn recorded_requests_pass_as_they_are() {
         for path in files(&client) {
             let recorded: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
             let address = recorded["path"].as_str().unwrap().split('?').next().unwrap();
-            let Some((wire, kind)) = Route::of(address, &http::HeaderMap::new()).talk else { continue };
+            let Some((wire, kind)) = Route::of(address, &http::HeaderMap::new()).conversation else {
+                continue;
+            };
             let body = recorded["body"].as_str().unwrap();
             let sent = send(&conversations, wire, kind, body).await;
-            assert_ne!(sent.note.cause, Some("internal"), "{}: {:?}", path.display(), sent.note);
-            if sent.note.cuts + sent.note.replaced == 0 {
+            assert_ne!(
+                sent.report.reason,
+                Some(PassReason::Internal),
+                "{}: {:?}",
+                path.display(),
+                sent.report
+            );
+            if sent.report.cuts + sent.report.replaced == 0 {
                 assert_eq!(sent.body, body, "{}", path.display());
             }
             sent.answer().await;
             count += 1;
         }
-        let sessions = conversations.inside.engine.sessions(999).await.unwrap().len();
+        let sessions = conversations.engine.sessions(999).await.unwrap().len();
         println!("{}: {sessions} sessions", client.file_name().unwrap().display());
     }
     assert!(count > 0);

@@ -10,12 +10,11 @@ use secateur_engine::provider::{Connector, ReportedOverflow};
 use secateur_formats::Wire;
 
 use super::agent::{Agent, prepare, process};
-use crate::conversation::branch::Lent;
-use crate::conversation::{Lender, Ready, Report};
-use crate::route::Kind;
+use crate::conversation::{ClientEndpoint, PreparedRequest, Report};
+use crate::route::RequestKind;
 
 /// Waits until nobody but the test holds any part of a body.
-async fn is_let_go(body: &Bytes, when: &str) {
+async fn is_released(body: &Bytes, when: &str) {
     let wait = async {
         while !body.is_unique() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -30,41 +29,41 @@ async fn no_request_is_held_by_what_was_taken_in_of_it() {
     let conversations = process("sqlite::memory:", 60_000).await;
     let ask = async |task: &str| {
         let body = Bytes::from(Agent::new(&format!("{task} {}", "word ".repeat(500))).body().into_bytes());
-        let Ready { talk, .. } = prepare(&conversations, Wire::Anthropic, Kind::Generate, &body).await;
-        (body, talk.unwrap())
+        let PreparedRequest { pending, .. } =
+            prepare(&conversations, Wire::Anthropic, RequestKind::Generate, &body).await;
+        (body, pending.unwrap())
     };
-    let (body, mut talk) = ask("Answered.").await;
-    talk.accepted();
-    talk.answered(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: TurnState::Open });
-    is_let_go(&body, "answered").await;
+    let (body, mut pending) = ask("Answered.").await;
+    pending.accepted();
+    pending.settle(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: TurnState::Open });
+    is_released(&body, "answered").await;
 
-    let (body, mut talk) = ask("Accepted.").await;
-    talk.accepted();
-    is_let_go(&body, "accepted").await;
-    drop(talk);
+    let (body, mut pending) = ask("Accepted.").await;
+    pending.accepted();
+    is_released(&body, "accepted").await;
+    drop(pending);
 
-    let (body, talk) = ask("Nobody was there, or the client has gone.").await;
-    drop(talk);
-    is_let_go(&body, "dropped").await;
+    let (body, pending) = ask("Nobody was there, or the client has gone.").await;
+    drop(pending);
+    is_released(&body, "dropped").await;
 
-    let (body, talk) = ask("Refused.").await;
-    drop(talk.overflowed(ReportedOverflow { used: Some(9), limit: Some(1) }).await);
-    is_let_go(&body, "refused").await;
-    assert_eq!(conversations.inside.registry.len(), 4);
+    let (body, pending) = ask("Refused.").await;
+    drop(conversations.make_room(pending, ReportedOverflow { used: Some(9), limit: Some(1) }).await);
+    is_released(&body, "refused").await;
+    assert_eq!(conversations.registry.len(), 4);
 }
 
 /// Whatever becomes of a decision, the client's credentials do not stay behind.
 #[tokio::test]
-async fn credentials_are_let_go_with_the_decision() {
+async fn credentials_are_dropped_with_the_decision() {
     let conversations = process("sqlite::memory:", 60_000).await;
     let sent = Agent::new("Do it.").ask(&conversations).await;
-    let branch = sent.talk.as_ref().unwrap().branch.clone();
-    let lender = Lender { url: "http://127.0.0.1:1/".to_owned(), connector: Connector::default() };
-    let lent: Lent = lender.lend(Wire::Anthropic, "m", secateur::Limits::default(), &http::HeaderMap::new());
-    let model = lent.clone().unwrap();
-    let mut work = branch.work().await;
+    let branch = sent.pending.as_ref().unwrap().branch.clone();
+    let endpoint = ClientEndpoint { url: "http://127.0.0.1:1/".to_owned(), connector: Connector::default() };
+    let model = endpoint.model(Wire::Anthropic, "m", secateur::Limits::default(), &http::HeaderMap::new());
+    let mut state = branch.state().await;
     let deciding = async {
-        let _borrowing = work.borrowing(lent);
+        let _guard = state.with_client_model(Arc::clone(&model));
         assert_eq!(Arc::strong_count(&model), 2);
         std::future::pending::<()>().await;
     };
@@ -80,10 +79,10 @@ async fn what_was_said_last_is_stored_before_the_end() {
     let conversations = process(&path, 60_000).await;
     let mut agent = Agent::new("Do it.");
     agent.step(900);
-    let mut talk = agent.ask(&conversations).await.talk.unwrap();
-    talk.accepted();
-    talk.answered(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: TurnState::Open });
-    conversations.rest().await;
-    let sessions = conversations.inside.engine.sessions(9).await.unwrap();
+    let mut pending = agent.ask(&conversations).await.pending.unwrap();
+    pending.accepted();
+    pending.settle(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: TurnState::Open });
+    conversations.finish().await;
+    let sessions = conversations.engine.sessions(9).await.unwrap();
     assert_eq!(sessions.iter().map(|session| session.head).collect::<Vec<_>>(), [2]);
 }

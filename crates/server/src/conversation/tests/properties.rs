@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::agent::{Agent, process};
+use crate::outcome::PassReason;
 
 /// Something that a client does between two requests.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ async fn play(deeds: Vec<Deed>) {
             Deed::Restart => conversations = process(&path, 30_000).await,
         }
         let sent = agent.ask(&conversations).await;
-        assert!(matches!(sent.note.cause, None | Some("no-room")), "{:?}", sent.note);
+        assert!(matches!(sent.report.reason, None | Some(PassReason::NoRoom)), "{:?}", sent.report);
         check(&agent, &sent.messages());
         sent.answer().await;
     }

@@ -4,11 +4,12 @@ use secateur_engine::provider::ReportedOverflow;
 use secateur_formats::Wire;
 
 use super::agent::{Agent, process};
-use crate::conversation::error::Hindrance;
-use crate::conversation::layout::Composed;
+use crate::conversation::error::ConversationError;
+use crate::conversation::layout::ComposedBody;
 use crate::conversation::recognition::recognise;
+use crate::outcome::{Outcome, PassReason};
 
-/// A talk without tools: nothing can be pruned.
+/// A pending without tools: nothing can be pruned.
 fn chat(words: usize, turns: usize) -> Agent {
     let mut agent = Agent::new("The very first task: sort the shed.");
     for turn in 0..turns {
@@ -22,7 +23,7 @@ async fn what_cannot_be_pruned_is_summarised() {
     let conversations = process("sqlite::memory:", 40_000).await;
     let agent = chat(1_500, 40);
     let sent = agent.ask(&conversations).await;
-    assert_eq!(sent.note.did, "compacted", "{:?}", sent.note);
+    assert_eq!(sent.report.outcome, Outcome::Compacted, "{:?}", sent.report);
     assert!(sent.body.len() / 4 < 40_000);
     let messages = sent.messages();
     assert_eq!(messages[0]["content"][0]["text"], "The very first task: sort the shed.");
@@ -43,7 +44,7 @@ async fn what_a_provider_counts_is_believed_of_the_request_that_it_counted() {
     let agent = chat(1_500, 22);
     let sent = agent.ask(&conversations).await;
     assert!(agent.body().len() / 4 > WINDOW as usize);
-    assert!(sent.body.len() / 4 < WINDOW as usize, "{:?}", sent.note);
+    assert!(sent.body.len() / 4 < WINDOW as usize, "{:?}", sent.report);
 }
 
 #[tokio::test]
@@ -51,12 +52,16 @@ async fn a_refusal_is_answered_with_less() {
     let conversations = process("sqlite::memory:", 0).await;
     let agent = chat(1_500, 40);
     let sent = agent.ask(&conversations).await;
-    assert_eq!((sent.note.did, sent.body.len()), ("kept", agent.body().len()), "nobody knows the window yet");
+    assert_eq!(
+        (sent.report.outcome, sent.body.len()),
+        (Outcome::Unchanged, agent.body().len()),
+        "nobody knows the window yet"
+    );
     let said = ReportedOverflow { used: Some(75_000), limit: Some(40_000) };
-    let ready = sent.talk.unwrap().overflowed(said).await.expect("something can be done");
+    let ready = conversations.make_room(sent.pending.unwrap(), said).await.expect("something can be done");
     let body = ready.body.concat();
     assert!(body.len() / 4 < 40_000, "{}", body.len());
-    assert_eq!(ready.note.did, "compacted");
+    assert_eq!(ready.report.outcome, Outcome::Compacted);
 
     // It is known from now on, also to other conversations.
     let mut other = chat(1_500, 40);
@@ -76,12 +81,14 @@ async fn refusals_of_requests_with_the_same_history_are_all_answered_with_less()
             let mut helper = shared.clone();
             helper.say(&format!("You are helper {number}."));
             let sent = helper.ask(&conversations).await;
-            assert_eq!(sent.note.did, "kept");
+            assert_eq!(sent.report.outcome, Outcome::Unchanged);
             asked.push((format!("You are helper {number}."), sent));
         }
+        let conversations = &conversations;
         let refused = asked.into_iter().map(|(words, sent)| async move {
             let length = sent.body.len();
-            let ready = sent.talk.unwrap().overflowed(said).await.expect("something can be done");
+            let ready =
+                conversations.make_room(sent.pending.unwrap(), said).await.expect("something can be done");
             let body = String::from_utf8(ready.body.concat()).unwrap();
             assert!(body.contains(&words), "{words}");
             assert!(body.len() < length, "{} of {length}", body.len());
@@ -97,17 +104,15 @@ async fn a_refusal_without_numbers_is_answered_with_less_and_less() {
     let agent = chat(1_500, 40);
     let sent = agent.ask(&conversations).await;
     let mut length = sent.body.len();
-    let mut talk = sent.talk;
+    let mut pending = sent.pending;
     for _ in 0..2 {
-        let ready = talk
-            .take()
-            .unwrap()
-            .overflowed(ReportedOverflow::default())
+        let ready = conversations
+            .make_room(pending.take().unwrap(), ReportedOverflow::default())
             .await
             .expect("there is room to make");
         let shorter = ready.body.concat().len();
         assert!(shorter < length, "{shorter} of {length}");
-        (length, talk) = (shorter, ready.talk);
+        (length, pending) = (shorter, ready.pending);
     }
 }
 
@@ -116,9 +121,9 @@ async fn conversations_that_nobody_goes_on_with_leave_memory() {
     let conversations = process("sqlite::memory:", 60_000).await;
     for number in 0..3_000 {
         let sent = Agent::new(&format!("Task {number}.")).ask(&conversations).await;
-        assert_eq!(sent.note.cause, None);
+        assert_eq!(sent.report.reason, None);
     }
-    let count = conversations.inside.registry.len();
+    let count = conversations.registry.len();
     assert!(count <= 2_048, "{count} branches are in memory");
 }
 
@@ -132,8 +137,8 @@ async fn a_client_that_summarises_by_itself_sees_all() {
     }
     agent.say("Your task is to create a detailed summary of the conversation so far.");
     let sent = agent.ask(&conversations).await;
-    assert_eq!(sent.note.cause, Some("client-compacts"), "{:?}", sent.note);
-    assert!(matches!(sent.note.did, "kept" | "replayed"));
+    assert_eq!(sent.report.reason, Some(PassReason::ClientCompacts), "{:?}", sent.report);
+    assert!(matches!(sent.report.outcome, Outcome::Unchanged | Outcome::Replayed));
 }
 
 /// A decision that the provider would refuse is taken back, and from then on nothing new is decided.
@@ -144,26 +149,32 @@ async fn what_a_provider_would_refuse_is_taken_back() {
     let branch = loop {
         agent.step(9_000);
         let sent = agent.ask(&conversations).await;
-        let branch = sent.talk.as_ref().unwrap().branch.clone();
-        if sent.note.did == "pruned" {
+        let branch = sent.pending.as_ref().unwrap().branch.clone();
+        if sent.report.outcome == Outcome::Pruned {
             break branch;
         }
         sent.answer().await;
     };
-    let registry = &conversations.inside.registry;
+    let registry = &conversations.registry;
     let (received, _) = recognise(registry, Wire::Anthropic, &agent.body().into(), None).unwrap();
-    let mut work = branch.work().await;
-    let whole = Composed { body: vec![received.body.clone()], ..Composed::default() };
-    assert!(work.check(&received, &whole).await.is_ok());
+    let mut state = branch.state().await;
+    let whole = ComposedBody { pieces: vec![received.body.clone()], ..ComposedBody::default() };
+    assert!(state.check_acceptable(&received, &whole).await.is_ok());
     let mut broken = agent.clone();
     broken.messages.remove(1);
-    let broken = Composed { body: vec![broken.body().into()], ..Composed::default() };
-    let refused = work.check(&received, &broken).await;
-    assert!(matches!(&refused, Err(Hindrance::Lint { rule }) if rule.contains("result")), "{refused:?}");
-    drop(work);
+    let broken = ComposedBody { pieces: vec![broken.body().into()], ..ComposedBody::default() };
+    let refused = state.check_acceptable(&received, &broken).await;
+    assert!(
+        matches!(&refused, Err(ConversationError::Lint { rule }) if rule.contains("result")),
+        "{refused:?}"
+    );
+    drop(state);
     for _ in 0..10 {
         let sent = agent.ask(&conversations).await;
-        assert_eq!((sent.note.cause, sent.note.did, sent.note.cuts), (Some("lint"), "kept", 0));
+        assert_eq!(
+            (sent.report.reason, sent.report.outcome, sent.report.cuts),
+            (Some(PassReason::Lint), Outcome::Unchanged, 0)
+        );
         assert_eq!(sent.body, agent.body());
         sent.answer().await;
         agent.step(9_000);

@@ -12,21 +12,21 @@ fn parts(uri: &str, headers: &[(&str, &str)]) -> Parts {
     request.body(()).unwrap().into_parts().0
 }
 
-fn guarded(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), Denied> {
+fn guarded(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), AdmissionError> {
     let token = Token::new(WORD).unwrap();
     let mut parts = parts(uri, headers);
-    let run = Gate { token: Some(&token), hosts: &[] }.admit(&mut parts)?;
+    let run = Admission { token: Some(&token), hosts: &[] }.admit(&mut parts)?;
     Ok((run, parts))
 }
 
-fn open(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), Denied> {
+fn open(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), AdmissionError> {
     let mut parts = parts(uri, headers);
-    let run = Gate { token: None, hosts: &["gateway.internal".to_owned()] }.admit(&mut parts)?;
+    let run = Admission { token: None, hosts: &["gateway.internal".to_owned()] }.admit(&mut parts)?;
     Ok((run, parts))
 }
 
 #[test]
-fn the_token_opens_in_each_of_its_places_and_is_passed_on_from_none() {
+fn the_token_is_accepted_in_each_place_and_never_passed_on() {
     let bearer = format!("Bearer {WORD}");
     let lower = format!("bearer {WORD}");
     let shown = [
@@ -43,7 +43,7 @@ fn the_token_opens_in_each_of_its_places_and_is_passed_on_from_none() {
 }
 
 #[test]
-fn a_token_that_is_shown_in_several_places_is_passed_on_from_none() {
+fn a_token_in_several_places_is_never_passed_on() {
     let bearer = format!("Bearer {WORD}");
     let all = [
         ("x-secateur-token", WORD),
@@ -70,14 +70,20 @@ fn a_key_of_the_provider_stays_beside_the_token() {
 }
 
 #[test]
-fn whoever_has_no_token_or_another_one_stays_outside() {
-    assert_eq!(guarded("/v1/messages", &[]).unwrap_err(), Denied::NoToken);
-    assert_eq!(guarded("/v1/messages", &[("authorization", "Bearer sk-1")]).unwrap_err(), Denied::NoToken);
-    assert_eq!(guarded("/v1/messages", &[("x-secateur-token", "other")]).unwrap_err(), Denied::WrongToken);
-    assert_eq!(guarded("/token:other/v1/messages", &[]).unwrap_err(), Denied::WrongToken);
+fn without_the_right_token_a_request_is_refused() {
+    assert_eq!(guarded("/v1/messages", &[]).unwrap_err(), AdmissionError::NoToken);
+    assert_eq!(
+        guarded("/v1/messages", &[("authorization", "Bearer sk-1")]).unwrap_err(),
+        AdmissionError::NoToken
+    );
+    assert_eq!(
+        guarded("/v1/messages", &[("x-secateur-token", "other")]).unwrap_err(),
+        AdmissionError::WrongToken
+    );
+    assert_eq!(guarded("/token:other/v1/messages", &[]).unwrap_err(), AdmissionError::WrongToken);
     let start = WORD.get(..10).unwrap();
-    assert_eq!(guarded("/v1", &[("x-secateur-token", start)]).unwrap_err(), Denied::WrongToken);
-    assert!(guarded("/healthz", &[]).is_err(), "everything wants it");
+    assert_eq!(guarded("/v1", &[("x-secateur-token", start)]).unwrap_err(), AdmissionError::WrongToken);
+    assert!(guarded("/healthz", &[]).is_err(), "every path requires it");
 }
 
 #[test]
@@ -88,7 +94,11 @@ fn without_a_token_a_request_must_be_meant_for_this_machine() {
         assert!(open("/v1/messages", &[("host", host)]).is_ok(), "{host}");
     }
     for host in ["evil.example", "localhost.evil.example:7878", "127.0.0.1.evil.example", "a@b", ""] {
-        assert_eq!(open("/v1/messages", &[("host", host)]).unwrap_err(), Denied::ForeignHost, "{host}");
+        assert_eq!(
+            open("/v1/messages", &[("host", host)]).unwrap_err(),
+            AdmissionError::ForeignHost,
+            "{host}"
+        );
     }
     assert!(open("/v1/messages", &[]).is_ok());
     assert!(open("http://evil.example/v1", &[("host", "localhost")]).is_err());
@@ -113,12 +123,12 @@ fn a_run_is_named_in_front_of_the_path() {
 }
 
 #[test]
-fn pages_of_others_may_not_ask_for_what_is_ours() {
+fn web_pages_of_other_origins_are_refused() {
     let check =
         |origin: &str| check_origin(&parts("/metrics", &[("host", "localhost:7878"), ("origin", origin)]));
     assert_eq!(check_origin(&parts("/metrics", &[("host", "localhost:7878")])), Ok(()));
     assert_eq!(check("http://localhost:7878"), Ok(()));
     for foreign in ["http://localhost:3000", "https://evil.example", "null", ""] {
-        assert_eq!(check(foreign), Err(Denied::ForeignOrigin), "{foreign}");
+        assert_eq!(check(foreign), Err(AdmissionError::ForeignOrigin), "{foreign}");
     }
 }

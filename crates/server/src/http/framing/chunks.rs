@@ -1,24 +1,24 @@
-//! A body in chunks, followed to its end, so that the head behind it is found.
+//! Follows a chunked body to its end, where the next head begins.
 //!
-//! Only what is needed for that is looked at. What the parser refuses by itself may be taken for anything here: it ends
-//! the connection.
+//! Only what that needs is checked. Whatever the HTTP parser refuses by itself may be accepted here, because the parser
+//! ends the connection.
 
-use super::Flaw;
+use super::FramingFlaw;
 
-/// A body in chunks.
+/// The position in a chunked body.
 #[derive(Default)]
 pub(super) struct Chunks {
-    at: At,
-    /// The size of the chunk at hand, as far as it was read; then how much of the chunk is left.
+    at: ChunkState,
+    /// The size of the current chunk, as far as it was read; then how much of the chunk is left.
     size: u64,
-    /// Whether the line at hand has anything on it.
+    /// Whether the current line is not empty.
     has_text: bool,
     last: u8,
 }
 
-/// Where in a body.
+/// What the next byte belongs to.
 #[derive(Default, PartialEq, Eq)]
-enum At {
+enum ChunkState {
     /// In the digits of a size.
     #[default]
     Size,
@@ -33,24 +33,24 @@ enum At {
 }
 
 impl Chunks {
-    /// Takes in what came next, and says how much of that belongs to the body.
-    pub(super) fn pass(&mut self, bytes: &[u8]) -> Result<usize, Flaw> {
+    /// Takes in the next bytes, and returns how many of them belong to the body.
+    pub(super) fn pass(&mut self, bytes: &[u8]) -> Result<usize, FramingFlaw> {
         let mut from = 0;
         while let Some(&byte) = bytes.get(from) {
             match self.at {
-                At::Over => break,
-                At::Data => {
+                ChunkState::Over => break,
+                ChunkState::Data => {
                     let here = self.size.min((bytes.len() - from) as u64);
                     self.size -= here;
-                    // No more than there are bytes.
+                    // ChunkState most the length of a slice.
                     from += here as usize;
                     if self.size == 0 {
-                        self.turn(At::DataEnd);
+                        self.enter(ChunkState::DataEnd);
                     }
                     continue;
                 }
-                At::Size => self.digit(byte)?,
-                At::Extension | At::DataEnd | At::Trailers => self.text(byte)?,
+                ChunkState::Size => self.digit(byte)?,
+                ChunkState::Extension | ChunkState::DataEnd | ChunkState::Trailers => self.text(byte)?,
             }
             from += 1;
         }
@@ -58,47 +58,47 @@ impl Chunks {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.at == At::Over
+        self.at == ChunkState::Over
     }
 
-    fn turn(&mut self, at: At) {
+    fn enter(&mut self, at: ChunkState) {
         (self.at, self.has_text, self.last) = (at, false, 0);
     }
 
-    fn digit(&mut self, byte: u8) -> Result<(), Flaw> {
+    fn digit(&mut self, byte: u8) -> Result<(), FramingFlaw> {
         match (byte as char).to_digit(16) {
             Some(digit) => {
                 let size = self.size.checked_mul(16).and_then(|size| size.checked_add(digit.into()));
-                self.size = size.ok_or(Flaw::Chunk)?;
+                self.size = size.ok_or(FramingFlaw::Chunk)?;
                 self.has_text = true;
                 Ok(())
             }
             None if self.has_text && matches!(byte, b'\r' | b';' | b' ' | b'\t') => {
-                self.turn(At::Extension);
+                self.enter(ChunkState::Extension);
                 self.text(byte)
             }
-            None => Err(Flaw::Chunk),
+            None => Err(FramingFlaw::Chunk),
         }
     }
 
     /// Takes in a byte of a line of which only the end matters.
-    fn text(&mut self, byte: u8) -> Result<(), Flaw> {
+    fn text(&mut self, byte: u8) -> Result<(), FramingFlaw> {
         let is_end = self.last == b'\r';
         match byte {
             b'\n' if is_end => {
                 match self.at {
-                    At::Extension if self.size > 0 => self.turn(At::Data),
-                    At::Extension => self.turn(At::Trailers),
-                    At::Trailers if self.has_text => self.turn(At::Trailers),
-                    At::Trailers => self.turn(At::Over),
-                    _ => self.turn(At::Size),
+                    ChunkState::Extension if self.size > 0 => self.enter(ChunkState::Data),
+                    ChunkState::Extension => self.enter(ChunkState::Trailers),
+                    ChunkState::Trailers if self.has_text => self.enter(ChunkState::Trailers),
+                    ChunkState::Trailers => self.enter(ChunkState::Over),
+                    _ => self.enter(ChunkState::Size),
                 }
                 return Ok(());
             }
             b'\r' if !is_end => {}
-            // Neither a line feed nor a carriage return may stand for itself.
-            b'\n' => return Err(Flaw::Chunk),
-            _ if is_end || self.at == At::DataEnd => return Err(Flaw::Chunk),
+            // A bare line feed or carriage return.
+            b'\n' => return Err(FramingFlaw::Chunk),
+            _ if is_end || self.at == ChunkState::DataEnd => return Err(FramingFlaw::Chunk),
             _ => self.has_text = true,
         }
         self.last = byte;
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     /// How long a body is, read at once and byte by byte.
-    fn length(text: &str) -> Result<usize, Flaw> {
+    fn length(text: &str) -> Result<usize, FramingFlaw> {
         let mut chunks = Chunks::default();
         let whole = chunks.pass(text.as_bytes());
         assert!(chunks.is_over() || whole.is_err() || whole == Ok(text.len()));
@@ -150,7 +150,7 @@ mod tests {
             "11111111111111111\r\n",
         ];
         for body in bodies {
-            assert_eq!(length(body), Err(Flaw::Chunk), "{body:?}");
+            assert_eq!(length(body), Err(FramingFlaw::Chunk), "{body:?}");
         }
     }
 }

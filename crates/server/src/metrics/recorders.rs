@@ -1,0 +1,37 @@
+//! Where it is recorded what a request cost and saved.
+
+use std::sync::Arc;
+
+use secateur::Usage;
+
+use super::Metrics;
+use super::conversation_figures::ConversationFigures;
+use super::recent::RecentByName;
+use super::savings::{Savings, SentRequest};
+use crate::outcome::ExchangeReport;
+
+/// Where it is recorded what a request cost and saved.
+#[derive(Clone, Default)]
+pub(crate) struct Recorders {
+    pub metrics: Arc<Metrics>,
+    pub runs: Arc<RecentByName<Savings>>,
+    pub conversations: Arc<RecentByName<ConversationFigures>>,
+}
+
+impl Recorders {
+    /// Records a request that was answered, with the run of an agent that it belongs to.
+    pub(crate) fn record(&self, report: &ExchangeReport, run: Option<&str>, usage: Option<&Usage>) {
+        let &ExchangeReport { bytes_in, bytes_out, price, .. } = report;
+        if let Some(usage) = usage {
+            self.metrics.usage(usage);
+        }
+        let saved = Savings::of(SentRequest { bytes_in, bytes_out, usage, price });
+        self.metrics.saved(saved.tokens_saved);
+        if let Some(session) = &report.session {
+            self.conversations.update(session, |figures| figures.add(report, usage, &saved));
+        }
+        if let Some(run) = run {
+            self.runs.update(run, |savings| savings.add(&saved));
+        }
+    }
+}
