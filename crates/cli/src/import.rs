@@ -27,7 +27,7 @@ pub(crate) struct ImportedLog {
 /// Reads a log; without a wire, the one that is closest to it.
 pub(crate) fn read(args: &SessionFileArgs, wire: Option<Wire>) -> Result<ImportedLog> {
     let session = args.open()?;
-    let wire = wire.unwrap_or_else(|| own_wire(session.format));
+    let wire = wire.or(session.format.wire()).unwrap_or(Wire::OpenAiChat);
     let context = args.read(&session, &Measures::default())?.context(None);
     for warning in &context.warnings {
         terminal::warn(format_args!("{}, {warning}", args.file.display()));
@@ -42,17 +42,6 @@ pub(crate) fn read(args: &SessionFileArgs, wire: Option<Wire>) -> Result<Importe
         (Cow::Owned(rendered.body), rendered.losses)
     };
     Ok(ImportedLog { body: body.into_owned(), wire, format: session.format, model, losses })
-}
-
-/// The wire that a log's agent speaks itself.
-fn own_wire(format: Format) -> Wire {
-    match format {
-        Format::Request(wire) => wire,
-        Format::ClaudeCode | Format::Cline => Wire::Anthropic,
-        Format::Codex => Wire::OpenAiResponses,
-        Format::GeminiCli => Wire::Gemini,
-        _ => Wire::OpenAiChat,
-    }
 }
 
 /// Says what had no place.

@@ -14,7 +14,6 @@
 
 mod clock;
 pub mod config;
-mod dialect;
 mod engine;
 mod error;
 mod events;
@@ -25,11 +24,11 @@ mod recall;
 pub mod redact;
 mod search;
 mod session;
+mod session_wire;
 mod stored;
 pub mod summary;
 
 pub use clock::Clock;
-pub use dialect::{LARGEST_MESSAGE, cut_message, cut_parts};
 pub use engine::{DEFAULT_PROFILE, Engine, SessionOptions, Target};
 pub use error::EngineError;
 pub use events::EngineEvent;
@@ -39,3 +38,4 @@ pub use session::{
     FittedContext, FollowedSession, NewMessage, PreparedRequest, RecordedEvent, Session, Settlement,
     ShownMessage, SplitRequest,
 };
+pub use session_wire::{LARGEST_MESSAGE, cut_message, cut_parts};

@@ -53,9 +53,7 @@
 mod address;
 mod client;
 mod connector;
-mod counted;
 mod credentials;
-mod dialect;
 mod endpoint;
 mod error;
 mod error_response;
@@ -70,7 +68,6 @@ use secateur::{Limits, Usage};
 
 pub use client::ModelClient;
 pub use connector::Connector;
-pub use counted::counted;
 pub use endpoint::{ConnectError, Endpoint, TokensField};
 pub use error::ModelError;
 pub use overflow::{ReportedOverflow, read_overflow};

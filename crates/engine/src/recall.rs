@@ -8,10 +8,10 @@ use secateur::{Measures, PartIx, PartKind};
 use secateur_store::{Clipping, SessionRow, StoredMessage};
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::{Dialect, text};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::stored::dialect_of;
+use crate::session_wire::{SessionWire, text};
+use crate::stored::session_wire_of;
 
 /// How many messages are read at once.
 const PAGE: Seq = 200;
@@ -130,7 +130,7 @@ impl Engine {
         name: &str,
         earliest: Seq,
     ) -> Result<Option<(Seq, u32)>, EngineError> {
-        let dialect = dialect_of(row)?;
+        let wire = session_wire_of(row)?;
         let mut end = row.head + 1;
         while end > earliest + 1 {
             let start = end.saturating_sub(PAGE).max(earliest + 1);
@@ -139,7 +139,7 @@ impl Engine {
                 self.restore_originals(row, &mut page).await?;
             }
             let found = page.iter().rev().find_map(|message| {
-                let part = result_of_call(message, name).or_else(|| part_with_handle(dialect, message, name));
+                let part = result_of_call(message, name).or_else(|| part_with_handle(wire, message, name));
                 part.map(|part| (message.seq, part))
             });
             if found.is_some() {
@@ -181,9 +181,9 @@ impl Engine {
                 false => not_found(row, &seq.to_string()),
             });
         };
-        let dialect = dialect_of(row)?;
-        let wrapped = dialect.body("{}", std::iter::once(body.as_slice()));
-        let transcript = dialect.read(&wrapped, &Measures::default())?;
+        let wire = session_wire_of(row)?;
+        let wrapped = wire.body("{}", std::iter::once(body.as_slice()));
+        let transcript = wire.read(&wrapped, &Measures::default())?;
         let text = match part.map(PartIx) {
             None => text(&transcript, None).join("\n"),
             Some(part) if transcript.outline.parts().any(|there| there == part) => {
@@ -221,11 +221,11 @@ fn may_be_handle(name: &str) -> bool {
 }
 
 /// The part with this handle.
-fn part_with_handle(dialect: Dialect, message: &StoredMessage, name: &str) -> Option<u32> {
+fn part_with_handle(wire: SessionWire, message: &StoredMessage, name: &str) -> Option<u32> {
     if !may_be_handle(name) {
         return None;
     }
-    let wrapped = dialect.body("{}", std::iter::once(message.body.as_slice()));
-    let transcript = dialect.read(&wrapped, &Measures::default()).ok()?;
+    let wrapped = wire.body("{}", std::iter::once(message.body.as_slice()));
+    let transcript = wire.read(&wrapped, &Measures::default()).ok()?;
     transcript.outline.parts().find(|&part| transcript.handle(part) == name).map(|part| part.0)
 }

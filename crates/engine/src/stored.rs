@@ -3,9 +3,9 @@
 use secateur_formats::UnknownWire;
 use secateur_store::{EventRow, FoundMessage, OperationRow, SessionCursor, SessionRow, StoredMessage};
 
-use crate::dialect::Dialect;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::session_wire::SessionWire;
 
 /// How many operations are read at once.
 const PAGE: usize = 500;
@@ -81,10 +81,10 @@ impl Engine {
 }
 
 /// The wire of a stored session's messages.
-pub(crate) fn dialect_of(row: &SessionRow) -> Result<Dialect, EngineError> {
+pub(crate) fn session_wire_of(row: &SessionRow) -> Result<SessionWire, EngineError> {
     let wire = row.wire.parse().map_err(|source: UnknownWire| EngineError::Unreadable {
         what: format!("session {}", row.id),
         source: source.into(),
     })?;
-    Ok(Dialect(wire))
+    Ok(SessionWire(wire))
 }

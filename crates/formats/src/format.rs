@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::wire::Wire;
+use crate::wire_spec::Wire;
 
 /// Declares the log formats in the order in which they are listed: the variant, the name that commands use, and the
 /// name that people use.
@@ -32,10 +32,7 @@ macro_rules! log_formats {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Format::$variant => $name,)*
-                    Format::Request(Wire::Anthropic) => "anthropic-request",
-                    Format::Request(Wire::OpenAiChat) => "openai-chat-request",
-                    Format::Request(Wire::OpenAiResponses) => "openai-responses-request",
-                    Format::Request(Wire::Gemini) => "gemini-request",
+                    Format::Request(wire) => wire.spec().request_name,
                 }
             }
         }
@@ -82,6 +79,19 @@ log_formats! {
     TauBench "tau-bench" "tau-bench";
     /// aider: a chat history in Markdown.
     Aider "aider" "aider";
+}
+
+impl Format {
+    /// The wire that the agent itself uses, if the format tells.
+    pub fn wire(self) -> Option<Wire> {
+        match self {
+            Format::Request(wire) => Some(wire),
+            Format::ClaudeCode | Format::Cline => Some(Wire::Anthropic),
+            Format::Codex => Some(Wire::OpenAiResponses),
+            Format::GeminiCli => Some(Wire::Gemini),
+            _ => None,
+        }
+    }
 }
 
 impl Serialize for Format {

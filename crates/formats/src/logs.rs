@@ -22,7 +22,7 @@ mod ui_messages;
 use crate::format::Format;
 use crate::probe::Probe;
 use crate::spec::FormatSpec;
-use crate::wire::Wire;
+use crate::wire_spec::Wire;
 
 /// Declares the table of log formats, and the lookup in it.
 macro_rules! table {

@@ -10,10 +10,10 @@ use crate::format::{FORMATS, Format};
 use crate::lines::LineLog;
 use crate::logs;
 use crate::probe::{self, Probe};
-use crate::request;
 use crate::spec::{FormatReader, FormatSpec};
 use crate::transcript::Transcript;
 use crate::warning::Warning;
+use crate::wire::request;
 
 /// Why a text could not be read at all.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

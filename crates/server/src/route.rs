@@ -2,26 +2,7 @@
 
 use http::HeaderMap;
 use secateur_formats::Wire;
-
-/// Whose API a request uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Provider {
-    /// Anthropic.
-    Anthropic,
-    /// OpenAI, and those with the same API.
-    OpenAi,
-    /// Google.
-    Gemini,
-}
-
-/// What a request with a conversation asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestKind {
-    /// A response of the model.
-    Generate,
-    /// The number of its tokens.
-    Count,
-}
+pub use secateur_formats::{Provider, RequestKind};
 
 /// Where a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,33 +30,18 @@ impl Route {
     /// ```
     pub fn of(path: &str, headers: &HeaderMap) -> Self {
         let path = path.trim_end_matches('/');
-        let conversation =
-            |provider, wire, kind| Self { provider, conversation: Some((wire, kind)), model: None };
-        if path.ends_with("/messages/count_tokens") {
-            return conversation(Provider::Anthropic, Wire::Anthropic, RequestKind::Count);
+        // Google's paths end in MODEL:METHOD.
+        let model = path
+            .rsplit_once('/')
+            .and_then(|(_, last)| last.split_once(':'))
+            .map(|(model, _)| model.to_owned());
+        let conversation = Wire::ALL.into_iter().find_map(|wire| Some((wire, wire.spec().kind_of(path)?)));
+        if let Some((wire, _)) = conversation {
+            let model = model.filter(|_| !wire.spec().has_model_in_body);
+            return Self { provider: wire.spec().provider, conversation, model };
         }
-        if path.ends_with("/chat/completions") {
-            return conversation(Provider::OpenAi, Wire::OpenAiChat, RequestKind::Generate);
-        }
-        if path.ends_with("/responses") {
-            return conversation(Provider::OpenAi, Wire::OpenAiResponses, RequestKind::Generate);
-        }
-        // Threads of OpenAI have messages, too.
-        if path.ends_with("/messages") && !path.contains("/threads/") {
-            return conversation(Provider::Anthropic, Wire::Anthropic, RequestKind::Generate);
-        }
-        if let Some((model, method)) = path.rsplit_once('/').and_then(|(_, last)| last.split_once(':')) {
-            let kind = match method {
-                "generateContent" | "streamGenerateContent" => Some(RequestKind::Generate),
-                "countTokens" => Some(RequestKind::Count),
-                _ => None,
-            };
-            let model = Some(model.to_owned());
-            return Self {
-                provider: Provider::Gemini,
-                conversation: kind.map(|kind| (Wire::Gemini, kind)),
-                model,
-            };
+        if model.is_some() {
+            return Self { provider: Provider::Gemini, conversation, model };
         }
         Self { provider: provider_of(path, headers), conversation: None, model: None }
     }

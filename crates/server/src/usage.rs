@@ -1,15 +1,10 @@
-//! What an answer says about itself: how many tokens it took, and whether the model has more to do.
+//! What a response says about itself: how many tokens it took, and whether the turn goes on.
 //!
-//! The answer passes by in pieces of any size, and nobody waits for this reader. It keeps little: of a stream the event
-//! that is just coming, of a plain answer that answer. What is too long for that, or cannot be understood, is passed
-//! over; then less is known, and nothing else is lost.
+//! The response passes by in chunks of any size and is never held up. Little of it is kept: of a stream the event that is
+//! coming, of a whole response that response. What is too long for that, or cannot be read, is skipped; then less is
+//! known, and nothing else is lost.
 
-mod anthropic;
-mod chat;
 pub(crate) mod decode;
-mod gemini;
-mod pieces;
-mod responses;
 
 use std::io::{self, Write};
 
@@ -17,28 +12,32 @@ use http::HeaderMap;
 use secateur::Usage;
 use secateur::session::TurnState;
 use secateur_formats::Wire;
+use secateur_formats::response::{Framing, ResponseEvent, ResponseReader, ToolRunner};
 
 use crate::conversation::Report;
 use decode::Decoder;
-use pieces::Pieces;
 
-/// The most of an answer that is decoded. Whoever sends more in a compressed answer has something else in mind.
-const MOST_DECODED: usize = 256 << 20;
+/// The most bytes of a response that are decoded. A compressed response of more is not a model's.
+const MAX_DECODED: usize = 256 << 20;
 
-/// Reads an answer that passes by.
-pub(crate) struct Reader {
-    decoder: Decoder<Listener>,
+/// The longest event of a stream that is read.
+const MAX_EVENT: usize = 1 << 20;
+
+/// Reads the usage of a response that passes by.
+pub(crate) struct UsageReader {
+    decoder: Decoder<Decoded>,
     has_failed: bool,
 }
 
-impl Reader {
-    /// A reader for an answer with these headers; none if it is encoded in a way that nobody knows.
+impl UsageReader {
+    /// A reader for a response with these headers; none if its encoding is not known.
     pub(crate) fn new(wire: Wire, headers: &HeaderMap) -> Option<Self> {
-        let listener = Listener { wire, pieces: Pieces::default(), found: Found::default(), heard: 0 };
-        Some(Self { decoder: Decoder::new(listener, headers)?, has_failed: false })
+        let reader = ResponseReader::new(wire, Framing::Detect, MAX_EVENT);
+        let decoded = Decoded { reader, found: UsageFound::default(), bytes: 0 };
+        Some(Self { decoder: Decoder::new(decoded, headers)?, has_failed: false })
     }
 
-    /// More of the answer.
+    /// Reads more of the response.
     pub(crate) fn push(&mut self, data: &[u8]) {
         if !self.has_failed && !self.has_all() {
             self.has_failed = self.decoder.write(data).is_err();
@@ -47,34 +46,39 @@ impl Reader {
 
     /// Whether there is nothing more to learn from it.
     pub(crate) fn has_all(&self) -> bool {
-        self.decoder.get_ref().found.has_all
+        self.decoder.get_ref().reader.has_ended()
     }
 
     /// What was learned.
     pub(crate) fn report(mut self) -> Report {
-        let listener = self.decoder.get_mut();
-        let (wire, found) = (listener.wire, &mut listener.found);
-        listener.pieces.finish(&mut |piece| found.read(wire, piece));
-        listener.found.report()
+        let Decoded { reader, found, .. } = self.decoder.get_mut();
+        reader.finish(&mut |event| found.take(&event));
+        let turn = match found.end {
+            _ if found.has_called => TurnState::Open,
+            Some(turn) => turn,
+            // It broke off.
+            None if reader.has_begun() => TurnState::Open,
+            None => TurnState::Over,
+        };
+        Report { usage: found.usage, turn }
     }
 }
 
-/// Takes in an answer that is no longer compressed.
-struct Listener {
-    wire: Wire,
-    pieces: Pieces,
-    found: Found,
-    heard: usize,
+/// Receives a response that is no longer compressed.
+struct Decoded {
+    reader: ResponseReader,
+    found: UsageFound,
+    bytes: usize,
 }
 
-impl Write for Listener {
+impl Write for Decoded {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.heard = self.heard.saturating_add(data.len());
-        if self.heard > MOST_DECODED {
-            return Err(io::Error::other("the answer is too long to be read"));
+        self.bytes = self.bytes.saturating_add(data.len());
+        if self.bytes > MAX_DECODED {
+            return Err(io::Error::other("the response is too long to be read"));
         }
-        let (wire, found) = (self.wire, &mut self.found);
-        self.pieces.push(data, &mut |piece| found.read(wire, piece));
+        let found = &mut self.found;
+        self.reader.push(data, &mut |event| found.take(&event));
         Ok(data.len())
     }
 
@@ -83,41 +87,24 @@ impl Write for Listener {
     }
 }
 
-/// What was found in an answer so far.
+/// What was found in a response so far.
 #[derive(Debug, Default)]
-struct Found {
+struct UsageFound {
     usage: Option<Usage>,
-    /// Whether the model called a tool that its client is to run.
+    /// Whether the model called a tool that the client runs.
     has_called: bool,
-    /// What the answer says about why it ends.
+    /// Whether the turn goes on, if the response says why it ends.
     end: Option<TurnState>,
-    /// Whether anything was understood.
-    has_begun: bool,
-    /// Whether the answer has said that this was all.
-    has_all: bool,
 }
 
-impl Found {
-    /// Takes in a document: an event of a stream, or a plain answer.
-    fn read(&mut self, wire: Wire, piece: &[u8]) {
-        let understood = match wire {
-            Wire::Anthropic => anthropic::read(piece, self),
-            Wire::OpenAiChat => chat::read(piece, self),
-            Wire::OpenAiResponses => responses::read(piece, self),
-            Wire::Gemini => gemini::read(piece, self),
-        };
-        self.has_begun |= understood.is_some();
-    }
-
-    fn report(&self) -> Report {
-        let turn = match self.end {
-            _ if self.has_called => TurnState::Open,
-            Some(turn) => turn,
-            // It broke off.
-            None if self.has_begun => TurnState::Open,
-            None => TurnState::Over,
-        };
-        Report { usage: self.usage, turn }
+impl UsageFound {
+    fn take(&mut self, event: &ResponseEvent<'_>) {
+        match event {
+            ResponseEvent::Usage(usage) => self.usage = Some(*usage),
+            ResponseEvent::ToolCall(runner) => self.has_called |= *runner == ToolRunner::Client,
+            ResponseEvent::Finish { turn, .. } => self.end = Some(*turn),
+            _ => {}
+        }
     }
 }
 

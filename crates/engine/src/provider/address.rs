@@ -19,12 +19,12 @@
 //! URL are refused: they would be shown wherever the URL is.
 
 use reqwest::Url;
+use secateur_formats::{RequestKind, Wire};
 
-use super::dialect::Dialect;
 use super::endpoint::ConnectError;
 
 /// The URL of the endpoint itself.
-pub(super) fn resolve(url: &str, dialect: Dialect, model: &str) -> Result<Url, ConnectError> {
+pub(super) fn resolve(url: &str, wire: Wire, model: &str) -> Result<Url, ConnectError> {
     let refuse = |reason: &str| ConnectError::Url { url: without_query(url), reason: reason.to_owned() };
     let mut parsed = Url::parse(url.trim()).map_err(|error| refuse(&error.to_string()))?;
     if !matches!(parsed.scheme(), "http" | "https") {
@@ -36,16 +36,18 @@ pub(super) fn resolve(url: &str, dialect: Dialect, model: &str) -> Result<Url, C
         return Err(ConnectError::Url { url: "the url".to_owned(), reason });
     }
     let path = parsed.path().trim_end_matches('/').to_owned();
-    if dialect.ends(&path) {
+    let spec = wire.spec();
+    if spec.kind_of(&path) == Some(RequestKind::Generate) {
         parsed.set_path(&path);
     } else {
-        let version = if path.split('/').any(is_version) { "" } else { dialect.version() };
-        parsed.set_path(&format!("{path}{version}{}", dialect.path(model)));
+        let version = if path.split('/').any(is_version) { "" } else { spec.version };
+        parsed.set_path(&format!("{path}{version}{}", spec.stream_path(model)));
     }
-    if parsed.path().ends_with(":streamGenerateContent")
-        && !parsed.query_pairs().any(|(name, _)| name == "alt")
-    {
-        parsed.query_pairs_mut().append_pair("alt", "sse");
+    for (name, value) in spec.stream_query {
+        let has_it = parsed.query_pairs().any(|(existing, _)| existing == *name);
+        if spec.is_stream_path(parsed.path()) && !has_it {
+            parsed.query_pairs_mut().append_pair(name, value);
+        }
     }
     parsed.set_fragment(None);
     Ok(parsed)
@@ -73,27 +75,27 @@ mod tests {
 
     #[test]
     fn the_rule_holds_for_every_row_of_its_table() {
-        for (dialect, written, asked) in [
-            (Dialect::Chat, "https://host", "https://host/v1/chat/completions"),
-            (Dialect::Chat, "https://host/", "https://host/v1/chat/completions"),
-            (Dialect::Chat, " https://host/v1/ ", "https://host/v1/chat/completions"),
-            (Dialect::Chat, "https://host/api/v1", "https://host/api/v1/chat/completions"),
-            (Dialect::Chat, "https://host/v1beta/openai", "https://host/v1beta/openai/chat/completions"),
-            (Dialect::Chat, "https://host/d/x/chat/completions", "https://host/d/x/chat/completions"),
-            (Dialect::Chat, "https://host/v1/chat/completions/", "https://host/v1/chat/completions"),
+        for (wire, written, asked) in [
+            (Wire::OpenAiChat, "https://host", "https://host/v1/chat/completions"),
+            (Wire::OpenAiChat, "https://host/", "https://host/v1/chat/completions"),
+            (Wire::OpenAiChat, " https://host/v1/ ", "https://host/v1/chat/completions"),
+            (Wire::OpenAiChat, "https://host/api/v1", "https://host/api/v1/chat/completions"),
+            (Wire::OpenAiChat, "https://host/v1beta/openai", "https://host/v1beta/openai/chat/completions"),
+            (Wire::OpenAiChat, "https://host/d/x/chat/completions", "https://host/d/x/chat/completions"),
+            (Wire::OpenAiChat, "https://host/v1/chat/completions/", "https://host/v1/chat/completions"),
             (
-                Dialect::Chat,
+                Wire::OpenAiChat,
                 "https://host/d/x/chat/completions?api-version=1",
                 "https://host/d/x/chat/completions?api-version=1",
             ),
-            (Dialect::Responses, "https://host/v1?a=b#c", "https://host/v1/responses?a=b"),
-            (Dialect::Responses, "http://host:8080", "http://host:8080/v1/responses"),
-            (Dialect::Anthropic, "https://host", "https://host/v1/messages"),
-            (Dialect::Anthropic, "https://host/anthropic", "https://host/anthropic/v1/messages"),
-            (Dialect::Anthropic, "https://host/v1/messages", "https://host/v1/messages"),
-            (Dialect::Anthropic, "https://host/vault", "https://host/vault/v1/messages"),
+            (Wire::OpenAiResponses, "https://host/v1?a=b#c", "https://host/v1/responses?a=b"),
+            (Wire::OpenAiResponses, "http://host:8080", "http://host:8080/v1/responses"),
+            (Wire::Anthropic, "https://host", "https://host/v1/messages"),
+            (Wire::Anthropic, "https://host/anthropic", "https://host/anthropic/v1/messages"),
+            (Wire::Anthropic, "https://host/v1/messages", "https://host/v1/messages"),
+            (Wire::Anthropic, "https://host/vault", "https://host/vault/v1/messages"),
         ] {
-            assert_eq!(resolve(written, dialect, "m").unwrap().as_str(), asked, "{written}");
+            assert_eq!(resolve(written, wire, "m").unwrap().as_str(), asked, "{written}");
         }
     }
 
@@ -130,22 +132,22 @@ mod tests {
             ("https://host/models/other:generateContent", "m", "https://host/models/other:generateContent"),
             ("https://host", "m?a#b", "https://host/v1beta/models/m%3Fa%23b:streamGenerateContent?alt=sse"),
         ] {
-            assert_eq!(resolve(written, Dialect::Gemini, model).unwrap().as_str(), asked, "{written}");
+            assert_eq!(resolve(written, Wire::Gemini, model).unwrap().as_str(), asked, "{written}");
         }
     }
 
     #[test]
     fn a_url_that_cannot_be_asked_is_refused() {
         for url in ["", "host/v1", "ftp://host", "file:///etc/passwd", "https://"] {
-            assert!(matches!(resolve(url, Dialect::Chat, "m"), Err(ConnectError::Url { .. })), "{url}");
+            assert!(matches!(resolve(url, Wire::OpenAiChat, "m"), Err(ConnectError::Url { .. })), "{url}");
         }
     }
 
     #[test]
     fn a_refused_url_does_not_show_what_could_be_a_key() {
-        let error = resolve("ftp://host/v1?key=sesame", Dialect::Chat, "m").unwrap_err().to_string();
+        let error = resolve("ftp://host/v1?key=sesame", Wire::OpenAiChat, "m").unwrap_err().to_string();
         assert!(error.contains("ftp://host/v1") && !error.contains("sesame"), "{error}");
-        let error = resolve("https://user:sesame@host/v1", Dialect::Chat, "m").unwrap_err().to_string();
+        let error = resolve("https://user:sesame@host/v1", Wire::OpenAiChat, "m").unwrap_err().to_string();
         assert!(!error.contains("sesame"), "{error}");
     }
 }

@@ -1,27 +1,24 @@
 //! A model behind an endpoint.
 
 use std::fmt;
-use std::pin::pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use bytes::Bytes;
-use futures_util::StreamExt;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Url};
 use secateur::Limits;
-use sse_stream::SseByteStream;
+use secateur_formats::TextRequest;
+use secateur_formats::response::{Framing, ResponseEvent, ResponseReader};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::address;
 use super::connector::Connector;
 use super::credentials::Credentials;
-use super::dialect::{Dialect, Step};
 use super::endpoint::{ConnectError, Endpoint};
 use super::error_response;
-use super::response_body::{ResponseBody, network, read_refusal};
+use super::response_body::{EVENT, ResponseBody, network, read_refusal};
 use super::response_builder::ResponseBuilder;
 use super::retry_after::retry_after;
 use super::secret::SecretFilter;
@@ -32,7 +29,6 @@ use super::{Deltas, LanguageModel, ModelError, ModelRequest, ModelResponse};
 #[derive(Clone)]
 pub struct ModelClient {
     endpoint: Endpoint,
-    dialect: Dialect,
     http: reqwest::Client,
     url: Url,
     headers: HeaderMap,
@@ -49,15 +45,14 @@ impl ModelClient {
         positive("timeout_ms", endpoint.timeout_ms)?;
         positive("patience_ms", endpoint.patience_ms)?;
         positive("most_bytes", endpoint.most_bytes.into())?;
-        let dialect = Dialect::of(endpoint.wire);
-        let url = address::resolve(&endpoint.url, dialect, &endpoint.model)?;
-        let headers = credentials.headers(endpoint, dialect)?;
+        let url = address::resolve(&endpoint.url, endpoint.wire, &endpoint.model)?;
+        let headers = credentials.headers(endpoint)?;
         let values = endpoint.headers.values().map(String::as_str);
         let asked = address::query_values(&url);
         let secrets = credentials.secrets().chain(values).chain(asked.iter().map(String::as_str));
         let secrets = SecretFilter::new(secrets);
         let http = connector.client(&url)?;
-        Ok(Self { endpoint: endpoint.clone(), dialect, http, url, headers, secrets })
+        Ok(Self { endpoint: endpoint.clone(), http, url, headers, secrets })
     }
 
     fn patience(&self) -> Duration {
@@ -120,51 +115,50 @@ impl ModelClient {
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().to_ascii_lowercase();
-        if kind.contains("json") {
-            self.read_whole(response, builder).await?;
-        } else if kind.contains("html") {
+        if kind.contains("html") {
             return Err(builder.malformed("it is a web page; check the url"));
-        } else {
-            self.read_stream(response, builder).await?;
         }
+        let framing = if kind.contains("json") { Framing::Json } else { Framing::Events };
+        self.read(response, framing, builder).await?;
         builder.finish()
     }
 
-    async fn read_whole(
+    async fn read(
         &self,
         response: Response,
+        framing: Framing,
         builder: &mut ResponseBuilder<'_>,
     ) -> Result<(), ModelError> {
-        let pending = AtomicUsize::new(0);
-        let body = self.source(response, &pending).read().await?;
-        let body = str::from_utf8(&body).map_err(|error| builder.malformed(&error.to_string()))?;
-        self.dialect.whole(body, builder)
-    }
-
-    async fn read_stream(
-        &self,
-        response: Response,
-        builder: &mut ResponseBuilder<'_>,
-    ) -> Result<(), ModelError> {
-        let pending = AtomicUsize::new(0);
-        let source = self.source(response, &pending).stream();
-        let mut events = pin!(SseByteStream::new(source));
-        while let Some(event) = events.next().await {
-            let data = match event {
-                Ok(event) => event.data.unwrap_or_default(),
-                Err(_) if builder.is_done() => return Ok(()),
-                Err(error) => return Err(explain(error, builder)),
+        let mut source = ResponseBody::new(response, self.patience(), self.most_bytes(), &self.secrets);
+        let mut reader = ResponseReader::new(self.endpoint.wire, framing, EVENT);
+        loop {
+            let chunk = match source.next().await {
+                Ok(chunk) => chunk,
+                Err(_) if framing == Framing::Events && builder.is_done() => return Ok(()),
+                Err(ModelError::CutOff { .. }) if framing == Framing::Events => return Err(builder.cut_off()),
+                Err(error) => return Err(error),
             };
-            pending.store(0, Ordering::Relaxed);
-            if !data.trim().is_empty() && self.dialect.event(&data, builder)? == Step::Last {
-                break;
+            let mut taken = Ok(());
+            let mut take = |event: ResponseEvent<'_>| {
+                // Nothing counts behind an error or behind the end.
+                if taken.is_ok() && !builder.has_ended() {
+                    taken = builder.take(event);
+                }
+            };
+            match &chunk {
+                Some(chunk) => reader.push(chunk, &mut take),
+                // The last event of a stream may be half of one; what came whole is read at its end.
+                None if framing == Framing::Json => reader.finish(&mut take),
+                None => {}
+            }
+            taken?;
+            if reader.has_skipped() {
+                return Err(ModelError::TooLong { limit: EVENT });
+            }
+            if chunk.is_none() || reader.has_ended() {
+                return Ok(());
             }
         }
-        Ok(())
-    }
-
-    fn source<'s>(&'s self, response: Response, pending: &'s AtomicUsize) -> ResponseBody<'s> {
-        ResponseBody::new(response, self.patience(), self.most_bytes(), &self.secrets, pending)
     }
 
     fn most_bytes(&self) -> usize {
@@ -189,9 +183,17 @@ impl LanguageModel for ModelClient {
     ) -> Result<ModelResponse, ModelError> {
         let after = Duration::from_millis(self.endpoint.timeout_ms);
         let most = self.endpoint.output.map_or(u64::MAX, u64::from);
-        let request = ModelRequest { max_tokens: request.max_tokens.min(most), ..*request };
-        let body = Bytes::from(self.dialect.body(&self.endpoint, &request).to_string());
-        let mut builder = ResponseBuilder::new(deltas, &self.secrets, self.most_bytes(), request.max_tokens);
+        let max_tokens = request.max_tokens.min(most);
+        let body = self.endpoint.wire.text_request(&TextRequest {
+            model: &self.endpoint.model,
+            system: request.system,
+            text: request.text,
+            max_tokens,
+            max_tokens_field: self.endpoint.tokens_field.name(),
+            include_usage: self.endpoint.include_usage,
+        });
+        let body = Bytes::from(body.to_string());
+        let mut builder = ResponseBuilder::new(deltas, &self.secrets, self.most_bytes(), max_tokens);
         let now = Instant::now();
         // A deadline beyond the clock's range is replaced by a year.
         let deadline = now.checked_add(after).unwrap_or(now + Duration::from_secs(31_536_000));
@@ -203,18 +205,6 @@ impl LanguageModel for ModelClient {
 impl fmt::Debug for ModelClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ModelClient").field(&self.endpoint).finish()
-    }
-}
-
-/// Turns an error of the event stream into ours, unwrapping our own.
-fn explain(error: sse_stream::Error, builder: &ResponseBuilder<'_>) -> ModelError {
-    match error {
-        sse_stream::Error::Body(inner) => match inner.downcast::<ModelError>().map(|error| *error) {
-            Ok(ModelError::CutOff { .. }) => builder.cut_off(),
-            Ok(error) => error,
-            Err(inner) => builder.malformed(&inner.to_string()),
-        },
-        error => builder.malformed(&error.to_string()),
     }
 }
 

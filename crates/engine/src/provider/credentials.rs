@@ -1,13 +1,10 @@
 //! The headers that authenticate a request.
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use secateur_formats::KeyHeader;
 
-use super::dialect::Dialect;
 use super::endpoint::{ConnectError, Endpoint};
 use super::secret::Secret;
-
-/// The version of Anthropic's API.
-const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Headers that belong to one request and its connection. They would be wrong in another request: a wrong length
 /// breaks it, and a response in an encoding that only the client accepts cannot be read.
@@ -51,12 +48,12 @@ impl<'c> Credentials<'c> {
     }
 
     /// The headers of a request.
-    pub(super) fn headers(self, endpoint: &Endpoint, dialect: Dialect) -> Result<HeaderMap, ConnectError> {
+    pub(super) fn headers(self, endpoint: &Endpoint) -> Result<HeaderMap, ConnectError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-        if dialect == Dialect::Anthropic {
-            headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+        for (name, value) in endpoint.wire.spec().headers {
+            headers.insert(*name, HeaderValue::from_static(value));
         }
         for (name, value) in &endpoint.headers {
             let (name, value) = header(name, value)?;
@@ -65,7 +62,7 @@ impl<'c> Credentials<'c> {
         match self {
             Self::Key(None) => {}
             Self::Key(Some(key)) => {
-                let (name, value) = key_header(endpoint, dialect, key)?;
+                let (name, value) = key_header(endpoint, key)?;
                 headers.insert(name, value);
             }
             Self::Headers(given) => headers.extend(pass_on(given)?),
@@ -86,19 +83,13 @@ fn pass_on(given: &[(&str, Secret)]) -> Result<HeaderMap, ConnectError> {
     Ok(headers)
 }
 
-fn key_header(
-    endpoint: &Endpoint,
-    dialect: Dialect,
-    key: &Secret,
-) -> Result<(HeaderName, HeaderValue), ConnectError> {
-    let plain = key.reveal().to_owned();
+fn key_header(endpoint: &Endpoint, key: &Secret) -> Result<(HeaderName, HeaderValue), ConnectError> {
     let (name, value) = match &endpoint.key_header {
-        Some(name) => (parse_name(name)?, plain),
-        None => match dialect {
-            Dialect::Anthropic => (HeaderName::from_static("x-api-key"), plain),
-            Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), plain),
-            Dialect::Chat | Dialect::Responses => (AUTHORIZATION, format!("Bearer {plain}")),
-        },
+        Some(name) => (parse_name(name)?, key.reveal().to_owned()),
+        None => {
+            let KeyHeader { name, prefix } = endpoint.wire.spec().key_header;
+            (HeaderName::from_static(name), format!("{prefix}{}", key.reveal()))
+        }
     };
     Ok((name, secret_value(&value).ok_or(ConnectError::BadKey)?))
 }

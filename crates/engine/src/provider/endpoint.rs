@@ -108,6 +108,16 @@ pub enum TokensField {
     MaxCompletionTokens,
 }
 
+impl TokensField {
+    /// Its name in a request.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+}
+
 /// Why an endpoint cannot be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]

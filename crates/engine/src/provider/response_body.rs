@@ -1,10 +1,8 @@
 //! The body of a response, limited in size and time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{Stream, stream};
 use reqwest::Response;
 use tokio::time::timeout;
 
@@ -27,28 +25,24 @@ pub(super) struct ResponseBody<'s> {
     response: Response,
     patience: Duration,
     secrets: &'s SecretFilter,
-    /// The bytes received since the last complete event.
-    pending: &'s AtomicUsize,
     received: usize,
     most: usize,
 }
 
 impl<'s> ResponseBody<'s> {
-    /// The body of `response`, limited to what `text` bytes of text can take. The caller sets `pending` to zero after
-    /// each event.
+    /// The body of `response`, of at most as many bytes as `text` bytes of text may take.
     pub(super) fn new(
         response: Response,
         patience: Duration,
         text: usize,
         secrets: &'s SecretFilter,
-        pending: &'s AtomicUsize,
     ) -> Self {
         let most = text.saturating_mul(OVERHEAD).max(EVENT);
-        Self { response, patience, secrets, pending, received: 0, most }
+        Self { response, patience, secrets, received: 0, most }
     }
 
     /// The next bytes, or none at the end.
-    async fn next(&mut self) -> Result<Option<Bytes>, ModelError> {
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, ModelError> {
         let chunk = timeout(self.patience, self.response.chunk()).await;
         let chunk = chunk.map_err(|_| ModelError::Silent { after: self.patience })?;
         let chunk = match chunk {
@@ -61,27 +55,7 @@ impl<'s> ResponseBody<'s> {
         if self.received > self.most {
             return Err(ModelError::TooLong { limit: self.most });
         }
-        if self.pending.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len() > EVENT {
-            return Err(ModelError::TooLong { limit: EVENT });
-        }
         Ok(Some(chunk))
-    }
-
-    /// Reads everything.
-    pub(super) async fn read(mut self) -> Result<Vec<u8>, ModelError> {
-        let mut body = vec![];
-        while let Some(chunk) = self.next().await? {
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
-    }
-
-    /// Streams the bytes.
-    pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, ModelError>> {
-        stream::unfold(self, async |mut source| match source.next().await {
-            Ok(chunk) => chunk.map(|chunk| (Ok(chunk), source)),
-            Err(error) => Some((Err(error), source)),
-        })
     }
 }
 

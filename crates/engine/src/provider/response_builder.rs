@@ -3,7 +3,7 @@
 use std::mem;
 
 use secateur::Usage;
-use serde_json::Value;
+use secateur_formats::response::{FinishReason, ResponseEvent};
 
 use super::error_response;
 use super::secret::SecretFilter;
@@ -18,7 +18,8 @@ pub(super) struct ResponseBuilder<'d> {
     text: String,
     finish: Option<Finish>,
     usage: Option<Usage>,
-    held_back: bool,
+    is_refused: bool,
+    has_ended: bool,
 }
 
 impl<'d> ResponseBuilder<'d> {
@@ -29,8 +30,9 @@ impl<'d> ResponseBuilder<'d> {
         most: usize,
         max_tokens: u64,
     ) -> Self {
-        let (text, finish, usage, held_back) = (String::new(), None, None, false);
-        Self { deltas, secrets, most, max_tokens, text, finish, usage, held_back }
+        let (text, finish, usage) = (String::new(), None, None);
+        let (is_refused, has_ended) = (false, false);
+        Self { deltas, secrets, most, max_tokens, text, finish, usage, is_refused, has_ended }
     }
 
     /// Starts over. If any text was passed on, it is retracted.
@@ -41,11 +43,35 @@ impl<'d> ResponseBuilder<'d> {
         self.text.clear();
         self.finish = None;
         self.usage = None;
-        self.held_back = false;
+        self.is_refused = false;
+        self.has_ended = false;
     }
 
-    /// Adds text.
-    pub(super) fn say(&mut self, text: &str) -> Result<(), ModelError> {
+    /// Adds the next event of the response.
+    pub(super) fn take(&mut self, event: ResponseEvent<'_>) -> Result<(), ModelError> {
+        match event {
+            ResponseEvent::Text(text) => self.say(&text.as_str().unwrap_or_default())?,
+            ResponseEvent::Refusal => self.is_refused = true,
+            ResponseEvent::ToolCall(_) | ResponseEvent::ToolInput => return Err(ModelError::CalledTool),
+            ResponseEvent::Usage(usage) => self.usage = Some(usage),
+            ResponseEvent::Finish { reason, .. } => {
+                self.finish = Some(match reason {
+                    FinishReason::Complete => Finish::Complete,
+                    FinishReason::Length => Finish::Length,
+                    FinishReason::Filtered => Finish::Filtered,
+                    FinishReason::Other => Finish::Other,
+                    FinishReason::ToolCall => return Err(ModelError::CalledTool),
+                    FinishReason::Failed => return Err(broken()),
+                });
+            }
+            ResponseEvent::Error(body) => return Err(error_response::judge_event(&body, self.secrets)),
+            ResponseEvent::Unreadable(reason) => return Err(self.malformed(&reason)),
+            ResponseEvent::End => self.has_ended = true,
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), ModelError> {
         if text.is_empty() {
             return Ok(());
         }
@@ -57,34 +83,9 @@ impl<'d> ResponseBuilder<'d> {
         Ok(())
     }
 
-    /// The model refuses, in text that is not part of the response.
-    pub(super) fn hold_back(&mut self) {
-        self.held_back = true;
-    }
-
-    /// Records why the response ends. The first reason counts.
-    pub(super) fn end(&mut self, finish: Finish) {
-        self.finish.get_or_insert(finish);
-    }
-
-    /// Records why the response ends, possibly not for the last time: the last reason counts.
-    pub(super) fn end_for_now(&mut self, finish: Finish) {
-        self.finish = Some(finish);
-    }
-
-    /// The usage reported so far.
-    pub(super) fn counted(&self) -> Usage {
-        self.usage.unwrap_or_default()
-    }
-
-    /// Replaces the reported usage.
-    pub(super) fn count(&mut self, usage: Usage) {
-        self.usage = Some(usage);
-    }
-
-    /// Whether no text has arrived yet.
-    pub(super) fn is_silent(&self) -> bool {
-        self.text.is_empty()
+    /// Whether the provider has said that nothing more comes.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Whether the model has finished. Later errors do not matter.
@@ -96,7 +97,7 @@ impl<'d> ResponseBuilder<'d> {
     pub(super) fn finish(&mut self) -> Result<ModelResponse, ModelError> {
         let Some(finish) = self.finish else { return Err(self.cut_off()) };
         let finish = match finish {
-            _ if self.held_back => Finish::Filtered,
+            _ if self.is_refused => Finish::Filtered,
             // Some servers always report "completed" (llama.cpp does, in Responses).
             Finish::Complete if self.is_full() => Finish::Length,
             finish => finish,
@@ -122,15 +123,10 @@ impl<'d> ResponseBuilder<'d> {
     pub(super) fn malformed(&self, reason: &str) -> ModelError {
         ModelError::Malformed { reason: self.secrets.clean(reason) }
     }
+}
 
-    /// The provider stopped without giving a reason.
-    pub(super) fn broken(&self) -> ModelError {
-        let message = "the response ended with an unexplained error".to_owned();
-        ModelError::Server { status: 500, retry_after: None, message }
-    }
-
-    /// The provider reported an error within the stream.
-    pub(super) fn refuse(&self, body: &Value) -> ModelError {
-        error_response::judge_event(body, self.secrets)
-    }
+/// The error of a provider that stopped without giving a reason.
+fn broken() -> ModelError {
+    let message = "the response ended with an unexplained error".to_owned();
+    ModelError::Server { status: 500, retry_after: None, message }
 }

@@ -8,8 +8,8 @@ use secateur::session::{Seq, SessionCut};
 
 use super::core::SessionCore;
 use super::history::History;
-use crate::dialect::text;
 use crate::error::EngineError;
+use crate::session_wire::text;
 
 /// How many bodies are read at once.
 const PAGE: Seq = 200;
@@ -50,13 +50,13 @@ impl<H: History> SessionCore<H> {
     /// The body of a message with these cuts.
     pub(crate) async fn body_with_cuts(&self, seq: Seq, cuts: &[SessionCut]) -> Result<Vec<u8>, EngineError> {
         let original = self.original(seq).await?;
-        Ok(self.dialect.cut(&String::from_utf8_lossy(&original), cuts)?.into_bytes())
+        Ok(self.wire.cut(&String::from_utf8_lossy(&original), cuts)?.into_bytes())
     }
 
     /// Messages as text without credentials, for hooks and for the summariser.
     pub(crate) async fn text_of(&self, seqs: &[Seq]) -> Result<String, EngineError> {
         let body = self.request_of(seqs).await?;
-        let Ok(transcript) = self.dialect.read(&body, &Measures::default()) else {
+        let Ok(transcript) = self.wire.read(&body, &Measures::default()) else {
             return Ok(String::new());
         };
         let text = text(&transcript, None).join("\n");
@@ -67,7 +67,7 @@ impl<H: History> SessionCore<H> {
     pub(crate) async fn request_of(&self, seqs: &[Seq]) -> Result<String, EngineError> {
         let fetched = self.fetch(seqs).await?;
         let body = |seq: &Seq| self.body(*seq).or_else(|| fetched.get(seq).map(Vec::as_slice));
-        Ok(self.dialect.body("{}", seqs.iter().filter_map(body)))
+        Ok(self.wire.body("{}", seqs.iter().filter_map(body)))
     }
 
     /// The bodies of those of these messages that are not in memory.

@@ -146,7 +146,7 @@ impl<H: History> CommitDraft<'_, H> {
             all.extend_from_slice(&fresh);
             let original = self.session.original(seq).await?;
             self.commit.clippings.extend(self.session.clip_cuts(seq, &original, &fresh)?);
-            let shown = self.session.dialect.cut(&String::from_utf8_lossy(&original), &all)?.into_bytes();
+            let shown = self.session.wire.cut(&String::from_utf8_lossy(&original), &all)?.into_bytes();
             self.bodies.push((seq, shown.clone().into()));
             let cuts = to_json(&all)?;
             self.commit.change.push(MessageChange {
@@ -160,13 +160,13 @@ impl<H: History> CommitDraft<'_, H> {
     }
 
     fn mark(&mut self) -> Result<(), EngineError> {
-        let body = self.session.dialect.say(Role::User, &self.session.profile.compaction.marker);
+        let body = self.session.wire.say(Role::User, &self.session.profile.compaction.marker);
         self.make(body, MessageKind::Marker, None)
     }
 
     fn resume(&mut self) -> Result<(), EngineError> {
         let text = self.session.profile.compaction.resume.clone().unwrap_or_default();
-        let body = self.session.dialect.say(Role::User, &text);
+        let body = self.session.wire.say(Role::User, &text);
         self.make(body, MessageKind::Resume, None)
     }
 
@@ -174,7 +174,7 @@ impl<H: History> CommitDraft<'_, H> {
     fn make(&mut self, body: String, kind: MessageKind, parent: Option<String>) -> Result<(), EngineError> {
         let id = format!("{}-{}", self.session.row.id, uuid::Uuid::now_v7());
         let measures = self.session.profile.policy.measures();
-        let facts = self.session.dialect.entry(&body, &id, &measures)?;
+        let facts = self.session.wire.entry(&body, &id, &measures)?;
         let time = Some(self.commit.time);
         let facts = SessionMessage { kind, parent, time, ..facts };
         let seq = self.session.row.head + self.commit.append.len() as u64 + 1;

@@ -52,8 +52,8 @@ impl<H: History> SessionCore<H> {
         original: &[u8],
         is_wanted: impl Fn(PartIx, &ClippingFacts, &str) -> bool,
     ) -> Result<Vec<NewClipping>, EngineError> {
-        let body = self.dialect.body("{}", std::iter::once(original));
-        let Ok(transcript) = self.dialect.read(&body, &Measures::default()) else { return Ok(Vec::new()) };
+        let body = self.wire.body("{}", std::iter::once(original));
+        let Ok(transcript) = self.wire.read(&body, &Measures::default()) else { return Ok(Vec::new()) };
         let has_text = |part: &PartIx| {
             matches!(transcript.outline.kind(*part), PartKind::Text | PartKind::Call | PartKind::Result)
         };

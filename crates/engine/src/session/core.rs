@@ -12,11 +12,11 @@ use super::compaction::CompactionState;
 use super::history::History;
 use super::json::from_json;
 use super::lease::CompactionLease;
-use crate::dialect::Dialect;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::events::EngineEvent;
-use crate::stored::dialect_of;
+use crate::session_wire::SessionWire;
+use crate::stored::session_wire_of;
 
 /// An open session, as far as its kind does not matter.
 ///
@@ -25,7 +25,7 @@ use crate::stored::dialect_of;
 pub(crate) struct SessionCore<H> {
     pub engine: Engine,
     pub profile: Arc<Profile>,
-    pub dialect: Dialect,
+    pub wire: SessionWire,
     /// The session as it is stored, as far as this process knows.
     pub row: SessionRow,
     /// Decides. It knows the live messages without their bodies.
@@ -48,13 +48,13 @@ impl<H: History> SessionCore<H> {
     /// A session without its messages.
     pub(crate) fn new(engine: Engine, row: SessionRow, history: H) -> Result<Self, EngineError> {
         let profile = engine.shared_profile(&row.profile, H::KIND)?;
-        let dialect = dialect_of(&row)?;
+        let wire = session_wire_of(&row)?;
         let machine = SessionMachine::sharing(Arc::clone(&profile), SessionState::default(), []);
         let lease = CompactionLease::new(&engine, &row.id);
         Ok(Self {
             engine,
             profile,
-            dialect,
+            wire,
             row,
             machine,
             history,

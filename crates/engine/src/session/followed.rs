@@ -110,7 +110,7 @@ impl FollowedSession {
         let mut room = self.room_for_pins();
         let mut rows = Vec::new();
         for message in messages {
-            let (mut row, mut facts) = message.read(self.core.dialect, &measures, time)?;
+            let (mut row, mut facts) = message.read(self.core.wire, &measures, time)?;
             if facts.role == Role::Assistant {
                 room = 0;
             } else if facts.is_said_by_user() && !facts.is_exchange() && row.body.len() <= room {
@@ -265,7 +265,7 @@ impl FollowedSession {
 
     /// The wire of its messages.
     pub fn wire(&self) -> Wire {
-        self.core.dialect.0
+        self.core.wire.0
     }
 
     /// Estimated tokens of the next request.

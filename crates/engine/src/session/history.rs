@@ -64,7 +64,7 @@ impl History for KeptHistory {
 
     /// Anthropic requires that a user's message comes first.
     fn first_summary_role(wire: Wire) -> Role {
-        if wire == Wire::Anthropic { Role::User } else { Role::Assistant }
+        if wire.spec().starts_with_user { Role::User } else { Role::Assistant }
     }
 
     fn accepts_remote_messages(_: bool) -> bool {

@@ -3,15 +3,16 @@
 //! A request has an envelope and messages. A session keeps them apart, because only the messages grow and shrink. So a
 //! request is split at its list of messages, and each of them is appended byte for byte.
 
+use secateur::Role;
 use secateur_formats::Wire;
 use secateur_formats::json::{self, Each, Fields, Object, Raw, encode};
 use serde::de::{DeserializeSeed, MapAccess};
 
 use super::kept::Session;
 use super::message::NewMessage;
-use crate::dialect::{Dialect, with_member};
 use crate::engine::{DEFAULT_PROFILE, Engine, SessionOptions, check_envelope};
 use crate::error::EngineError;
+use crate::session_wire::{SessionWire, with_member};
 
 /// A request, split into its envelope and its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl SplitRequest {
             what: format!("a request of {wire}"),
             source: reason.into(),
         };
-        let list = Dialect(wire).list();
+        let list = SessionWire(wire).list();
         let Object(members) =
             json::read::<Object<RequestMembers<'_>>>(body).map_err(|error| refuse(error.to_string()))?;
         let RequestMembers(members) = members.ok_or_else(|| refuse("it is not a JSON object".to_owned()))?;
@@ -64,9 +65,10 @@ impl SplitRequest {
 /// The elements of a list. Two wires also accept a single message without a list, or plain text.
 fn messages(wire: Wire, list: Raw<'_>) -> Result<Vec<String>, String> {
     let text = list.text();
-    let accepts_one = matches!(wire, Wire::OpenAiResponses | Wire::Gemini);
+    let user_message = |literal| wire.spec().text_message_of_literal(Role::User, literal);
+    let accepts_one = wire.spec().takes_single_message;
     match text.as_bytes().first() {
-        Some(b'"') if accepts_one => return Ok(vec![user_message(wire, text)]),
+        Some(b'"') if accepts_one => return Ok(vec![user_message(text)]),
         Some(b'{') if accepts_one => return Ok(vec![text.to_owned()]),
         Some(b'[') => {}
         _ => return Err("its messages are not a list".to_owned()),
@@ -78,7 +80,7 @@ fn messages(wire: Wire, list: Raw<'_>) -> Result<Vec<String>, String> {
         let element = element.text();
         match element.as_bytes().first() {
             Some(b'{') => messages.push(element.to_owned()),
-            Some(b'"') if accepts_one => messages.push(user_message(wire, element)),
+            Some(b'"') if accepts_one => messages.push(user_message(element)),
             _ => wrong = wrong.or(Some(messages.len() + 1)),
         }
     });
@@ -86,14 +88,6 @@ fn messages(wire: Wire, list: Raw<'_>) -> Result<Vec<String>, String> {
     match wrong {
         Some(number) => Err(format!("message {number} of its list is not an object")),
         None => Ok(messages),
-    }
-}
-
-/// A JSON string as a user message.
-fn user_message(wire: Wire, literal: &str) -> String {
-    match wire {
-        Wire::Gemini => format!(r#"{{"role":"user","parts":[{{"text":{literal}}}]}}"#),
-        _ => format!(r#"{{"role":"user","content":{literal}}}"#),
     }
 }
 
@@ -129,7 +123,7 @@ impl Engine {
         }
         let profile = self.profile(options.profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
         let (time, measures) = (self.now(), profile.policy.measures());
-        let read = |json: String| NewMessage::json(json).read(Dialect(options.wire), &measures, time);
+        let read = |json: String| NewMessage::json(json).read(SessionWire(options.wire), &measures, time);
         let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
         let mut session = self.create(SessionOptions { envelope, ..options }).await?;
         session.append_read(rows, time).await?;

@@ -12,10 +12,10 @@ use super::json::from_json;
 use super::message::NewMessage;
 use super::request::PreparedRequest;
 use super::settlement::Settlement;
-use crate::dialect::frame_chars;
 use crate::engine::{Engine, SessionOptions, Target};
 use crate::error::EngineError;
 use crate::recall::Recalled;
+use crate::session_wire::frame_chars;
 
 /// An open session whose messages Secateur keeps.
 ///
@@ -68,7 +68,7 @@ impl Session {
         messages: impl IntoIterator<Item = NewMessage>,
     ) -> Result<Vec<Seq>, EngineError> {
         let (time, measures) = (self.core.now(), self.core.profile.policy.measures());
-        let read = |message: NewMessage| message.read(self.core.dialect, &measures, time);
+        let read = |message: NewMessage| message.read(self.core.wire, &measures, time);
         let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
         self.core.append(rows, time).await
     }
@@ -175,7 +175,7 @@ impl Session {
 
     /// The wire of its messages.
     pub fn wire(&self) -> Wire {
-        self.core.dialect.0
+        self.core.wire.0
     }
 
     /// Its profile.

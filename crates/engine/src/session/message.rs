@@ -7,8 +7,8 @@ use secateur_store::NewStoredMessage;
 use uuid::Uuid;
 
 use super::json::to_json;
-use crate::dialect::{Dialect, LARGEST_MESSAGE};
 use crate::error::EngineError;
+use crate::session_wire::{LARGEST_MESSAGE, SessionWire};
 
 /// A message to append.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl NewMessage {
     /// The message as it is stored, and its facts; an error if it is not a message of this wire.
     pub(crate) fn read(
         self,
-        dialect: Dialect,
+        wire: SessionWire,
         measures: &Measures,
         time: i64,
     ) -> Result<(NewStoredMessage, SessionMessage), EngineError> {
@@ -44,10 +44,10 @@ impl NewMessage {
         let is_object = serde_json::from_str::<&serde_json::value::RawValue>(&json)
             .is_ok_and(|raw| raw.get().starts_with('{'));
         if !is_object {
-            return Err(EngineError::InvalidMessage { id, wire: dialect.0 });
+            return Err(EngineError::InvalidMessage { id, wire: wire.0 });
         }
         let json = json.slice_ref(json.trim());
-        let mut facts = dialect.entry(&json, &id, measures)?;
+        let mut facts = wire.entry(&json, &id, measures)?;
         facts.time = Some(time);
         facts.pinned = self.pinned;
         if self.pinned && facts.is_exchange() {

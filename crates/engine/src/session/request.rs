@@ -11,9 +11,9 @@ use secateur_formats::{RenderOptions, Wire, render};
 
 use super::core::SessionCore;
 use super::history::KeptHistory;
-use crate::dialect::with_member;
 use crate::engine::Target;
 use crate::error::EngineError;
+use crate::session_wire::with_member;
 
 /// A request that is ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,17 +57,17 @@ impl SessionCore<KeptHistory> {
         }
         let rows = self.machine.context().rows().iter();
         let bodies = rows.filter_map(|row| shown.get(&row.seq).or_else(|| self.bodies.get(&row.seq)));
-        let wire = target.wire.unwrap_or(self.dialect.0);
+        let wire = target.wire.unwrap_or(self.wire.0);
         let mut envelope = Cow::Borrowed(&*self.row.envelope);
-        if wire == self.dialect.0 && wire != Wire::Gemini && !target.model.is_empty() {
+        if wire == self.wire.0 && wire.spec().has_model_in_body && !target.model.is_empty() {
             // The envelope is short; in a finished body all messages would have to be scanned.
             envelope = Cow::Owned(with_member(&envelope, "model", &encode(&target.model)));
         }
-        let own = self.dialect.body(&envelope, bodies.map(Bytes::as_ref));
-        let body = if wire == self.dialect.0 {
+        let own = self.wire.body(&envelope, bodies.map(Bytes::as_ref));
+        let body = if wire == self.wire.0 {
             own
         } else {
-            let transcript = self.dialect.read(&own, &secateur::Measures::default())?;
+            let transcript = self.wire.read(&own, &secateur::Measures::default())?;
             let max_tokens = target.limits.output.and_then(|output| u64::try_from(output).ok());
             render(&transcript, wire, &RenderOptions { model: &target.model, max_tokens }, &[]).body
         };

@@ -6,12 +6,12 @@ use secateur::session::{CompactionFailure, Means, MessageKind, SessionMessage, S
 use secateur::{Measures, Role};
 
 use super::lease::LeaseClaim;
-use crate::dialect::Dialect;
 use crate::engine::EngineParts;
 use crate::error::EngineError;
 use crate::events::EngineEvent;
 use crate::ledger::{HEADER, Ledger};
 use crate::provider::{Finish, LanguageModel};
+use crate::session_wire::SessionWire;
 use crate::summary::{
     LEAST_BUDGET, ReplacedHistory, SummaryCandidate, SummaryInput, SummaryPiece, SummaryProgress, TokenRuler,
     check, gather, summarise,
@@ -39,7 +39,7 @@ pub(crate) struct SummaryJob {
     pub model: Option<Arc<dyn LanguageModel>>,
     pub session: String,
     pub lease: LeaseClaim,
-    pub dialect: Dialect,
+    pub wire: SessionWire,
     /// The role of the summary's message.
     pub role: Role,
     pub measures: Measures,
@@ -66,7 +66,7 @@ impl SummaryJob {
         let flawed = |error: EngineError| CompactionFailure::Flawed { message: error.to_string() };
         let redact = |text: &str| self.parts.redactor.redact(text).text.into_owned();
         let (ledger, pieces, tokens) = {
-            let transcript = self.dialect.read(&self.body, &Measures::default()).map_err(flawed)?;
+            let transcript = self.wire.read(&self.body, &Measures::default()).map_err(flawed)?;
             let ledger = self.previous_ledger.clone().followed_by(Ledger::of(&transcript, &redact));
             let pieces = gather(&transcript, &[], &redact);
             let ruler = TokenRuler::new(self.chars_per_token);
@@ -83,8 +83,8 @@ impl SummaryJob {
             (Means::Model, Some(model)) => self.write(model.as_ref(), &pieces, tokens, &redact).await?,
         };
         let text = compose(&words, &ledger, budget);
-        let body = self.dialect.say(self.role, &text);
-        let facts = self.dialect.entry(&body, "summary", &self.measures).map_err(flawed)?;
+        let body = self.wire.say(self.role, &text);
+        let facts = self.wire.entry(&body, "summary", &self.measures).map_err(flawed)?;
         let facts = SessionMessage { kind: MessageKind::Summary, ..facts };
         Ok(PreparedSummary { task: self.task.id, text, body, facts, ledger, words })
     }

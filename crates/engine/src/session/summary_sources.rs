@@ -58,7 +58,7 @@ impl<H: History> SessionCore<H> {
             model,
             session: self.row.id.clone(),
             lease: self.lease.claim().clone(),
-            dialect: self.dialect,
+            wire: self.wire,
             role: self.summary_role(),
             measures: self.profile.policy.measures(),
             body,
@@ -78,7 +78,7 @@ impl<H: History> SessionCore<H> {
     fn summary_role(&self) -> Role {
         match self.profile.pivot.start {
             PivotStart::Marker => Role::Assistant,
-            _ => H::first_summary_role(self.dialect.0),
+            _ => H::first_summary_role(self.wire.0),
         }
     }
 

@@ -175,7 +175,7 @@ impl<H: History> SessionCore<H> {
             let shown = if is_whole {
                 None
             } else {
-                Some(self.dialect.cut(&String::from_utf8_lossy(&original), &made)?.into_bytes())
+                Some(self.wire.cut(&String::from_utf8_lossy(&original), &made)?.into_bytes())
             };
             let cuts = Some(to_json(&made)?);
             commit.change.push(MessageChange { seq, cuts, shown: Some(shown), ..MessageChange::default() });

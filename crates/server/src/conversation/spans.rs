@@ -52,15 +52,6 @@ pub(crate) enum UnreadableBody {
     NoMessages,
 }
 
-/// The member that holds the messages.
-fn list_name(wire: Wire) -> &'static str {
-    match wire {
-        Wire::Anthropic | Wire::OpenAiChat => "\"messages\"",
-        Wire::OpenAiResponses => "\"input\"",
-        Wire::Gemini => "\"contents\"",
-    }
-}
-
 /// How much of a body is parsed before anything in it can be recognised: what precedes the messages, and the first one.
 const HEAD_LENGTH: usize = 64 << 10;
 
@@ -107,7 +98,7 @@ fn read_known(wire: Wire, body: &[u8], visitor: &mut impl MessageVisitor) -> Opt
     let list = loop {
         let name = reader.pass_over().ok()?;
         reader.pass_mark(b':', "':'").ok()?;
-        if name == list_name(wire) && reader.peek().ok()? == b'[' {
+        if name == wire.spec().messages_key && reader.peek().ok()? == b'[' {
             break reader.offset();
         }
         envelope.take(name, reader.pass_over().ok()?);
@@ -185,7 +176,7 @@ fn read_rest(
         is_between = true;
         let name = reader.pass_over()?;
         reader.pass_mark(b':', "':'")?;
-        if name != list_name(wire) || reader.peek()? != b'[' {
+        if name != wire.spec().messages_key || reader.peek()? != b'[' {
             envelope.take(name, reader.pass_over()?);
             continue;
         }

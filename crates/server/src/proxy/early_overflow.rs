@@ -8,6 +8,7 @@
 use http::header::CONTENT_ENCODING;
 use http::{Response, StatusCode};
 use secateur_engine::provider::{ReportedOverflow, read_overflow};
+use secateur_formats::response::{Documents, Framing};
 use serde_json::Value;
 
 use crate::http::response_body::ProviderStream;
@@ -36,16 +37,20 @@ async fn failure(response: &mut Response<ProviderStream>) -> Option<String> {
     if response.headers().contains_key(CONTENT_ENCODING) {
         return None;
     }
-    let mut seen: Vec<u8> = Vec::new();
-    let mut from = 0;
-    while seen.len() < MAX_HELD {
-        seen.extend_from_slice(&response.body_mut().read_ahead().await?);
-        while let Some(end) = end_of_event(seen.get(from..)?) {
-            match classify(seen.get(from..from + end)?) {
-                FirstEvent::Empty => from += end,
-                FirstEvent::Failure(message) => return Some(message),
-                FirstEvent::Content => return None,
+    let (mut documents, mut seen) = (Documents::new(Framing::Events, MAX_HELD), 0);
+    while seen < MAX_HELD {
+        let ahead = response.body_mut().read_ahead().await?;
+        seen += ahead.len();
+        let mut first = FirstEvent::Empty;
+        documents.push(&ahead, &mut |event| {
+            if first == FirstEvent::Empty {
+                first = classify(event);
             }
+        });
+        match first {
+            FirstEvent::Empty => {}
+            FirstEvent::Failure(message) => return Some(message),
+            FirstEvent::Content => return None,
         }
     }
     None
@@ -59,17 +64,8 @@ enum FirstEvent {
     Content,
 }
 
-/// The end of the first event, after its blank line.
-fn end_of_event(seen: &[u8]) -> Option<usize> {
-    let unix = memchr::memmem::find(seen, b"\n\n").map(|at| at + 2);
-    let dos = memchr::memmem::find(seen, b"\r\n\r\n").map(|at| at + 4);
-    unix.into_iter().chain(dos).min()
-}
-
 fn classify(event: &[u8]) -> FirstEvent {
-    let text = String::from_utf8_lossy(event);
-    let data: String = text.lines().filter_map(|line| line.strip_prefix("data:")).collect();
-    let Ok(data) = serde_json::from_str::<Value>(&data) else { return FirstEvent::Empty };
+    let Ok(data) = serde_json::from_slice::<Value>(event) else { return FirstEvent::Empty };
     match data["type"].as_str().unwrap_or_default() {
         "response.created" | "response.queued" | "response.in_progress" => FirstEvent::Empty,
         "response.failed" => FirstEvent::Failure(data["response"]["error"].to_string()),
@@ -84,18 +80,11 @@ mod tests {
 
     #[test]
     fn only_events_without_content_are_skipped() {
-        let event = |data: &str| classify(format!("event: x\ndata: {data}\n\n").as_bytes());
+        let event = |data: &str| classify(data.as_bytes());
         assert_eq!(event(r#"{"type":"response.created","response":{}}"#), FirstEvent::Empty);
-        assert_eq!(classify(b": a comment\n\n"), FirstEvent::Empty);
+        assert_eq!(event("no JSON"), FirstEvent::Empty);
         assert_eq!(event(r#"{"type":"response.output_item.added"}"#), FirstEvent::Content);
         let failed = r#"{"type":"response.failed","response":{"error":{"code":"context_length_exceeded"}}}"#;
         assert_eq!(event(failed), FirstEvent::Failure(r#"{"code":"context_length_exceeded"}"#.to_owned()));
-    }
-
-    #[test]
-    fn events_end_with_a_blank_line_of_either_kind() {
-        assert_eq!(end_of_event(b"data: 1\n\ndata: 2"), Some(9));
-        assert_eq!(end_of_event(b"data: 1\r\n\r\n"), Some(11));
-        assert_eq!(end_of_event(b"data: 1\n"), None);
     }
 }

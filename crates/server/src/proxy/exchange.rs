@@ -34,7 +34,7 @@ use crate::http::upstream::RequestHead;
 use crate::http::{hop_headers, refusal, tunnel};
 use crate::outcome::{Denial, ExchangeReport, PassReason};
 use crate::route::{Provider, RequestKind, Route};
-use crate::usage::Reader;
+use crate::usage::UsageReader;
 
 /// How often a request is sent, each time shorter, before the provider's refusal is passed on.
 const MAX_ATTEMPTS: usize = 4;
@@ -206,7 +206,7 @@ impl Proxy {
             };
             let mut response = self.stream(response, disconnect.take());
             let status = response.status();
-            let may_fail_late = is_tight && destination.wire == Wire::OpenAiResponses && status.is_success();
+            let may_fail_late = is_tight && destination.wire.spec().may_fail_late && status.is_success();
             if (status.as_u16() >= 400 || may_fail_late)
                 && let Some(overflow) = early_overflow::find(&mut response).await
                 && let Some(refused) = pending.take()
@@ -223,7 +223,7 @@ impl Proxy {
                 pending.accepted();
             }
             if status.is_success() && destination.kind == RequestKind::Generate {
-                let reader = Reader::new(destination.wire, response.headers());
+                let reader = UsageReader::new(destination.wire, response.headers());
                 let recorders = self.recorders.clone();
                 let report = report.clone();
                 let observer = ResponseObserver { reader, pending, report, run: destination.run, recorders };

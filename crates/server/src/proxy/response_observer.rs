@@ -6,12 +6,12 @@ use crate::conversation::PendingExchange;
 use crate::http::response_body::Observer;
 use crate::metrics::Recorders;
 use crate::outcome::ExchangeReport;
-use crate::usage::Reader;
+use crate::usage::UsageReader;
 
 /// Observes a response. The exchange is settled when this is dropped: exactly once, however the response ends.
 pub(super) struct ResponseObserver {
     /// None if the response has an encoding that cannot be read.
-    pub reader: Option<Reader>,
+    pub reader: Option<UsageReader>,
     pub pending: Option<PendingExchange>,
     pub report: ExchangeReport,
     /// The run of an agent that the request belongs to.
@@ -27,13 +27,13 @@ impl Observer for ResponseObserver {
     }
 
     fn is_done(&self) -> bool {
-        self.reader.as_ref().is_some_and(Reader::has_all)
+        self.reader.as_ref().is_some_and(UsageReader::has_all)
     }
 }
 
 impl Drop for ResponseObserver {
     fn drop(&mut self) {
-        let response = self.reader.take().map(Reader::report).unwrap_or_default();
+        let response = self.reader.take().map(UsageReader::report).unwrap_or_default();
         self.recorders.record(&self.report, self.run.as_deref(), response.usage.as_ref());
         let Some(pending) = self.pending.take() else { return };
         // The response must reach the client even if this fails.

@@ -1,4 +1,4 @@
-//! Compressed answers, decoded at the side. The client gets them as they came.
+//! Decodes compressed responses for reading. The client gets them as they came.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,13 +9,13 @@ use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use zstd::stream::raw::DParameter;
 
-/// Windows larger than 8 MiB are not allowed over HTTP.
-const MOST_WINDOW_LOG: u32 = 23;
+/// HTTP does not allow larger zstd windows than 8 MiB.
+const MAX_WINDOW_LOG: u32 = 23;
 
-/// How much is decoded at once.
+/// How many bytes are decoded at once.
 const AT_ONCE: usize = 8 << 10;
 
-/// Decodes what is written to it, and writes it on.
+/// Decodes what is written to it, and writes the result to another writer.
 pub(super) enum Decoder<W: Write> {
     Plain(W),
     Gzip(Box<MultiGzDecoder<W>>),
@@ -25,7 +25,7 @@ pub(super) enum Decoder<W: Write> {
 }
 
 impl<W: Write> Decoder<W> {
-    /// A decoder for a body with these headers; none if nobody knows its encoding.
+    /// A decoder for a body with these headers; none if the encoding is not known.
     pub(super) fn new(to: W, headers: &HeaderMap) -> Option<Self> {
         let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
         let encoding = encodings.next().map_or(Some(""), |value| value.to_str().ok())?;
@@ -39,14 +39,14 @@ impl<W: Write> Decoder<W> {
             "br" => Self::Brotli(Box::new(DecompressorWriter::new(to, AT_ONCE))),
             "zstd" => {
                 let mut decoder = zstd::stream::raw::Decoder::new().ok()?;
-                decoder.set_parameter(DParameter::WindowLogMax(MOST_WINDOW_LOG)).ok()?;
+                decoder.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).ok()?;
                 Self::Zstd(Box::new(zstd::stream::write::Decoder::with_decoder(to, decoder)))
             }
             _ => return None,
         })
     }
 
-    /// Decodes more, and writes on all that can be told from it.
+    /// Decodes more, and writes all that is complete.
     pub(super) fn write(&mut self, data: &[u8]) -> io::Result<()> {
         let to: &mut dyn Write = match self {
             Self::Plain(to) => return to.write_all(data),
@@ -80,9 +80,9 @@ impl<W: Write> Decoder<W> {
     }
 }
 
-/// A whole body in the clear; none if that would be longer than this, or is not to be had.
+/// A whole body, decoded; none if it cannot be decoded or is longer than `most`.
 pub(crate) fn whole<'b>(body: &'b [u8], headers: &HeaderMap, most: usize) -> Option<Cow<'b, [u8]>> {
-    let mut decoder = Decoder::new(Short { bytes: vec![], most }, headers)?;
+    let mut decoder = Decoder::new(Bounded { bytes: vec![], most }, headers)?;
     if matches!(decoder, Decoder::Plain(_)) {
         return Some(Cow::Borrowed(body));
     }
@@ -91,15 +91,15 @@ pub(crate) fn whole<'b>(body: &'b [u8], headers: &HeaderMap, most: usize) -> Opt
 }
 
 /// Bytes up to a limit.
-struct Short {
+struct Bounded {
     bytes: Vec<u8>,
     most: usize,
 }
 
-impl Write for Short {
+impl Write for Bounded {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + data.len() > self.most {
-            return Err(io::Error::other("it is too long"));
+            return Err(io::Error::other("the body is too long"));
         }
         self.bytes.extend_from_slice(data);
         Ok(data.len())

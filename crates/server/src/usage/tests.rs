@@ -40,12 +40,12 @@ const GEMINI: &str = "[{\"candidates\": [{\"content\": {\"parts\": [{\"text\": \
     {\"promptTokenCount\": 10, \"cachedContentTokenCount\": 4, \"candidatesTokenCount\": 3, \"thoughtsTokenCount\": 2,\
     \"totalTokenCount\": 15}}\n]";
 
-fn reader(wire: Wire, encoding: Option<&'static str>) -> Reader {
+fn reader(wire: Wire, encoding: Option<&'static str>) -> UsageReader {
     let mut headers = HeaderMap::new();
     if let Some(encoding) = encoding {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
     }
-    Reader::new(wire, &headers).unwrap()
+    UsageReader::new(wire, &headers).unwrap()
 }
 
 fn read<'a>(wire: Wire, encoding: Option<&'static str>, parts: impl IntoIterator<Item = &'a [u8]>) -> Report {
@@ -172,7 +172,7 @@ fn broken_and_unknown_encodings_tell_nothing() {
         assert_eq!(read(Wire::Anthropic, Some(encoding), ANTHROPIC.as_bytes().chunks(9)), Report::default());
     }
     let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static("gzip, br"))]);
-    assert!(Reader::new(Wire::Anthropic, &headers).is_none());
+    assert!(UsageReader::new(Wire::Anthropic, &headers).is_none());
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::json::{number, string};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw<'a>(pub(super) &'a str);
 
-impl<'de> Deserialize<'de> for Raw<'de> {
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_newtype_struct(want::RAW, RawVisitor)

@@ -1,0 +1,164 @@
+//! The wire in which a session keeps its messages.
+//!
+//! A session is stored as it is sent: an appended message is the JSON of one element of a request's list, and the same
+//! bytes are in every later request. So nothing is translated twice, and a provider's cache recognises what it has seen.
+//! Only the few messages that a compaction makes are written here.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use secateur::session::{SessionCut, SessionMessage};
+use secateur::{Measures, PartIx, Role};
+use secateur_formats::json::set_member;
+use secateur_formats::{Format, Rendering, Transcript, Wire, read_as};
+
+use crate::error::EngineError;
+
+/// Messages larger than this are refused.
+pub const LARGEST_MESSAGE: usize = 256 << 20;
+
+/// The wire in which a session keeps its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SessionWire(pub(crate) Wire);
+
+impl SessionWire {
+    /// The member of a request that holds the list of messages.
+    pub(crate) fn list(self) -> &'static str {
+        self.0.spec().messages
+    }
+
+    /// A request with these messages and all that the frame holds.
+    pub(crate) fn body<'m>(self, frame: &str, messages: impl Iterator<Item = &'m [u8]>) -> String {
+        let mut list = String::from("[");
+        for message in messages {
+            if list.len() > 1 {
+                list.push(',');
+            }
+            list.push_str(&String::from_utf8_lossy(message));
+        }
+        list.push(']');
+        with_member(frame, self.list(), &list)
+    }
+
+    /// A request with one message and nothing else.
+    pub(crate) fn alone(self, message: &str) -> String {
+        ["{\"", self.list(), "\":[", message, "]}"].concat()
+    }
+
+    /// Reads a request.
+    pub(crate) fn read<'b>(self, body: &'b str, measures: &Measures) -> Result<Transcript<'b>, EngineError> {
+        read_as(body.as_bytes(), Format::Request(self.0), measures)
+            .map_err(|source| EngineError::Unreadable { what: "a request".to_owned(), source: source.into() })
+    }
+
+    /// The facts about one message.
+    pub(crate) fn entry(
+        self,
+        message: &str,
+        id: &str,
+        measures: &Measures,
+    ) -> Result<SessionMessage, EngineError> {
+        let body = self.alone(message);
+        let transcript = self.read(&body, measures)?;
+        let outline = &transcript.outline;
+        let mut entry: Option<SessionMessage> = None;
+        for ix in outline.messages() {
+            let SessionMessage { parts, role, .. } = match &mut entry {
+                // A provider's message may be read as several; together they are one here.
+                Some(entry) => {
+                    entry.parts.extend(SessionMessage::of(outline, ix, id).parts);
+                    continue;
+                }
+                None => SessionMessage::of(outline, ix, id),
+            };
+            entry = Some(SessionMessage { id: id.to_owned(), role, parts, ..SessionMessage::default() });
+        }
+        entry.ok_or_else(|| EngineError::InvalidMessage { id: id.to_owned(), wire: self.0 })
+    }
+
+    /// A message with these cuts made: of each part the newest that is not undone.
+    pub(crate) fn cut(self, message: &str, cuts: &[SessionCut]) -> Result<String, EngineError> {
+        let body = self.alone(message);
+        let transcript = self.read(&body, &Measures::default())?;
+        let holding = cuts.iter().filter(|cut| !cut.undone).map(|cut| (cut.part, cut));
+        let holding: BTreeMap<u32, &SessionCut> = holding.collect();
+        let made = holding.into_values().map(|cut| Rendering {
+            part: PartIx(cut.part),
+            action: cut.action,
+            placeholder: &cut.placeholder,
+        });
+        let splice = transcript.apply(made, 0).map_err(|source| EngineError::Uncuttable { source })?;
+        let cut = String::from_utf8_lossy(&splice.to_vec()).into_owned();
+        let (start, end) = (self.alone("").len() - 2, 2);
+        let inner = cut.get(start..cut.len().saturating_sub(end));
+        Ok(inner.unwrap_or(message).to_owned())
+    }
+
+    /// Where in a message the content of the parts lies that these cuts replace, in order.
+    pub(crate) fn cut_parts(
+        self,
+        message: &str,
+        cuts: &[SessionCut],
+    ) -> Result<Vec<Range<usize>>, EngineError> {
+        let body = self.alone(message);
+        let transcript = self.read(&body, &Measures::default())?;
+        let start = body.as_ptr() as usize + self.alone("").len() - 2;
+        let content = |cut: &SessionCut| {
+            let content = transcript.content(PartIx(cut.part))?;
+            let at = (content.as_ptr() as usize).checked_sub(start)?;
+            Some(at..at + content.len())
+        };
+        let mut parts: Vec<_> = cuts.iter().filter(|cut| !cut.undone).filter_map(content).collect();
+        parts.sort_unstable_by_key(|part| part.start);
+        parts.dedup();
+        Ok(parts)
+    }
+
+    /// A message with nothing but a text.
+    pub(crate) fn say(self, role: Role, text: &str) -> String {
+        self.0.spec().text_message(role, text)
+    }
+}
+
+/// A JSON object with a member set.
+pub(crate) fn with_member(object: &str, name: &str, value: &str) -> String {
+    let edit = set_member(object, 0..object.len(), name, value);
+    let mut text = object.to_owned();
+    text.replace_range(edit.range, &edit.text);
+    text
+}
+
+/// The length of a frame in characters.
+pub(crate) fn frame_chars(frame: &str) -> u64 {
+    frame.chars().count() as u64
+}
+
+/// The text of all parts of a message.
+pub(crate) fn text(transcript: &Transcript<'_>, part: Option<u32>) -> Vec<String> {
+    let parts = transcript.outline.parts();
+    let wanted = parts.filter(|ix| part.is_none_or(|part| part == ix.0));
+    wanted.map(|ix| transcript.text_of(ix).into_owned()).collect()
+}
+
+/// A message of a request with cuts made in it: of each part the newest that is not undone. Every other byte stays.
+///
+/// ```
+/// use secateur::{Action, session::SessionCut};
+/// use secateur_engine::cut_message;
+/// use secateur_formats::Wire;
+///
+/// let message = r#"{"role":"tool","tool_call_id":"c1","content":"a long result"}"#;
+/// let cut = SessionCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), reason: None, operation: 1, undone: false };
+/// let shorter = cut_message(Wire::OpenAiChat, message, &[cut])?;
+/// assert_eq!(shorter, r#"{"role":"tool","tool_call_id":"c1","content":"[cut]"}"#);
+/// # Ok::<(), secateur_engine::EngineError>(())
+/// ```
+pub fn cut_message(wire: Wire, message: &str, cuts: &[SessionCut]) -> Result<String, EngineError> {
+    SessionWire(wire).cut(message, cuts)
+}
+
+/// Where in a message of a request the content of the parts lies that these cuts replace, in order. The cuts change no
+/// byte outside of it.
+pub fn cut_parts(wire: Wire, message: &str, cuts: &[SessionCut]) -> Result<Vec<Range<usize>>, EngineError> {
+    SessionWire(wire).cut_parts(message, cuts)
+}
