@@ -28,7 +28,7 @@ use crate::outline::{MessageIx, Outline, PartIx, PartKind};
 use crate::plan::{Bounds, Floor, Idle, Plan};
 use crate::policy::{Family, Policy};
 use crate::ratio::{self, Ratio, Scope};
-use crate::rent::{self, Books};
+use crate::rent::{self, RentIndex};
 use crate::situation::{Situation, Thinking};
 use crate::watermark::{Crossing, Extent, Ground, Meaning, Obstacle, Sieve, Sums, Watermark};
 
@@ -56,7 +56,7 @@ pub struct PlanIndex {
     total: u64,
     /// The same without thinking (ratio).
     without_thinking: u64,
-    books: Books,
+    rent: RentIndex,
 }
 
 impl PlanIndex {
@@ -76,7 +76,7 @@ impl PlanIndex {
         }
         if let Family::Rent(rent) = &policy.family {
             // Calls may come without parts.
-            self.books.advance(outline, rent, memory);
+            self.rent.advance(outline, rent, memory);
         }
         let fresh = self.parts..outline.part_count() as u32;
         self.messages = outline.message_count() as u32;
@@ -174,7 +174,7 @@ impl PlanIndex {
                     let count = Count { tokens: self.total, uses: self.results.len() as u64, kept_from };
                     keep_last::plan(outline, keep, situation, memory, &count)
                 }
-                Family::Rent(rent) => rent::plan(outline, rent, situation, memory, &self.books),
+                Family::Rent(rent) => rent::plan(outline, rent, situation, memory, &self.rent),
             },
         )
     }

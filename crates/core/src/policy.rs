@@ -13,7 +13,7 @@ use crate::outline::{Outline, PartIx};
 use crate::placeholder::EXCERPT;
 use crate::plan::{Action, Cut, Idle, Keep, Plan, Verdict};
 use crate::ratio::{self, Ratio, RatioMode};
-use crate::rent::{self, Books, Rent};
+use crate::rent::{self, Rent, RentIndex};
 use crate::situation::{Pass, Situation};
 use crate::tool_filter::ToolFilter;
 use crate::watermark::{self, Watermark};
@@ -106,7 +106,7 @@ impl Policy {
             }
             Family::KeepLast(keep) => keep_last::plan(outline, keep, situation, memory, &keep.count(outline)),
             Family::Rent(rent) => {
-                rent::plan(outline, rent, situation, memory, &Books::of(outline, rent, memory))
+                rent::plan(outline, rent, situation, memory, &RentIndex::of(outline, rent, memory))
             }
         })
     }

@@ -1,26 +1,27 @@
-//! Family *rent*: results pay rent while they stay, and all go at once when the rent exceeds what their going costs.
+//! Family *rent*: cut results once keeping them has cost more than removing them.
 //!
-//! Cutting a result saves a cached read of it at every later request, and costs writing everything behind it to the
-//! provider's cache once more. Which is more depends on the future, which nobody knows. So the rule of the ski rental
-//! is followed: pay rent until it adds up to the price, then buy. Results become *eligible* at an age that depends on
-//! what they are, because files are quoted for a long time and outputs of commands hardly ever. From then on each
-//! accrues rent, the price of its cached read. When the rent of all that are eligible reaches a multiple of the cost of
-//! writing again what lies behind the oldest of them, all are cut together: one break of the cache for many cuts. When
-//! the cache has gone cold anyway, cutting is free. And when the request would not fit, nobody asks what it costs:
-//! whatever may go while the cache is cold goes, because a compaction would cost more and lose more.
+//! Keeping a result costs a cached read of it at every later request: its *rent*. Cutting it costs once: everything after
+//! it has to be written to the provider's cache again. Which is more depends on the future, so the rule for renting or
+//! buying skis applies: pay rent until it adds up to the price, then buy.
 //!
-//! No tail of recent tokens is protected and no minimum is set: ages and prices do both. With a cache that is nearly
-//! free the rule hardly ever cuts, without a cache it cuts at once.
+//! Results become *eligible* at an age that depends on what they are: files are quoted for a long time, outputs of
+//! commands hardly ever. From then on each accrues rent. When the rent of all eligible results reaches a multiple of the
+//! cost of writing again what follows the oldest of them, all are cut together, so the cache breaks once for many cuts.
+//! When the cache has gone cold anyway, cutting is free. When a request would not fit, the cost does not matter:
+//! everything goes that may go while the cache is cold, because a compaction would cost more and lose more.
+//!
+//! No recent tokens are protected and there is no minimum: ages and prices do both. With a cache that is nearly free
+//! the rule hardly ever cuts, without a cache it cuts at once.
 
 mod ages;
-mod books;
-mod judge;
+mod decide;
+mod index;
 
 use serde::{Deserialize, Serialize};
 
 pub use ages::Ages;
-pub(crate) use books::Books;
-pub(crate) use judge::{keep, plan};
+pub(crate) use decide::{keep, plan};
+pub(crate) use index::RentIndex;
 
 use crate::tool_filter::ToolFilter;
 
@@ -34,23 +35,23 @@ pub struct Rent {
     pub least_chars: u64,
     /// Results of fewer tokens stay.
     pub least_tokens: u64,
-    /// How often the cost of writing the rest again has to be reached. One is the rule of the ski rental; more waits
-    /// longer and misses less.
+    /// The rent must reach this multiple of the cost. With 1, cuts begin as soon as the rent has paid for them; more
+    /// waits longer and loses less.
     pub margin: f64,
-    /// When the cache is cold, a cut has to save at least so many tokens.
+    /// The tokens that cuts must save together while the cache is cold.
     pub cold_gain: u64,
-    /// What stands in the place of a cut result, without its excerpt, in tokens.
+    /// The tokens of a placeholder, without its excerpt.
     pub placeholder_tokens: u64,
-    /// Cutting to keep out of a compaction; none if that is not done.
+    /// Cuts to avoid a compaction; none if there are none.
     #[serde(default)]
     pub pressure: Option<Pressure>,
-    /// Results that are shortened when they arrive; none if none is.
+    /// Trims of long results when they arrive; none if there are none.
     #[serde(default)]
     pub cap: Option<Cap>,
-    /// Inputs of tools that are cut as well, with the results; none if none is.
+    /// Cuts of tool inputs, together with the results; none if there are none.
     #[serde(default)]
     pub inputs: Option<Inputs>,
-    /// Tools that may be touched.
+    /// The tools whose results may be cut.
     #[serde(default)]
     pub tools: ToolFilter,
 }
@@ -59,25 +60,25 @@ pub struct Rent {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pressure {
-    /// The share of the window that has to be filled.
+    /// The share of the window that must be full.
     pub fill: f64,
-    /// The tokens that have to go.
+    /// The tokens that the cuts must save.
     pub gain: u64,
 }
 
-/// How results are shortened when they arrive.
+/// How long results are trimmed when they arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cap {
-    /// The most characters that are let in.
+    /// The most characters that stay.
     pub chars: u64,
     /// The share of them that is taken from the beginning; the rest is taken from the end.
     pub head: f64,
-    /// Whether texts of files are shortened, too.
+    /// Whether texts of files are trimmed, too.
     pub reads: bool,
 }
 
-/// When the input of a tool is cut. A cold cache does not shorten this age: what a model wrote itself it takes for known.
+/// When the input of a tool is cut. A cold cache does not lower this age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inputs {

@@ -1,7 +1,7 @@
-//! The session machine: decides when to prune, compact, go on, try again or give up.
+//! The session machine: decides when to prune, compact, resume, retry or give up.
 //!
 //! ```text
-//!                 messages appended, a request wanted, usage reported, a summary made …
+//!              messages appended, a request to send, usage reported, a summary made …
 //!                                            │ Input
 //!                                            ▼
 //!            Context (facts)  +  SessionState (small)  +  CompactionSettings (parameters)  ──▶  SessionMachine::handle
@@ -10,19 +10,19 @@
 //!                 store this, ask the hooks, make a summary, send the request, reject it
 //! ```
 //!
-//! The machine does no I/O and holds no text. It takes what happened and says what to do, one step at a time, and
-//! whoever carries that out reports back. So every interleaving and every crash can be played through in a test.
+//! The machine does no I/O and holds no text. It takes in what happened and says what to do, one step at a time. A driver
+//! carries that out and reports back. So a test can play through every interleaving and every crash.
 //!
-//! **Goals, not scripts.** The machine does not remember where in a procedure it is. It knows what is wanted (a
-//! request that fits, a session at rest) and looks at the facts for the next step towards it. A lost answer, a repeated
-//! one, or a new process that knows only what was stored all lead to the same next step.
+//! **Goals, not scripts.** The machine does not remember where in a procedure it is. It knows its goal (a request that
+//! fits, a session that is ready for the next request) and derives the next step from the facts. A lost result, a
+//! repeated one, or a new process that knows only what was stored all lead to the same next step.
 //!
-//! **Nothing changes before it is stored.** An operation takes hold when the store says that it has it. A pivot is
-//! stored in one piece with its summary, so there is no half of one.
+//! **Nothing changes before it is stored.** An operation is applied once the store has confirmed it. A pivot is stored
+//! in one piece with its summary.
 //!
-//! **It always ends.** Each level of making room is tried once: the cuts of the policy, a summary with recent turns
-//! kept, a summary with next to nothing kept, cutting whatever can be cut. A model that fails is asked again a few
-//! times, then a digest takes its place. What then still does not fit is rejected with the reason.
+//! **It always ends.** Each remedy is tried at most once: cuts by the policy, a compaction that keeps recent
+//! turns, one that keeps next to nothing, emergency cuts. A model that fails is called again a few times, then a digest
+//! takes the place of the summary. If the request still does not fit, it is rejected with the reason.
 //!
 //! ```
 //! use secateur::session::{Effect, SessionMessage, Input, RequestFacts, SessionMachine, SessionState};
@@ -39,14 +39,15 @@
 //! # Ok::<(), secateur::ProfileError>(())
 //! ```
 
+mod compaction_task;
 mod context;
 mod effect;
-mod errand;
 mod event;
-mod flight;
-mod job;
+mod goal;
 mod message;
+mod pending_effect;
 mod prune;
+mod remedy;
 mod select;
 mod state;
 
@@ -67,103 +68,113 @@ use crate::limits::Comparison;
 use crate::profile::Profile;
 use crate::usage::Usage;
 
-use errand::{Errand, Purpose};
-use flight::{Flight, Then};
-use job::Job;
+use compaction_task::{Beginning, CompactionTask};
+use goal::{Goal, GoalKind};
+use pending_effect::{Continuation, PendingEffect};
+use remedy::Remedy;
 
-/// One session, as far as decisions are concerned.
+/// The decisions of one session.
 #[derive(Clone, Debug)]
 pub struct SessionMachine {
     profile: Arc<Profile>,
-    window: Context,
+    context: Context,
     state: SessionState,
-    errand: Option<Errand>,
-    flight: Option<Flight>,
-    job: Option<Job>,
+    goal: Option<Goal>,
+    pending: Option<PendingEffect>,
+    compaction: Option<CompactionTask>,
     ticket: u64,
     events: Vec<Event>,
 }
 
 impl SessionMachine {
-    /// A session with what a store knows of it: its state, and its living messages in any order.
+    /// A machine for what the store has: the state, and the messages of the context in any order.
     pub fn new(
         profile: &Profile,
         state: SessionState,
-        living: impl IntoIterator<Item = LiveMessage>,
+        messages: impl IntoIterator<Item = LiveMessage>,
     ) -> Self {
-        Self::sharing(Arc::new(profile.clone()), state, living)
+        Self::sharing(Arc::new(profile.clone()), state, messages)
     }
 
-    /// The same with a profile that many sessions have in common.
+    /// The same with a profile that several sessions share.
     pub fn sharing(
         profile: Arc<Profile>,
         state: SessionState,
-        living: impl IntoIterator<Item = LiveMessage>,
+        messages: impl IntoIterator<Item = LiveMessage>,
     ) -> Self {
         let pivot = state.pivot.as_ref();
-        let mut rows: Vec<LiveMessage> = living.into_iter().collect();
+        let mut rows: Vec<LiveMessage> = messages.into_iter().collect();
         rows.sort_by_key(|row| Pivot::rank(pivot, row.seq, &row.facts));
-        let window = Context::of(profile.policy.measures(), rows);
-        Self { profile, window, state, errand: None, flight: None, job: None, ticket: 0, events: Vec::new() }
+        let context = Context::of(profile.policy.measures(), rows);
+        Self {
+            profile,
+            context,
+            state,
+            goal: None,
+            pending: None,
+            compaction: None,
+            ticket: 0,
+            events: Vec::new(),
+        }
     }
 
-    /// Takes in what happened and says what to do.
+    /// Takes in what happened and returns what to do.
     pub fn handle(&mut self, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
-            Input::Opened { now } => self.errand = Some(Errand::new(Purpose::Open, now)),
+            Input::Opened { now } => self.goal = Some(Goal::new(GoalKind::Open, now)),
             Input::Appended { messages } => self.append(messages),
             Input::Retracted { from } => self.retract(from),
             Input::Requested(request) => {
-                self.errand = Some(Errand::new(Purpose::Request, request.now));
+                self.goal = Some(Goal::new(GoalKind::Request, request.now));
                 if request.model != self.state.request.model {
                     // Another model has another cache.
                     self.state.lifetime = Lifetime::default();
                 }
                 self.state.request = request;
             }
-            Input::Responded { usage, turn, sent, now } => self.learn(&usage, turn, sent, now),
-            Input::Refused { tokens, sent, now } => self.learn_refusal(tokens, sent, now),
-            Input::Compact { now } => self.errand = Some(Errand::new(Purpose::Compact, now)),
+            Input::Responded { usage, turn, sent, now } => self.take_response(&usage, turn, sent, now),
+            Input::Refused { tokens, sent, now } => self.take_refusal(tokens, sent, now),
+            Input::Compact { now } => self.goal = Some(Goal::new(GoalKind::Compact, now)),
             Input::Stored { ticket, messages, operation } => {
-                if let Some(flight) = self.land(ticket) {
-                    self.take_stored(flight.then, messages, operation, &mut effects);
+                if let Some(pending) = self.take_pending(ticket) {
+                    self.take_stored(pending.then, messages, operation, &mut effects);
                 }
             }
             Input::Consulted { ticket, consent } => {
-                if let Some(flight) = self.land(ticket) {
-                    self.take_verdict(flight.then, consent, &mut effects);
+                if let Some(pending) = self.take_pending(ticket) {
+                    self.take_consent(pending.then, consent, &mut effects);
                 }
             }
             Input::Summarised { task, summary, now } => self.take_summary(task, summary, now),
             Input::Failed { task, why, now } => self.take_failure(task, &why, now),
-            Input::Retry => self.repeat(&mut effects),
+            Input::Retry => self.repeat_pending(&mut effects),
         }
         self.advance(&mut effects);
         effects
     }
 
-    /// What the model would be sent.
+    /// The messages that the model would be sent.
     pub fn context(&self) -> &Context {
-        &self.window
+        &self.context
     }
 
-    /// What is remembered beside the messages.
+    /// What the session keeps beside its messages.
     pub fn state(&self) -> &SessionState {
         &self.state
     }
 
     /// The summary that is being made, if one is.
     pub fn task(&self) -> Option<&SummaryTask> {
-        self.job.as_ref().map(|job| &job.task)
+        self.compaction.as_ref().map(|compaction| &compaction.task)
     }
 
     /// Estimated tokens of the next request.
     pub fn tokens(&self) -> i64 {
-        self.predict(self.window.chars())
+        self.predict(self.context.chars())
     }
 
-    /// What is usable of the window of the model that was last asked for; none if that is unknown.
+    /// The usable part of the window of the last request's model; none if the window is unknown.
     pub fn usable(&self) -> Option<i64> {
         let usable = self.profile.overflow.usable(&self.state.request.limits)?;
         let threshold = self.for_model().threshold;
@@ -174,7 +185,7 @@ impl SessionMachine {
         self.profile.compaction.for_model(&self.state.request.model)
     }
 
-    /// Estimated tokens of a request with messages of so many characters.
+    /// Estimated tokens of a request whose messages have `chars` characters.
     fn predict(&self, chars: u64) -> i64 {
         let chars = chars.saturating_add(self.state.request.envelope);
         let (tokens, share) = (self.state.calibration.predict(chars), self.state.calibration.share(chars));
@@ -188,90 +199,90 @@ impl SessionMachine {
         })
     }
 
-    /// Adds messages that are new; one that is known already is not added twice.
+    /// Adds messages, except those that are there already.
     fn append(&mut self, messages: Vec<(Seq, SessionMessage)>) {
-        for (seq, entry) in messages {
-            if self.window.position(seq).is_none() {
-                self.window.push(seq, entry, Vec::new());
+        for (seq, facts) in messages {
+            if self.context.position(seq).is_none() {
+                self.context.push(seq, facts, Vec::new());
             }
         }
     }
 
-    /// Takes messages out that were taken back. A compaction that counts on one of them is left.
+    /// Removes messages that the client replaced, and drops a compaction that involves one of them.
     fn retract(&mut self, from: Seq) {
         let rows: Vec<LiveMessage> = self
-            .window
+            .context
             .rows()
             .iter()
             .filter(|row| row.seq < from || row.facts.kind != MessageKind::Plain)
             .cloned()
             .collect();
-        if rows.len() == self.window.rows().len() {
+        if rows.len() == self.context.rows().len() {
             return;
         }
-        self.window = Context::of(self.window.outline().measures().clone(), rows);
+        self.context = Context::of(self.context.outline().measures().clone(), rows);
         self.state.sent_to = self.state.sent_to.min(from.saturating_sub(1));
-        let counts_on = |task: &SummaryTask| {
+        let involves = |task: &SummaryTask| {
             task.head.iter().chain(&task.kept).chain(&task.tail).chain(&task.replay).any(|&seq| seq >= from)
         };
-        if self.job.as_ref().is_some_and(|job| counts_on(&job.task)) {
-            self.job = None;
+        if self.compaction.as_ref().is_some_and(|compaction| involves(&compaction.task)) {
+            self.compaction = None;
         }
     }
 
-    /// Learns from what the provider reported, and sees whether there is something to do.
-    fn learn(&mut self, usage: &Usage, turn: TurnState, sent: Option<u64>, now: i64) {
-        self.reported(sent);
+    /// Learns from the reported usage and sets the goal that follows.
+    fn take_response(&mut self, usage: &Usage, turn: TurnState, sent: Option<u64>, now: i64) {
+        self.note_reported(sent);
         if let (Some(chars), Ok(tokens)) = (sent, u64::try_from(usage.context()))
             && tokens > 0
         {
             self.state.calibration.observe(chars, tokens);
             self.state.lifetime.observe(self.state.last_request, usage);
         }
-        let mut errand = Errand::new(Purpose::Rest(turn), now);
+        let mut goal = Goal::new(GoalKind::AfterResponse(turn), now);
         let mut tokens = self.profile.overflow.count(usage);
-        let left = self.window.chars().saturating_add(self.state.request.envelope);
+        let left = self.context.chars().saturating_add(self.state.request.envelope);
         if sent.is_some_and(|sent| left < sent) {
-            // A summary came in while the answer was under way: what was reported is there no more.
+            // Something was cut or compacted while the response was awaited, so the report is out of date.
             tokens = tokens.min(self.tokens());
         }
         if self.profile.compaction.auto
             && self.is_over(tokens)
             && !(self.profile.overflow.empty_fits && tokens <= 0)
         {
-            errand.trigger = Some(Trigger::Usage);
+            goal.trigger = Some(Trigger::Usage);
             self.note_overflow(Trigger::Usage, tokens);
         } else {
             self.look_ahead(tokens, turn, now);
         }
-        self.errand = Some(errand);
+        self.goal = Some(goal);
     }
 
-    /// Learns that the last request was too long.
-    fn learn_refusal(&mut self, tokens: Option<u64>, sent: Option<u64>, now: i64) {
-        self.reported(sent);
+    /// Learns that a request was too long.
+    fn take_refusal(&mut self, tokens: Option<u64>, sent: Option<u64>, now: i64) {
+        self.note_reported(sent);
         let usable = self.usable().and_then(|usable| u64::try_from(usable).ok());
-        // Whatever the estimate said, it was more than there is room for.
+        // Whatever the estimate was, the request had more tokens than are usable.
         let least = usable.map(|usable| usable.saturating_add(1));
         if let (Some(tokens), Some(least)) = (tokens, least)
             && tokens < least
         {
-            // Who has counted is believed, so it is the window that was thought larger than it is.
+            // The provider's count is right, so the window must be smaller than assumed.
             self.state.request.limits.shrink(i64::try_from(least - tokens).unwrap_or(i64::MAX));
         }
         if let (Some(chars), Some(tokens)) = (sent, tokens.or(least)) {
             self.state.calibration.observe(chars, tokens);
         }
-        let mut errand = Errand::new(Purpose::Rest(TurnState::Open), now);
+        let mut goal = Goal::new(GoalKind::AfterResponse(TurnState::Open), now);
         if self.profile.compaction.auto {
-            errand.trigger = Some(Trigger::Refusal);
+            goal.trigger = Some(Trigger::Refusal);
             self.note_overflow(Trigger::Refusal, self.tokens());
         }
-        self.errand = Some(errand);
+        self.goal = Some(goal);
     }
 
-    /// A request of so many characters was reported on, and is not under way any more.
-    fn reported(&mut self, sent: Option<u64>) {
+    /// Notes that a request with `sent` characters is no longer in flight.
+    fn note_reported(&mut self, sent: Option<u64>) {
         self.state.sent_chars = self.state.sent_chars.filter(|chars| Some(*chars) != sent);
     }
 
@@ -285,20 +296,21 @@ impl SessionMachine {
         let Some((mark, usable)) = self.for_model().background.zip(self.usable()) else { return };
         let allowed =
             self.profile.compaction.auto && self.state.breaker.allows(&self.profile.compaction, now);
-        if self.job.is_none() && allowed && tokens >= mark.of(usable) {
-            // If it would not help yet, it is not needed yet.
-            let _ = self.begin(Trigger::Ahead, turn, 0, now);
+        if self.compaction.is_none() && allowed && tokens >= mark.of(usable) {
+            let beginning = Beginning { trigger: Trigger::Ahead, turn, remedy: Remedy::CompactOlder, now };
+            // An error means that it would not help yet.
+            let _ = self.begin_compaction(beginning);
         }
     }
 
-    /// Goes on as far as it can without an answer.
+    /// Goes on as far as possible without waiting for a result.
     fn advance(&mut self, effects: &mut Vec<Effect>) {
-        while self.flight.is_none() {
-            if self.advance_job(effects) || self.advance_errand(effects) {
+        while self.pending.is_none() {
+            if self.advance_compaction(effects) || self.advance_goal(effects) {
                 continue;
             }
-            if self.flight.is_none() && self.errand.is_none() && !self.events.is_empty() {
-                self.store(effects, Vec::new(), Then::Nothing);
+            if self.pending.is_none() && self.goal.is_none() && !self.events.is_empty() {
+                self.store(effects, Vec::new(), Continuation::Nothing);
             }
             return;
         }

@@ -1,4 +1,4 @@
-//! From which age on a result may go, by what it is.
+//! From which age on a result may be cut, by what it is.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::tool_class::ToolClass;
 
-/// An age in model calls; none is an age that nothing reaches.
+/// An age in model calls; none is never reached.
 pub(super) type Age = Option<u32>;
 
 /// Ages in model calls, counted from the first call that saw a result. An age that is left out is never reached.
@@ -20,10 +20,10 @@ pub(super) type Age = Option<u32>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ages {
-    /// A result that came a second time, word for word.
+    /// A result that came again, word for word.
     #[serde(deserialize_with = "age", skip_serializing_if = "Option::is_none")]
     pub repeated: Age,
-    /// Text of a file of which a later read shows the same lines.
+    /// Text of a file whose lines a later read shows again.
     #[serde(deserialize_with = "age", skip_serializing_if = "Option::is_none")]
     pub covered: Age,
     /// Text of a file that was edited since.
@@ -32,7 +32,7 @@ pub struct Ages {
     /// Text of a file.
     #[serde(deserialize_with = "age", skip_serializing_if = "Option::is_none")]
     pub read: Age,
-    /// What another agent answered.
+    /// The result of another agent.
     #[serde(deserialize_with = "age", skip_serializing_if = "Option::is_none")]
     pub agent: Age,
     /// Everything else: commands, searches, pages of the web, acknowledgements.
@@ -43,16 +43,16 @@ pub struct Ages {
     pub cold: Age,
 }
 
-/// A number of calls, or `"never"`, which takes back the age of a profile below. It is read under a name of its own, so
-/// that whoever describes profiles knows what it is.
+/// Reads a number of calls, or `"never"`, which removes an age that the extended profile set. It is read as a newtype, so
+/// that the schema of profiles can tell it from other numbers.
 fn age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Age, D::Error> {
-    deserializer.deserialize_newtype_struct("Age", Written)
+    deserializer.deserialize_newtype_struct("Age", AgeVisitor)
 }
 
 /// Reads an age.
-struct Written;
+struct AgeVisitor;
 
-impl<'de> Visitor<'de> for Written {
+impl<'de> Visitor<'de> for AgeVisitor {
     type Value = Age;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for Written {
 }
 
 impl Ages {
-    /// The age at which a result of this class may go, if nothing overtakes it.
+    /// The age at which a result of this class may be cut, if no later result makes it old before.
     pub(super) fn of(&self, class: ToolClass) -> Age {
         match class {
             ToolClass::Read => self.read,
@@ -99,8 +99,8 @@ mod tests {
         assert_eq!(read("read = 7").unwrap(), Some(7));
         assert_eq!(read("read = \"never\"").unwrap(), None);
         for wrong in ["read = -1", "read = 99999999999", "read = \"soon\"", "read = 1.5"] {
-            let told = read(wrong).unwrap_err().to_string();
-            assert!(told.contains("a number of calls, or \"never\""), "{told}");
+            let error = read(wrong).unwrap_err().to_string();
+            assert!(error.contains("a number of calls, or \"never\""), "{error}");
         }
     }
 }

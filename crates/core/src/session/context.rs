@@ -1,8 +1,7 @@
-//! What the model would be sent now: the living messages of a session, in the order in which it sees them.
+//! The context: the messages that the model would be sent now, in the order in which it sees them.
 //!
-//! A window holds facts only, as an [`Outline`] for the policies, and beside it what the session alone knows: the
-//! number of each message and which of them stay whatever happens. Adding a message costs what the message costs.
-//! A pivot makes a new window out of the old one; that is the only step that looks at all of it.
+//! It holds facts only: an [`Outline`] for the policies and, beside it, what only the session knows, such as the number
+//! of each message. Adding a message costs time in proportion to that message. Only a pivot builds the whole context anew.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,49 +17,56 @@ use crate::policy::Policy;
 use crate::ratio::trim_note;
 use crate::situation::Situation;
 
-/// Characters that an image is taken to cost. Providers bill images by their area, not by their bytes.
+/// Characters that an image counts for. Providers bill images by area, not by bytes.
 const IMAGE_CHARS: u64 = 4_800;
 
-/// A living message.
+/// A message in the context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveMessage {
     /// Its number in the session.
     pub seq: Seq,
     /// Its facts.
     pub facts: SessionMessage,
-    /// What was cut in it.
+    /// The cuts in it, oldest first.
     pub cuts: Vec<SessionCut>,
-    /// The characters with which it counts.
+    /// The characters that are sent for it, cuts applied.
     pub chars: u64,
 }
 
-/// The living messages of a session.
+impl LiveMessage {
+    /// A message without cuts. The context counts its characters.
+    pub fn new(seq: Seq, facts: SessionMessage) -> Self {
+        Self { seq, facts, cuts: Vec::new(), chars: 0 }
+    }
+}
+
+/// The messages that the model would be sent now.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     rows: Vec<LiveMessage>,
     outline: Outline,
     memory: Memory,
-    tally: PlanIndex,
-    /// Where each call is, so that its result knows what it is about.
+    index: PlanIndex,
+    /// Where each tool call is, so that its result can take over what it is about.
     calls: HashMap<Box<str>, PartIx>,
-    /// Calls that have no result yet.
+    /// Tool calls without a result.
     open: HashMap<Box<str>, MessageIx>,
     chars: u64,
 }
 
 impl Context {
-    /// An empty window whose outline keeps these measures.
+    /// An empty context whose outline keeps these measures.
     pub fn new(measures: Measures) -> Self {
         Self { outline: Outline::new(measures), ..Self::default() }
     }
 
     /// Adds a message at the end.
-    pub fn push(&mut self, seq: Seq, entry: SessionMessage, cuts: Vec<SessionCut>) {
-        let message = entry.push_to(&mut self.outline);
+    pub fn push(&mut self, seq: Seq, facts: SessionMessage, cuts: Vec<SessionCut>) {
+        let message = facts.push_to(&mut self.outline);
         let parts = self.outline.parts_of(message);
-        for (part, facts) in parts.map(PartIx).zip(&entry.parts) {
-            let Some(call) = facts.call.as_deref() else { continue };
-            match facts.kind {
+        for (part, own) in parts.map(PartIx).zip(&facts.parts) {
+            let Some(call) = own.call.as_deref() else { continue };
+            match own.kind {
                 PartKind::Call => {
                     self.calls.insert(call.into(), part);
                     self.open.insert(call.into(), message);
@@ -79,18 +85,18 @@ impl Context {
         for cut in cuts.iter().filter(|cut| cut.undone) {
             self.memory.undo(part(cut));
         }
-        // Of several cuts of a part, what an undone one leaves is what an earlier one left.
+        // If the newest cut of a part was undone, an earlier one may still hold.
         for cut in cuts.iter().filter(|cut| !cut.undone) {
             let (action, source) = ((cut.action, cut.after), self.outline.source(part(cut)));
             self.memory.remember(part(cut), action, source, "");
         }
-        let mut living = LiveMessage { seq, facts: entry, cuts, chars: 0 };
-        living.chars = self.weigh(message, &living);
-        self.chars = self.chars.saturating_add(living.chars);
-        self.rows.push(living);
+        let mut row = LiveMessage { seq, facts, cuts, chars: 0 };
+        row.chars = self.weigh(message, &row);
+        self.chars = self.chars.saturating_add(row.chars);
+        self.rows.push(row);
     }
 
-    /// Takes in the cuts of an operation.
+    /// Applies the cuts of an operation.
     pub fn cut(&mut self, cuts: &[(Seq, SessionCut)]) {
         for (seq, made) in cuts {
             let Some(at) = self.position(*seq) else { continue };
@@ -109,7 +115,7 @@ impl Context {
         }
     }
 
-    /// The characters with which a message counts, its cuts made.
+    /// The characters that are sent for a message, cuts applied.
     fn weigh(&self, message: MessageIx, row: &LiveMessage) -> u64 {
         let first = self.outline.parts_of(message).start;
         let parts = self.outline.parts_of(message).map(PartIx);
@@ -130,14 +136,14 @@ impl Context {
         }
     }
 
-    /// The living messages, in order.
+    /// The messages, in the order in which the model sees them.
     pub fn rows(&self) -> &[LiveMessage] {
         &self.rows
     }
 
-    /// Where a message stands.
+    /// The index of a message among [`rows`](Self::rows).
     pub fn position(&self, seq: Seq) -> Option<usize> {
-        // Most questions are about the newest messages, and those are at the end in order.
+        // Callers mostly ask about the newest messages, which are at the end.
         self.rows.iter().rposition(|row| row.seq == seq)
     }
 
@@ -151,64 +157,64 @@ impl Context {
         &self.memory
     }
 
-    /// The characters of all living messages.
+    /// The characters of all messages.
     pub fn chars(&self) -> u64 {
         self.chars
     }
 
-    /// Where the model's calls that wait for their results begin; none if it waits for none. Calls that were left
-    /// without a result before the model or the user went on are not waited for.
+    /// The index of the first message with a tool call whose result is still awaited. A call without a result is not
+    /// awaited any more once the model or the user went on.
     pub fn waiting_from(&self) -> Option<usize> {
         let last = self.rows.iter().rposition(|row| row.facts.role == Role::Assistant)?;
-        let spoke = self.rows.iter().skip(last + 1).any(|row| row.facts.is_said_by_user());
+        let user_went_on = self.rows.iter().skip(last + 1).any(|row| row.facts.is_from_user());
         let open = self.open.values().map(|message| message.0 as usize);
-        // A step may be told in several messages, one a call; all of them lie behind the last answer.
+        // One response may be several messages, one for each tool call, all of them after the last other message.
         let step = self.rows.iter().take(last).rposition(|row| row.facts.role != Role::Assistant);
         let step = step.map_or(0, |before| before + 1);
-        if spoke { None } else { open.filter(|&at| at >= step).min() }
+        if user_went_on { None } else { open.filter(|&at| at >= step).min() }
     }
 
-    /// Takes over what was learned about characters and tokens, for policies that ask.
+    /// Sets the calibration that policies estimate tokens with.
     pub fn calibrate(&mut self, calibration: Calibration) {
         self.memory.calibration = calibration;
     }
 
-    /// What the policy would cut now, as cuts of messages.
+    /// What the policy would cut now.
     pub fn plan(&mut self, policy: &Policy, situation: &Situation) -> Plan {
-        self.tally.advance(&self.outline, policy, &self.memory);
-        self.tally.plan(&self.outline, policy, situation, &self.memory)
+        self.index.advance(&self.outline, policy, &self.memory);
+        self.index.plan(&self.outline, policy, situation, &self.memory)
     }
 
     /// What the policy's budget of bytes and media alone would cut now.
     pub fn plan_budget(&mut self, policy: &Policy, situation: &Situation) -> Plan {
-        self.tally.advance(&self.outline, policy, &self.memory);
-        self.tally.plan_budget(&self.outline, policy, situation, &self.memory)
+        self.index.advance(&self.outline, policy, &self.memory);
+        self.index.plan_budget(&self.outline, policy, situation, &self.memory)
     }
 
-    /// The message and the place in it that a part is.
+    /// The message that a part belongs to, and its index in that message.
     pub fn locate(&self, part: PartIx) -> Option<(Seq, u32)> {
         let message = self.outline.owner(part);
         let row = self.rows.get(message.0 as usize)?;
         Some((row.seq, part.0.checked_sub(self.outline.parts_of(message).start)?))
     }
 
-    /// The part at a place in a message.
-    pub fn part(&self, seq: Seq, place: u32) -> Option<PartIx> {
+    /// The part with this index in a message.
+    pub fn part(&self, seq: Seq, index: u32) -> Option<PartIx> {
         let message = MessageIx(u32::try_from(self.position(seq)?).ok()?);
         let parts = self.outline.parts_of(message);
-        parts.start.checked_add(place).filter(|part| parts.contains(part)).map(PartIx)
+        parts.start.checked_add(index).filter(|part| parts.contains(part)).map(PartIx)
     }
 
-    /// A window of these living messages.
+    /// A context of these messages.
     pub fn of(measures: Measures, rows: impl IntoIterator<Item = LiveMessage>) -> Self {
-        let mut window = Self::new(measures);
+        let mut context = Self::new(measures);
         for row in rows {
-            window.push(row.seq, row.facts, row.cuts);
+            context.push(row.seq, row.facts, row.cuts);
         }
-        window
+        context
     }
 
-    /// Whether every answer follows its call. A window that was made from such messages stays so.
+    /// Whether every tool result follows its call.
     pub fn is_sound(&self) -> bool {
         let mut called = HashSet::new();
         self.rows.iter().flat_map(|row| &row.facts.parts).all(|part| {
@@ -224,12 +230,12 @@ impl Context {
     }
 }
 
-/// The cut of a part of a message that holds, if it is cut: the newest that is not undone.
+/// The cut of a part that is in effect: the newest that is not undone.
 fn cut_of(row: &LiveMessage, part: u32) -> Option<&SessionCut> {
     row.cuts.iter().rfind(|cut| cut.part == part && !cut.undone)
 }
 
-/// The characters that a cut leaves of a part.
+/// The characters that are sent for a part with this cut.
 pub(super) fn rendered(cut: &SessionCut, outline: &Outline, part: PartIx) -> u64 {
     let whole = outline.units(part);
     match cut.action {

@@ -1,9 +1,8 @@
 //! What goes into the session machine and what comes out of it.
 //!
-//! Inputs say what happened; effects say what to do next. Neither holds text: effects name messages and parts by
-//! number, and whoever carries them out renders, stores and asks, and reports the outcome back as an input. Effects
-//! that wait for an answer carry a ticket, and an answer to an old ticket means nothing, so that an answer may come
-//! twice, late or never.
+//! Inputs say what happened, effects say what to do next. Neither holds text: effects name messages and parts by number.
+//! The driver carries an effect out and reports its result as an input. Effects with a result carry a ticket. A result
+//! with an old ticket is ignored, so results may come twice, late or never.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,29 +22,29 @@ pub enum Input {
         /// When.
         now: i64,
     },
-    /// The store has these messages.
+    /// Messages were stored.
     Appended {
         /// Their numbers and facts, in order.
         messages: Vec<(Seq, SessionMessage)>,
     },
-    /// Messages were taken back before anything was done with them: whoever said them says something else instead.
+    /// The client replaced its newest messages by others before they were sent.
     Retracted {
         /// The first of them.
         from: Seq,
     },
-    /// The application wants to ask a model.
+    /// The client wants to send a request.
     Requested(RequestFacts),
-    /// The model answered.
+    /// A response arrived.
     Responded {
         /// What the provider reported.
         usage: Usage,
         /// Whether the model has more to do.
         turn: TurnState,
-        /// The characters of the request that it answers, as [`SessionState::sent_chars`] told them when that was let through.
-        /// Several may be under way at once, and only whoever sent them knows which this one is. If he does not, nothing
-        /// is learned about characters and tokens.
+        /// The characters of its request, which were [`SessionState::sent_chars`] when that was sent. Several requests
+        /// may be in flight at once, and only the driver knows which of them this response belongs to. If it is unknown,
+        /// nothing is learned about characters and tokens.
         ///
-        /// [`SessionState::sent_chars`]: super::State::sent_chars
+        /// [`SessionState::sent_chars`]: super::SessionState::sent_chars
         sent: Option<u64>,
         /// When.
         now: i64,
@@ -54,33 +53,33 @@ pub enum Input {
     Refused {
         /// What it counted, if it said so.
         tokens: Option<u64>,
-        /// The characters of the request, as for one that is answered.
+        /// The characters of the request, as in [`Input::Responded`].
         sent: Option<u64>,
         /// When.
         now: i64,
     },
-    /// Somebody asks for a compaction.
+    /// A compaction was asked for.
     Compact {
         /// When.
         now: i64,
     },
-    /// The store has what it was asked to keep.
+    /// The result of [`Effect::Store`].
     Stored {
-        /// The answered effect.
+        /// The effect.
         ticket: u64,
         /// The messages that the operations made, in order.
         messages: Vec<(Seq, SessionMessage)>,
         /// The number of the operation; of the first if there were several.
         operation: u64,
     },
-    /// The hooks were asked.
+    /// The result of [`Effect::Consult`].
     Consulted {
-        /// The answered effect.
+        /// The effect.
         ticket: u64,
-        /// What they say.
+        /// What the hooks decided.
         consent: Consent,
     },
-    /// There is a summary, and it passed the checks.
+    /// There is a summary, and it passed its checks.
     Summarised {
         /// The task.
         task: u64,
@@ -98,11 +97,11 @@ pub enum Input {
         /// When.
         now: i64,
     },
-    /// Whatever was asked for last may have got lost: ask again.
+    /// The result of the last effect may be lost: emit it again.
     Retry,
 }
 
-/// A request that the application wants to make.
+/// A request that the client wants to send.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RequestFacts {
@@ -110,10 +109,10 @@ pub struct RequestFacts {
     pub model: String,
     /// What the model can take.
     pub limits: Limits,
-    /// What the provider's prompt cache is worth; the usual one if nobody knows.
+    /// What the provider's prompt cache is worth; none for the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
-    /// Characters of what is sent beside the messages: instructions, tools.
+    /// Characters of the envelope: instructions, tools.
     #[serde(rename = "frame")]
     pub envelope: u64,
     /// When.
@@ -126,12 +125,12 @@ pub struct RequestFacts {
 pub enum TurnState {
     /// It called tools, or was cut off.
     Open,
-    /// It is done and waits for the user.
+    /// It is done; the user is next.
     #[default]
     Over,
 }
 
-/// What hooks say about a plan.
+/// What the hooks decide about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
     /// Go on.
@@ -140,23 +139,23 @@ pub enum Consent {
     Except(Vec<(Seq, u32)>),
     /// Leave it.
     Refused,
-    /// Leave it: somebody else does it. Only for what is prepared in the background; whoever needs it now waits.
+    /// Leave it: another process does it. Only for work in the background.
     Elsewhere,
 }
 
 /// What to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Keep all of this, or nothing, and once: the same ticket may come again. Answered by [`Input::Stored`].
+    /// Store all of this or nothing, and only once: the same ticket may come again. Its result is [`Input::Stored`].
     Store(ChangeSet),
-    /// Ask the hooks. Answered by [`Input::Consulted`].
+    /// Ask the hooks. Its result is [`Input::Consulted`].
     Consult {
-        /// For the answer.
+        /// For the result.
         ticket: u64,
-        /// What about.
+        /// What would be done.
         about: Proposal,
     },
-    /// Make a summary and check it. Answered by [`Input::Summarised`] or [`Input::Failed`].
+    /// Make a summary and check it. Its result is [`Input::Summarised`] or [`Input::Failed`].
     Summarise(SummaryTask),
     /// The request may be sent.
     Send {
@@ -164,25 +163,25 @@ pub enum Effect {
         tokens: i64,
         /// What is usable, if the window is known.
         usable: Option<i64>,
-        /// Cuts for this request alone. Those that last are made already.
+        /// Cuts for this request alone. Lasting ones are in effect already.
         cuts: Vec<(Seq, SessionCut)>,
     },
     /// The request must not be sent: it cannot be made to fit.
     Reject(NoRoom),
-    /// What was asked for is done.
+    /// The input was handled; there is nothing to send.
     Done,
 }
 
-/// What is kept together.
+/// What is stored together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeSet {
-    /// For the answer.
+    /// For the result.
     pub ticket: u64,
-    /// What is done.
+    /// The operations.
     pub operations: Vec<Operation>,
-    /// What happened.
+    /// The events.
     pub events: Vec<Event>,
-    /// The state from now on, if no operation changes it further.
+    /// The new state, without what the operations change in it.
     pub state: Box<SessionState>,
 }
 
@@ -197,19 +196,19 @@ pub enum Operation {
         /// Which, and how.
         cuts: Vec<(Seq, SessionCut)>,
     },
-    /// A marker is written.
+    /// A marker is added.
     Mark {
         /// The task.
         task: u64,
     },
     /// A summary takes the place of older messages.
     Compact(CompactionRecord),
-    /// The message that lets the work go on is written.
+    /// The message that resumes the work is added.
     Resume,
 }
 
-/// A compaction as an operation. The messages that it makes are, in order: the marker if there is none yet, the
-/// summary, the repeated user message, the message that lets the work go on.
+/// A compaction as an operation. It adds these messages, in order: the marker if there is none yet, the summary, the
+/// repeated user message, the message that resumes the work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionRecord {
     /// The task.
@@ -220,20 +219,20 @@ pub struct CompactionRecord {
     pub replaced: Vec<Seq>,
     /// Earlier messages that stay verbatim.
     pub kept: Vec<Seq>,
-    /// From this message on, all that is not replaced lives on as it is.
+    /// From this message on, everything that is not replaced stays as it is.
     pub live_from: Seq,
-    /// The user message that is said again.
+    /// The user message that is repeated after the summary.
     pub replay: Option<Seq>,
-    /// Whether the message that lets the work go on follows.
+    /// Whether the message that resumes the work follows.
     pub resume: bool,
-    /// Whether a model is sent the marker.
+    /// Whether the marker is sent to the model.
     pub shows_marker: bool,
-    /// The compaction that held before.
+    /// The compaction that was in effect before.
     pub previous: Option<Pivot>,
 }
 
 impl CompactionRecord {
-    /// The pivot that this makes, once the numbers of its messages are known.
+    /// The pivot, once the numbers of the added messages are known; none without a summary among them.
     pub fn pivot(&self, made: &[(Seq, SessionMessage)]) -> Option<Pivot> {
         let of = |kind| made.iter().find(|(_, facts)| facts.kind == kind).map(|(seq, _)| *seq);
         let marker = self.marker.or_else(|| of(MessageKind::Marker)).filter(|_| self.shows_marker);
@@ -241,29 +240,29 @@ impl CompactionRecord {
         Some(Pivot { marker, summary: of(MessageKind::Summary)?, live_from, kept })
     }
 
-    /// Messages that are not sent although they lie behind `live_from`: some that were replaced, the earlier marker
-    /// and summary, and the marker of this compaction if it is not shown.
+    /// Messages from `live_from` on that are not sent: replaced ones, the earlier marker and summary, and the marker of
+    /// this compaction if it is not shown.
     pub fn hidden(&self, made: &[(Seq, SessionMessage)]) -> Vec<Seq> {
         let before = self.previous.iter().flat_map(|pivot| pivot.marker.into_iter().chain([pivot.summary]));
-        let marker = made.iter().filter(|(_, entry)| entry.kind == MessageKind::Marker).map(|(seq, _)| *seq);
+        let marker = made.iter().filter(|(_, facts)| facts.kind == MessageKind::Marker).map(|(seq, _)| *seq);
         let marker = self.marker.into_iter().chain(marker).filter(|_| !self.shows_marker);
         let hidden = self.replaced.iter().copied().chain(before).chain(marker);
         hidden.filter(|&seq| seq >= self.live_from).collect()
     }
 }
 
-/// What hooks are asked about.
+/// What the hooks are asked about.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Proposal {
     /// These parts would be cut.
     Prune(Vec<(Seq, SessionCut)>),
     /// These messages would be summarised.
     Compaction(SummaryTask),
-    /// The message that lets the work go on would be written.
+    /// The message that resumes the work would be added.
     Resume,
 }
 
-/// A summary that is wanted.
+/// A summary to make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryTask {
     /// Its number, unique in the session.
@@ -276,13 +275,13 @@ pub struct SummaryTask {
     pub attempt: u32,
     /// The messages to summarise, in order. An earlier summary is not among them.
     pub head: Vec<Seq>,
-    /// The earlier summary, which is to be brought up to date.
+    /// The earlier summary, which the new one continues.
     pub previous: Option<Seq>,
     /// Earlier messages that stay verbatim.
     pub kept: Vec<Seq>,
-    /// The first message that lives on as it is.
+    /// The first recent message that stays as it is.
     pub tail: Option<Seq>,
-    /// The user message that is said again.
+    /// The user message that is repeated after the summary.
     pub replay: Option<Seq>,
     /// The longest summary, in estimated tokens.
     pub budget: i64,

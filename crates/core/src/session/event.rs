@@ -1,4 +1,4 @@
-//! What happens in a session, told in order.
+//! The events of a session.
 
 use std::collections::BTreeMap;
 
@@ -28,23 +28,23 @@ pub enum Event {
         occasion: Occasion,
         /// How many results.
         cuts: u32,
-        /// Why, and how many for each reason. Events that were stored before this was have none.
+        /// How many for each reason; empty for events from before reasons were stored.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         reasons: BTreeMap<Reason, u32>,
-        /// Estimated tokens of the context before,
+        /// Estimated tokens of the context before.
         before: i64,
-        /// and after.
+        /// Estimated tokens of the context after.
         after: i64,
     },
-    /// A summary was asked for.
+    /// A compaction began.
     CompactionStarted {
         /// The task.
         task: u64,
         /// Why.
         trigger: Trigger,
-        /// Who makes the summary.
+        /// How the summary is made.
         means: Means,
-        /// How many messages it is to replace.
+        /// How many messages it will replace.
         messages: u32,
         /// Their estimated tokens.
         tokens: i64,
@@ -55,32 +55,32 @@ pub enum Event {
     CompactionCompleted {
         /// The task.
         task: u64,
-        /// Who made the summary.
+        /// How the summary was made.
         means: Means,
         /// How many messages it replaced.
         messages: u32,
-        /// Estimated tokens of the context before,
+        /// Estimated tokens of the context before.
         before: i64,
-        /// and after.
+        /// Estimated tokens of the context after.
         after: i64,
     },
-    /// There is no summary, or none that may be used. Nothing changed.
+    /// There is no usable summary. Nothing changed.
     CompactionFailed {
         /// The task.
         task: u64,
-        /// Who was to make it.
+        /// How it was to be made.
         means: Means,
         /// Which attempt it was.
         attempt: u32,
         /// Why.
         why: CompactionFailure,
     },
-    /// A compaction was not begun, or given up.
+    /// A compaction did not begin, or was given up.
     CompactionRefused {
         /// Why.
         why: CompactionFailure,
     },
-    /// The summariser failed too often and is left alone for a while.
+    /// The summariser failed too often and is not called for a while.
     BreakerOpened {
         /// Failures in a row.
         failures: u32,
@@ -101,12 +101,12 @@ pub enum Event {
     Forgotten {
         /// How many messages lost theirs.
         messages: u64,
-        /// How many bytes that were.
+        /// How many bytes they had.
         bytes: u64,
     },
 }
 
-/// How it was noticed that something must go.
+/// What started a compaction, or showed an overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
@@ -116,26 +116,26 @@ pub enum Trigger {
     Estimate,
     /// The provider refused the request as too long.
     Refusal,
-    /// Somebody asked for it.
+    /// A user or a client asked for it.
     Manual,
-    /// It will be too much soon.
+    /// The context will overflow soon.
     Ahead,
 }
 
 impl Trigger {
-    /// Whether nobody asked for it.
+    /// Whether it came without being asked for.
     pub fn is_automatic(self) -> bool {
         self != Trigger::Manual
     }
 }
 
-/// Who makes a summary.
+/// How a summary is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Means {
-    /// A model.
+    /// By a model.
     Model,
-    /// Nobody: a digest of what is known for certain.
+    /// By rules, without a model.
     Digest,
 }
 
@@ -144,11 +144,11 @@ pub enum Means {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CompactionFailure {
-    /// A hook does not want it.
+    /// A hook refused it.
     Vetoed,
-    /// There is nothing that could be summarised.
+    /// There is nothing to summarise.
     NothingToSummarise,
-    /// The model could not be asked, or did not answer.
+    /// The model call failed.
     Model {
         /// What happened, without any content.
         message: String,
@@ -158,16 +158,16 @@ pub enum CompactionFailure {
         /// Which one.
         message: String,
     },
-    /// With the summary the context would not be smaller enough.
+    /// The summary would not shrink the context enough.
     NoProgress {
-        /// Estimated tokens before,
+        /// Estimated tokens before.
         before: i64,
-        /// and after.
+        /// Estimated tokens after.
         after: i64,
         /// The most that would count as progress.
         limit: i64,
     },
-    /// Somebody called it off.
+    /// It was cancelled.
     Cancelled,
 }
 
@@ -178,8 +178,8 @@ pub struct NoRoom {
     pub tokens: i64,
     /// What is usable.
     pub usable: i64,
-    /// The largest message that cannot go.
+    /// The largest message in the context.
     pub largest: Option<Seq>,
-    /// Why no compaction helps.
+    /// Why no compaction helped.
     pub why: Option<CompactionFailure>,
 }

@@ -1,7 +1,7 @@
-//! A message as a session keeps it: its facts, owned and serialisable.
+//! A message as a session stores it: its facts, owned and serialisable.
 //!
-//! An [`Outline`] is made for planning and borrows its facts from whoever reads; a store keeps the same facts row by
-//! row for years. An entry is such a row. It holds no text: what was said lies apart and is fetched only to be sent.
+//! An [`Outline`] is made for planning, and readers hand it borrowed facts. A store keeps the same facts for years, one
+//! row for each message. There is no text in them: the store keeps bodies apart and reads them only to send them.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub type Seq = u64;
 pub struct SessionMessage {
     /// Its id, unique in the session.
     pub id: String,
-    /// Who speaks.
+    /// Whose message it is.
     pub role: Role,
     /// The id of the message that it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,10 +28,10 @@ pub struct SessionMessage {
     /// When it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<i64>,
-    /// What the message is beyond what it says.
+    /// Whether it is part of the conversation or was made by a compaction.
     #[serde(rename = "nature", skip_serializing_if = "MessageKind::is_plain")]
     pub kind: MessageKind,
-    /// It stays verbatim whatever happens.
+    /// It is never cut or summarised.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
     /// Its parts, in order.
@@ -39,18 +39,18 @@ pub struct SessionMessage {
     pub parts: Vec<SessionPart>,
 }
 
-/// What a message is beyond what it says.
+/// Whether a message is part of the conversation or was made by a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageKind {
-    /// Something that was said.
+    /// A message of the conversation.
     #[default]
     Plain,
-    /// The request for a summary.
+    /// The message that asked for a summary.
     Marker,
     /// A summary.
     Summary,
-    /// The message that lets the work go on after a compaction.
+    /// The message that resumes the work after a compaction.
     Resume,
 }
 
@@ -81,13 +81,13 @@ pub struct SessionPart {
     /// What the call is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Which lines of that.
+    /// Which lines of that file.
     #[serde(skip_serializing_if = "is_default")]
     pub lines: LineRange,
-    /// The program put it in; nobody said it.
+    /// The client inserted it; neither the user nor the model wrote it.
     #[serde(skip_serializing_if = "is_default")]
     pub injected: bool,
-    /// The tool says that it did not succeed.
+    /// The tool reported a failure.
     #[serde(skip_serializing_if = "is_default")]
     pub failed: bool,
     /// How large it is.
@@ -98,30 +98,30 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A cut that was made in a message.
+/// A cut in a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionCut {
-    /// Which part of the message, counted from zero.
+    /// The index of the part in its message.
     pub part: u32,
-    /// What was done.
+    /// How it was cut.
     pub action: Action,
-    /// What was left, in the scale of the plan that cut it.
+    /// What is left, in the scale of the plan that cut it.
     #[serde(default)]
     pub after: u64,
-    /// What stands where content was.
+    /// The placeholder.
     pub placeholder: String,
-    /// Why; unknown of cuts that were stored before this was.
+    /// Why; none for cuts from before reasons were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// The operation that made it.
     pub operation: u64,
-    /// It was undone: the part is whole again, and no policy cuts it anew.
+    /// It was undone: the part is whole again, and no policy cuts it again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undone: bool,
 }
 
 impl SessionMessage {
-    /// The facts about a message of an outline.
+    /// The facts about a message in an outline.
     pub fn of(outline: &Outline, message: MessageIx, id: &str) -> Self {
         let name = |name| outline.ids().text(name).map(str::to_owned);
         let part = |part: u32| {
@@ -149,19 +149,19 @@ impl SessionMessage {
         }
     }
 
-    /// Whether a person said it: what a turn begins with.
-    pub fn is_said_by_user(&self) -> bool {
+    /// Whether the user wrote it: a turn begins with such a message.
+    pub fn is_from_user(&self) -> bool {
         self.role == Role::User && self.kind == MessageKind::Plain
     }
 
-    /// Whether it stays verbatim through every compaction: instructions, and what was pinned. Half of an exchange
-    /// cannot stay without the other half, so an exchange is never kept that way.
+    /// Whether every compaction keeps it verbatim: instructions and pinned messages. A tool call cannot stay without its
+    /// result, so messages with either are never fixed.
     pub fn is_fixed(&self) -> bool {
-        self.role == Role::System || self.pinned && !self.is_exchange()
+        self.role == Role::System || self.pinned && !self.has_tool_parts()
     }
 
-    /// Whether it holds a tool call or an answer to one: such a message cannot stand alone.
-    pub fn is_exchange(&self) -> bool {
+    /// Whether it has a tool call or a tool result, so that it cannot stand alone.
+    pub fn has_tool_parts(&self) -> bool {
         self.parts.iter().any(|part| matches!(part.kind, PartKind::Call | PartKind::Result))
     }
 

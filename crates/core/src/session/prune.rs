@@ -1,12 +1,13 @@
-//! Cuts in a session: what the policy wants, results that are too long to let in, and the last resort.
+//! Cuts in a session: what the policy cuts, results over their cap, and emergency cuts.
 
 use std::collections::BTreeMap;
 
+use super::SessionMachine;
 use super::context::rendered;
 use super::effect::{Consent, Effect, Operation, Proposal};
 use super::event::Event;
 use super::message::{Seq, SessionCut};
-use super::{SessionMachine, Then};
+use super::pending_effect::Continuation;
 use crate::compaction::Occasion;
 use crate::measure::SurrogatePairs;
 use crate::memory::Memory;
@@ -15,35 +16,35 @@ use crate::placeholder::fill_placeholder;
 use crate::plan::{Action, Plan, Reason};
 use crate::situation::{CutPurpose, Situation};
 
-/// No cap is so tight that nothing can be seen of a result.
+/// The lowest cap of a result, in characters: less would leave nothing worth reading.
 const LEAST_CAP: u64 = 400;
 
 impl SessionMachine {
-    /// What the policy would cut now, to save or to make room.
-    pub(super) fn planned(&mut self, now: i64, purpose: CutPurpose) -> Vec<(Seq, SessionCut)> {
+    /// What the policy would cut now.
+    pub(super) fn planned_cuts(&mut self, now: i64, purpose: CutPurpose) -> Vec<(Seq, SessionCut)> {
         let situation = Situation { purpose, ..self.situation(now) };
-        self.window.calibrate(self.state.calibration);
-        let plan = self.window.plan(&self.profile.policy, &situation);
+        self.context.calibrate(self.state.calibration);
+        let plan = self.context.plan(&self.profile.policy, &situation);
         self.cuts_of(&plan)
     }
 
-    /// What the policy would cut if a request were wanted now, and why. Nothing is done: this is for those who look.
+    /// What the policy would cut if a request were made now, and why, without doing it.
     ///
-    /// It looks at every part within reach, where a request looks at the new ones alone; both see the same.
+    /// This scans all parts within reach, where a request scans only new ones. Both give the same plan.
     pub fn plan(&self, now: i64) -> (Plan, Memory) {
-        let mut memory = self.window.memory().clone();
+        let mut memory = self.context.memory().clone();
         memory.calibration = self.state.calibration;
-        let plan = self.profile.policy.plan(self.window.outline(), &self.situation(now), &memory);
+        let plan = self.profile.policy.plan(self.context.outline(), &self.situation(now), &memory);
         (plan, memory)
     }
 
-    /// What is over the budget of bytes and media, which a request has to keep even if its tokens fit.
-    pub(super) fn over_budget(&mut self, now: i64) -> Vec<(Seq, SessionCut)> {
+    /// What has to be cut to meet the budget of bytes and media, which holds even for a request whose tokens fit.
+    pub(super) fn cuts_over_budget(&mut self, now: i64) -> Vec<(Seq, SessionCut)> {
         if !self.profile.policy.budget.is_set() {
             return Vec::new();
         }
         let situation = self.situation(now);
-        let plan = self.window.plan_budget(&self.profile.policy, &situation);
+        let plan = self.context.plan_budget(&self.profile.policy, &situation);
         self.cuts_of(&plan)
     }
 
@@ -60,34 +61,40 @@ impl SessionMachine {
     }
 
     fn cuts_of(&self, plan: &Plan) -> Vec<(Seq, SessionCut)> {
-        let outline = self.window.outline();
+        let outline = self.context.outline();
         let mut cuts: Vec<_> = self.profile.policy.surviving(outline, plan).copied().collect();
         cuts.reverse();
-        cuts.iter().filter_map(|cut| self.made(cut.part, cut.action, cut.after, cut.reason)).collect()
+        cuts.iter().filter_map(|cut| self.session_cut(cut.part, cut.action, cut.after, cut.reason)).collect()
     }
 
-    fn made(&self, part: PartIx, action: Action, after: u64, reason: Reason) -> Option<(Seq, SessionCut)> {
+    fn session_cut(
+        &self,
+        part: PartIx,
+        action: Action,
+        after: u64,
+        reason: Reason,
+    ) -> Option<(Seq, SessionCut)> {
         let placeholder =
-            fill_placeholder(&self.profile.policy.placeholder, self.window.outline(), part).into_owned();
-        let (seq, part) = self.window.locate(part)?;
+            fill_placeholder(&self.profile.policy.placeholder, self.context.outline(), part).into_owned();
+        let (seq, part) = self.context.locate(part)?;
         let (reason, operation, undone) = (Some(reason), 0, false);
         Some((seq, SessionCut { part, action, after, placeholder, reason, operation, undone }))
     }
 
-    /// New results that are longer than what is let in.
-    pub(super) fn oversized(&self) -> Vec<(Seq, SessionCut)> {
+    /// Trims of new results that are longer than their cap.
+    pub(super) fn oversized_results(&self) -> Vec<(Seq, SessionCut)> {
         let Some(usable) = self.usable().filter(|_| !self.profile.compaction.caps.is_empty()) else {
             return Vec::new();
         };
-        let outline = self.window.outline();
-        let rows = self.window.rows().iter().enumerate().rev();
+        let outline = self.context.outline();
+        let rows = self.context.rows().iter().enumerate().rev();
         let fresh = rows.take_while(|(_, row)| row.seq > self.state.sent_to);
         let mut cuts = Vec::new();
         for (at, row) in fresh {
             let message = crate::outline::MessageIx(at as u32);
             for part in outline.parts_of(message).map(PartIx) {
-                let is_cut = self.window.memory().cut(outline, part).is_some();
-                if outline.kind(part) != PartKind::Result || is_cut || self.window.memory().is_pinned(part) {
+                let is_cut = self.context.memory().cut(outline, part).is_some();
+                if outline.kind(part) != PartKind::Result || is_cut || self.context.memory().is_pinned(part) {
                     continue;
                 }
                 let Some(cap) = self.profile.compaction.cap(outline.tool(part).unwrap_or_default()) else {
@@ -99,9 +106,10 @@ impl SessionMachine {
                 if units > cap {
                     let action =
                         Action::Trim { head: cap / 4 * 3, tail: cap / 4, pairs: SurrogatePairs::Whole };
-                    let made =
-                        self.made(part, action, cap, Reason::TooLong).filter(|(seq, _)| *seq == row.seq);
-                    // A note on what is missing may be longer than what is.
+                    let made = self
+                        .session_cut(part, action, cap, Reason::TooLong)
+                        .filter(|(seq, _)| *seq == row.seq);
+                    // The note on what is missing may be longer than what is missing.
                     cuts.extend(made.filter(|(_, cut)| rendered(cut, outline, part) < units));
                 }
             }
@@ -110,21 +118,23 @@ impl SessionMachine {
         cuts
     }
 
-    /// The last resort: the oldest results go, whatever protects them, until the request fits.
-    pub(super) fn drastic(&self) -> Vec<(Seq, SessionCut)> {
-        let outline = self.window.outline();
-        let mut chars = self.window.chars();
+    /// The last resort: clears the oldest results, protected or not, until the request fits.
+    pub(super) fn emergency_cuts(&self) -> Vec<(Seq, SessionCut)> {
+        let outline = self.context.outline();
+        let mut chars = self.context.chars();
         let mut cuts = Vec::new();
         for part in outline.parts() {
             if !self.is_over(self.predict(chars)) {
                 break;
             }
             let is_cleared =
-                self.window.memory().cut(outline, part).is_some_and(|cut| cut.action == Action::Clear);
-            if outline.kind(part) != PartKind::Result || is_cleared || self.window.memory().is_pinned(part) {
+                self.context.memory().cut(outline, part).is_some_and(|cut| cut.action == Action::Clear);
+            if outline.kind(part) != PartKind::Result || is_cleared || self.context.memory().is_pinned(part) {
                 continue;
             }
-            let Some((seq, cut)) = self.made(part, Action::Clear, 0, Reason::Pressure) else { continue };
+            let Some((seq, cut)) = self.session_cut(part, Action::Clear, 0, Reason::Pressure) else {
+                continue;
+            };
             let left = rendered(&cut, outline, part);
             if left < outline.units(part) {
                 chars = chars.saturating_sub(outline.units(part) - left);
@@ -141,35 +151,36 @@ impl SessionMachine {
 
     /// Characters of the next request with further cuts.
     pub(super) fn chars_with(&self, cuts: &[(Seq, SessionCut)]) -> u64 {
-        let outline = self.window.outline();
+        let outline = self.context.outline();
         let saved = cuts.iter().filter_map(|(seq, cut)| {
-            let message = crate::outline::MessageIx(self.window.position(*seq)? as u32);
+            let message = crate::outline::MessageIx(self.context.position(*seq)? as u32);
             let part = PartIx(outline.parts_of(message).start.checked_add(cut.part)?);
             outline.units(part).checked_sub(rendered(cut, outline, part))
         });
-        self.window.chars().saturating_sub(saved.fold(0, u64::saturating_add))
+        self.context.chars().saturating_sub(saved.fold(0, u64::saturating_add))
     }
 
     /// Asks the hooks about cuts.
-    pub(super) fn consult_cuts(
+    pub(super) fn consult_about_cuts(
         &mut self,
         effects: &mut Vec<Effect>,
         occasion: Occasion,
         cuts: Vec<(Seq, SessionCut)>,
     ) {
         let about = Proposal::Prune(cuts.clone());
-        self.launch(effects, Then::Cut { occasion, cuts }, |ticket| Effect::Consult { ticket, about });
+        let then = Continuation::StoreCuts { occasion, cuts };
+        self.emit(effects, then, |ticket| Effect::Consult { ticket, about });
     }
 
-    /// Stores cuts that the hooks agree with.
-    pub(super) fn agree_cuts(
+    /// Stores the cuts that the hooks allow.
+    pub(super) fn store_cuts(
         &mut self,
         effects: &mut Vec<Effect>,
-        verdict: Consent,
+        consent: Consent,
         occasion: Occasion,
         mut cuts: Vec<(Seq, SessionCut)>,
     ) {
-        match verdict {
+        match consent {
             Consent::Given => {}
             Consent::Except(parts) => cuts.retain(|(seq, cut)| !parts.contains(&(*seq, cut.part))),
             Consent::Refused | Consent::Elsewhere => return,
@@ -185,6 +196,6 @@ impl SessionMachine {
         }
         self.events.push(Event::Pruned { occasion, cuts: count, reasons, before, after });
         let operation = Operation::Prune { occasion, cuts: cuts.clone() };
-        self.store(effects, vec![operation], Then::TakeCuts(cuts));
+        self.store(effects, vec![operation], Continuation::ApplyCuts(cuts));
     }
 }

@@ -1,8 +1,8 @@
-//! What a compaction takes and what it leaves.
+//! Which messages a compaction summarises and which it keeps.
 //!
-//! The oldest messages are summarised, recent ones stay as they are. Where the line is drawn depends on a budget, and
-//! on what must not be torn apart: a tool call and its result are one exchange, and calls that still wait for their
-//! results must be there when these come. Whole turns are kept if they fit; of the first that does not, its end.
+//! The oldest messages are summarised, recent ones stay as they are. Where the line lies depends on a budget and on what
+//! must stay together: a tool call and its result belong to one side, and a call that still waits for its result is
+//! kept. Whole turns are kept if they fit; of the first turn that does not fit, its end is kept.
 
 use std::collections::HashMap;
 
@@ -14,96 +14,101 @@ use super::state::Pivot;
 use crate::compaction::{CompactionSettings, MarkerAt, Replay};
 use crate::outline::{PartKind, Role};
 
-/// What a compaction takes and what it leaves.
+/// Which messages a compaction summarises and which it keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selection {
     pub head: Vec<Seq>,
     pub kept: Vec<Seq>,
     pub tail: Option<Seq>,
     pub replay: Option<Seq>,
-    /// Messages that go without being summarised: the repeated one, and what came of it.
+    /// Messages that go without being summarised: the one that is repeated, and everything after it.
     pub dropped: Vec<Seq>,
-    /// The marker that is there already and waits for this summary.
+    /// The marker that already waits for this summary.
     pub marker: Option<Seq>,
 }
 
-/// How a selection is made.
+/// What a selection depends on beside the messages and the profile.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wish {
+pub(super) struct SelectionInput {
     pub trigger: Trigger,
     /// The characters that recent messages may have.
-    pub budget: u64,
-    /// The newest message waits for an answer, so it stays.
+    pub tail_chars: u64,
+    /// The newest message waits for a response, so it stays.
     pub is_asked: bool,
     /// Whether the model has more to do.
     pub turn: TurnState,
 }
 
-/// Draws the line; none if there is nothing to summarise.
+/// Selects; none if there is nothing to summarise.
 pub(super) fn select(
-    window: &Context,
+    context: &Context,
     pivot: Option<&Pivot>,
     settings: &CompactionSettings,
-    wish: Wish,
+    input: SelectionInput,
 ) -> Option<Selection> {
-    let marker = waiting_marker(window, pivot, settings);
-    let is_talk = |row: &&LiveMessage| {
+    let marker = waiting_marker(context, pivot, settings);
+    let is_conversation = |row: &&LiveMessage| {
         let rank = Pivot::rank(pivot, row.seq, &row.facts).0;
         !row.facts.is_fixed() && rank >= 2 && marker != Some(row.seq)
     };
-    let mut talk: Vec<&LiveMessage> = window.rows().iter().filter(is_talk).collect();
+    let mut conversation: Vec<&LiveMessage> = context.rows().iter().filter(is_conversation).collect();
     let mut selection = Selection { marker, ..Selection::default() };
-    let repeats = settings.replay == Replay::Overflowed && wish.trigger == Trigger::Refusal;
-    if repeats && window.waiting_from().is_none() {
-        repeat(&mut talk, &mut selection);
+    let repeats = settings.replay == Replay::Overflowed && input.trigger == Trigger::Refusal;
+    if repeats && context.waiting_from().is_none() {
+        repeat(&mut conversation, &mut selection);
     }
-    let line = draw(window, &talk, settings, wish);
-    let (head, tail) = talk.split_at_checked(line)?;
-    let asked = head.iter().rev().find(|row| row.facts.is_said_by_user() && !row.facts.is_exchange());
-    // A request that was answered must not stand at the end as if it were new.
-    let is_answered = wish.turn == TurnState::Over
+    let line = first_kept(context, &conversation, settings, input);
+    let (head, tail) = conversation.split_at_checked(line)?;
+    let asked = head.iter().rev().find(|row| row.facts.is_from_user() && !row.facts.has_tool_parts());
+    // A user message that was answered must not end up last, as if it were new.
+    let is_answered = input.turn == TurnState::Over
         && tail.is_empty()
         && head.last().is_some_and(|row| row.facts.role == Role::Assistant);
     let keeps = settings.tail.is_some_and(|tail| tail.request)
         && !is_answered
-        && !tail.iter().any(|row| row.facts.is_said_by_user())
+        && !tail.iter().any(|row| row.facts.is_from_user())
         && selection.replay.is_none();
     selection.kept = asked.filter(|_| keeps).map(|row| row.seq).into_iter().collect();
     selection.head = head.iter().map(|row| row.seq).filter(|seq| !selection.kept.contains(seq)).collect();
     selection.tail = tail.first().map(|row| row.seq);
-    // A marker that somebody wrote is answered even if nothing was said before it.
-    let is_asked_for = marker.is_some() && talk.is_empty();
-    (!selection.head.is_empty() || is_asked_for).then_some(selection)
+    // A marker that the client wrote gets its summary even if nothing came before it.
+    let is_requested = marker.is_some() && conversation.is_empty();
+    (!selection.head.is_empty() || is_requested).then_some(selection)
 }
 
-/// The newest message, if it is a marker whose summary never came: the process died in between, or whoever wants the
-/// compaction has written it. It is answered instead of writing a second one.
-fn waiting_marker(window: &Context, pivot: Option<&Pivot>, settings: &CompactionSettings) -> Option<Seq> {
-    let newest = window.rows().last().filter(|_| settings.marker_at == MarkerAt::Start)?;
+/// The newest message, if it is a marker without a summary: the process died in between, or the client wrote the marker
+/// to ask for a compaction. It is used instead of writing a second one.
+fn waiting_marker(context: &Context, pivot: Option<&Pivot>, settings: &CompactionSettings) -> Option<Seq> {
+    let newest = context.rows().last().filter(|_| settings.marker_at == MarkerAt::Start)?;
     let holds = pivot.is_some_and(|pivot| pivot.marker == Some(newest.seq));
     (newest.facts.kind == MessageKind::Marker && !holds).then_some(newest.seq)
 }
 
-/// Takes the last user message out, with what came of it, if there is an earlier one to summarise.
-fn repeat(talk: &mut Vec<&LiveMessage>, selection: &mut Selection) {
-    let users = || talk.iter().enumerate().filter(|(_, row)| row.facts.is_said_by_user());
+/// Takes out the last user message with everything after it, if there is an earlier one to summarise.
+fn repeat(conversation: &mut Vec<&LiveMessage>, selection: &mut Selection) {
+    let users = || conversation.iter().enumerate().filter(|(_, row)| row.facts.is_from_user());
     if let (Some((last, row)), true) = (users().next_back(), users().count() > 1) {
         selection.replay = Some(row.seq);
-        selection.dropped = talk.iter().skip(last).map(|row| row.seq).collect();
-        talk.truncate(last);
+        selection.dropped = conversation.iter().skip(last).map(|row| row.seq).collect();
+        conversation.truncate(last);
     }
 }
 
 /// The index of the first message that stays.
-fn draw(window: &Context, talk: &[&LiveMessage], settings: &CompactionSettings, wish: Wish) -> usize {
-    let torn = torn(talk);
+fn first_kept(
+    context: &Context,
+    conversation: &[&LiveMessage],
+    settings: &CompactionSettings,
+    input: SelectionInput,
+) -> usize {
+    let torn = torn(conversation);
     let is_whole = |line: usize| torn.get(line).is_none_or(|&open| open == 0);
-    let mut line = wished(talk, settings, wish.budget, &is_whole);
-    if let Some(waiting) = window.waiting_from().and_then(|at| window.rows().get(at)) {
-        line = line.min(talk.iter().position(|row| row.seq == waiting.seq).unwrap_or(line));
+    let mut line = line_by_budget(conversation, settings, input.tail_chars, &is_whole);
+    if let Some(waiting) = context.waiting_from().and_then(|at| context.rows().get(at)) {
+        line = line.min(conversation.iter().position(|row| row.seq == waiting.seq).unwrap_or(line));
     }
-    if wish.is_asked && settings.tail.is_some() {
-        line = line.min(talk.len().saturating_sub(1));
+    if input.is_asked && settings.tail.is_some() {
+        line = line.min(conversation.len().saturating_sub(1));
     }
     while line > 0 && !is_whole(line) {
         line -= 1;
@@ -111,18 +116,18 @@ fn draw(window: &Context, talk: &[&LiveMessage], settings: &CompactionSettings, 
     line
 }
 
-/// For each line between messages, how many exchanges it would tear apart.
-fn torn(talk: &[&LiveMessage]) -> Vec<i64> {
-    let mut change = vec![0i64; talk.len() + 2];
+/// For each line between messages, how many pairs of tool call and result it would separate.
+fn torn(conversation: &[&LiveMessage]) -> Vec<i64> {
+    let mut change = vec![0i64; conversation.len() + 2];
     let mut calls: HashMap<&str, usize> = HashMap::new();
-    for (at, row) in talk.iter().enumerate() {
+    for (at, row) in conversation.iter().enumerate() {
         for part in &row.facts.parts {
             let Some(call) = part.call.as_deref() else { continue };
             match part.kind {
                 PartKind::Call => drop(calls.insert(call, at)),
                 PartKind::Result => {
                     if let Some(&called) = calls.get(call) {
-                        // Lines behind the call up to the one before the result.
+                        // From the line after the call to the line before the result.
                         change[called + 1] += 1;
                         change[at + 1] -= 1;
                     }
@@ -139,18 +144,18 @@ fn torn(talk: &[&LiveMessage]) -> Vec<i64> {
     change
 }
 
-/// Where the line would be drawn by the budget alone.
-fn wished(
-    talk: &[&LiveMessage],
+/// The index of the first message that stays by the budget alone.
+fn line_by_budget(
+    conversation: &[&LiveMessage],
     settings: &CompactionSettings,
     budget: u64,
     is_whole: &dyn Fn(usize) -> bool,
 ) -> usize {
-    let Some(tail) = settings.tail else { return talk.len() };
-    let (mut line, mut left, mut turns) = (talk.len(), budget, 0u32);
+    let Some(tail) = settings.tail else { return conversation.len() };
+    let (mut line, mut left, mut turns) = (conversation.len(), budget, 0u32);
     while line > 0 && tail.turns.is_none_or(|most| turns < most) {
-        let before = talk.get(..line).unwrap_or_default();
-        let start = before.iter().rposition(|row| row.facts.is_said_by_user()).unwrap_or(0);
+        let before = conversation.get(..line).unwrap_or_default();
+        let start = before.iter().rposition(|row| row.facts.is_from_user()).unwrap_or(0);
         let turn = before.get(start..).unwrap_or_default();
         let size = turn.iter().map(|row| row.chars).fold(0, u64::saturating_add);
         if size > left {
@@ -163,7 +168,7 @@ fn wished(
     line
 }
 
-/// Of a turn that does not fit, the longest end that does.
+/// The start of the longest end of a turn that fits, if the whole turn does not.
 fn split(turn: &[&LiveMessage], start: usize, left: u64, is_whole: &dyn Fn(usize) -> bool) -> Option<usize> {
     let (mut size, mut best) = (0u64, None);
     for (offset, row) in turn.iter().enumerate().skip(1).rev() {

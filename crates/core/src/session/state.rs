@@ -1,7 +1,7 @@
-//! What a session remembers beside its messages: where it pivots, what it learned, how often it failed.
+//! What a session keeps beside its messages: the pivot, what was learned, how often the summariser failed.
 //!
-//! A state is small and serialisable. It is written together with what changed it, in one transaction, so that a
-//! process that dies and one that goes on agree about it.
+//! The state is small and serialisable. It is stored in one transaction with what changed it, so a process that restarts
+//! finds exactly what the last one knew.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,51 +11,51 @@ use crate::cache::Lifetime;
 use crate::calibration::Calibration;
 use crate::compaction::CompactionSettings;
 
-/// What a session remembers beside its messages.
+/// What a session keeps beside its messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// The compaction that holds; none if the session was never compacted.
+    /// The compaction in effect; none if the session was never compacted.
     pub pivot: Option<Pivot>,
     /// Failures of the summariser.
     pub breaker: Breaker,
     /// What was learned about characters and tokens.
     pub calibration: Calibration,
-    /// What was learned about the life of the provider's cache. It is kept here and not as calls in the window, because
-    /// a window is made anew at each compaction and in each process.
+    /// What was learned about how long the provider's cache lives. It is kept here, because the context is built anew
+    /// after each compaction and in each process.
     pub lifetime: Lifetime,
-    /// The last request that was wanted: how full a window is depends on the model.
+    /// The last request: how full the context is depends on its model.
     pub request: RequestFacts,
     /// When the last request was made.
     pub last_request: Option<i64>,
-    /// The newest message that a model has been sent.
+    /// The newest message that was sent to a model.
     pub sent_to: Seq,
-    /// Characters of the request that was let through last, until somebody reports on it.
+    /// Characters of the last request that was sent, until its response is reported.
     pub sent_chars: Option<u64>,
     /// The number of the newest compaction task.
     pub last_task: u64,
 }
 
-/// A compaction that holds.
+/// A compaction in effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pivot {
     /// The message that asked for it; none if it is not sent.
     pub marker: Option<Seq>,
     /// The summary.
     pub summary: Seq,
-    /// The first message that lives on behind the summary, if it was said before.
+    /// From this message on, everything that is not replaced follows the summary as it is.
     pub live_from: Seq,
-    /// Earlier messages that stay verbatim behind the summary.
+    /// Earlier messages that stay verbatim after the summary.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Seq>,
 }
 
 impl Pivot {
-    /// Where a living message stands: what always stays, marker and summary, what the compaction kept, and the rest
-    /// as it was said.
-    pub fn rank(pivot: Option<&Pivot>, seq: Seq, entry: &SessionMessage) -> (u8, Seq) {
+    /// The sort key of a message in the context: first what always stays, then marker and summary, then what the
+    /// compaction kept, then the rest in order.
+    pub fn rank(pivot: Option<&Pivot>, seq: Seq, facts: &SessionMessage) -> (u8, Seq) {
         let is = |test: fn(&Pivot, Seq) -> bool| pivot.is_some_and(|pivot| test(pivot, seq));
-        let rank = if entry.is_fixed() && is(|pivot, seq| seq < pivot.live_from) {
+        let rank = if facts.is_fixed() && is(|pivot, seq| seq < pivot.live_from) {
             0
         } else if is(|pivot, seq| pivot.marker == Some(seq) || pivot.summary == seq) {
             1
@@ -68,7 +68,7 @@ impl Pivot {
     }
 }
 
-/// Counts failures, so that a broken summariser is not asked for ever.
+/// Counts failures, so that a broken summariser is not called for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Breaker {
@@ -79,7 +79,7 @@ pub struct Breaker {
 }
 
 impl Breaker {
-    /// Whether a model may be asked. After its time an open breaker lets one question through.
+    /// Whether a model may be called. After its cooldown an open breaker lets one call through.
     pub fn allows(&self, settings: &CompactionSettings, now: i64) -> bool {
         self.opened.is_none_or(|opened| {
             let age = now.saturating_sub(opened);
@@ -88,7 +88,7 @@ impl Breaker {
         })
     }
 
-    /// Takes in a failure. Says whether it opened just now.
+    /// Counts a failure. Returns whether that opened the breaker.
     pub(super) fn fail(&mut self, settings: &CompactionSettings, now: i64) -> bool {
         self.failures = self.failures.saturating_add(1);
         if self.failures < settings.breaker.max(1) {
@@ -99,7 +99,7 @@ impl Breaker {
         opened
     }
 
-    /// Takes in a success. Says whether it closed just now.
+    /// Resets the breaker after a success. Returns whether it was open.
     pub(super) fn succeed(&mut self) -> bool {
         std::mem::take(self).opened.is_some()
     }

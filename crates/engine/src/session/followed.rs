@@ -113,7 +113,7 @@ impl FollowedSession {
             let (mut row, mut facts) = message.read(self.core.wire, &measures, time)?;
             if facts.role == Role::Assistant {
                 room = 0;
-            } else if facts.is_said_by_user() && !facts.is_exchange() && row.body.len() <= room {
+            } else if facts.is_from_user() && !facts.has_tool_parts() && row.body.len() <= room {
                 room -= row.body.len();
                 (row.pinned, facts.pinned) = (true, true);
                 row.facts = to_json(&facts)?;

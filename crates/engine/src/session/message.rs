@@ -50,7 +50,7 @@ impl NewMessage {
         let mut facts = wire.entry(&json, &id, measures)?;
         facts.time = Some(time);
         facts.pinned = self.pinned;
-        if self.pinned && facts.is_exchange() {
+        if self.pinned && facts.has_tool_parts() {
             return Err(EngineError::NotPinnable { id, role: facts.role });
         }
         let row = NewStoredMessage {

@@ -1,7 +1,7 @@
-//! The judgement: whether what is eligible goes now.
+//! The decision whether what is eligible is cut now.
 
-use super::books::Tenant;
-use super::{Books, Rent};
+use super::index::RentCandidate;
+use super::{Rent, RentIndex};
 use crate::calibration::Calibration;
 use crate::measure::SurrogatePairs;
 use crate::memory::Memory;
@@ -10,64 +10,64 @@ use crate::plan::{Action, Bounds, Cut, Idle, Keep, Plan, Reason, Scale, Totals};
 use crate::situation::{CutPurpose, Situation};
 use crate::tool_class::ToolClass;
 
-/// Plans with the books kept so far.
+/// Plans with an index that is up to date.
 pub(crate) fn plan(
     outline: &Outline,
     rent: &Rent,
     situation: &Situation,
     memory: &Memory,
-    books: &Books,
+    index: &RentIndex,
 ) -> Plan {
-    let court = Court::new(outline, rent, situation, memory, books);
-    let sentence = court.sentence();
+    let decision = RentDecision::new(outline, rent, situation, memory, index);
+    let verdict = decision.verdict();
     let mut cuts = capped(outline, rent, memory);
-    if let Ok(reason) = sentence {
-        cuts.retain(|cut| court.due().all(|tenant| tenant.part != cut.part));
-        cuts.extend(court.due().map(|tenant| court.cut(tenant, reason)));
+    if let Ok(reason) = verdict {
+        cuts.retain(|cut| decision.due().all(|candidate| candidate.part != cut.part));
+        cuts.extend(decision.due().map(|candidate| decision.cut(candidate, reason)));
         cuts.sort_unstable_by_key(|cut| cut.part);
     }
     let saved = cuts.iter().map(|cut| cut.before.saturating_sub(cut.after)).fold(0, u64::saturating_add);
-    let before = memory.calibration.scale(books.whole(court.placeholder));
+    let before = memory.calibration.scale(index.whole(decision.placeholder));
     let after = before.saturating_sub(saved);
-    let totals = Totals { scale: Scale::Tokens, before, after, candidates: court.tokens() };
+    let totals = Totals { scale: Scale::Tokens, before, after, candidates: decision.tokens() };
     let end = outline.part_count() as u32;
     let bounds = Bounds { protected: end, active: end, ..Bounds::default() };
-    Plan { idle: sentence.err().filter(|_| cuts.is_empty()), cuts, totals, bounds }
+    Plan { idle: verdict.err().filter(|_| cuts.is_empty()), cuts, totals, bounds }
 }
 
-/// Everything that a judgement rests on.
-struct Court<'a> {
+/// Everything that a decision depends on.
+struct RentDecision<'a> {
     outline: &'a Outline,
     rent: &'a Rent,
     situation: &'a Situation,
     calibration: &'a Calibration,
-    books: &'a Books,
+    index: &'a RentIndex,
     /// The number of the call that is about to be made.
     now: u32,
     is_cold: bool,
-    /// Characters of a placeholder, without its excerpt.
+    /// The characters of a placeholder, without its excerpt.
     placeholder: u64,
     /// Results of fewer characters stay.
     least: u64,
 }
 
-impl<'a> Court<'a> {
+impl<'a> RentDecision<'a> {
     fn new(
         outline: &'a Outline,
         rent: &'a Rent,
         situation: &'a Situation,
         memory: &'a Memory,
-        books: &'a Books,
+        index: &'a RentIndex,
     ) -> Self {
         let calibration = &memory.calibration;
-        let cache = situation.cache.lasting(&books.lifetime);
+        let cache = situation.cache.lasting(&index.lifetime);
         let pause = situation.last_request.map(|last| situation.now.saturating_sub(last));
         Self {
             outline,
             rent,
             situation,
             calibration,
-            books,
+            index,
             now: outline.next_call(),
             is_cold: cache.exists() && pause.is_some_and(|pause| pause > cache.ttl_ms),
             placeholder: calibration.chars(rent.placeholder_tokens),
@@ -75,33 +75,33 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// What may go now, oldest first.
-    fn due(&self) -> impl Iterator<Item = &'a Tenant> {
+    /// What may be cut now, oldest first.
+    fn due(&self) -> impl Iterator<Item = &'a RentCandidate> {
         let is_free = self.is_cold || self.situation.purpose == CutPurpose::MakeRoom;
-        self.books.tenants.iter().filter(move |tenant| {
-            let from = if is_free { tenant.cold } else { tenant.from };
-            from <= self.now && from != u32::MAX && tenant.chars >= self.least && self.gain(tenant) > 0
+        self.index.candidates.iter().filter(move |candidate| {
+            let from = if is_free { candidate.cold } else { candidate.from };
+            from <= self.now && from != u32::MAX && candidate.chars >= self.least && self.gain(candidate) > 0
         })
     }
 
-    /// Characters that a cut saves.
-    fn gain(&self, tenant: &Tenant) -> u64 {
-        tenant.chars.saturating_sub(self.placeholder).saturating_sub(tenant.excerpt)
+    /// The characters that a cut saves.
+    fn gain(&self, candidate: &RentCandidate) -> u64 {
+        candidate.chars.saturating_sub(self.placeholder).saturating_sub(candidate.excerpt)
     }
 
-    /// Characters that all cuts of what is due before this part save.
+    /// The characters that all due cuts before part `end` save.
     fn gains(&self, end: u32) -> u64 {
-        let before = |tenant: &&Tenant| tenant.part.0 < end;
-        self.due().filter(before).map(|tenant| self.gain(tenant)).fold(0, u64::saturating_add)
+        let before = |candidate: &&RentCandidate| candidate.part.0 < end;
+        self.due().filter(before).map(|candidate| self.gain(candidate)).fold(0, u64::saturating_add)
     }
 
-    /// Tokens that all cuts save.
+    /// The tokens that all due cuts save.
     fn tokens(&self) -> u64 {
         self.calibration.scale(self.gains(u32::MAX))
     }
 
-    /// Why all that is due goes now, or why nothing does.
-    fn sentence(&self) -> Result<Reason, Idle> {
+    /// Why everything that is due is cut now, or why nothing is.
+    fn verdict(&self) -> Result<Reason, Idle> {
         let Some(oldest) = self.due().next() else { return Err(Idle::NothingEligible) };
         let tokens = self.tokens();
         let (paid, cost) = (self.paid(), self.cost(oldest));
@@ -119,24 +119,25 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// The rent that is paid for what is due: a cached read at each call since it may go.
+    /// The rent of what is due so far: a cached read at each call since it may be cut.
     fn paid(&self) -> f64 {
-        let calls = |tenant: &Tenant| f64::from(self.now - tenant.from) + 1.0;
-        let pays = self.due().filter(|tenant| tenant.from <= self.now);
-        self.situation.cache.read * pays.map(|tenant| self.gain(tenant) as f64 * calls(tenant)).sum::<f64>()
+        let calls = |candidate: &RentCandidate| f64::from(self.now - candidate.from) + 1.0;
+        let pays = self.due().filter(|candidate| candidate.from <= self.now);
+        self.situation.cache.read
+            * pays.map(|candidate| self.gain(candidate) as f64 * calls(candidate)).sum::<f64>()
     }
 
-    /// What has to be reached: a multiple of what it costs to write to the cache again what was sent already from the
-    /// oldest cut on and stays.
-    fn cost(&self, oldest: &Tenant) -> f64 {
+    /// What the rent must reach: a multiple of the cost of writing to the cache again what was already sent after the
+    /// oldest cut and stays.
+    fn cost(&self, oldest: &RentCandidate) -> f64 {
         let end = self.outline.unseen();
-        let sent = self.books.sent(oldest.part, end, self.placeholder);
+        let sent = self.index.sent(oldest.part, end, self.placeholder);
         let rewritten = sent.saturating_sub(self.gains(end)) as f64;
         let cache = &self.situation.cache;
         self.rent.margin * ((cache.write - cache.read) * rewritten)
     }
 
-    /// Whether the window is so full that cutting keeps out of a compaction.
+    /// Whether the window is so full that cutting avoids a compaction.
     fn is_full(&self, tokens: u64) -> bool {
         let Some(pressure) = self.rent.pressure else { return false };
         let fill = self.situation.window.zip(self.situation.input_tokens);
@@ -144,14 +145,14 @@ impl<'a> Court<'a> {
         is_near && tokens >= pressure.gain
     }
 
-    fn cut(&self, tenant: &Tenant, reason: Reason) -> Cut {
+    fn cut(&self, candidate: &RentCandidate, reason: Reason) -> Cut {
         let scale = |chars: u64| self.calibration.scale(chars);
         Cut {
-            part: tenant.part,
+            part: candidate.part,
             action: Action::Clear,
             reason,
-            before: scale(tenant.chars),
-            after: scale(tenant.chars - self.gain(tenant)),
+            before: scale(candidate.chars),
+            after: scale(candidate.chars - self.gain(candidate)),
         }
     }
 }
@@ -161,7 +162,7 @@ fn least(rent: &Rent, calibration: &Calibration) -> u64 {
     rent.least_chars.max(calibration.chars(rent.least_tokens))
 }
 
-/// New results that are too long to be let in whole.
+/// Trims of new results that are too long.
 fn capped(outline: &Outline, rent: &Rent, memory: &Memory) -> Vec<Cut> {
     let Some(cap) = rent.cap else { return Vec::new() };
     let fresh = (outline.unseen()..outline.part_count() as u32).map(PartIx);
@@ -185,8 +186,8 @@ fn capped(outline: &Outline, rent: &Rent, memory: &Memory) -> Vec<Cut> {
     fresh.filter(is_too_long).map(trim).collect()
 }
 
-/// Why a part that the plan does not cut is kept. Of a part that something overtook this says that it is too young as
-/// long as it would be by what it is: a plan keeps no books.
+/// Why a part that the plan does not cut is kept. A plan has no index, so for a part that a later result made old this
+/// goes by the age of its class.
 pub(crate) fn keep(outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx) -> Keep {
     let kind = outline.kind(part);
     let age = match (kind, rent.inputs) {
@@ -218,9 +219,9 @@ pub(crate) fn keep(outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx
     {
         return Keep::ShortEnough;
     }
-    let born = outline.first_call(outline.owner(part));
+    let first = outline.first_call(outline.owner(part));
     match age {
-        Some(age) if born.saturating_add(age) <= outline.next_call() => Keep::RentBelowCost,
+        Some(age) if first.saturating_add(age) <= outline.next_call() => Keep::RentBelowCost,
         _ => Keep::TooYoung,
     }
 }

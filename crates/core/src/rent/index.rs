@@ -1,8 +1,8 @@
-//! The books of the landlord: every part that may go one day, since when, and what it would save.
+//! An index of every part that may be cut one day: from when on, and what that would save.
 //!
-//! They are kept up as parts arrive and never look back further than one lookup: a read is entered under its file, an
-//! output under its hash, and what comes later and overtakes it finds it there. So a turn costs what came new, and
-//! planning costs what is in the books, which cut results leave.
+//! It is extended as parts arrive and never scans back. A read is listed under its file and an output under its hash, so
+//! that a later result that makes it old finds it with one lookup. A turn therefore costs time in proportion to what is
+//! new, and a plan in proportion to the candidates.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,57 +16,57 @@ use crate::tool_class::ToolClass;
 
 /// A part that may be cut one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tenant {
+pub(crate) struct RentCandidate {
     pub(super) part: PartIx,
-    /// The first call at which it may go while the cache is warm; none reaches the last.
+    /// The first model call at which it may be cut while the cache is warm; `u32::MAX` for never.
     pub(super) from: u32,
-    /// The same while the cache is cold, or while room is wanted.
+    /// The same while the cache is cold, or when a request does not fit.
     pub(super) cold: u32,
-    /// Characters as they are sent now.
+    /// The characters that are sent for it now.
     pub(super) chars: u64,
-    /// Characters of its excerpt.
+    /// The characters of its excerpt.
     pub(super) excerpt: u64,
 }
 
-/// What was sent up to a part, itself included.
+/// What is sent up to a part.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct SentSum {
     chars: u64,
-    /// Placeholders, whose length a plan knows.
+    /// How many placeholders, whose length only the plan knows.
     placeholders: u64,
 }
 
-/// What is known about all parts so far.
+/// The candidates among all parts so far, and running sums of what is sent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct RentIndex {
     parts: u32,
     /// The message of the newest part.
     newest: Option<MessageIx>,
     calls: usize,
-    /// What the calls show about the life of the cache.
+    /// How long the provider's cache lives, as the calls show.
     pub(super) lifetime: Lifetime,
-    pub(super) tenants: Vec<Tenant>,
-    sum: Sum,
-    /// The sum before each part from the first tenant on.
-    sums: Vec<Sum>,
-    /// Where the reads of a file stand among the tenants, with their lines.
+    pub(super) candidates: Vec<RentCandidate>,
+    sum: SentSum,
+    /// The sum before each part, from the first candidate on.
+    sums: Vec<SentSum>,
+    /// The indices of the candidates that read a file, with their lines.
     reads: HashMap<String, VecDeque<(usize, LineRange)>>,
-    /// Where an output stands among the tenants.
+    /// The index of the candidate with this output.
     outputs: HashMap<u64, usize>,
 }
 
-/// How many reads of one file are remembered for what overtakes them.
+/// The most reads of one file that are listed.
 const MOST_READS: usize = 64;
 
-impl Books {
-    /// The books of a whole outline.
+impl RentIndex {
+    /// The index of a whole outline.
     pub(crate) fn of(outline: &Outline, rent: &Rent, memory: &Memory) -> Self {
-        let mut books = Self::default();
-        books.advance(outline, rent, memory);
-        books
+        let mut index = Self::default();
+        index.advance(outline, rent, memory);
+        index
     }
 
-    /// Enters what came new.
+    /// Adds what is new in the outline.
     pub(crate) fn advance(&mut self, outline: &Outline, rent: &Rent, memory: &Memory) {
         if self.is_outdated(outline) {
             *self = Self::default();
@@ -76,20 +76,20 @@ impl Books {
         }
         self.calls = outline.model_calls().len();
         for part in (self.parts..outline.part_count() as u32).map(PartIx) {
-            self.enter(outline, rent, memory, part);
+            self.add_part(outline, rent, memory, part);
             self.newest = Some(outline.owner(part));
         }
         self.parts = outline.part_count() as u32;
     }
 
-    /// Whether calls were told late, so that parts are older than they were entered.
+    /// Whether model calls were recorded late, so that parts are older than assumed.
     fn is_outdated(&self, outline: &Outline) -> bool {
         let Some(newest) = self.newest else { return false };
-        let mut told = outline.model_calls().iter().skip(self.calls);
-        outline.model_calls().len() < self.calls || told.any(|call| self.calls == 0 || call.message <= newest)
+        let mut late = outline.model_calls().iter().skip(self.calls);
+        outline.model_calls().len() < self.calls || late.any(|call| self.calls == 0 || call.message <= newest)
     }
 
-    fn enter(&mut self, outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx) {
+    fn add_part(&mut self, outline: &Outline, rent: &Rent, memory: &Memory, part: PartIx) {
         let cut = memory.cut(outline, part).map(|cut| cut.action);
         let is_cleared = outline.is_cut(part) || cut == Some(Action::Clear);
         let chars = match cut {
@@ -99,23 +99,23 @@ impl Books {
         };
         let kind = outline.kind(part);
         if !is_cleared && cut != Some(Action::DropMedia) && rent.may_cut(outline, memory, part, chars) {
-            self.admit(outline, rent, part, chars);
+            self.add_candidate(outline, rent, part, chars);
         }
         if kind == PartKind::Result {
-            self.overtake(outline, rent, part);
+            self.age_earlier(outline, rent, part);
             self.list(outline, part);
         }
-        if !self.tenants.is_empty() {
+        if !self.candidates.is_empty() {
             self.sums.push(self.sum);
         }
         self.sum.chars = self.sum.chars.saturating_add(chars);
         self.sum.placeholders += u64::from(is_cleared);
     }
 
-    /// Takes in a new tenant.
-    fn admit(&mut self, outline: &Outline, rent: &Rent, part: PartIx, chars: u64) {
-        let born = outline.first_call(outline.owner(part));
-        let after = |age: Option<u32>| age.map_or(u32::MAX, |age| born.saturating_add(age));
+    /// Adds a candidate.
+    fn add_candidate(&mut self, outline: &Outline, rent: &Rent, part: PartIx, chars: u64) {
+        let first = outline.first_call(outline.owner(part));
+        let after = |age: Option<u32>| age.map_or(u32::MAX, |age| first.saturating_add(age));
         let (from, cold) = match (outline.kind(part), rent.inputs) {
             (PartKind::Call, inputs) => {
                 let from = after(inputs.map(|inputs| inputs.age));
@@ -126,21 +126,21 @@ impl Books {
                 from => (from, from.min(after(rent.ages.cold))),
             },
         };
-        self.tenants.push(Tenant { part, from, cold, chars, excerpt: outline.excerpt(part) });
+        self.candidates.push(RentCandidate { part, from, cold, chars, excerpt: outline.excerpt(part) });
     }
 
-    /// Lets a new result overtake what it makes old: an output that is the same, a read of lines that it shows, a read
-    /// of a file that it changed.
-    fn overtake(&mut self, outline: &Outline, rent: &Rent, part: PartIx) {
+    /// Lowers the age of what a new result makes old: the same output, a read of lines that it shows, a read of a file
+    /// that it changed.
+    fn age_earlier(&mut self, outline: &Outline, rent: &Rent, part: PartIx) {
         let now = outline.first_call(outline.owner(part));
-        let shorten = |tenants: &mut Vec<Tenant>, index: usize, age: Option<u32>| {
-            let (Some(age), Some(tenant)) = (age, tenants.get_mut(index)) else { return };
-            let born = outline.first_call(outline.owner(tenant.part));
-            tenant.from = tenant.from.min(born.saturating_add(age).max(now));
-            tenant.cold = tenant.cold.min(tenant.from);
+        let shorten = |candidates: &mut Vec<RentCandidate>, index: usize, age: Option<u32>| {
+            let (Some(age), Some(candidate)) = (age, candidates.get_mut(index)) else { return };
+            let first = outline.first_call(outline.owner(candidate.part));
+            candidate.from = candidate.from.min(first.saturating_add(age).max(now));
+            candidate.cold = candidate.cold.min(candidate.from);
         };
         if let Some(&index) = source(outline, part).and_then(|source| self.outputs.get(&source)) {
-            shorten(&mut self.tenants, index, rent.ages.repeated);
+            shorten(&mut self.candidates, index, rent.ages.repeated);
         }
         let is_done = !matches!(outline.status(part), ToolStatus::Pending | ToolStatus::Running);
         if !is_done || outline.is_failure(part) {
@@ -152,18 +152,18 @@ impl Books {
         {
             for &(index, lines) in self.reads.get(subject).into_iter().flatten() {
                 match class {
-                    ToolClass::Edit => shorten(&mut self.tenants, index, rent.ages.edited),
-                    _ if shown.covers(lines) => shorten(&mut self.tenants, index, rent.ages.covered),
+                    ToolClass::Edit => shorten(&mut self.candidates, index, rent.ages.edited),
+                    _ if shown.covers(lines) => shorten(&mut self.candidates, index, rent.ages.covered),
                     _ => {}
                 }
             }
         }
     }
 
-    /// Lists a result that was admitted just now where what overtakes it will look.
+    /// Lists a result that was just added, so that a later one can find it.
     fn list(&mut self, outline: &Outline, part: PartIx) {
-        let Some(index) = self.tenants.len().checked_sub(1) else { return };
-        if self.tenants.get(index).is_none_or(|tenant| tenant.part != part) {
+        let Some(index) = self.candidates.len().checked_sub(1) else { return };
+        if self.candidates.get(index).is_none_or(|candidate| candidate.part != part) {
             return;
         }
         if let Some(source) = source(outline, part) {
@@ -180,27 +180,27 @@ impl Books {
         }
     }
 
-    /// Characters that are sent from a tenant on up to another part, if a placeholder has so many.
+    /// The characters that are sent from a candidate up to part `to`, with placeholders of this length.
     pub(super) fn sent(&self, from: PartIx, to: u32, placeholder: u64) -> u64 {
-        let first = self.tenants.first().map_or(self.parts, |tenant| tenant.part.0);
+        let first = self.candidates.first().map_or(self.parts, |candidate| candidate.part.0);
         let at = |part: u32| {
             let index = part.saturating_sub(first) as usize;
-            weigh(self.sums.get(index).unwrap_or(&self.sum), placeholder)
+            total_chars(self.sums.get(index).unwrap_or(&self.sum), placeholder)
         };
         at(to.max(from.0)).saturating_sub(at(from.0))
     }
 
-    /// Characters of everything that is sent.
+    /// The characters of everything that is sent.
     pub(super) fn whole(&self, placeholder: u64) -> u64 {
-        weigh(&self.sum, placeholder)
+        total_chars(&self.sum, placeholder)
     }
 }
 
-fn weigh(sum: &Sum, placeholder: u64) -> u64 {
+fn total_chars(sum: &SentSum, placeholder: u64) -> u64 {
     sum.chars.saturating_add(sum.placeholders.saturating_mul(placeholder))
 }
 
-/// The hash of a text; one that was never taken says nothing.
+/// The hash of a part's text; none if it was not taken.
 fn source(outline: &Outline, part: PartIx) -> Option<u64> {
     outline.source(part).filter(|&source| source != 0)
 }
@@ -210,7 +210,7 @@ fn subjects(outline: &Outline, part: PartIx) -> impl Iterator<Item = &str> {
 }
 
 impl Rent {
-    /// Whether a part of so many characters may be cut one day.
+    /// Whether a part of `chars` characters may be cut one day.
     pub(super) fn may_cut(&self, outline: &Outline, memory: &Memory, part: PartIx, chars: u64) -> bool {
         let least = match outline.kind(part) {
             PartKind::Result => Some(self.least_chars),
@@ -258,36 +258,36 @@ mod tests {
     #[test]
     fn of_a_file_that_is_read_for_ever_only_the_newest_reads_are_listed() {
         let (rent, memory) = (balanced(), Memory::default());
-        let (mut outline, mut books) = (Outline::default(), Books::default());
+        let (mut outline, mut index) = (Outline::default(), RentIndex::default());
         for _ in 0..1_000 {
             read(&mut outline);
-            books.advance(&outline, &rent, &memory);
+            index.advance(&outline, &rent, &memory);
         }
-        assert_eq!(books.reads["/a"].len(), MOST_READS);
-        assert_eq!(books.tenants.len(), 1_000);
+        assert_eq!(index.reads["/a"].len(), MOST_READS);
+        assert_eq!(index.candidates.len(), 1_000);
     }
 
     #[test]
-    fn a_call_that_is_told_late_makes_the_books_new() {
+    fn a_call_that_is_recorded_late_rebuilds_the_index() {
         let (rent, memory) = (balanced(), Memory::default());
         let mut outline = Outline::default();
         (0..4).for_each(|_| read(&mut outline));
-        let mut books = Books::of(&outline, &rent, &memory);
+        let mut index = RentIndex::of(&outline, &rent, &memory);
         for message in [0, 1, 3, 4] {
             let (message, usage) = (MessageIx(message), Usage::default());
             outline.push_model_call(ModelCall { message, time: None, usage });
-            books.advance(&outline, &rent, &memory);
-            assert_eq!(books.tenants, Books::of(&outline, &rent, &memory).tenants);
+            index.advance(&outline, &rent, &memory);
+            assert_eq!(index.candidates, RentIndex::of(&outline, &rent, &memory).candidates);
         }
     }
 
     #[test]
-    fn nothing_is_kept_of_parts_before_the_first_tenant() {
+    fn no_sums_are_kept_before_the_first_candidate() {
         let mut outline = Outline::default();
         for _ in 0..100 {
             outline.push_part(PartFacts { kind: PartKind::Text, ..PartFacts::default() });
         }
-        let books = Books::of(&outline, &balanced(), &Memory::default());
-        assert_eq!(books.sums.capacity(), 0);
+        let index = RentIndex::of(&outline, &balanced(), &Memory::default());
+        assert_eq!(index.sums.capacity(), 0);
     }
 }

@@ -1,0 +1,96 @@
+//! The end of a compaction: the pivot is stored in one piece and then applied.
+
+use super::super::SessionMachine;
+use super::super::context::{Context, LiveMessage};
+use super::super::effect::{CompactionRecord, Consent, Effect, Operation, TurnState};
+use super::super::event::{Event, Means};
+use super::super::message::{Seq, SessionMessage};
+use super::super::pending_effect::Continuation;
+use super::super::state::Pivot;
+use super::CompactionTask;
+use crate::compaction::ResumeWhen;
+use crate::outline::Role;
+use crate::pivot::PivotStart;
+
+impl SessionMachine {
+    /// Whether the message that resumes the work should follow the summary.
+    pub(super) fn wants_resume(&self, compaction: &CompactionTask) -> bool {
+        let is_interrupted = || {
+            let replaced = compaction.replaced(self.state.pivot.as_ref());
+            let last = self.context.rows().iter().rev().find(|row| !replaced.contains(&row.seq));
+            let model_was_last = last.is_none_or(|row| row.facts.role == Role::Assistant);
+            compaction.turn == TurnState::Open && model_was_last && self.context.waiting_from().is_none()
+        };
+        let is_automatic = compaction.task.trigger.is_automatic() && compaction.task.replay.is_none();
+        let is_wanted = match self.profile.compaction.resume_when {
+            ResumeWhen::Never => false,
+            ResumeWhen::Interrupted => is_interrupted(),
+            ResumeWhen::Auto | ResumeWhen::Always => true,
+        };
+        is_wanted && is_automatic && self.profile.compaction.resume.is_some()
+    }
+
+    /// Stores the pivot.
+    pub(super) fn store_compaction(
+        &mut self,
+        effects: &mut Vec<Effect>,
+        compaction: &CompactionTask,
+        summary: &SessionMessage,
+        resume: &Consent,
+    ) {
+        let task = &compaction.task;
+        let previous = self.state.pivot.clone();
+        let mut replaced = task.head.clone();
+        replaced.extend(&compaction.dropped);
+        replaced.sort_unstable();
+        let behind = replaced.last().map_or(1, |last| last + 1);
+        // What an earlier compaction replaced stays replaced.
+        let live_from = task.tail.unwrap_or(behind).max(previous.as_ref().map_or(1, |pivot| pivot.live_from));
+        let record = CompactionRecord {
+            task: task.id,
+            marker: compaction.marker,
+            replaced,
+            kept: task.kept.clone(),
+            live_from,
+            replay: task.replay,
+            resume: !matches!(resume, Consent::Refused | Consent::Elsewhere) && self.wants_resume(compaction),
+            shows_marker: self.profile.pivot.start == PivotStart::Marker,
+            previous,
+        };
+        self.events.push(Event::CompactionCompleted {
+            task: task.id,
+            means: task.means,
+            messages: u32::try_from(record.replaced.len()).unwrap_or(u32::MAX),
+            before: self.tokens(),
+            after: self.predict(self.chars_without(compaction).saturating_add(summary.units())),
+        });
+        if task.means == Means::Model && self.state.breaker.succeed() {
+            self.events.push(Event::BreakerClosed);
+        }
+        let operation = Operation::Compact(record.clone());
+        self.store(effects, vec![operation], Continuation::ApplyCompaction(record));
+    }
+
+    /// Applies the pivot, now that it is stored.
+    pub(in crate::session) fn apply_compaction(
+        &mut self,
+        record: &CompactionRecord,
+        messages: Vec<(Seq, SessionMessage)>,
+    ) {
+        let Some(compaction) = self.compaction.take() else { return };
+        let mut gone = compaction.replaced(record.previous.as_ref());
+        gone.extend(record.hidden(&messages));
+        let Some(pivot) = record.pivot(&messages) else { return };
+        let made = messages.into_iter().map(|(seq, facts)| LiveMessage::new(seq, facts));
+        let rows = self.context.rows().iter().cloned().chain(made);
+        let mut rows: Vec<LiveMessage> = rows.filter(|row| !gone.contains(&row.seq)).collect();
+        rows.sort_by_key(|row| Pivot::rank(Some(&pivot), row.seq, &row.facts));
+        rows.dedup_by_key(|row| row.seq);
+        self.context = Context::of(self.context.outline().measures().clone(), rows);
+        self.state.pivot = Some(pivot);
+        if let Some(goal) = &mut self.goal {
+            goal.tried.insert_compaction(compaction.remedy);
+            goal.changed = true;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The effect whose result the machine waits for, and what to do with that result.
+
+use super::SessionMachine;
+use super::compaction_task::CompactionStage;
+use super::effect::{ChangeSet, CompactionRecord, Consent, Effect, Operation};
+use super::event::CompactionFailure;
+use super::message::{Seq, SessionCut, SessionMessage};
+use crate::compaction::Occasion;
+
+/// An effect whose result is awaited.
+#[derive(Clone, Debug)]
+pub(super) struct PendingEffect {
+    ticket: u64,
+    effect: Effect,
+    pub then: Continuation,
+}
+
+/// What to do once an effect was carried out.
+#[derive(Clone, Debug)]
+pub(super) enum Continuation {
+    /// The hooks were asked about cuts: store those that they allow.
+    StoreCuts { occasion: Occasion, cuts: Vec<(Seq, SessionCut)> },
+    /// Cuts were stored: apply them.
+    ApplyCuts(Vec<(Seq, SessionCut)>),
+    /// The hooks were asked about a compaction: begin it.
+    BeginCompaction,
+    /// The marker was stored: add it, and have the summary made.
+    TakeMarker,
+    /// The events so far were stored: have the summary made.
+    Summarise,
+    /// The hooks were asked whether to resume the work: store the compaction.
+    StoreCompaction(SessionMessage),
+    /// The compaction was stored: apply it.
+    ApplyCompaction(CompactionRecord),
+    /// The message that resumes the work was stored: add it.
+    TakeResume,
+    /// Only events were stored.
+    Nothing,
+}
+
+impl SessionMachine {
+    /// Takes the effect with this ticket; none if the ticket is an old one.
+    pub(super) fn take_pending(&mut self, ticket: u64) -> Option<PendingEffect> {
+        self.pending.take_if(|pending| pending.ticket == ticket)
+    }
+
+    /// Emits an effect and waits for its result.
+    pub(super) fn emit(
+        &mut self,
+        effects: &mut Vec<Effect>,
+        then: Continuation,
+        effect: impl FnOnce(u64) -> Effect,
+    ) {
+        self.ticket += 1;
+        let effect = effect(self.ticket);
+        effects.push(effect.clone());
+        self.pending = Some(PendingEffect { ticket: self.ticket, effect, then });
+    }
+
+    /// Stores operations together with the events so far.
+    pub(super) fn store(
+        &mut self,
+        effects: &mut Vec<Effect>,
+        operations: Vec<Operation>,
+        then: Continuation,
+    ) {
+        let (events, state) = (std::mem::take(&mut self.events), Box::new(self.state.clone()));
+        self.emit(effects, then, |ticket| Effect::Store(ChangeSet { ticket, operations, events, state }));
+    }
+
+    /// Emits again what is awaited.
+    pub(super) fn repeat_pending(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(pending) = &self.pending {
+            effects.push(pending.effect.clone());
+        }
+        if let Some(compaction) = &self.compaction
+            && compaction.stage == CompactionStage::Summarising
+        {
+            effects.push(Effect::Summarise(compaction.task.clone()));
+        }
+    }
+
+    /// Applies what was stored.
+    pub(super) fn take_stored(
+        &mut self,
+        then: Continuation,
+        messages: Vec<(Seq, SessionMessage)>,
+        operation: u64,
+        effects: &mut Vec<Effect>,
+    ) {
+        match then {
+            Continuation::ApplyCuts(mut cuts) => {
+                cuts.iter_mut().for_each(|(_, cut)| cut.operation = operation);
+                self.context.cut(&cuts);
+            }
+            Continuation::TakeMarker => self.take_marker(messages, effects),
+            Continuation::Summarise => self.request_summary(effects),
+            Continuation::ApplyCompaction(record) => self.apply_compaction(&record, messages),
+            Continuation::TakeResume => self.append(messages),
+            Continuation::Nothing
+            | Continuation::StoreCuts { .. }
+            | Continuation::BeginCompaction
+            | Continuation::StoreCompaction(_) => {}
+        }
+    }
+
+    /// Goes on as the hooks decided.
+    pub(super) fn take_consent(&mut self, then: Continuation, consent: Consent, effects: &mut Vec<Effect>) {
+        match (then, consent) {
+            (Continuation::StoreCuts { occasion, cuts }, consent) => {
+                self.store_cuts(effects, consent, occasion, cuts);
+            }
+            (Continuation::BeginCompaction, Consent::Elsewhere)
+                if self.task().is_some_and(|task| task.background) =>
+            {
+                self.compaction = None;
+            }
+            (Continuation::BeginCompaction, Consent::Refused | Consent::Elsewhere) => {
+                self.give_up_compaction(CompactionFailure::Vetoed);
+            }
+            (Continuation::BeginCompaction, _) => self.set_stage(CompactionStage::Agreed),
+            (Continuation::StoreCompaction(summary), resume) => {
+                self.set_stage(CompactionStage::Ready { summary, resume });
+            }
+            _ => {}
+        }
+    }
+}
