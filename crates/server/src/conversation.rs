@@ -82,7 +82,7 @@ pub(crate) struct PreparedRequest {
 
 /// What a response said about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Report {
+pub(crate) struct ResponseReport {
     /// The provider's token counts, if it reported them.
     pub usage: Option<Usage>,
     /// Whether the model has more to do.

@@ -8,6 +8,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod admission;
+pub(crate) mod content_decoding;
 mod framing;
 pub(crate) mod health;
 pub(crate) mod hop_headers;

@@ -20,7 +20,6 @@ mod proxy;
 mod route;
 mod server;
 mod settings;
-mod usage;
 
 pub use metrics::Snapshot;
 pub use metrics::savings::Savings;

@@ -11,6 +11,7 @@ mod early_overflow;
 mod exchange;
 mod guard;
 mod response_observer;
+mod usage_reader;
 
 use std::sync::Arc;
 

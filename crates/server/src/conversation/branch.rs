@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use secateur_engine::FollowedSession;
 use secateur_engine::provider::LanguageModel;
 
-use super::Report;
+use super::ResponseReport;
 use super::background_tasks::BackgroundTasks;
 use super::branch_state::BranchState;
 use super::cache_miss::PromptRecord;
@@ -47,7 +47,7 @@ pub(crate) struct Branch {
 
 /// A response that ended and is not settled yet.
 pub(crate) struct UnsettledResponse {
-    pub report: Report,
+    pub report: ResponseReport,
     /// The characters of its request, as the session counted them. There may have been other requests since.
     pub characters: Option<u64>,
     /// Writes the summary, if one is made because of it.

@@ -9,7 +9,7 @@ use secateur_engine::provider::LanguageModel;
 use secateur_engine::{EngineError, FollowedSession, NewMessage, Settlement, Target};
 use secateur_formats::lint;
 
-use super::Report;
+use super::ResponseReport;
 use super::chain::{ChainId, ChainLink, SharedChain};
 use super::error::ConversationError;
 use super::layout::{BodyLayout, ComposedBody};
@@ -206,7 +206,7 @@ impl BranchState {
     /// Learns from the response to a request of this many characters.
     pub(super) async fn settle(
         &mut self,
-        report: Report,
+        report: ResponseReport,
         characters: Option<u64>,
     ) -> Result<(), EngineError> {
         // Learning may lead to a decision.

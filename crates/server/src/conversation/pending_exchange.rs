@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use secateur_engine::Target;
 use secateur_engine::provider::LanguageModel;
 
-use super::Report;
+use super::ResponseReport;
 use super::branch::{Branch, UnsettledResponse};
 use super::cache_miss::PromptRecord;
 use super::model_windows::{ModelWindow, ModelWindows};
@@ -117,7 +117,7 @@ impl PendingExchange {
 
     /// The response ended. Nothing is waited for: the branch learns from it in the background. Returns why most of the
     /// prompt was not in the provider's cache, if so.
-    pub(crate) fn settle(self, report: Report) -> Option<CacheMiss> {
+    pub(crate) fn settle(self, report: ResponseReport) -> Option<CacheMiss> {
         if let Some(usage) = report.usage {
             self.windows.accepted(&self.window, usage.context());
         }

@@ -9,10 +9,10 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, HeaderMap};
 use hyper::Request;
 
+use crate::http::content_decoding;
 use crate::http::request_body::UpstreamBody;
 use crate::http::upstream::RequestHead;
 use crate::outcome::ExchangeReport;
-use crate::usage::decode;
 
 /// The compressed body of a request, if it came compressed.
 pub(super) struct CompressedOriginal(Option<Bytes>);
@@ -24,7 +24,7 @@ impl CompressedOriginal {
             return (Self(None), body);
         }
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let plain = match decode::whole(&body, headers, most) {
+        let plain = match content_decoding::whole(&body, headers, most) {
             Some(Cow::Owned(plain)) => Bytes::from(plain),
             Some(Cow::Borrowed(_)) | None => return (Self(None), body),
         };

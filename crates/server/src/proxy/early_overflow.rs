@@ -11,8 +11,8 @@ use secateur_engine::provider::{ReportedOverflow, read_overflow};
 use secateur_formats::response::{Documents, Framing};
 use serde_json::Value;
 
+use crate::http::content_decoding;
 use crate::http::response_body::ProviderStream;
-use crate::usage::decode;
 
 /// The longest refusal that is read.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -28,7 +28,7 @@ pub(super) async fn find(response: &mut Response<ProviderStream>) -> Option<Repo
     }
     let status = response.status().as_u16();
     let body = response.body_mut().peek(MAX_REFUSAL).await.unwrap_or_default();
-    let message = decode::whole(&body, response.headers(), MAX_REFUSAL).unwrap_or_default();
+    let message = content_decoding::whole(&body, response.headers(), MAX_REFUSAL).unwrap_or_default();
     read_overflow(status, &String::from_utf8_lossy(&message))
 }
 

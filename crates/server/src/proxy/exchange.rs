@@ -22,6 +22,7 @@ use super::content_encoding::CompressedOriginal;
 use super::early_overflow;
 use super::guard::{finish_unless_gone, guard};
 use super::response_observer::ResponseObserver;
+use super::usage_reader::UsageReader;
 use super::{ExchangeResult, Proxy};
 use crate::conversation::{ClientEndpoint, ConversationRequest, PreparedRequest, TooDeep};
 use crate::http::limits::MinRate;
@@ -34,7 +35,6 @@ use crate::http::upstream::RequestHead;
 use crate::http::{hop_headers, refusal, tunnel};
 use crate::outcome::{Denial, ExchangeReport, PassReason};
 use crate::route::{Provider, RequestKind, Route};
-use crate::usage::UsageReader;
 
 /// How often a request is sent, each time shorter, before the provider's refusal is passed on.
 const MAX_ATTEMPTS: usize = 4;

@@ -2,11 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::usage_reader::UsageReader;
 use crate::conversation::PendingExchange;
 use crate::http::response_body::Observer;
 use crate::metrics::Recorders;
 use crate::outcome::ExchangeReport;
-use crate::usage::UsageReader;
 
 /// Observes a response. The exchange is settled when this is dropped: exactly once, however the response ends.
 pub(super) struct ResponseObserver {

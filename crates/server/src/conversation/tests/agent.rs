@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::conversation::{
     ClientEndpoint, ConversationRequest, Conversations, ExchangeReport, PendingExchange, PreparedRequest,
-    Report,
+    ResponseReport,
 };
 use crate::route::RequestKind;
 
@@ -53,7 +53,7 @@ impl Sent {
         let usage = Usage { input: self.body.len() as i64 / 4, output: 50, ..Usage::default() };
         let Some(pending) = self.pending else { return self.body };
         let branch = pending.branch.clone();
-        pending.settle(Report { usage: Some(usage), turn: TurnState::Open });
+        pending.settle(ResponseReport { usage: Some(usage), turn: TurnState::Open });
         // It is stored apart; here the next request waits for that.
         branch.state().await.store().await.unwrap();
         self.body

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::agent::{Agent, Sent, process, send};
-use crate::conversation::{Conversations, Report};
+use crate::conversation::{Conversations, ResponseReport};
 use crate::outcome::Outcome;
 use crate::route::RequestKind;
 use secateur::Usage;
@@ -100,7 +100,7 @@ async fn processes_that_hear_the_same_at_once_say_the_same_afterwards() {
     let told = Usage { input: 2 * WINDOW, output: 50, ..Usage::default() };
     let pending = first.pending.unwrap();
     let branch = pending.branch.clone();
-    pending.settle(Report { usage: Some(told), turn: TurnState::Open });
+    pending.settle(ResponseReport { usage: Some(told), turn: TurnState::Open });
     branch.state().await.store().await.unwrap();
     second.answer().await;
     let (first, second) = (agent.ask(&one).await, agent.ask(&two).await);

@@ -10,7 +10,7 @@ use secateur_engine::provider::{Connector, ReportedOverflow};
 use secateur_formats::Wire;
 
 use super::agent::{Agent, prepare, process};
-use crate::conversation::{ClientEndpoint, PreparedRequest, Report};
+use crate::conversation::{ClientEndpoint, PreparedRequest, ResponseReport};
 use crate::route::RequestKind;
 
 /// Waits until nobody but the test holds any part of a body.
@@ -35,7 +35,10 @@ async fn no_request_is_held_by_what_was_taken_in_of_it() {
     };
     let (body, mut pending) = ask("Answered.").await;
     pending.accepted();
-    pending.settle(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: TurnState::Open });
+    pending.settle(ResponseReport {
+        usage: Some(Usage { input: 600, ..Usage::default() }),
+        turn: TurnState::Open,
+    });
     is_released(&body, "answered").await;
 
     let (body, mut pending) = ask("Accepted.").await;
@@ -81,7 +84,10 @@ async fn what_was_said_last_is_stored_before_the_end() {
     agent.step(900);
     let mut pending = agent.ask(&conversations).await.pending.unwrap();
     pending.accepted();
-    pending.settle(Report { usage: Some(Usage { input: 600, ..Usage::default() }), turn: TurnState::Open });
+    pending.settle(ResponseReport {
+        usage: Some(Usage { input: 600, ..Usage::default() }),
+        turn: TurnState::Open,
+    });
     conversations.finish().await;
     let sessions = conversations.engine.sessions(9).await.unwrap();
     assert_eq!(sessions.iter().map(|session| session.head).collect::<Vec<_>>(), [2]);

@@ -48,14 +48,18 @@ fn reader(wire: Wire, encoding: Option<&'static str>) -> UsageReader {
     UsageReader::new(wire, &headers).unwrap()
 }
 
-fn read<'a>(wire: Wire, encoding: Option<&'static str>, parts: impl IntoIterator<Item = &'a [u8]>) -> Report {
+fn read<'a>(
+    wire: Wire,
+    encoding: Option<&'static str>,
+    parts: impl IntoIterator<Item = &'a [u8]>,
+) -> ResponseReport {
     let mut reader = reader(wire, encoding);
     parts.into_iter().for_each(|part| reader.push(part));
     reader.report()
 }
 
-fn cases() -> Vec<(Wire, String, Report)> {
-    let report = |turn, usage| Report { usage: Some(usage), turn };
+fn cases() -> Vec<(Wire, String, ResponseReport)> {
+    let report = |turn, usage| ResponseReport { usage: Some(usage), turn };
     let anthropic = Usage {
         input: 7,
         output: 42,
@@ -132,8 +136,8 @@ fn an_answer_that_breaks_off_leaves_the_turn_open() {
     let half = ANTHROPIC.split("data: {\"type\":\"message_delta").next().unwrap();
     let report = read(Wire::Anthropic, None, [half.as_bytes()]);
     assert_eq!((report.turn, report.usage.unwrap().input), (TurnState::Open, 7));
-    assert_eq!(read(Wire::Anthropic, None, [b"<html>".as_slice()]), Report::default());
-    assert_eq!(read(Wire::Anthropic, None, []), Report::default());
+    assert_eq!(read(Wire::Anthropic, None, [b"<html>".as_slice()]), ResponseReport::default());
+    assert_eq!(read(Wire::Anthropic, None, []), ResponseReport::default());
 }
 
 #[test]
@@ -169,7 +173,10 @@ fn compressed_answers_are_decoded_wherever_they_are_split() {
 #[test]
 fn broken_and_unknown_encodings_tell_nothing() {
     for encoding in ["gzip", "deflate", "br", "zstd"] {
-        assert_eq!(read(Wire::Anthropic, Some(encoding), ANTHROPIC.as_bytes().chunks(9)), Report::default());
+        assert_eq!(
+            read(Wire::Anthropic, Some(encoding), ANTHROPIC.as_bytes().chunks(9)),
+            ResponseReport::default()
+        );
     }
     let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static("gzip, br"))]);
     assert!(UsageReader::new(Wire::Anthropic, &headers).is_none());

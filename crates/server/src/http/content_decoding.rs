@@ -1,4 +1,4 @@
-//! Decodes compressed responses for reading. The client gets them as they came.
+//! Decodes compressed bodies for reading. What is passed on stays as it came.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ const MAX_WINDOW_LOG: u32 = 23;
 const AT_ONCE: usize = 8 << 10;
 
 /// Decodes what is written to it, and writes the result to another writer.
-pub(super) enum Decoder<W: Write> {
+pub(crate) enum Decoder<W: Write> {
     Plain(W),
     Gzip(Box<MultiGzDecoder<W>>),
     Deflate(Box<ZlibDecoder<W>>),
@@ -26,7 +26,7 @@ pub(super) enum Decoder<W: Write> {
 
 impl<W: Write> Decoder<W> {
     /// A decoder for a body with these headers; none if the encoding is not known.
-    pub(super) fn new(to: W, headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn new(to: W, headers: &HeaderMap) -> Option<Self> {
         let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
         let encoding = encodings.next().map_or(Some(""), |value| value.to_str().ok())?;
         if encodings.next().is_some() {
@@ -47,7 +47,7 @@ impl<W: Write> Decoder<W> {
     }
 
     /// Decodes more, and writes all that is complete.
-    pub(super) fn write(&mut self, data: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, data: &[u8]) -> io::Result<()> {
         let to: &mut dyn Write = match self {
             Self::Plain(to) => return to.write_all(data),
             Self::Gzip(to) => to,
@@ -59,7 +59,7 @@ impl<W: Write> Decoder<W> {
         to.flush()
     }
 
-    pub(super) fn get_ref(&self) -> &W {
+    pub(crate) fn get_ref(&self) -> &W {
         match self {
             Self::Plain(to) => to,
             Self::Gzip(to) => to.get_ref(),
@@ -69,7 +69,7 @@ impl<W: Write> Decoder<W> {
         }
     }
 
-    pub(super) fn get_mut(&mut self) -> &mut W {
+    pub(crate) fn get_mut(&mut self) -> &mut W {
         match self {
             Self::Plain(to) => to,
             Self::Gzip(to) => to.get_mut(),

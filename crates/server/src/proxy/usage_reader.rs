@@ -4,8 +4,6 @@
 //! coming, of a whole response that response. What is too long for that, or cannot be read, is skipped; then less is
 //! known, and nothing else is lost.
 
-pub(crate) mod decode;
-
 use std::io::{self, Write};
 
 use http::HeaderMap;
@@ -14,8 +12,8 @@ use secateur::session::TurnState;
 use secateur_formats::Wire;
 use secateur_formats::response::{Framing, ResponseEvent, ResponseReader, ToolRunner};
 
-use crate::conversation::Report;
-use decode::Decoder;
+use crate::conversation::ResponseReport;
+use crate::http::content_decoding::Decoder;
 
 /// The most bytes of a response that are decoded. A compressed response of more is not a model's.
 const MAX_DECODED: usize = 256 << 20;
@@ -24,33 +22,33 @@ const MAX_DECODED: usize = 256 << 20;
 const MAX_EVENT: usize = 1 << 20;
 
 /// Reads the usage of a response that passes by.
-pub(crate) struct UsageReader {
+pub(super) struct UsageReader {
     decoder: Decoder<Decoded>,
     has_failed: bool,
 }
 
 impl UsageReader {
     /// A reader for a response with these headers; none if its encoding is not known.
-    pub(crate) fn new(wire: Wire, headers: &HeaderMap) -> Option<Self> {
+    pub(super) fn new(wire: Wire, headers: &HeaderMap) -> Option<Self> {
         let reader = ResponseReader::new(wire, Framing::Detect, MAX_EVENT);
         let decoded = Decoded { reader, found: UsageFound::default(), bytes: 0 };
         Some(Self { decoder: Decoder::new(decoded, headers)?, has_failed: false })
     }
 
     /// Reads more of the response.
-    pub(crate) fn push(&mut self, data: &[u8]) {
+    pub(super) fn push(&mut self, data: &[u8]) {
         if !self.has_failed && !self.has_all() {
             self.has_failed = self.decoder.write(data).is_err();
         }
     }
 
     /// Whether there is nothing more to learn from it.
-    pub(crate) fn has_all(&self) -> bool {
+    pub(super) fn has_all(&self) -> bool {
         self.decoder.get_ref().reader.has_ended()
     }
 
     /// What was learned.
-    pub(crate) fn report(mut self) -> Report {
+    pub(super) fn report(mut self) -> ResponseReport {
         let Decoded { reader, found, .. } = self.decoder.get_mut();
         reader.finish(&mut |event| found.take(&event));
         let turn = match found.end {
@@ -60,7 +58,7 @@ impl UsageReader {
             None if reader.has_begun() => TurnState::Open,
             None => TurnState::Over,
         };
-        Report { usage: found.usage, turn }
+        ResponseReport { usage: found.usage, turn }
     }
 }
 
