@@ -1,7 +1,7 @@
-//! The agents that can be pointed at the proxy: which variables they read, and in which files else their addresses are.
+//! The known agents: the variables and the files from which each takes its provider's address.
 //!
-//! `secateur run` sets the variables, `secateur doctor` looks at both. What an agent wants beyond variables is in
-//! `run/`, one file per agent.
+//! `secateur run` sets the variables, `secateur doctor` checks both. What an agent needs beyond variables is in
+//! `commands/run/`, one file for each agent.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,24 +18,24 @@ pub(crate) struct AgentSpec {
     pub(crate) title: &'static str,
     /// The variables in which it looks for a provider's address.
     pub(crate) variables: &'static [(&'static str, Provider)],
-    /// What it wants beyond them.
+    /// What it needs beyond them.
     pub(crate) method: AddressMethod,
 }
 
-/// How an agent is told an address.
+/// How an agent is given an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AddressMethod {
-    /// By variables alone.
+    /// By variables only.
     Variables,
-    /// Its settings go over variables.
+    /// By a settings file for one run, because its settings override variables.
     Claude,
     /// By arguments.
     Codex,
     /// By a variable that holds configuration.
     OpenCode,
-    /// By an extension that is loaded for one run.
+    /// By an extension for one run.
     Pi,
-    /// By a copy of its file.
+    /// By a copy of its configuration file.
     OpenClaw,
 }
 
@@ -44,11 +44,11 @@ const OPENAI: (&str, Provider) = ("OPENAI_BASE_URL", Provider::OpenAi);
 const OPENAI_OLD: (&str, Provider) = ("OPENAI_API_BASE", Provider::OpenAi);
 const GEMINI: (&str, Provider) = ("GOOGLE_GEMINI_BASE_URL", Provider::Gemini);
 
-/// What a program that is not in the table may look at.
+/// The variables that an unknown program may read.
 const ALL: &[(&str, Provider)] =
     &[ANTHROPIC, ("ANTHROPIC_API_BASE", Provider::Anthropic), OPENAI, OPENAI_OLD, GEMINI];
 
-/// The agents that are known.
+/// The known agents.
 pub(crate) static AGENTS: [AgentSpec; 7] = [
     AgentSpec {
         program: "claude",
@@ -57,14 +57,14 @@ pub(crate) static AGENTS: [AgentSpec; 7] = [
         method: AddressMethod::Claude,
     },
     AgentSpec { program: "codex", title: "Codex", variables: &[OPENAI], method: AddressMethod::Codex },
-    // Their providers have addresses of their own, which no variable changes.
+    // The addresses of their providers do not depend on variables.
     AgentSpec { program: "opencode", title: "OpenCode", variables: &[], method: AddressMethod::OpenCode },
     AgentSpec { program: "pi", title: "pi", variables: &[], method: AddressMethod::Pi },
     AgentSpec { program: "openclaw", title: "OpenClaw", variables: ALL, method: AddressMethod::OpenClaw },
     AgentSpec {
         program: "aider",
         title: "aider",
-        // The one with its own name wins over its configuration file.
+        // Only AIDER_… overrides its configuration file.
         variables: &[
             OPENAI_OLD,
             ("AIDER_OPENAI_API_BASE", Provider::OpenAi),
@@ -81,18 +81,22 @@ pub(crate) static AGENTS: [AgentSpec; 7] = [
     },
 ];
 
+/// Variables that make programs use an HTTP proxy.
+pub(crate) const PROXY_VARIABLES: [&str; 6] =
+    ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+
 /// Any other program.
 static OTHER: AgentSpec =
     AgentSpec { program: "", title: "the program", variables: ALL, method: AddressMethod::Variables };
 
 impl AgentSpec {
-    /// The agent that a program is; one that reads every variable if it is not known.
+    /// The agent with this program; for an unknown one, an agent that reads every variable.
     pub(crate) fn of(program: &OsStr) -> &'static Self {
         let name = Path::new(program).file_stem().unwrap_or_default();
         AGENTS.iter().find(|agent| name == agent.program).unwrap_or(&OTHER)
     }
 
-    /// The folder that tells that the agent was used here.
+    /// The agent's own folder. If it exists, the agent was used here.
     pub(crate) fn folder(&self, homes: &AgentFolders) -> Option<PathBuf> {
         let below = |usual: &str| homes.home.as_ref().map(|home| home.join(usual));
         match self.program {
@@ -106,12 +110,12 @@ impl AgentSpec {
         }
     }
 
-    /// The files in which an address may be written, those that win last.
+    /// The files that may hold an address. Later ones override earlier ones.
     pub(crate) fn files(&self, homes: &AgentFolders, here: &Path) -> Vec<PathBuf> {
         self.own_files(homes).into_iter().chain(self.project_files(here)).collect()
     }
 
-    /// Those of them that are the user's own.
+    /// The files of the user.
     pub(crate) fn own_files(&self, homes: &AgentFolders) -> Vec<PathBuf> {
         let own = |names: &[&str]| -> Vec<PathBuf> {
             let folder = self.folder(homes);
@@ -129,7 +133,7 @@ impl AgentSpec {
         }
     }
 
-    /// Those that come with a project. Whoever opens it did not read them first, so no key is sent where they say.
+    /// The files of a project. A user may not have read them, so no key is sent to an address in them.
     pub(crate) fn project_files(&self, here: &Path) -> Vec<PathBuf> {
         let names: &[&str] = match self.program {
             "claude" => &[".claude/settings.json", ".claude/settings.local.json"],
@@ -147,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_known_by_its_name_wherever_it_lies() {
+    fn a_program_is_known_by_its_name_in_any_folder() {
         assert_eq!(AgentSpec::of(OsStr::new("claude")).title, "Claude Code");
         assert_eq!(AgentSpec::of(OsStr::new("/opt/bin/codex")).method, AddressMethod::Codex);
         assert_eq!(AgentSpec::of(OsStr::new("./my-agent")).variables, ALL);

@@ -1,42 +1,42 @@
-//! The providers' addresses in an agent's file, whatever the file is written in.
+//! Finds base URLs in an agent's file, whatever its syntax.
 //!
-//! Agents keep them in JSON, JSON with comments, JSON5, TOML, YAML or lists of variables, and all of them look alike
-//! where it matters: a key whose name ends in one of a few ways, a colon or an equals sign, and a URL. So the text is
-//! searched for that, and a file with a mistake elsewhere in it still says what it says.
+//! Agents use JSON, JSON with comments, JSON5, TOML, YAML or lists of variables. A base URL looks alike in all of them:
+//! a key with one of a few endings, a colon or an equals sign, and a URL. Searching the text for that also works if the
+//! file has a syntax error elsewhere.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// How the names of keys with an address end, without `_`, `-` and case.
+/// The endings of keys that hold a base URL, in lower case, without `_` and `-`.
 const KEYS: [&str; 3] = ["baseurl", "apibase", "apibaseurl"];
 
-/// The most of a file that is looked at.
-const MOST: u64 = 1 << 20;
+/// How many bytes of a file are read at most.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// An address and the key that it stands behind.
+/// A base URL and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BaseUrl {
-    /// The key in small letters, without `_` and `-`.
+    /// The key in lower case, without `_` and `-`.
     pub(crate) key: String,
     pub(crate) url: String,
 }
 
-/// The addresses in a file; none if it cannot be read.
+/// The base URLs in a file; none if it cannot be read.
 pub(crate) fn in_file(path: &Path) -> Vec<BaseUrl> {
-    // A pipe could keep us waiting.
+    // Reading a pipe could block.
     if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Vec::new();
     }
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
     if read.is_err() {
         return Vec::new();
     }
     in_text(&String::from_utf8_lossy(&bytes))
 }
 
-/// The addresses in a text, in their order.
+/// The base URLs in a text, in order.
 fn in_text(text: &str) -> Vec<BaseUrl> {
     let lines = text.lines().filter(|line| {
         let line = line.trim_start();
@@ -47,25 +47,25 @@ fn in_text(text: &str) -> Vec<BaseUrl> {
 
 fn in_line(line: &str) -> Vec<BaseUrl> {
     let mut found = Vec::new();
-    for (place, _) in line.match_indices("http") {
-        let (before, rest) = line.split_at(place);
+    for (position, _) in line.match_indices("http") {
+        let (before, rest) = line.split_at(position);
         if !(rest.starts_with("http://") || rest.starts_with("https://")) {
             continue;
         }
         let Some(key) = key(before) else { continue };
-        let ends = |point: char| point.is_whitespace() || point.is_control() || "\"'`,;<>{}".contains(point);
+        let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'`,;<>{}".contains(c);
         found.push(BaseUrl { key, url: rest.split(ends).next().unwrap_or_default().to_owned() });
     }
     found
 }
 
-/// The key that stands before an address, if it is that of one.
+/// The key at the end of the text before a URL, if it is one for a base URL.
 fn key(before: &str) -> Option<String> {
     let quotes: &[char] = &['"', '\'', '`'];
     let before = before.trim_end().trim_end_matches(quotes).trim_end();
     let before = before.strip_suffix(':').or_else(|| before.strip_suffix('='))?;
     let key = before.trim_end().trim_end_matches(quotes);
-    let is_part = |point: &char| point.is_ascii_alphanumeric() || *point == '_' || *point == '-';
+    let is_part = |c: &char| c.is_ascii_alphanumeric() || *c == '_' || *c == '-';
     let key: String = key.chars().rev().take_while(is_part).collect();
     let key: String = key.chars().rev().filter(char::is_ascii_alphanumeric).collect();
     let key = key.to_ascii_lowercase();
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_found_in_every_language() {
+    fn base_urls_are_found_in_every_syntax() {
         let found =
             |text: &str| in_text(text).into_iter().map(|entry| entry.url).collect::<Vec<_>>().join(" ");
         assert_eq!(
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_tell_whose_address_it_is() {
+    fn keys_are_normalised() {
         let keys: Vec<_> = in_text("openai-api-base: http://a\nGOOGLE_GEMINI_BASE_URL=http://b");
         assert_eq!(
             keys.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_and_comments_are_passed_over() {
+    fn other_urls_and_comments_are_skipped() {
         for text in [
             "\"$schema\": \"https://opencode.ai/config.json\"",
             "// baseURL: \"http://h\"",

@@ -1,4 +1,4 @@
-//! Many sessions at once: those that a user names or that lie on the machine, read on all cores.
+//! Reading many sessions at once, on all cores: those that a user names, or all on the machine.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::humanize::counted;
 use crate::progress::ByteProgress;
 use crate::{logs, terminal};
 
-/// The sessions at these paths, or, without a path, those of the agents on this machine.
+/// The sessions at these paths; without a path, those of the agents on this machine.
 pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     let mut found = FoundSources::default();
     if paths.is_empty() {
@@ -34,8 +34,8 @@ pub(crate) fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T 
     Ok(pool.context("cannot start threads")?.install(work))
 }
 
-/// What is read from all sources, in their order. A file that was named is expected to be a session; one that lay in a
-/// folder is not, so it is only mentioned.
+/// Reads all sources and returns the results in their order. A file that the user named must be a session. Files found in
+/// a folder may not be, so their errors become one note.
 pub(crate) fn read<T: Send>(
     sources: &[Source],
     paths: &[PathBuf],
@@ -60,7 +60,7 @@ pub(crate) fn read<T: Send>(
     }
     if let Some(first) = failures.first() {
         let count = counted(failures.len() as u64, "file");
-        terminal::note(format_args!("{count} could not be read as a session, the first: {first:#}"));
+        terminal::note(format_args!("{count} could not be read as a session. The first: {first:#}"));
     }
     Ok(all)
 }

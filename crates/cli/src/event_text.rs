@@ -1,40 +1,40 @@
-//! What happened in a session, in sentences.
+//! Events of a session as sentences.
 
 use secateur::Occasion;
 use secateur::session::{CompactionFailure, Event, Means, Trigger};
 
 use crate::humanize::{counted, grouped};
 
-/// An event as a sentence without its full stop.
+/// An event as a sentence without a full stop.
 pub(crate) fn sentence(event: &Event) -> String {
     match event {
         Event::Overflow { trigger, tokens, usable } => {
             let about = about(*tokens);
-            let room = if *usable > 0 { format!("; {} are usable", number(*usable)) } else { String::new() };
+            let room = if *usable > 0 { format!("; {} usable", number(*usable)) } else { String::new() };
             match trigger {
                 Trigger::Refusal => {
-                    format!("overflow: the provider refused the request as too long ({about} tokens{room})")
+                    format!("overflow: the provider rejected the request as too long ({about} tokens{room})")
                 }
-                Trigger::Usage => format!("overflow: the model was given {} tokens{room}", number(*tokens)),
+                Trigger::Usage => format!("overflow: the last request had {} tokens{room}", number(*tokens)),
                 _ => format!("overflow: the next request would have {about} tokens{room}"),
             }
         }
         Event::Pruned { occasion, cuts, before, after, .. } => {
             let why = match occasion {
                 Occasion::Arrival => "shortened",
-                Occasion::Emergency => "cut, as nothing else helped,",
+                Occasion::Emergency => "cut as a last resort",
                 _ => "pruned",
             };
             format!("{why} {}: {}", counted((*cuts).into(), "tool result"), change(*before, *after))
         }
         Event::CompactionStarted { means, messages, tokens, background, .. } => {
-            let whom = match means {
+            let what = match means {
                 Means::Model => "asked a model for a summary",
-                Means::Digest => "began a digest",
+                Means::Digest => "started a digest",
             };
-            let meanwhile = if *background { ", while the conversation goes on" } else { "" };
-            let what = counted((*messages).into(), "message");
-            format!("{whom} of {what}, {} tokens{meanwhile}", about(*tokens))
+            let meanwhile = if *background { " in the background" } else { "" };
+            let messages = counted((*messages).into(), "message");
+            format!("{what} of {messages}, {} tokens{meanwhile}", about(*tokens))
         }
         Event::CompactionCompleted { means, messages, before, after, .. } => {
             let what = match means {
@@ -45,44 +45,44 @@ pub(crate) fn sentence(event: &Event) -> String {
             format!("compacted {messages} into {what}: {}", change(*before, *after))
         }
         Event::CompactionFailed { means: Means::Model, attempt, why, .. } => {
-            format!("no summary by the model at attempt {attempt}: {}", failure(why))
+            format!("attempt {attempt}: the model wrote no usable summary: {}", failure(why))
         }
         Event::CompactionFailed { why, .. } => format!("no digest: {}", failure(why)),
         Event::CompactionRefused { why } => format!("not compacted: {}", failure(why)),
         Event::BreakerOpened { failures } => {
-            format!("the model failed {failures} times in a row and is left alone for a while")
+            format!("the model failed {failures} times in a row and is not asked for a while")
         }
         Event::BreakerClosed => "the model writes summaries again".to_owned(),
         Event::Undone { operation } => format!("undid operation {operation}"),
-        Event::Redone { operation } => format!("did operation {operation} again"),
+        Event::Redone { operation } => format!("redid operation {operation}"),
         Event::Forgotten { messages, bytes } => {
             format!("forgot the originals of {}, {}", counted(*messages, "message"), counted(*bytes, "byte"))
         }
-        other => serde_json::to_string(other).unwrap_or_else(|_| "something unknown".to_owned()),
+        other => serde_json::to_string(other).unwrap_or_else(|_| "unknown event".to_owned()),
     }
 }
 
-/// Sentences for all events but those that say only that something else is about to be said.
+/// Sentences for all events except the start of a compaction, which is followed by its end.
 pub(crate) fn sentences(events: &[Event]) -> impl Iterator<Item = String> {
     events.iter().filter(|event| !matches!(event, Event::CompactionStarted { .. })).map(sentence)
 }
 
-/// Why there is no summary.
+/// Why a compaction failed.
 fn failure(why: &CompactionFailure) -> String {
     match why {
-        CompactionFailure::Vetoed => "a hook does not want it".to_owned(),
-        CompactionFailure::NothingToSummarise => "there is nothing that could be summarised".to_owned(),
+        CompactionFailure::Vetoed => "a hook refused it".to_owned(),
+        CompactionFailure::NothingToSummarise => "there is nothing to summarise".to_owned(),
         CompactionFailure::Model { message } => message.clone(),
-        CompactionFailure::Flawed { message } => format!("it did not pass a check: {message}"),
+        CompactionFailure::Flawed { message } => format!("the summary failed a check: {message}"),
         CompactionFailure::NoProgress { before, after, .. } => {
-            format!("it would not save enough ({})", change(*before, *after))
+            format!("the summary would not save enough ({})", change(*before, *after))
         }
-        CompactionFailure::Cancelled => "somebody else compacts it".to_owned(),
-        other => serde_json::to_string(other).unwrap_or_else(|_| "for an unknown reason".to_owned()),
+        CompactionFailure::Cancelled => "another process is compacting the session".to_owned(),
+        other => serde_json::to_string(other).unwrap_or_else(|_| "unknown reason".to_owned()),
     }
 }
 
-/// A number of tokens, which is never below zero in earnest.
+/// A number of tokens; 0 if it is negative.
 pub(crate) fn number(tokens: i64) -> String {
     grouped(u64::try_from(tokens).unwrap_or(0))
 }

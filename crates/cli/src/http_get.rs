@@ -1,48 +1,48 @@
-//! One question over HTTP that is answered soon or not at all.
+//! One HTTP GET with a timeout.
 //!
-//! No redirect is followed, no proxy of the environment's is asked and nothing is tried again: what comes back says
-//! something about the one address that was named.
+//! No redirect is followed, no proxy from the environment is used and nothing is retried, so the result says something
+//! about this one address.
 
 use std::time::Duration;
 
 use reqwest::redirect;
 
-/// The most of an answer that is read.
-const MOST: usize = 4 << 20;
+/// How many bytes of a response are read at most.
+const MAX_BODY: usize = 4 << 20;
 
-/// An answer.
+/// A response.
 pub(crate) struct HttpResponse {
     pub(crate) status: u16,
-    /// The time at which the other side sent it, as it spelled it.
+    /// The `date` header.
     pub(crate) date: Option<String>,
     pub(crate) body: String,
 }
 
-/// Asks for what lies at an address. Headers may hold a key, so no error repeats them, nor the address.
+/// Sends the request. Headers and the URL may hold a key, so no error repeats them.
 pub(crate) async fn get(
     url: &str,
     headers: &[(&str, String)],
-    within: Duration,
+    timeout: Duration,
 ) -> Result<HttpResponse, reqwest::Error> {
-    read(url, headers, within).await.map_err(reqwest::Error::without_url)
+    read(url, headers, timeout).await.map_err(reqwest::Error::without_url)
 }
 
 async fn read(
     url: &str,
     headers: &[(&str, String)],
-    within: Duration,
+    timeout: Duration,
 ) -> Result<HttpResponse, reqwest::Error> {
-    // There is one provider of ciphers for the process. If somebody else was first, theirs is as good.
+    // The process has one provider of ciphers. One that is already installed is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .redirect(redirect::Policy::none())
         .no_proxy()
-        .timeout(within)
+        .timeout(timeout)
         .user_agent(concat!("secateur/", env!("CARGO_PKG_VERSION")));
     if url.starts_with("http:") {
-        // What is on the same machine must not need the system's certificates, which a small container lacks.
-        let nobody = rustls::RootCertStore::empty();
-        let tls = rustls::ClientConfig::builder().with_root_certificates(nobody).with_no_client_auth();
+        // Plain HTTP must not need the system's certificates, which a small container lacks.
+        let no_roots = rustls::RootCertStore::empty();
+        let tls = rustls::ClientConfig::builder().with_root_certificates(no_roots).with_no_client_auth();
         builder = builder.tls_backend_preconfigured(tls);
     }
     let mut request = builder.build()?.get(url);
@@ -55,17 +55,17 @@ async fn read(
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await? {
         body.extend_from_slice(&piece);
-        if body.len() >= MOST {
+        if body.len() >= MAX_BODY {
             break;
         }
     }
     Ok(HttpResponse { status, date, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
-/// Why there was no answer, in the words of whoever was nearest to the cause.
+/// Why there was no response: the innermost cause.
 pub(crate) fn failure(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return String::from("it did not answer in time");
+        return String::from("timed out");
     }
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers and texts as people read them.
 
-/// A whole number with its thousands set apart: `1,234,567`.
+/// A whole number with thousands separators: `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A share of a whole in percent; nothing of nothing is nothing.
+/// A share of a whole in percent; `0 %` if the whole is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0 %".to_owned();
@@ -21,18 +21,18 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     format!("{:.1} %", part as f64 * 100.0 / whole as f64)
 }
 
-/// A count with its noun, in the plural where it has to be.
+/// A count with its noun, in the plural unless it is 1.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// A text in one line that no terminal takes for an order.
+/// A text in one line, without control characters that a terminal would obey.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|point| if point.is_control() { ' ' } else { point }).collect()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The beginning of a long text, in one line.
+/// The first `width` characters of a text, in one line.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
     let line = printable(text);
     if line.chars().count() <= width {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_separated() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_000), "1,000");
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn terminals_are_given_no_orders() {
+    fn control_characters_are_removed() {
         assert_eq!(printable("a\u{1b}]0;title\u{7}b\n"), "a ]0;title b ");
         assert_eq!(shortened("abcdef", 4), "abc…");
     }

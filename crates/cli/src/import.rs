@@ -1,4 +1,4 @@
-//! A session log as the request that a kept session begins with.
+//! A session log as a request, to start a kept session with.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,21 @@ use crate::humanize::{counted, grouped};
 use crate::session_file::SessionFileArgs;
 use crate::terminal;
 
-/// What was read.
+/// A session log as a request.
 pub(crate) struct ImportedLog {
     /// The conversation as a request.
     pub(crate) body: String,
-    /// Its form.
+    /// The wire of the body.
     pub(crate) wire: Wire,
-    /// What the log is.
+    /// The format of the log.
     pub(crate) format: Format,
     /// The model that the log names.
     pub(crate) model: Option<String>,
-    /// What has no place in such a request.
+    /// Parts that the wire cannot hold.
     pub(crate) losses: Vec<Loss>,
 }
 
-/// Reads a log; without a wire, the one that is closest to it.
+/// Reads a log. Without a wire, the one that the log's agent uses.
 pub(crate) fn read(args: &SessionFileArgs, wire: Option<Wire>) -> Result<ImportedLog> {
     let session = args.open()?;
     let wire = wire.or(session.format.wire()).unwrap_or(Wire::OpenAiChat);
@@ -44,7 +44,7 @@ pub(crate) fn read(args: &SessionFileArgs, wire: Option<Wire>) -> Result<Importe
     Ok(ImportedLog { body: body.into_owned(), wire, format: session.format, model, losses })
 }
 
-/// Says what had no place.
+/// Notes on standard error what the wire could not hold.
 pub(crate) fn note_losses(losses: &[Loss]) {
     if losses.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Who listens at an address.
+//! What listens on an address: a proxy of Secateur, another program, or nothing.
 
 mod owner;
 
@@ -11,27 +11,27 @@ pub(crate) use owner::other_user;
 
 use crate::http_get::{self, HttpResponse};
 
-/// A proxy on the same machine answers at once or is not one.
+/// A proxy on the same machine responds at once.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Who listens at an address.
+/// What listens on an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Listener {
-    /// A proxy of ours.
+pub(crate) enum ListenerKind {
+    /// A proxy of Secateur.
     Secateur {
         /// Its version.
         version: String,
     },
-    /// A proxy of ours that wants to be shown a token, and was not shown the right one.
+    /// A proxy of Secateur that needs another token.
     TokenRequired,
-    /// A program of another user of this machine. It is not asked, so that it learns no token.
+    /// A program of another user of this machine. No request is sent to it, because that could reveal a token.
     OtherUser {
-        /// The user's number.
+        /// The user's numeric id.
         user: u32,
     },
     /// Another program.
     OtherProgram,
-    /// Nobody.
+    /// Nothing listens.
     Nothing,
 }
 
@@ -42,8 +42,8 @@ struct HealthResponse {
     version: String,
 }
 
-impl Listener {
-    /// Who listens at an address of this machine; the root is the same as it is asked, which may hold a token.
+impl ListenerKind {
+    /// What listens on an address of this machine. `root` is the URL of the same address, which may hold a token.
     pub(crate) async fn local(address: SocketAddr, root: &str) -> Self {
         match other_user(address) {
             Some(user) => Self::OtherUser { user },
@@ -51,7 +51,7 @@ impl Listener {
         }
     }
 
-    /// Asks whoever is there for its name.
+    /// Asks the program at this URL for its name.
     pub(crate) async fn at(root: &str) -> Self {
         let url = format!("{}/healthz", root.trim_end_matches('/'));
         match http_get::get(&url, &[], TIMEOUT).await {
@@ -68,7 +68,7 @@ impl Listener {
     }
 }
 
-/// Whether this is how a proxy of ours turns somebody away.
+/// Whether a proxy of Secateur responded that the token is missing or wrong.
 fn is_token_required(response: &HttpResponse) -> bool {
     response.status == 401 && response.body.contains("this proxy") && response.body.contains("token")
 }

@@ -1,4 +1,4 @@
-//! The sessions that a user names, whatever they lie in: files, databases, folders, recorded requests.
+//! The sessions that a user names: files, databases, folders, recorded requests.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -11,10 +11,10 @@ use secateur_sources::{FoundSources, Source, SourceContent, SourceError, find_at
 
 use crate::terminal;
 
-/// The option that names a format.
+/// The flag that names a log's format.
 #[derive(Debug, Default, Args)]
 pub(crate) struct FormatArg {
-    /// Read as this format instead of telling it from the content.
+    /// Read the log in this format instead of detecting it.
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
     pub(crate) format: Option<Format>,
 }
@@ -24,7 +24,7 @@ fn format_name(name: &str) -> Result<Format, String> {
     FORMATS
         .into_iter()
         .find(|format| format.name() == name)
-        .ok_or_else(|| format!("known formats are {}", known()))
+        .ok_or_else(|| format!("known formats: {}", known()))
 }
 
 /// The sessions at a path; an error if there is none.
@@ -35,17 +35,17 @@ pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
         terminal::warn(warning);
     }
     if sources.is_empty() {
-        bail!("{} holds no session that is known here", path.display());
+        bail!("{} holds no session in a known format", path.display());
     }
     Ok(sources)
 }
 
-/// A source's error as it stands: it names the path and what the system said, so nothing is put around it.
+/// A source's error. Its text names the path and the cause already, so nothing is added.
 pub(crate) fn source_error(error: &SourceError) -> anyhow::Error {
     anyhow!("{error}")
 }
 
-/// What a source is called in reports.
+/// The name of a source in reports.
 pub(crate) fn label(source: &Source) -> String {
     match &source.session {
         Some(session) => format!("{}, {session}", source.path.display()),
@@ -53,25 +53,25 @@ pub(crate) fn label(source: &Source) -> String {
     }
 }
 
-/// Refuses an output that would take the place of what is read, under whatever name.
+/// Refuses to write the output over the input, by whatever path.
 pub(crate) fn refuse_same_file(out: &Path, read: &Path) -> Result<()> {
     if out.is_dir() {
-        bail!("{} is a folder; name the file that the output goes to", out.display());
+        bail!("{} is a folder; name a file for the output", out.display());
     }
     let (Ok(one), Ok(other)) = (out.canonicalize(), read.canonicalize()) else { return Ok(()) };
     if one == other {
-        bail!("{} is what is read; name another file for the output", out.display());
+        bail!("{} is the input; name another file for the output", out.display());
     }
     Ok(())
 }
 
-/// The bytes of a session, and whether a file consists of just them.
+/// The bytes of a session, and whether they are the whole content of a file.
 pub(crate) struct LogBytes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) is_file: bool,
 }
 
-/// The bytes of a source. A request that was recorded with its path and headers is taken out of its wrapping.
+/// The bytes of a source; of a request that was recorded with its path and headers, the body.
 pub(crate) fn bytes(source: &Source) -> Result<LogBytes> {
     let opened = source.open().map_err(|error| source_error(&error))?;
     for warning in &opened.warnings {
@@ -84,7 +84,7 @@ pub(crate) fn bytes(source: &Source) -> Result<LogBytes> {
     })
 }
 
-/// The facts of the sessions in a source, read through a small buffer where the format allows it.
+/// Outlines of the sessions in a source, read through a small buffer where the format allows it.
 pub(crate) fn skim_source(source: &Source, format: Option<Format>, measures: &Measures) -> Result<Vec<Skim>> {
     let opened = source.open().map_err(|error| source_error(&error))?;
     for warning in &opened.warnings {
@@ -94,7 +94,7 @@ pub(crate) fn skim_source(source: &Source, format: Option<Format>, measures: &Me
         let reader: Box<dyn Read> = match opened.content {
             SourceContent::Bytes(bytes) => Box::new(Cursor::new(bytes)),
             SourceContent::File(mut file) => {
-                // Only a document can be a recorded request: its first byte tells, and its first keys.
+                // The first bytes tell whether it may be a recorded request, which has to be read as a whole.
                 let mut beginning = vec![0; 1 << 12];
                 let count = file.read(&mut beginning)?;
                 beginning.truncate(count);

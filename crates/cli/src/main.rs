@@ -22,7 +22,7 @@
 //! Rules that all commands keep:
 //!
 //! * No file of an agent is changed without `--write`; with it, atomically and with a backup. Sessions that Secateur
-//!   keeps are behind `session`, in a store of their own.
+//!   keeps itself are in a store of their own (`session`).
 //! * Every report exists twice: for people, and with `--json` for programs.
 //! * An error says what is wrong, where, and what would be accepted. It ends with exit code 2.
 //! * Exit code 1 is a result: the provider would reject the request (`lint`, `context`), the request cannot be made to

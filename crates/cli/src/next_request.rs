@@ -1,4 +1,4 @@
-//! What is known or assumed about the next request of a session.
+//! What is known or assumed about the next request of a session file.
 
 use anyhow::Result;
 use clap::Args;
@@ -8,22 +8,22 @@ use secateur::{
 };
 
 use crate::models::{catalogue, find_model};
-use crate::session_file::now;
+use crate::time_text::now;
 
-/// The next request.
+/// The model of the next request, and its window.
 #[derive(Debug, Default, Args)]
 pub(crate) struct NextRequestArgs {
-    /// The model that the next request goes to, e.g. `claude-sonnet-4-5`; names the window and the prices.
+    /// The model that the next request goes to, e.g. `claude-sonnet-4-5`. Determines window and prices.
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// The model's window in tokens; goes before `--model`.
+    /// The model's window in tokens; overrides that of --model.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) window: Option<f64>,
 }
 
 impl NextRequestArgs {
-    /// The situation of the next request, with what was assumed about it in words. `recorded` is the model that the
-    /// session itself names.
+    /// The situation of the next request. What was assumed is added to `assumptions` in words. `recorded` is the model
+    /// that the session itself names.
     pub(crate) fn situation(
         &self,
         profile: &Profile,
@@ -50,12 +50,12 @@ impl NextRequestArgs {
         };
         let hints = WindowHints { model: named.or(own), provider: None, agent: None };
         let (window, source) = match (self.window, hints.resolve(profile.window)) {
-            (Some(window), _) => (window, "as named by --window"),
+            (Some(window), _) => (window, "from --window"),
             (None, (window, WindowSource::Default)) => {
-                (window, "assumed, since neither --window nor --model names it")
+                (window, "assumed because neither --window nor --model is given")
             }
-            (None, (window, _)) if named.is_some() => (window, "of the model named by --model"),
-            (None, (window, _)) => (window, "of the model that the session names"),
+            (None, (window, _)) if named.is_some() => (window, "from --model"),
+            (None, (window, _)) => (window, "from the model that the session names"),
         };
         situation.window = Some(window);
         assumptions.push(format!("a window of {window} tokens, {source}"));
@@ -63,14 +63,14 @@ impl NextRequestArgs {
             let last = last_time(outline);
             situation.last_request = Some(last.unwrap_or(situation.now - ratio.ttl_ms));
             assumptions.push(match last {
-                Some(_) => "the last request at the time of the newest message".to_owned(),
-                None => "a cache that has gone cold, since the session holds no times".to_owned(),
+                Some(_) => "that the last request was sent at the time of the newest message".to_owned(),
+                None => "that the cache is cold, because the session holds no times".to_owned(),
             });
         }
         Ok(situation)
     }
 
-    /// What the model's cache is worth, and whether it is still warm.
+    /// Adds the prices of the model's cache, and the time of the last request.
     fn add_cache(
         &self,
         situation: &mut Situation,
@@ -79,8 +79,8 @@ impl NextRequestArgs {
         assumptions: &mut Vec<String>,
     ) -> Result<()> {
         let (name, source) = match (&self.model, recorded) {
-            (Some(name), _) => (Some(name.as_str()), "of the model named by --model"),
-            (None, recorded) => (recorded, "of the model that the session names"),
+            (Some(name), _) => (Some(name.as_str()), "from --model"),
+            (None, recorded) => (recorded, "from the model that the session names"),
         };
         let catalogue = catalogue()?;
         let model = name.and_then(|name| catalogue.find(name));
@@ -90,24 +90,24 @@ impl NextRequestArgs {
         let used = outline.model_calls().last().map(|call| call.usage.context());
         situation.input_tokens = used.and_then(|tokens| u64::try_from(tokens).ok());
         let Cache { read, write, .. } = situation.cache;
-        let source = if cache.is_some() { source } else { "assumed, since the model's prices are not known" };
+        let source =
+            if cache.is_some() { source } else { "assumed because the model's prices are not known" };
         assumptions.push(if situation.cache.exists() {
             let (read, write) = (share(read), share(write));
-            format!("a cache that reads at {read} % and writes at {write} % of the price of input, {source}")
+            format!("that cache reads cost {read} % and cache writes {write} % of the input price, {source}")
         } else {
-            format!("a provider without a cache, {source}")
+            format!("that the provider has no cache, {source}")
         });
         situation.last_request = last_time(outline);
         assumptions.push(match situation.last_request {
-            Some(_) => "the last request at the time of the newest message".to_owned(),
-            None => "a cache that is still warm, since the session holds no times".to_owned(),
+            Some(_) => "that the last request was sent at the time of the newest message".to_owned(),
+            None => "that the cache is still warm, because the session holds no times".to_owned(),
         });
         Ok(())
     }
 }
 
-/// What is remembered of a session that only its log knows: nothing was cut, and the reports teach how many characters
-/// a token has.
+/// The memory for a session of which only the log is known: no cuts, and a calibration from the reported usage.
 pub(crate) fn memory(outline: &Outline) -> Memory {
     Memory::new(Calibration::of(&outline.timeline()))
 }
@@ -117,7 +117,7 @@ fn last_time(outline: &Outline) -> Option<i64> {
     outline.messages().rev().find_map(|message| outline.time(message)).filter(|&time| time > 0)
 }
 
-/// A share in percent, without a fraction that only rounding made.
+/// A share in percent, rounded to two decimals.
 fn share(share: f64) -> f64 {
     (share * 10_000.0).round() / 100.0
 }

@@ -1,10 +1,10 @@
-//! Verdicts and reasons in words.
+//! Plans in words: verdicts, reasons, why nothing is cut.
 
 use secateur::{Action, Idle, Keep, Reason, Scale, ToolClass, Verdict};
 
 use crate::humanize::grouped;
 
-/// What sort of work a tool does.
+/// A class of tools.
 pub(crate) fn class(class: ToolClass) -> &'static str {
     match class {
         ToolClass::Read => "read",
@@ -18,7 +18,7 @@ pub(crate) fn class(class: ToolClass) -> &'static str {
     }
 }
 
-/// What a number of a plan counts.
+/// The unit of a plan's numbers.
 pub(crate) fn unit(scale: Scale) -> &'static str {
     match scale {
         Scale::Tokens => "tokens",
@@ -33,13 +33,13 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
         Reason::OverSoftRatio => "the context is above the soft limit and the result is long",
         Reason::OverHardRatio => "the context is above the hard limit",
         Reason::Aggressive => "the mode clears every older result",
-        Reason::OlderThanKept => "it is older than the tool uses that are kept",
-        Reason::ByteBudget => "the context has more bytes than its budget",
-        Reason::Rent => "keeping it has cost as much as letting it go",
+        Reason::OlderThanKept => "it is older than the tool calls that are kept",
+        Reason::ByteBudget => "the context exceeds its byte budget",
+        Reason::Rent => "keeping it has cost as much as removing it",
         Reason::CacheCold => "the provider's cache is cold, so cutting is free",
         Reason::Pressure => "the window is nearly full",
-        Reason::TooLong => "it is longer than what is let in",
-        Reason::MediaBudget => "the context has more media than its budget",
+        Reason::TooLong => "it is longer than a new result may be",
+        Reason::MediaBudget => "the context exceeds its media budget",
     }
 }
 
@@ -60,18 +60,18 @@ pub(crate) fn keep(keep: Keep) -> &'static str {
         Keep::Unfinished(_) => "tool not finished",
         Keep::ProtectedTool => "protected tool",
         Keep::ActiveTurn => "active turn",
-        Keep::ProtectedWindow => "protected window",
+        Keep::ProtectedWindow => "protected recent output",
         Keep::BelowMinimum => "below the minimum",
         Keep::Summary => "part of a summary",
-        Keep::BehindSummary => "behind a summary",
-        Keep::BehindCut => "behind an earlier cut",
-        Keep::AlreadyCut => "cut before",
+        Keep::BehindSummary => "before a summary",
+        Keep::BehindCut => "before an earlier cut",
+        Keep::AlreadyCut => "already cut",
         Keep::Pinned => "its cut was undone",
         Keep::BeforeFirstUser => "before the first user message",
         Keep::HasImage => "holds an image",
         Keep::ShortEnough => "short enough",
-        Keep::Enough => "enough was cut before it",
-        Keep::NoOccasion => "no occasion to cut",
+        Keep::Enough => "enough was cut already",
+        Keep::NoOccasion => "no reason to cut now",
         Keep::TooYoung => "too recent",
         Keep::RentBelowCost => "cutting does not pay yet",
     }
@@ -85,56 +85,52 @@ pub(crate) fn verdict(verdict: Verdict) -> String {
     }
 }
 
-/// Why nothing is cut, as a sentence without its full stop.
+/// Why nothing is cut, as a sentence without a full stop.
 pub(crate) fn idle(idle: Idle) -> String {
     match idle {
         Idle::Disabled => {
-            "pruning is off in this profile (`--set compaction.prune=true` switches it on)".to_owned()
+            "pruning is off in this profile (turn it on with `--set compaction.prune=true`)".to_owned()
         }
-        Idle::ReplayOnly => "only earlier cuts were to be replayed".to_owned(),
-        Idle::NoWindow => {
-            "the size of the model's window is not known (`--window` or `--model` names it)".to_owned()
-        }
+        Idle::ReplayOnly => "only earlier cuts are replayed".to_owned(),
+        Idle::NoWindow => "the model's window is not known (give --window or --model)".to_owned(),
         Idle::TooFewTurns { have, need } => {
-            format!("there are {have} user turns, and the newest {need} are left alone")
+            format!("the session has {have} turns, and the newest {need} are never cut")
         }
         Idle::TooFewAssistants { have, need } => {
-            format!("there are {have} assistant messages, and the newest {need} are left alone")
+            format!("the session has {have} assistant messages, and the newest {need} are never cut")
         }
-        Idle::NoUser => "no user has spoken yet".to_owned(),
+        Idle::NoUser => "there is no user message yet".to_owned(),
         Idle::CacheWarm { age: Some(age), ttl } => format!(
-            "the provider's cache is still warm: the last request was {} s ago, the cache lives {} s",
+            "the provider's cache is still warm: the last request was {} s ago, and the cache lasts {} s",
             age / 1000,
             ttl / 1000
         ),
-        Idle::CacheWarm { age: None, .. } => {
-            "there was no request yet whose cache could have gone cold".to_owned()
-        }
+        Idle::CacheWarm { age: None, .. } => "no request was sent yet, so no cache can be cold".to_owned(),
         Idle::NothingEligible => "no tool result may be cut".to_owned(),
         Idle::WithinProtected { total, protect } => format!(
-            "all {} tokens of tool output fit into the {} that are protected",
+            "all {} tokens of tool output are within the newest {} that are protected",
             grouped(total),
             grouped(protect.max(0).cast_unsigned())
         ),
         Idle::BelowMinimum { candidates, minimum } => format!(
-            "only {} could be cut, and it takes {} to be worth it",
+            "only {} tokens could be cut, and less than {} is not worth it",
             grouped(candidates),
             grouped(minimum.max(0).cast_unsigned())
         ),
         Idle::BelowRatio { ratio, limit } => {
             format!(
-                "the context fills {:.1} % of the window, and cutting begins at {:.0} %",
+                "the context fills {:.1} % of the window, and cutting starts at {:.0} %",
                 ratio * 100.0,
                 limit * 100.0
             )
         }
         Idle::RentBelowCost { rent, cost } => format!(
-            "keeping what could be cut has cost {} tokens so far, and cutting it costs {}",
+            "keeping the removable results has cost {} tokens so far, and removing them costs {}",
             grouped(rent as u64),
             grouped(cost as u64)
         ),
         Idle::BelowTrigger { value, trigger } => {
-            format!("the trigger of {} has not been passed ({})", grouped(trigger), grouped(value))
+            format!("the trigger of {} is not reached ({})", grouped(trigger), grouped(value))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The profile that a command works with, and what was laid over it.
+//! The profile that a command works with, and the values set over it.
 
 use std::fs;
 use std::path::Path;
@@ -9,33 +9,33 @@ use secateur::{Family, Layer, Profile, Profiles};
 use secateur_engine::DEFAULT_PROFILE;
 use toml::Value;
 
-/// Variables of the environment that OpenCode knows, and what they set here.
+/// OpenCode's own environment variables, which apply to its profiles.
 const OUTPUT_TOKEN_MAX: &str = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX";
 const DISABLE_PRUNE: &str = "OPENCODE_DISABLE_PRUNE";
 
-/// Which profile, and what goes over it.
+/// A profile, and values set over it.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ProfileArgs {
-    /// The profile: a name (see `secateur profiles`) or a file [default: balanced]
+    /// The profile: a name (see `secateur profiles`), or the path of a TOML file [default: balanced]
     #[arg(long, short, value_name = "NAME|FILE")]
     profile: Option<String>,
-    /// Set a value of the profile, e.g. `rent.margin=2.0`; may be given several times.
+    /// Set a value of the profile, e.g. `rent.margin=2.0`. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
 
 impl ProfileArgs {
-    /// What flags with other help texts named.
+    /// For flags with other help texts.
     pub(crate) fn new(profile: Option<String>, set: Vec<String>) -> Self {
         Self { profile, set }
     }
 
-    /// The profile of this name, with nothing but the environment over it.
+    /// The profile of this name, with only the environment over it.
     pub(crate) fn named(name: &str) -> Result<Profile> {
         Self { profile: None, set: Vec::new() }.resolve(name)
     }
 
-    /// The profile that is meant: the default if none is named, whatever system wrote the session.
+    /// The named profile, or the default one. The system that wrote the session does not matter.
     pub(crate) fn or_default(&self) -> Result<Profile> {
         self.resolve(self.profile.as_deref().unwrap_or(DEFAULT_PROFILE))
     }
@@ -45,10 +45,10 @@ impl ProfileArgs {
         Ok(profiles.get_with(&name, &layers)?)
     }
 
-    /// The same taken apart, for whoever puts it together: the name, where to look it up, and what goes over it.
+    /// The profile's name, the profiles to look it up in, and the layers over it.
     pub(crate) fn parts(&self, fallback: &str) -> Result<(String, Profiles, Vec<Layer>)> {
         let parts = self.lay(self.profile.as_deref().unwrap_or(fallback))?;
-        // A wrong value should be told before anything else is done.
+        // Report a wrong value before anything else is done.
         parts.1.get_with(&parts.0, &parts.2)?;
         Ok(parts)
     }
@@ -71,7 +71,7 @@ impl ProfileArgs {
     }
 }
 
-/// A profile prunes in one way; a value for another way would be heard by nobody.
+/// A profile has one policy family. A value of another family would have no effect.
 fn refuse_other_family(pair: &str, profile: &Profile) -> Result<()> {
     let own = match &profile.policy.family {
         Family::Watermark(_) => "watermark",
@@ -82,25 +82,25 @@ fn refuse_other_family(pair: &str, profile: &Profile) -> Result<()> {
     let asked = pair.split(['.', '=']).next().unwrap_or_default().trim();
     if asked != own && ["watermark", "ratio", "keep-last", "rent"].contains(&asked) {
         bail!(
-            "--set {pair:?}: the profile {:?} prunes by [{own}]; name one that prunes by [{asked}] with --profile",
+            "--set {pair:?}: the profile {:?} prunes by [{own}]; choose one that prunes by [{asked}] with --profile",
             profile.name
         );
     }
     Ok(())
 }
 
-/// A `KEY=VALUE` as a layer; the value is TOML, or a text if it is not.
+/// A `KEY=VALUE` as a layer. The value is TOML, or else a string.
 fn flag(pair: &str) -> Result<Layer> {
     let (key, value) = pair
         .split_once('=')
-        .ok_or_else(|| anyhow!("--set {pair:?} has no `=`; it is written KEY=VALUE, e.g. rent.margin=2.0"))?;
+        .ok_or_else(|| anyhow!("--set {pair:?} has no `=`; expected KEY=VALUE, e.g. rent.margin=2.0"))?;
     let parsed =
         format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
     let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
     Ok(Layer::set("--set", key.trim(), value))
 }
 
-/// What the environment lays over a profile of OpenCode.
+/// The layers that the environment adds to a profile of OpenCode.
 fn environment(profile: &Profile, variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Layer>> {
     let mut layers = Vec::new();
     if profile.reproduces.as_ref().is_none_or(|reproduces| reproduces.system != "OpenCode") {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn other_systems_do_not_hear_them() {
+    fn other_systems_ignore_them() {
         let profile = Profiles::builtin().get("qwery").unwrap();
         assert_eq!(environment(&profile, |_| Some("1".to_owned())).unwrap(), []);
     }
@@ -177,7 +177,10 @@ mod tests {
         let balanced = Profiles::builtin().get("balanced").unwrap();
         assert!(refuse_other_family("rent.margin=1", &balanced).is_ok());
         assert!(refuse_other_family("compaction.auto=false", &balanced).is_ok());
-        let told = refuse_other_family("watermark.protect=1", &balanced).unwrap_err().to_string();
-        assert!(told.contains("prunes by [rent]") && told.contains("[watermark] with --profile"), "{told}");
+        let error = refuse_other_family("watermark.protect=1", &balanced).unwrap_err().to_string();
+        assert!(
+            error.contains("prunes by [rent]") && error.contains("[watermark] with --profile"),
+            "{error}"
+        );
     }
 }

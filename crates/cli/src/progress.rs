@@ -1,4 +1,4 @@
-//! How far a long piece of work has come. What takes less than a second shows nothing.
+//! Progress on a terminal. Work that takes less than a second shows nothing.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::event_text::sentence;
 use crate::humanize::shortened;
 
-/// A bar over steps of work, on a terminal only.
+/// A bar that counts steps.
 pub(crate) struct StepProgress {
     start: Instant,
     bar: OnceLock<ProgressBar>,
@@ -26,7 +26,7 @@ impl StepProgress {
         Self { start: Instant::now(), bar: OnceLock::new() }
     }
 
-    /// Notes how many steps are done.
+    /// Shows how many steps are done.
     pub(crate) fn advance(&self, done: usize, all: usize) {
         if self.start.elapsed() >= Duration::from_secs(1) && std::io::stderr().is_terminal() {
             self.bar.get_or_init(|| ProgressBar::new(all as u64)).set_position(done as u64);
@@ -40,7 +40,7 @@ impl StepProgress {
     }
 }
 
-/// A bar over the bytes of all sources, on a terminal only.
+/// A bar over the bytes of all sources.
 pub(crate) struct ByteProgress {
     start: Instant,
     all: u64,
@@ -54,7 +54,7 @@ impl ByteProgress {
         Self { start: Instant::now(), all, done: AtomicU64::new(0), bar: OnceLock::new() }
     }
 
-    /// Notes that a source is done.
+    /// Counts a source as done.
     pub(crate) fn advance(&self, source: &Source) {
         let done =
             self.done.fetch_add(source.bytes.unwrap_or(0), Ordering::Relaxed) + source.bytes.unwrap_or(0);
@@ -79,24 +79,24 @@ impl ByteProgress {
     }
 }
 
-/// How much of a line of the summary is shown.
+/// How many characters of the summary are shown.
 const WIDTH: usize = 70;
 
-/// Says on standard error that a model was asked, and on a terminal what it writes.
-pub(crate) struct SummaryProgress {
-    work: JoinHandle<()>,
+/// Says on standard error that a model was asked for a summary, and on a terminal what it writes.
+pub(crate) struct SummaryDisplay {
+    task: JoinHandle<()>,
     bar: ProgressBar,
 }
 
-impl SummaryProgress {
+impl SummaryDisplay {
     pub(crate) fn start(engine: &Engine) -> Self {
-        let mut news = engine.watch();
+        let mut events = engine.watch();
         let bar =
             if std::io::stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
         let shown = bar.clone();
-        let work = tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             loop {
-                match news.recv().await {
+                match events.recv().await {
                     Ok(EngineEvent::Session { event, .. }) => begin(&shown, &event),
                     Ok(EngineEvent::SummaryLine { text, .. }) => shown.set_message(shortened(&text, WIDTH)),
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
@@ -104,11 +104,11 @@ impl SummaryProgress {
                 }
             }
         });
-        Self { work, bar }
+        Self { task, bar }
     }
 
     pub(crate) fn stop(self) {
-        self.work.abort();
+        self.task.abort();
         self.bar.finish_and_clear();
     }
 }

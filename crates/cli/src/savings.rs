@@ -1,8 +1,8 @@
-//! What cuts save, in characters: profiles count in tokens of their own, which cannot be compared.
+//! What cuts save, in characters. Profiles count tokens in different ways, so their token counts cannot be compared.
 
 use secateur::{Action, Memory, Outline, PartIx, Plan, Profile};
 
-/// The parts that a plan and a memory cut, each with the characters that are left of it.
+/// The parts that are cut by a plan or by an earlier one in the memory, each with the characters left of it.
 pub(crate) fn savings<'a>(
     outline: &'a Outline,
     profile: &'a Profile,

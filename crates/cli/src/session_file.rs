@@ -1,9 +1,9 @@
-//! A session file under a profile: what every command that looks at one needs.
+//! A session file and its plan: what every command that reads one needs.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -17,10 +17,10 @@ use crate::next_request::{NextRequestArgs, memory};
 use crate::profile_args::ProfileArgs;
 use crate::terminal;
 
-/// The session to look at, and what is known about the next request.
+/// The session to read, its profile, and the next request.
 #[derive(Debug, Args)]
 pub(crate) struct SessionFileArgs {
-    /// The session: a file, or a database or folder that holds it.
+    /// The session: a file, or the database or folder that holds it.
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) profile: ProfileArgs,
@@ -28,38 +28,38 @@ pub(crate) struct SessionFileArgs {
     format: FormatArg,
     #[command(flatten)]
     pub(crate) next: NextRequestArgs,
-    /// Which session, if the file holds several: its id, or its number counted from 1.
+    /// Which session, if the file holds several: its id, or its number from 1.
     #[arg(long, value_name = "ID|N")]
     session: Option<String>,
 }
 
-/// A session's bytes and the profile that goes with it.
+/// A session's bytes and its profile.
 pub(crate) struct SessionFile {
     pub(crate) bytes: Vec<u8>,
-    /// The file that holds it, or the database or folder.
+    /// The file, database or folder that holds it.
     pub(crate) path: PathBuf,
-    /// The bytes are those of the file, not put together from a database or taken out of a wrapping.
+    /// The bytes are the file's own, not assembled from a database or extracted from a recorded request.
     pub(crate) is_file: bool,
-    /// When the file was last changed, as known before it was read.
+    /// When the file was last changed, taken before it was read.
     pub(crate) modified: Option<SystemTime>,
     pub(crate) format: Format,
     pub(crate) profile: Profile,
 }
 
-/// A session read and planned.
+/// A session file that was read, and the plan for it.
 pub(crate) struct PlannedFile<'a> {
     pub(crate) transcript: Transcript<'a>,
-    /// Where its messages stand in the whole session, which may hold more than the context.
-    places: Vec<MessageIx>,
+    /// The index of each message in the whole session, which may hold more than the context.
+    positions: Vec<MessageIx>,
     pub(crate) profile: &'a Profile,
     pub(crate) plan: Plan,
     pub(crate) memory: Memory,
-    /// What was assumed about the next request and why, if the profile needs to know.
+    /// What was assumed about the next request, and why.
     pub(crate) assumptions: Vec<String>,
 }
 
 impl SessionFileArgs {
-    /// The session in a file, where nothing else about it is asked for.
+    /// The session in a file, with the default profile.
     pub(crate) fn at(file: &Path, format: Option<Format>, session: Option<String>) -> Self {
         let (profile, next, format) =
             (ProfileArgs::default(), NextRequestArgs::default(), FormatArg { format });
@@ -80,7 +80,7 @@ impl SessionFileArgs {
         Ok(SessionFile { bytes, is_file, path: source.path, modified, format, profile })
     }
 
-    /// The one session that is meant.
+    /// The one session that the user means.
     fn source(&self) -> Result<Source> {
         let file = self.file.display();
         let mut sources = logs::sessions_at(&self.file)?;
@@ -92,7 +92,7 @@ impl SessionFileArgs {
         let Some(index) = wanted.and_then(|wanted| pick(&ids, wanted)) else {
             let ids: Vec<_> = sources.iter().take(5).map(logs::label).collect();
             bail!(
-                "{file} holds {}; name one by --session (its id, or 1 to {}), or a file of its own. The first: {}",
+                "{file} holds {}; choose one with --session (its id, or 1 to {}). The first: {}",
                 counted(sources.len() as u64, "session"),
                 sources.len(),
                 ids.join("; ")
@@ -101,7 +101,7 @@ impl SessionFileArgs {
         Ok(sources.swap_remove(index))
     }
 
-    /// Reads the whole session, also what is no longer in its context.
+    /// Reads the whole session, including what is no longer in its context.
     pub(crate) fn read<'a>(&self, session: &'a SessionFile, measures: &Measures) -> Result<Transcript<'a>> {
         let mut transcripts = read_all_as(&session.bytes, session.format, measures)
             .with_context(|| format!("cannot read {}", self.file.display()))?;
@@ -111,12 +111,12 @@ impl SessionFileArgs {
                 let ids: Vec<Option<&str>> =
                     transcripts.iter().map(|one| one.origin.session.as_deref()).collect();
                 pick(&ids, wanted).with_context(|| {
-                    format!("there is no session {wanted:?}; there are {count}, counted from 1")
+                    format!("there is no session {wanted:?}; the file holds sessions 1 to {count}")
                 })?
             }
             _ if count > 1 => {
                 terminal::note(format_args!(
-                    "the file holds {count} sessions; this is the first (--session names others)"
+                    "the file holds {count} sessions; this is the first (choose another with --session)"
                 ));
                 0
             }
@@ -133,7 +133,7 @@ impl SessionFileArgs {
         let profile = &session.profile;
         let measures: Measures = profile.policy.measures();
         let whole = self.read(session, &measures)?;
-        let (places, transcript) = if session.format.prunes_itself() {
+        let (positions, transcript) = if session.format.prunes_itself() {
             (whole.outline.messages().collect(), whole)
         } else {
             (whole.outline.context(None), whole.context(None))
@@ -144,11 +144,11 @@ impl SessionFileArgs {
             self.next.situation(profile, &transcript.outline, model.as_deref(), &mut assumptions)?;
         let memory = memory(&transcript.outline);
         let plan = profile.policy.plan(&transcript.outline, &situation, &memory);
-        Ok(PlannedFile { transcript, places, profile, plan, memory, assumptions })
+        Ok(PlannedFile { transcript, positions, profile, plan, memory, assumptions })
     }
 }
 
-/// The session that a user means among several: by its id, or by its number counted from 1.
+/// The index of the session with this id or this number from 1.
 fn pick(ids: &[Option<&str>], wanted: &str) -> Option<usize> {
     let by_number = || wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     ids.iter().position(|&id| id == Some(wanted)).or_else(by_number).filter(|&index| index < ids.len())
@@ -159,25 +159,19 @@ pub(crate) fn modified(file: &Path) -> Option<SystemTime> {
     fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// Milliseconds since 1970.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
 impl PlannedFile<'_> {
-    /// The number of the message that a part is in, as `context --at` takes it: from 0 on, in the whole session.
+    /// The number of the message that a part is in, from 0 in the whole session, as `context --at` takes it.
     pub(crate) fn message_of(&self, part: PartIx) -> u32 {
         let owner = self.transcript.outline.owner(part);
-        self.places.get(owner.0 as usize).unwrap_or(&owner).0
+        self.positions.get(owner.0 as usize).unwrap_or(&owner).0
     }
 
-    /// What the plan says about a part.
+    /// The plan's verdict on a part.
     pub(crate) fn verdict(&self, part: PartIx) -> Verdict {
         self.profile.policy.verdict(&self.transcript.outline, &self.memory, &self.plan, part)
     }
 
-    /// The lines that every report begins with.
+    /// Prints the lines that every report starts with.
     pub(crate) fn head(&self, out: &mut dyn Write, file: &Path) -> Result<()> {
         let Transcript { format, outline, .. } = &self.transcript;
         let messages = counted(outline.message_count() as u64, "message");

@@ -12,38 +12,41 @@ use secateur_engine::config::{Config, ConfigSource, LARGEST_FILE, VARIABLES};
 /// The name of a project's file.
 const PROJECT_FILE: &str = "secateur.toml";
 
-/// Where settings are read from.
+/// Flags that say where settings are read from.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SettingsArgs {
-    /// Read this file of settings, and neither your own nor the project's.
+    /// Read settings from this file instead of your own and the project's.
     #[arg(long, env = "SECATEUR_CONFIG", hide_env_values = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Set a value, e.g. `compaction.threshold=80%`; may be given several times.
+    /// Set a value, e.g. `compaction.threshold=80%`. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
 
-/// A file that settings may be in.
+/// A setting that a flag may have made: its key, the value, and the flag.
+pub(crate) type FlagValue = (&'static str, Option<String>, &'static str);
+
+/// A file in which settings are looked for.
 pub(crate) struct SettingsFile {
-    /// Whose it is: `user`, `project` or `--config`.
-    pub(crate) whose: &'static str,
+    /// `user`, `project` or `--config`.
+    pub(crate) origin: &'static str,
     pub(crate) path: PathBuf,
     pub(crate) found: bool,
 }
 
 impl SettingsArgs {
-    /// The same sources with a value set over all of them.
+    /// These flags with one more value set.
     pub(crate) fn with(&self, key: &str, value: &str) -> Self {
         let set = self.set.iter().cloned().chain([format!("{key}={value}")]).collect();
         Self { set, ..self.clone() }
     }
 
-    /// The file that is named, if one is.
+    /// The file that `--config` names, if it does.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.config.as_deref()
     }
 
-    /// Everything that is configured.
+    /// Reads all settings.
     pub(crate) fn read(&self) -> Result<Config> {
         let mut sources = Vec::new();
         if let Some(store) =
@@ -51,12 +54,12 @@ impl SettingsArgs {
         {
             sources.push(ConfigSource::default_value("store", &format!("sqlite:{}", store.display())));
         }
-        for SettingsFile { whose, path, found } in self.files() {
-            if !found && whose != "--config" {
+        for SettingsFile { origin, path, found } in self.files() {
+            if !found && origin != "--config" {
                 continue;
             }
             let text = read_file(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            sources.push(match whose {
+            sources.push(match origin {
                 "project" => ConfigSource::project(&path, &text)?,
                 _ => ConfigSource::user(&path, &text)?,
             });
@@ -75,7 +78,7 @@ impl SettingsArgs {
 
     /// The files in which settings are looked for.
     pub(crate) fn files(&self) -> Vec<SettingsFile> {
-        let file = |whose, path: PathBuf| SettingsFile { whose, found: path.is_file(), path };
+        let file = |origin, path: PathBuf| SettingsFile { origin, found: path.is_file(), path };
         if let Some(path) = &self.config {
             return vec![file("--config", path.clone())];
         }
@@ -88,19 +91,19 @@ impl SettingsArgs {
     }
 }
 
-/// A folder of the user's, as the XDG base directories say: a variable, or a folder in the home.
+/// An XDG base directory: from its variable, or below the home folder.
 fn home(variable: &str, fallback: &str) -> Option<PathBuf> {
     let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     folder(variable).or_else(|| Some(folder("HOME")?.join(fallback)))
 }
 
-/// The text of a file. A pipe could keep us waiting, and an endless file could fill the memory.
+/// The text of a file. Reading a pipe could block, and an endless file could fill the memory.
 fn read_file(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     let mut text = String::new();
-    // One byte more, so that too long a file is told from one that just fits.
+    // One byte more than allowed, so that a file that is too long is detected.
     File::open(path)?.take(LARGEST_FILE as u64 + 1).read_to_string(&mut text)?;
     Ok(text)
 }

@@ -1,7 +1,7 @@
-//! Who keeps sessions for the commands: the store that the user means, and the engine on top of it.
+//! The store that sessions are kept in, and the engine on top of it.
 //!
-//! Every command that works on kept sessions opens its engine here and nowhere else, so that there is one answer to
-//! where sessions are and who summarises them.
+//! Every command that works on sessions in the store opens its engine here, so all of them use the same store and the
+//! same summariser.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,26 +15,26 @@ use secateur_store::StoreError;
 use crate::settings_args::SettingsArgs;
 use crate::summariser_args::SummariserArgs;
 
-/// Where sessions are kept.
+/// The store of sessions.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct StoreArgs {
-    /// Where sessions are kept: a file, or postgres://… Without it, `secateur/sessions.db` in the user's data folder.
+    /// The store of sessions: a file, or postgres://… [default: secateur/sessions.db in your data folder]
     #[arg(long, value_name = "FILE|URL", env = "SECATEUR_STORE", hide_env_values = true)]
     store: Option<String>,
     #[command(flatten)]
-    sources: SettingsArgs,
+    settings: SettingsArgs,
 }
 
-/// The place that a store is at.
+/// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct StoreLocation {
     url: String,
-    /// The database file, if it is one.
+    /// The database file; none for a server or memory.
     pub(crate) file: Option<PathBuf>,
 }
 
 impl fmt::Display for StoreLocation {
-    /// A URL can hold a password, so only files are named.
+    /// A URL can hold a password, so only a file is shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
             Some(file) => write!(f, "{}", file.display()),
@@ -43,47 +43,47 @@ impl fmt::Display for StoreLocation {
     }
 }
 
-/// What becomes of the folder of a store that is not there yet.
+/// What happens if the folder of a store does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreFolder {
-    /// It is made with the store.
+    /// It is created with the store.
     Created,
-    /// It has to be there, as the user has named it.
+    /// It must exist, because the user named it.
     Required,
 }
 
 impl StoreArgs {
-    /// What becomes of the folder of the place that is meant.
+    /// What happens if the store's folder does not exist.
     pub(crate) fn folder(&self) -> StoreFolder {
         if self.store.is_none() { StoreFolder::Created } else { StoreFolder::Required }
     }
 
-    /// The same with another profile for new sessions.
+    /// These arguments with another profile for new sessions.
     pub(crate) fn with_profile(&self, profile: &str) -> Self {
-        Self { sources: self.sources.with("profile", profile), ..self.clone() }
+        Self { settings: self.settings.with("profile", profile), ..self.clone() }
     }
 
-    /// The file of settings that a flag or a variable names, if one does.
+    /// The settings file that a flag or a variable names, if one does.
     pub(crate) fn config_file(&self) -> Option<&Path> {
-        self.sources.file()
+        self.settings.file()
     }
 
-    /// The place that a flag or a variable names, if one does.
+    /// The store that a flag or a variable names, if one does.
     pub(crate) fn named(&self) -> Option<String> {
         self.store.clone().filter(|url| !url.is_empty())
     }
 
-    /// The place that is meant.
+    /// The store to use.
     pub(crate) fn location(&self) -> Result<StoreLocation> {
         Ok(StoreLocation::of(match self.store.as_deref().filter(|url| !url.is_empty()) {
             Some(url) => url.to_owned(),
-            None => self.sources.read()?.store().to_owned(),
+            None => self.settings.read()?.store().to_owned(),
         }))
     }
 }
 
 impl StoreLocation {
-    /// The address of the server, if it is one. It can hold a password.
+    /// The URL of the server, if it is one. It can hold a password.
     pub(crate) fn server(&self) -> Option<&str> {
         Some(self.url.as_str()).filter(|url| url.starts_with("postgres"))
     }
@@ -96,71 +96,71 @@ impl StoreLocation {
     }
 }
 
-/// Opens the engine that works on the sessions of a store.
+/// Opens the store and an engine on it.
 pub(crate) async fn open_engine(args: &StoreArgs, summariser: Option<&SummariserArgs>) -> Result<Engine> {
-    let place = args.location()?;
+    let location = args.location()?;
     if args.folder() == StoreFolder::Created
-        && let Some(folder) = place.file.as_deref().and_then(Path::parent)
+        && let Some(folder) = location.file.as_deref().and_then(Path::parent)
     {
-        make_private(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        create_private(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
-    let store = secateur_store::open(&place.url).await;
-    let store = store.map_err(|error| match &place.file {
+    let store = secateur_store::open(&location.url).await;
+    let store = store.map_err(|error| match &location.file {
         Some(file) => anyhow!("{}: {error}", file.display()),
         None => anyhow!("{error}"),
     })?;
-    let engine = args.sources.read()?.engine(store)?;
+    let engine = args.settings.read()?.engine(store)?;
     match summariser {
-        Some(summariser) => summariser.join(engine),
+        Some(summariser) => summariser.add_to(engine),
         None => Ok(engine),
     }
 }
 
-/// Everything that is configured.
+/// All settings.
 pub(crate) fn config(args: &StoreArgs) -> Result<Config> {
-    args.sources.read()
+    args.settings.read()
 }
 
-/// The profile of sessions for which none is named.
+/// The default profile of new sessions.
 pub(crate) fn default_profile(args: &StoreArgs) -> Result<String> {
-    Ok(args.sources.read()?.profile().name.clone())
+    Ok(args.settings.read()?.profile().name.clone())
 }
 
-/// Opens a session; one that is not there is an error that says where to look.
+/// Opens a session. If it does not exist, the error says how to list those that do.
 pub(crate) async fn open_session(engine: &Engine, args: &StoreArgs, id: &str) -> Result<Session> {
     engine.open(id).await.or_else(|error| Err(missing(error, args, id)?))
 }
 
-/// Refuses a session that is not there, without opening one that is.
+/// Fails if a session does not exist, without opening it.
 pub(crate) async fn check_session(engine: &Engine, args: &StoreArgs, id: &str) -> Result<()> {
     let found = engine.session_row(id).await;
     found.map(|_| ()).or_else(|error| Err(missing(error, args, id)?))
 }
 
-/// Why a session cannot be had.
+/// The error for a session that cannot be opened.
 fn missing(error: EngineError, args: &StoreArgs, id: &str) -> Result<anyhow::Error> {
     Ok(match error {
         EngineError::Store(StoreError::NoSession { .. }) => anyhow!(
-            "there is no session {id:?} in {}; `secateur session list` shows those there are",
+            "there is no session {id:?} in {}; `secateur session list` shows the sessions",
             args.location()?
         ),
         error => engine_error(error),
     })
 }
 
-/// An engine's error as it stands: it names its cause itself, so nothing is put behind it.
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+/// An engine's error. Its text names the cause already, so no chain of causes is kept.
+#[expect(clippy::needless_pass_by_value, reason = "for use with map_err")]
 pub(crate) fn engine_error(error: EngineError) -> anyhow::Error {
     anyhow!("{error}")
 }
 
-/// Runs to the end what waits for a store or a model.
-pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+/// Runs a future to its end on this thread.
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
 }
 
-/// Makes a folder that only its owner looks into; one that is there stays as it is.
-fn make_private(folder: &Path) -> std::io::Result<()> {
+/// Creates a folder that only its owner can read. An existing one is not changed.
+fn create_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -173,13 +173,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_named_and_addresses_are_not() {
-        let place = |url: &str| StoreLocation::of(url.to_owned());
+    fn files_are_shown_and_urls_are_not() {
+        let location = |url: &str| StoreLocation::of(url.to_owned());
         for url in ["a/b.db", "sqlite:a/b.db", "sqlite://a/b.db"] {
-            assert_eq!(place(url).to_string(), "a/b.db");
+            assert_eq!(location(url).to_string(), "a/b.db");
         }
         for url in ["postgres://me:secret@host/db", "sqlite::memory:", ":memory:"] {
-            assert_eq!(place(url).to_string(), "the store");
+            assert_eq!(location(url).to_string(), "the store");
         }
     }
 }

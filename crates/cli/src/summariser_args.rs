@@ -6,33 +6,33 @@ use secateur_engine::Engine;
 use secateur_engine::provider::Endpoint;
 use secateur_formats::Wire;
 
-use crate::commands::serve::FlagValue;
 use crate::models::catalogue;
+use crate::settings_args::FlagValue;
 
-/// Who writes summaries. Without any of these, a digest of what is known for certain takes their place.
+/// The model that writes summaries. Without one, a rule-based digest takes its place.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Who writes summaries (nobody: a digest takes their place)")]
+#[command(next_help_heading = "Summariser (default: none; a rule-based digest is used)")]
 pub(crate) struct SummariserArgs {
-    /// The address of a model that writes summaries, e.g. http://127.0.0.1:8080/v1.
+    /// The base URL of a model that writes summaries, e.g. http://127.0.0.1:8080/v1.
     #[arg(long, value_name = "URL", env = "SECATEUR_SUMMARISER_URL", hide_env_values = true)]
     #[arg(hide_short_help = true, requires = "summariser_model")]
     summariser_url: Option<String>,
-    /// Its name, as its provider spells it.
+    /// The model's name at its provider.
     #[arg(long, value_name = "NAME", env = "SECATEUR_SUMMARISER_MODEL", hide_env_values = true)]
     #[arg(hide_short_help = true)]
     summariser_model: Option<String>,
-    /// Which requests it understands: openai-chat, openai-responses, anthropic or gemini.
-    #[arg(long, value_name = "FORMAT", env = "SECATEUR_SUMMARISER_WIRE", hide_env_values = true)]
+    /// The wire of its API: openai-chat, openai-responses, anthropic or gemini.
+    #[arg(long, value_name = "WIRE", env = "SECATEUR_SUMMARISER_WIRE", hide_env_values = true)]
     #[arg(hide_short_help = true, default_value = "openai-chat")]
     summariser_wire: Option<Wire>,
-    /// The variable of the environment that holds its key.
+    /// The environment variable that holds its key.
     #[arg(long, value_name = "VARIABLE", env = "SECATEUR_SUMMARISER_KEY_ENV", hide_env_values = true)]
     #[arg(hide_short_help = true)]
     summariser_key_env: Option<String>,
 }
 
 impl SummariserArgs {
-    /// The model that is meant, if one is.
+    /// The endpoint, if a model is named.
     fn endpoint(&self) -> Result<Option<Endpoint>> {
         let Some(url) = self.summariser_url.as_deref().filter(|url| !url.is_empty()) else { return Ok(None) };
         let model = self.summariser_model.as_deref().unwrap_or_default();
@@ -46,7 +46,7 @@ impl SummariserArgs {
         Ok(Some(endpoint))
     }
 
-    /// What the flags say, if they name a model.
+    /// The settings that the flags make, if they name a model.
     pub(crate) fn flag_values(&self) -> Vec<FlagValue> {
         if self.summariser_url.as_deref().is_none_or(str::is_empty) {
             return Vec::new();
@@ -60,8 +60,8 @@ impl SummariserArgs {
         ]
     }
 
-    /// The same engine with the model that writes summaries, if one is named.
-    pub(crate) fn join(&self, engine: Engine) -> Result<Engine> {
+    /// Adds the model to an engine, if one is named.
+    pub(crate) fn add_to(&self, engine: Engine) -> Result<Engine> {
         Ok(match self.endpoint()? {
             Some(endpoint) => {
                 let client = endpoint.connect().map_err(|error| anyhow!("{error}"))?;

@@ -1,4 +1,4 @@
-//! Tables in the terminal: a line of headings, columns set apart by space, no frames.
+//! Tables in the terminal: a line of headings, columns separated by spaces, no borders.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ impl Table {
         Self { inner }
     }
 
-    /// Sets these columns to the right, as numbers are.
+    /// Aligns these columns to the right, for numbers.
     pub(crate) fn right<const N: usize>(mut self, columns: [usize; N]) -> Self {
         for column in columns {
             if let Some(column) = self.inner.column_mut(column) {
@@ -33,7 +33,7 @@ impl Table {
         self
     }
 
-    /// Adds a row. What comes from a session may hold anything, so control characters are taken out.
+    /// Adds a row. Texts from a session may hold anything, so control characters are removed.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.inner.add_row(cells.map(|cell| printable(&cell)));
     }

@@ -1,4 +1,4 @@
-//! The model that a request of a kept session is for.
+//! Flags that name the model a request is for, and its limits.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -9,22 +9,22 @@ use serde_json::Value;
 
 use crate::models::catalogue;
 
-/// The model, and what it can take.
+/// The model and its limits.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TargetArgs {
-    /// The model that the request is for; without it, the one that the session's frame names.
+    /// The model that the request is for [default: the one in the session's envelope]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Its whole window in tokens; without it, what the catalogue knows of the model.
+    /// The model's window in tokens [default: from the model catalogue]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) window: Option<i64>,
-    /// Its longest answer in tokens; without it, what the catalogue knows of the model.
+    /// The model's longest response in tokens [default: from the model catalogue]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) output: Option<i64>,
 }
 
 impl TargetArgs {
-    /// The target, as far as it is known; `recorded` is the model that the session itself names.
+    /// The target; none if the model's window is not known. `recorded` is the model that the session itself names.
     pub(crate) fn known(&self, recorded: Option<&str>, wire: Option<Wire>) -> Result<Option<Target>> {
         let model = self.model.as_deref().or(recorded).unwrap_or_default().to_owned();
         let catalogue = catalogue()?;
@@ -32,7 +32,7 @@ impl TargetArgs {
         let limits = found.map(secateur::ModelInfo::limits);
         let Some(context) = self.window.or(limits.map(|limits| limits.context)) else { return Ok(None) };
         let known = limits.unwrap_or_default();
-        // A window that the user names goes before a limit of the input that belongs to another one.
+        // The catalogue's input limit belongs to the catalogue's window, not to one that the user names.
         let input = if self.window.is_some() { None } else { known.input };
         let limits = Limits { context, input, output: self.output.or(known.output) };
         let cache = found.and_then(|model| Cache::of(model, &Lifetime::default()));
@@ -43,16 +43,16 @@ impl TargetArgs {
     pub(crate) fn target(&self, recorded: Option<&str>, wire: Option<Wire>) -> Result<Target> {
         self.known(recorded, wire)?.with_context(|| match self.model.as_deref().or(recorded) {
             Some(model) => format!(
-                "the window of the model {model:?} is not known: name it by --window TOKENS, or add the model to a \
-                 file named by SECATEUR_MODELS"
+                "the window of the model {model:?} is not known: give --window TOKENS, or add the model to a file named \
+                 by SECATEUR_MODELS"
             ),
-            None => "the model is not known: name it by --model NAME, or its window by --window TOKENS".to_owned(),
+            None => "the model is not known: give --model NAME or --window TOKENS".to_owned(),
         })
     }
 }
 
-/// The model that a frame names.
-pub(crate) fn model_of(frame: &str) -> Option<String> {
-    let frame: Value = serde_json::from_str(frame).ok()?;
-    frame.get("model")?.as_str().filter(|model| !model.is_empty()).map(str::to_owned)
+/// The model that an envelope names.
+pub(crate) fn model_of(envelope: &str) -> Option<String> {
+    let envelope: Value = serde_json::from_str(envelope).ok()?;
+    envelope.get("model")?.as_str().filter(|model| !model.is_empty()).map(str::to_owned)
 }

@@ -5,12 +5,17 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
-/// Reads a day, a moment or an age: `2026-01-31`, `2026-01-31T12:00:00Z`, `30d`.
+/// Now, in milliseconds since 1970.
+pub(crate) fn now() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+/// Parses a date, a time or an age: `2026-01-31`, `2026-01-31T12:00:00Z`, `30d`.
 pub(crate) fn parse(text: &str) -> Result<Timestamp> {
     let text = text.trim();
     let wrong = || {
         anyhow!(
-            "{text:?} is neither a day such as 2026-01-31, nor a moment such as 2026-01-31T12:00:00Z, nor an age such as 30d, 12h or 2w"
+            "invalid time {text:?}: expected a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an age such as 30d, 12h or 2w"
         )
     };
     if let Ok(moment) = text.parse::<Timestamp>() {
@@ -23,24 +28,25 @@ pub(crate) fn parse(text: &str) -> Result<Timestamp> {
     Ok(Zoned::now().checked_sub(age).map_err(|_| wrong())?.timestamp())
 }
 
-/// For the value of an option.
-pub(crate) fn value(text: &str) -> Result<Timestamp, String> {
+/// [`parse`] for the value of a flag.
+pub(crate) fn parse_flag(text: &str) -> Result<Timestamp, String> {
     parse(text).map_err(|error| error.to_string())
 }
 
-/// A moment to the minute, where the user is.
+/// A time to the minute, in the local time zone.
 pub(crate) fn minute(milliseconds: i64) -> String {
-    Timestamp::from_millisecond(milliseconds).map_or_else(
-        |_| "?".to_owned(),
-        |moment| moment.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
-    )
+    local(milliseconds, "%Y-%m-%d %H:%M")
 }
 
-/// A moment to the second, where the user is.
+/// A time to the second, in the local time zone.
 pub(crate) fn second(milliseconds: i64) -> String {
+    local(milliseconds, "%Y-%m-%d %H:%M:%S")
+}
+
+fn local(milliseconds: i64, format: &str) -> String {
     Timestamp::from_millisecond(milliseconds).map_or_else(
         |_| "?".to_owned(),
-        |moment| moment.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        |time| time.to_zoned(TimeZone::system()).strftime(format).to_string(),
     )
 }
 
@@ -49,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_moments_and_ages_are_understood() {
+    fn dates_times_and_ages_are_parsed() {
         assert_eq!(parse("2026-01-31T12:00:00Z").unwrap().as_millisecond(), 1_769_860_800_000);
         assert!(parse("2026-01-31").unwrap() < parse("2026-02-01").unwrap());
         let now = Timestamp::now();
@@ -61,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_what_would_be_accepted() {
+    fn an_error_says_what_would_be_accepted() {
         for text in ["", "yesterday", "30", "2026-13-01", "999999999y"] {
             assert!(parse(text).unwrap_err().to_string().contains("an age such as 30d"), "{text}");
         }

@@ -1,4 +1,4 @@
-//! `secateur compact`: what a session log would look like after a compaction.
+//! `secateur compact`: the request of a session log after a compaction.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,35 +18,35 @@ use crate::humanize::counted;
 use crate::import::{self, ImportedLog};
 use crate::logs::{self, FormatArg};
 use crate::profile_args::ProfileArgs;
-use crate::progress::SummaryProgress;
+use crate::progress::SummaryDisplay;
 use crate::session_file::SessionFileArgs;
 use crate::store_args::{self, engine_error};
 use crate::summariser_args::SummariserArgs;
 use crate::target_args::TargetArgs;
+use crate::terminal::print_json;
 
-/// Summarise a session log and print the request that the work would go on with.
+/// Compact a session log and print the request that the work would continue with.
 ///
-/// Older history gives way to a summary, recent turns stay. This happens in memory: the file is only read.
+/// A summary replaces older history; recent turns stay. This happens in memory, and the file is only read.
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
-    /// The session: a file, or a database or folder that holds it.
+    /// The session: a file, or the database or folder that holds it.
     file: PathBuf,
-    /// The provider's format: anthropic, openai-chat, openai-responses or gemini. Without it, the one that is closest
-    /// to the log.
-    #[arg(long = "as", value_name = "FORMAT")]
+    /// The provider's wire: anthropic, openai-chat, openai-responses or gemini [default: that of the log's agent]
+    #[arg(long = "as", value_name = "WIRE")]
     wire: Option<Wire>,
-    /// The profile: a name (see `secateur profiles`) or a file; without it, `balanced`.
+    /// The profile: a name (see `secateur profiles`), or the path of a TOML file [default: balanced]
     #[arg(long, short, value_name = "NAME|FILE")]
     profile: Option<String>,
-    /// Set a value of the profile, e.g. `compaction.tail.turns=1`; may be given several times.
+    /// Set a value of the profile, e.g. `compaction.tail.turns=1`. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
     target: TargetArgs,
-    /// What the summary should pay attention to; only a model listens.
+    /// What the summary should focus on; used by a model only.
     #[arg(long, value_name = "TEXT")]
     focus: Option<String>,
-    /// Print the summary alone, as text.
+    /// Print only the summary, as text.
     #[arg(long)]
     summary: bool,
     /// Write to this file instead of printing.
@@ -54,7 +54,7 @@ pub(crate) struct CompactArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArg,
-    /// Which session, if the file holds several: its id, or its number counted from 1.
+    /// Which session, if the file holds several: its id, or its number from 1.
     #[arg(long, value_name = "ID|N")]
     session: Option<String>,
     /// Print one JSON object: the body, the summary and what happened.
@@ -105,28 +105,27 @@ impl CompactArgs {
     async fn compact(&self, out: &mut dyn Write, log: &ImportedLog) -> Result<ExitCode> {
         let chosen = ProfileArgs::new(self.profile.clone(), self.set.clone());
         let (name, profiles, mut layers) = chosen.parts("balanced")?;
-        // Here one compaction is made, the one that was asked for; nothing happens by itself.
+        // Only the requested compaction is made; automatic ones and pruning are off.
         let own = |key: &str, value: Value| Layer::set("secateur compact", key, value);
         layers.push(own("compaction.auto", Value::Boolean(false)));
         layers.push(own("compaction.prune_at", Value::Array(Vec::new())));
         let engine =
             Engine::new(secateur_store::open("sqlite::memory:").await?).with_profiles(profiles, layers);
-        let engine = self.summariser.join(engine)?;
+        let engine = self.summariser.add_to(engine)?;
         let opening = SessionOptions { wire: log.wire, profile: Some(name), ..SessionOptions::default() };
         let mut session = engine.import(opening, &log.body).await.map_err(engine_error)?;
         let model = log.model.as_deref();
         let unknown = || Target::new(self.target.model.as_deref().or(model).unwrap_or_default(), 0);
         let target = self.target.known(model, None)?.unwrap_or_else(unknown);
-        // Only a request tells the session which window its summary is for. It may find results that are too long for
-        // that window as well.
+        // The session learns the window from a request. That request may also cut results that are too long for it.
         let mut events = session.context(&target).await.map_err(engine_error)?.events;
         let mut before = ConversationSize::of(&session);
         if let Some(Event::Pruned { before: tokens, .. }) = events.first() {
             before.tokens = *tokens;
         }
-        let watch = SummaryProgress::start(&engine);
+        let progress = SummaryDisplay::start(&engine);
         events.extend(session.compact(self.focus.as_deref()).await.map_err(engine_error)?);
-        watch.stop();
+        progress.stop();
         if !events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
             let why: Vec<String> = sentences(&events).collect();
             bail!("{}: {}", self.file.display(), why.join("; "));
@@ -150,8 +149,7 @@ impl CompactArgs {
                 summary: &summary,
                 body: self.out.is_none().then_some(request.body.as_str()),
             };
-            serde_json::to_writer(&mut *out, &report)?;
-            writeln!(out)?;
+            print_json(out, &report)?;
             return Ok(ExitCode::SUCCESS);
         }
         if self.out.is_none() {
@@ -169,7 +167,7 @@ impl CompactArgs {
     }
 }
 
-/// The text of the summary that holds.
+/// The text of the current summary.
 pub(crate) async fn summary(session: &Session) -> Result<String> {
     let text = session.summary().await.map_err(engine_error)?;
     Ok(text.unwrap_or_default().trim_end().to_owned())

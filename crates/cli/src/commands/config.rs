@@ -1,4 +1,4 @@
-//! `secateur config`: every setting and where it comes from; and the files and variables that settings are read from.
+//! `secateur config`: every setting and where it comes from.
 
 use std::env;
 use std::io::Write;
@@ -11,23 +11,23 @@ use serde_json::json;
 
 use crate::settings_args::{SettingsArgs, SettingsFile};
 use crate::table::Table;
-use crate::terminal;
+use crate::terminal::{self, print_json};
 
 /// Show every setting and where it comes from.
 ///
-/// Settings are read, from weak to strong, from built-in defaults, your own file (~/.config/secateur/config.toml), the
-/// project's file (secateur.toml here or in the nearest folder above), variables of the environment and --set.
+/// Settings come from built-in defaults, your own file (~/.config/secateur/config.toml), the project's file
+/// (secateur.toml here or in the nearest folder above), environment variables and --set. Later ones win.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
     #[command(flatten)]
-    sources: SettingsArgs,
+    settings: SettingsArgs,
     /// Print JSON.
     #[arg(long)]
     json: bool,
     /// Print the JSON Schema of a configuration file instead.
     #[arg(long, conflicts_with_all = ["json", "path"])]
     schema: bool,
-    /// Print the files that are looked for and whether they are there instead.
+    /// Print the files that are read instead, and whether each exists.
     #[arg(long)]
     path: bool,
 }
@@ -45,27 +45,27 @@ impl ConfigArgs {
     }
 
     fn show_files(&self, out: &mut dyn Write) -> Result<()> {
-        let files = self.sources.files();
+        let files = self.settings.files();
         if self.json {
             let row =
-                |file: &SettingsFile| json!({ "from": file.whose, "path": file.path, "found": file.found });
-            writeln!(out, "{}", serde_json::to_string(&files.iter().map(row).collect::<Vec<_>>())?)?;
+                |file: &SettingsFile| json!({ "from": file.origin, "path": file.path, "found": file.found });
+            print_json(out, &files.iter().map(row).collect::<Vec<_>>())?;
             return Ok(());
         }
         let mut table = Table::new(["from", "file", "found"]);
-        for SettingsFile { whose, path, found } in files {
+        for SettingsFile { origin, path, found } in files {
             let found = if found { "yes" } else { "no" };
-            table.row([whose.to_owned(), path.display().to_string(), found.to_owned()]);
+            table.row([origin.to_owned(), path.display().to_string(), found.to_owned()]);
         }
         write!(out, "{table}")?;
         Ok(())
     }
 
     fn show_settings(&self, out: &mut dyn Write) -> Result<()> {
-        let config = self.sources.read()?;
+        let config = self.settings.read()?;
         let settings = config.settings();
         if self.json {
-            writeln!(out, "{}", serde_json::to_string(&json!({ "settings": settings }))?)?;
+            print_json(out, &json!({ "settings": settings }))?;
         } else {
             let mut table = Table::new(["key", "value", "from"]);
             for setting in settings {
@@ -77,7 +77,7 @@ impl ConfigArgs {
         if let Some(name) =
             config.key_env().filter(|name| env::var(name).map_or(true, |key| key.trim().is_empty()))
         {
-            terminal::warn(format!("{name} is not set; until it is, the summariser cannot be asked"));
+            terminal::warn(format!("{name} is not set, so the summariser cannot be asked"));
         }
         Ok(config.check()?)
     }

@@ -1,4 +1,4 @@
-//! `secateur context`: the request body that a model would get.
+//! `secateur context`: the request body that would be sent to a model.
 
 use std::fs;
 use std::io::Write;
@@ -15,30 +15,30 @@ use crate::humanize::{counted, grouped};
 use crate::logs;
 use crate::next_request::{NextRequestArgs, memory};
 use crate::session_file::SessionFileArgs;
+use crate::terminal::print_json;
 
-/// Print the exact request body that a model would get at some point of a session.
+/// Print the exact request body that would be sent to a model at some point of a session.
 ///
-/// The messages that are in the context then, after compactions, on the branch that was taken, with the cuts that
-/// the profile would make, in the format of a provider and valid for it. Exit code 1 if the provider would reject it
-/// all the same, e.g. for its size.
+/// It holds the messages of the context at that point, after compactions and on the active branch, with the profile's
+/// cuts, in the wire of a provider. Exit code 1 if the provider would reject it, e.g. for its size.
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
     session: SessionFileArgs,
-    /// The provider's format: anthropic, openai-chat, openai-responses or gemini.
-    #[arg(long, value_name = "FORMAT")]
+    /// The provider's wire: anthropic, openai-chat, openai-responses or gemini.
+    #[arg(long, value_name = "WIRE")]
     to: Wire,
-    /// The request that this message answered: its number from 0 on in the whole session, as in `explain` and in the
-    /// timeline of `inspect --json`, or its id; without it, the next request.
+    /// The request whose response is this message: its id, or its number from 0 in the whole session, as in `explain`
+    /// and in the timeline of `inspect --json` [default: the next request]
     #[arg(long, value_name = "MESSAGE")]
     at: Option<String>,
-    /// The most tokens that the model may answer with.
+    /// The request's limit for the response.
     #[arg(long, value_name = "TOKENS")]
     max_tokens: Option<u64>,
-    /// Write the body here instead of printing it.
+    /// Write the body to this file instead of printing it.
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print one JSON object: the body, what was cut and what the format cannot hold.
+    /// Print one JSON object: the body, what was cut and what the wire cannot hold.
     #[arg(long)]
     json: bool,
 }
@@ -69,10 +69,10 @@ impl ContextArgs {
         let context = whole.context(at);
         let own = context.origin.model.clone();
         let model = self.session.next.model.clone().or(own).unwrap_or_else(|| "MODEL".to_owned());
-        // A model that the catalogue does not know can still be asked.
+        // The model may be one that the catalogue does not know.
         let next = NextRequestArgs { model: None, window: self.session.next.window };
         let mut situation = next.situation(profile, &context.outline, Some(&model), &mut Vec::new())?;
-        // A request of the past was made then, with the cache as warm as it was then.
+        // A past request was sent at its own time, when the cache may still have been warm.
         situation.now = at.and_then(|at| whole.outline.time(at)).unwrap_or(situation.now);
         let memory = memory(&context.outline);
         let plan = profile.policy.plan(&context.outline, &situation, &memory);
@@ -80,7 +80,7 @@ impl ContextArgs {
         let options = RenderOptions { model: &model, max_tokens: self.max_tokens };
         let rendered =
             if session.format == Format::Request(self.to) && at.is_none() && self.max_tokens.is_none() {
-                // It is such a request already: nothing but the cuts is changed.
+                // It already is a request in this wire: only the cuts are applied.
                 let body = context.apply(cuts.iter().copied(), situation.now)?.to_vec();
                 Rendered {
                     body: String::from_utf8(body).context("the request is not UTF-8")?,
@@ -105,8 +105,7 @@ impl ContextArgs {
             body: self.out.is_none().then_some(rendered.body.as_str()),
         };
         if self.json {
-            serde_json::to_writer(&mut *out, &report)?;
-            writeln!(out)?;
+            print_json(out, &report)?;
         } else {
             if let Some(body) = report.body {
                 writeln!(out, "{body}")?;
@@ -117,10 +116,10 @@ impl ContextArgs {
     }
 }
 
-/// Says beside the body what it is.
+/// Describes the body on standard error.
 fn summarise(report: &ContextReport<'_>) {
     anstream::eprintln!(
-        "{} request of {} bytes: {}, {} by the profile {}",
+        "{} request of {} bytes: {}, {} by profile {}",
         report.wire,
         grouped(report.bytes as u64),
         counted(report.messages as u64, "message"),
@@ -137,7 +136,7 @@ fn summarise(report: &ContextReport<'_>) {
     }
 }
 
-/// The message that a user means: by its number, or by its own id.
+/// The message with this id or number.
 fn find(transcript: &Transcript<'_>, name: &str) -> Result<MessageIx> {
     let outline = &transcript.outline;
     let by_id =
@@ -149,7 +148,7 @@ fn find(transcript: &Transcript<'_>, name: &str) -> Result<MessageIx> {
     match by_id.or_else(by_number) {
         Some(message) => Ok(message),
         None => bail!(
-            "the session has no message {name:?}; they are numbered 0 to {}",
+            "the session has no message {name:?}; messages are numbered 0 to {}",
             outline.message_count().saturating_sub(1)
         ),
     }

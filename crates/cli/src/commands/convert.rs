@@ -1,4 +1,4 @@
-//! `secateur convert`: a session as a request of another provider, with an account of what does not fit.
+//! `secateur convert`: a session as a request in any provider's wire, with an account of what is lost.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,50 +16,52 @@ use crate::humanize::{counted, grouped};
 use crate::logs::{self, FormatArg};
 use crate::session_file::SessionFileArgs;
 use crate::table::Table;
+use crate::terminal::print_json;
 
-/// Turn a session into a request of a provider, and account for every byte that it cannot hold.
+/// Convert a session into a request for a provider, and account for every byte that is lost.
 ///
-/// The body goes to standard output, or to the file named by --out; the account goes beside it. Nothing is cut.
+/// The body goes to standard output and the account to standard error. With --out, the body goes to a file and the
+/// account to standard output. Nothing is cut.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The session: a file, or a database or folder that holds it.
+    /// The session: a file, or the database or folder that holds it.
     file: PathBuf,
     #[command(flatten)]
     format: FormatArg,
-    /// Which session, if the file holds several: its id, or its number counted from 1.
+    /// Which session, if the file holds several: its id, or its number from 1.
     #[arg(long, value_name = "ID|N")]
     session: Option<String>,
-    /// The model that the request names, e.g. `claude-sonnet-4-5`; without it, that of the session.
+    /// The model that the request names, e.g. `claude-sonnet-4-5` [default: that of the session]
     #[arg(long)]
     model: Option<String>,
-    /// The provider's format: anthropic, openai-chat, openai-responses or gemini.
-    #[arg(long, value_name = "FORMAT")]
+    /// The provider's wire: anthropic, openai-chat, openai-responses or gemini.
+    #[arg(long, value_name = "WIRE")]
     to: Wire,
-    /// Write the body here instead of printing it.
+    /// Write the body to this file instead of printing it.
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print one JSON object: the account, and the body unless --out names a file for it.
+    /// Print one JSON object: the account, and without --out the body.
     #[arg(long)]
     json: bool,
 }
 
-/// Where the bytes of a session's contents went.
+/// What became of the bytes of a session's contents.
 #[derive(Serialize)]
 struct Account<'a> {
     from: Format,
     to: Wire,
-    /// Parts and raw bytes of all contents.
+    /// Parts of the context, and raw bytes of all contents.
     parts: usize,
     content_bytes: u64,
-    /// What went over.
+    /// Bytes in the request.
     carried_bytes: u64,
-    /// What did not, part by part.
+    /// Bytes that the wire cannot hold, and the parts they belong to.
     lost_bytes: u64,
     losses: &'a [Loss],
-    /// What had left the context before: it is in the log, but in no request any more.
+    /// What is in the log but no longer in the context.
     gone_parts: usize,
     gone_bytes: u64,
-    /// What of the file is neither: the log's own records, UI copies, keys and punctuation.
+    /// The rest of the file: the log's own records, UI copies, keys and punctuation.
     other_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'a str>,
@@ -101,16 +103,15 @@ impl ConvertArgs {
             body: self.out.is_none().then_some(rendered.body.as_str()),
         };
         if self.json {
-            serde_json::to_writer(&mut *out, &account)?;
-            writeln!(out)?;
+            print_json(out, &account)?;
             return Ok(ExitCode::SUCCESS);
         }
         match account.body {
             Some(body) => {
                 writeln!(out, "{body}")?;
-                tell(&mut anstream::stderr(), &account)?;
+                print(&mut anstream::stderr(), &account)?;
             }
-            None => tell(out, &account)?,
+            None => print(out, &account)?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -123,21 +124,21 @@ fn content_bytes(transcript: &Transcript<'_>) -> u64 {
     outline.parts().filter(|&part| outline.kind(part) != PartKind::Compaction).map(content).sum()
 }
 
-fn tell(out: &mut dyn Write, account: &Account<'_>) -> Result<()> {
+fn print(out: &mut dyn Write, account: &Account<'_>) -> Result<()> {
     let Account { from, to, .. } = account;
     writeln!(out, "{from} session as {to} request: {}", counted(account.parts as u64, "part"))?;
-    writeln!(out, "  {:>14} bytes of content in the file, of which", grouped(account.content_bytes))?;
-    writeln!(out, "  {:>14} went over", grouped(account.carried_bytes))?;
-    writeln!(out, "  {:>14} have no place there", grouped(account.lost_bytes))?;
+    writeln!(out, "  {:>14} bytes of content in the file:", grouped(account.content_bytes))?;
+    writeln!(out, "  {:>14} are in the request", grouped(account.carried_bytes))?;
+    writeln!(out, "  {:>14} cannot be expressed in it", grouped(account.lost_bytes))?;
     writeln!(
         out,
-        "  {:>14} had left the context before ({})",
+        "  {:>14} had already left the context ({})",
         grouped(account.gone_bytes),
         counted(account.gone_parts as u64, "part")
     )?;
     writeln!(
         out,
-        "  {:>14} bytes of the file are records and copies that no model is given",
+        "  {:>14} other bytes of the file are records and copies that are never sent",
         grouped(account.other_bytes)
     )?;
     if account.losses.is_empty() {
@@ -149,7 +150,7 @@ fn tell(out: &mut dyn Write, account: &Account<'_>) -> Result<()> {
         sum.0 += 1;
         sum.1 += loss.bytes;
     }
-    let mut table = Table::new(["what has no place", "parts", "bytes"]).right([1, 2]);
+    let mut table = Table::new(["cannot be expressed", "parts", "bytes"]).right([1, 2]);
     for (why, (parts, bytes)) in sums {
         table.row([why.to_owned(), grouped(parts), grouped(bytes)]);
     }

@@ -1,4 +1,4 @@
-//! `secateur demo`: a long session made up on the spot, kept inside a model's window from its first request on.
+//! `secateur demo`: a long made-up session that Secateur keeps inside a model's window.
 
 mod lifecycle;
 mod sample_session;
@@ -18,47 +18,44 @@ use sample_session::SampleSession;
 
 /// Watch a made-up agent session outgrow its model's window, and Secateur keep it inside.
 ///
-/// It runs in memory, needs no network and no model, and is the same every time.
+/// It runs in memory, needs no network and no model, and prints the same every time.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Show what each founding system would do with the session instead: its zones, its cuts, overflow and pivot.
+    /// Show instead what each founding system would do with the session: zones, cuts, overflow and pivot.
     #[arg(long)]
     systems: bool,
-    /// Save the session, an OpenCode export, to try the other commands on.
+    /// Save the session as an OpenCode export, to try the other commands on it.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
 }
 
 impl DemoArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let story = SampleSession::tell();
+        let session = SampleSession::generate();
         if let Some(file) = &self.save {
             let mut new =
-                File::create_new(file).with_context(|| format!("cannot make {}", file.display()))?;
-            let text = story.opencode().to_string();
+                File::create_new(file).with_context(|| format!("cannot create {}", file.display()))?;
+            let text = session.opencode().to_string();
             new.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", file.display()))?;
         }
         if self.systems {
-            systems::show(out, &story)?;
+            systems::show(out, &session)?;
         } else {
-            store_args::block_on(lifecycle::show(out, &story))?;
+            store_args::block_on(lifecycle::show(out, &session))?;
         }
         writeln!(out, "{BOLD}Your own sessions{BOLD:#}\n")?;
         writeln!(out, "  secateur scan                   what the sessions on this machine consist of")?;
-        writeln!(out, "  secateur prune FILE             what would be cut; nothing is changed")?;
+        writeln!(out, "  secateur prune FILE             what would be cut; changes nothing")?;
         writeln!(
             out,
-            "  secateur compact FILE           the same session with a summary in place of its history"
+            "  secateur compact FILE           the same session with a summary of its older history"
         )?;
         writeln!(
             out,
-            "  secateur session new            a session that Secateur keeps; --from FILE begins with a log"
+            "  secateur session new            a session that Secateur keeps; --from FILE starts with a log"
         )?;
         if !self.systems {
-            writeln!(
-                out,
-                "  secateur demo --systems         what other agents would have done with this one"
-            )?;
+            writeln!(out, "  secateur demo --systems         what other agents would do with this session")?;
         }
         Ok(ExitCode::SUCCESS)
     }

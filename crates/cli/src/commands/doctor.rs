@@ -1,17 +1,13 @@
-//! `secateur doctor`: whether everything is as it must be for agents to come through the proxy, and how to fix what is
-//! not.
+//! `secateur doctor`: finds what keeps agents from using the proxy, and says how to fix it.
 //!
-//! One file per kind of check. Nothing is changed: the store is looked at and not opened, agents' files are read, and
-//! providers are asked for the list of their models, which costs nothing. Everything that waits for somebody has a bound.
+//! One file for each kind of check. Nothing is changed: the store is inspected without opening it, agents' files are
+//! read, and providers are asked for the list of their models, which is free. Every wait has a timeout.
 
 mod agents;
-mod certificate;
 mod clock;
-mod disk;
 mod finding;
 mod postgres;
 mod proxy;
-mod schema;
 mod store_file;
 mod upstream;
 mod variables;
@@ -30,23 +26,23 @@ use serde_json::json;
 use crate::commands::run::proxy_url::root;
 use crate::commands::serve::ServeArgs;
 use crate::humanize::{counted, printable};
-use crate::listener::{Listener, client_address};
+use crate::listener::{ListenerKind, client_address};
 use crate::store_args;
-use crate::terminal::{GREEN, RED, YELLOW};
+use crate::terminal::{GREEN, RED, YELLOW, print_json};
 use agents::AgentCheck;
 use finding::{DoctorFinding, Level};
 use upstream::UpstreamCheck;
 
 const CONFIGURATION: &str = "configuration";
 
-/// Find out why agents do not come through the proxy, or why nothing is saved.
+/// Find out why agents do not use the proxy, or why nothing is saved.
 ///
-/// Looks at the configuration, the store and its disk, the proxy, the variables and files that point agents somewhere,
-/// and asks each provider for the list of its models with the key in the environment. Nothing is changed, and no key is
-/// shown. Takes the flags of `serve`. Exits with 1 if there is a fault.
+/// Checks the configuration, the store and its disk, the proxy, and the variables and files that agents take addresses
+/// from, and asks each provider for the list of its models with the key in the environment. Nothing is changed, and no
+/// key is shown. Takes the flags of `serve`. Exit code 1 if there is a fault.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// How many megabytes must be free where sessions are kept.
+    /// How many megabytes must be free on the store's disk.
     #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     least_free: u64,
     /// Print JSON.
@@ -58,84 +54,84 @@ pub(crate) struct DoctorArgs {
 
 impl DoctorArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let findings = store_args::block_on(async { Ok(self.examine().await) })?;
+        let findings = store_args::block_on(async { Ok(self.check().await) })?;
         if self.json {
             let faults = findings.iter().filter(|finding| finding.level == Level::Fault).count();
-            writeln!(out, "{}", serde_json::to_string(&json!({ "faults": faults, "findings": findings }))?)?;
+            print_json(out, &json!({ "faults": faults, "findings": findings }))?;
         } else {
             show(&findings, out)?;
         }
-        let is_sick = findings.iter().any(|finding| finding.level == Level::Fault);
-        Ok(if is_sick { ExitCode::from(1) } else { ExitCode::SUCCESS })
+        let has_faults = findings.iter().any(|finding| finding.level == Level::Fault);
+        Ok(if has_faults { ExitCode::from(1) } else { ExitCode::SUCCESS })
     }
 
-    async fn examine(&self) -> Vec<DoctorFinding> {
+    async fn check(&self) -> Vec<DoctorFinding> {
         let variable = |name: &str| env::var(name).ok();
         let (mut findings, settings, config) = self.configuration();
-        if let Ok(place) = self.serve.location() {
-            findings.extend(match place.server() {
+        if let Ok(location) = self.serve.location() {
+            findings.extend(match location.server() {
                 Some(url) => postgres::check(url).await,
-                None => store_file::check(place.file.as_deref(), self.serve.folder()),
+                None => store_file::check(location.file.as_deref(), self.serve.folder()),
             });
-            findings.extend(disk::check(place.file.as_deref(), self.least_free));
+            findings.extend(store_file::check_disk(location.file.as_deref(), self.least_free));
         }
         let proxy = client_address(settings.listen);
-        // One that cannot be read has been told of.
+        // A token that cannot be read is reported by the check of the configuration.
         let token = config.as_ref().and_then(|config| self.serve.token(config).ok().flatten());
         let root = root(proxy, token.as_deref());
-        let listener = Listener::local(proxy, &root).await;
+        let listener = ListenerKind::local(proxy, &root).await;
         findings.extend(proxy::check(proxy, &root, &listener).await);
         findings.extend(variables::check(&variable, proxy.ip()));
-        let probes = [Provider::Anthropic, Provider::OpenAi, Provider::Gemini].map(|provider| {
+        let checks = [Provider::Anthropic, Provider::OpenAi, Provider::Gemini].map(|provider| {
             let is_set = config.as_ref().is_some_and(|config| match provider {
                 Provider::Anthropic => config.serve().anthropic.is_some(),
                 Provider::OpenAi => config.serve().openai.is_some(),
                 Provider::Gemini => config.serve().gemini.is_some(),
             });
-            let is_chosen = is_set || self.serve.names(provider);
-            UpstreamCheck { provider, upstream: settings.upstream(provider), is_chosen }
+            let is_configured = is_set || self.serve.sets_upstream(provider);
+            UpstreamCheck { provider, upstream: settings.upstream(provider), is_configured }
         });
-        let [anthropic, openai, gemini] = &probes;
+        let [anthropic, openai, gemini] = &checks;
         let (anthropic, openai, gemini) =
             tokio::join!(anthropic.check(&variable), openai.check(&variable), gemini.check(&variable));
         findings.extend([anthropic, openai, gemini].into_iter().flatten());
         let here = env::current_dir().unwrap_or_default();
         let homes = AgentFolders::from_env();
-        let scene = AgentCheck { proxy, listener: &listener, homes, here, variable: &variable };
-        findings.extend(scene.check().await);
+        let agents = AgentCheck { proxy, listener: &listener, homes, here, variable: &variable };
+        findings.extend(agents.check().await);
         findings
     }
 
-    /// What is configured; where that is wrong, what is usual.
+    /// Checks the configuration. Where it is wrong, the defaults are returned.
     fn configuration(&self) -> (Vec<DoctorFinding>, Settings, Option<Config>) {
-        let fix = "change what is named there; `secateur config --path` shows where files are looked for and `secateur \
-                    config --schema` what may be in them";
-        let refuse = |error: &anyhow::Error| DoctorFinding::fault(CONFIGURATION, format!("{error:#}"), fix);
+        let fix = "correct the setting; `secateur config --path` shows the files and `secateur config --schema` what they \
+                   may hold";
+        let fault = |error: &anyhow::Error| DoctorFinding::fault(CONFIGURATION, format!("{error:#}"), fix);
         let config = match self.serve.config() {
             Ok(config) => config,
-            Err(error) => return (vec![refuse(&error)], Settings::default(), None),
+            Err(error) => return (vec![fault(&error)], Settings::default(), None),
         };
         if let Err(error) = config.check() {
-            return (vec![refuse(&error.into())], Settings::default(), Some(config));
+            return (vec![fault(&error.into())], Settings::default(), Some(config));
         }
         match self.serve.settings(&config) {
             Ok(settings) => {
-                let found = format!("it can be read; the profile is {}", settings.profile);
+                let found = format!("valid; profile {}", settings.profile);
                 let mut findings = vec![DoctorFinding::ok(CONFIGURATION, found)];
-                let fix = "change its mode as shown, and make a new token if somebody may have read it";
+                let fix = "run that command, and create a new token if others may have read this one";
                 findings.extend(
                     self.serve
-                        .open_token(&config)
-                        .map(|open| DoctorFinding::warning(CONFIGURATION, open, fix)),
+                        .token_file_warning(&config)
+                        .map(|found| DoctorFinding::warning(CONFIGURATION, found, fix)),
                 );
                 (findings, settings, Some(config))
             }
-            Err(error) => (vec![refuse(&error)], Settings::default(), Some(config)),
+            Err(error) => (vec![fault(&error)], Settings::default(), Some(config)),
         }
     }
 }
 
-/// The findings for people.
+/// Prints the findings for people.
 fn show(findings: &[DoctorFinding], out: &mut dyn Write) -> Result<()> {
     for DoctorFinding { check, level, found, fix } in findings {
         let style = match level {

@@ -1,4 +1,4 @@
-//! `secateur explain`: why a profile cuts what it cuts and keeps what it keeps.
+//! `secateur explain`: why a profile cuts or keeps each part.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,20 +14,20 @@ use crate::humanize::{grouped, percent, shortened};
 use crate::plan_text;
 use crate::session_file::{PlannedFile, SessionFileArgs};
 use crate::table::Table;
-use crate::terminal;
+use crate::terminal::{self, print_json};
 
 /// Explain the verdict on every part of a session, or on one part.
 ///
-/// Parts are numbered from 0 on, those in the context alone, as in `prune --json`. Messages are numbered from 0 on in
-/// the whole session, also where a compaction has retired the first of them, as in `context --at` and in the timeline of
+/// Parts are numbered from 0 within the context, as in `prune --json`. Messages are numbered from 0 within the whole
+/// session, including those that a compaction has replaced, as in `context --at` and in the timeline of
 /// `inspect --json`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     session: SessionFileArgs,
-    /// The part: its id or call id in the session, or its number as `prune --json` prints it.
+    /// The part: its id or call id in the session, or its number as in `prune --json`.
     part: Option<String>,
-    /// Print JSON: an object for one part, an array of all parts otherwise.
+    /// Print JSON: an object for one part, or an array of all parts.
     #[arg(long)]
     json: bool,
 }
@@ -44,7 +44,7 @@ impl ExplainArgs {
             None if self.json => {
                 let parts: Vec<_> =
                     planned.transcript.outline.parts().map(|part| planned.facts(part)).collect();
-                writeln!(out, "{}", serde_json::to_string(&parts)?)?;
+                print_json(out, &parts)?;
             }
             None => self.all(out, &planned)?,
         }
@@ -73,14 +73,14 @@ impl ExplainArgs {
         if let Some(idle) = planned.plan.idle {
             writeln!(out, "\nNothing is cut: {}.", plan_text::idle(idle))?;
         }
-        writeln!(out, "\nThe values behind it:")?;
+        writeln!(out, "\nSettings of the profile:")?;
         profiles::settings(out, planned.profile)?;
         Ok(())
     }
 
     fn part(&self, out: &mut dyn Write, planned: &PlannedFile<'_>, part: PartIx) -> Result<()> {
         if self.json {
-            writeln!(out, "{}", serde_json::to_string(&planned.facts(part))?)?;
+            print_json(out, &planned.facts(part))?;
             return Ok(());
         }
         let outline = &planned.transcript.outline;
@@ -121,7 +121,7 @@ impl ExplainArgs {
     }
 }
 
-/// The part that a user means.
+/// The part with this id or number.
 fn find(planned: &PlannedFile<'_>, name: &str) -> Result<PartIx> {
     let by_number = || {
         let number: u32 = name.parse().ok()?;
@@ -134,22 +134,22 @@ fn find(planned: &PlannedFile<'_>, name: &str) -> Result<PartIx> {
     })
 }
 
-/// The zone of a plan that a part lies in.
+/// The zone of a plan that a part is in.
 pub(crate) fn zone(bounds: Bounds, part: PartIx) -> &'static str {
     match part.0 {
         part if part >= bounds.active => "active",
         part if part >= bounds.protected => "protected",
         part if part >= bounds.floor => "prunable",
         _ => match bounds.floor_kind {
-            Floor::Summary => "behind a summary",
-            Floor::Cut => "behind an earlier cut",
+            Floor::Summary => "before a summary",
+            Floor::Cut => "before an earlier cut",
             Floor::FirstUser => "before the first user message",
             Floor::None => "prunable",
         },
     }
 }
 
-/// The zones with their sizes.
+/// Prints the zones with their sizes.
 fn zones(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
     let outline = &planned.transcript.outline;
     let mut sizes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
@@ -160,8 +160,8 @@ fn zones(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
     }
     let mut table = Table::new(["zone", "parts", "characters"]).right([1, 2]);
     let order = [
-        "behind a summary",
-        "behind an earlier cut",
+        "before a summary",
+        "before an earlier cut",
         "before the first user message",
         "prunable",
         "protected",
@@ -177,7 +177,7 @@ fn zones(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
 }
 
 impl PlannedFile<'_> {
-    /// What is known about a part, as JSON.
+    /// A part and its verdict as JSON.
     fn facts(&self, part: PartIx) -> serde_json::Value {
         let outline = &self.transcript.outline;
         json!({

@@ -19,20 +19,20 @@ use report::{InspectReport, ResultRow, tokens};
 pub(crate) mod report;
 mod sparkline;
 
-/// Show what a session consists of: by category and by tool, over time, and what is biggest and stalest in it.
+/// Show what a session consists of: by category and tool, over time, and its biggest and stalest results.
 ///
-/// Works on the logs of agents, on their databases and folders, and on requests. Everything that was ever said is
-/// counted; "in the context" is what the next request would hold.
+/// Works on the logs of agents, on their databases and folders, and on requests. The whole history is counted; "in the
+/// context" is what the next request would hold.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
     /// A session file, a database or folder of sessions, or a request.
     file: PathBuf,
     #[command(flatten)]
     format: FormatArg,
-    /// How many of the biggest and stalest parts are listed.
+    /// How many of the biggest and stalest results to list.
     #[arg(long, default_value_t = 10, value_name = "N")]
     top: usize,
-    /// Print one JSON object; for several sessions, an array of them.
+    /// Print one JSON object, or an array for several sessions.
     #[arg(long)]
     json: bool,
 }
@@ -126,7 +126,7 @@ fn head(out: &mut dyn Write, facts: &InspectReport<'_>, skim: &Skim) -> Result<(
     Ok(())
 }
 
-/// What a file of this format is.
+/// The name of a file in this format.
 fn noun(format: Format) -> String {
     match format {
         Format::Request(_) => format.to_string(),
@@ -206,7 +206,7 @@ fn timeline(out: &mut dyn Write, facts: &InspectReport<'_>) -> Result<()> {
     if !cold.is_empty() {
         let shown = cold.get(..12).unwrap_or(&cold).join(", ");
         let more = if cold.len() > 12 { ", …" } else { "" };
-        writeln!(out, "  cold (the cache was lost): {} of them, at {shown}{more}", cold.len())?;
+        writeln!(out, "  {} with a cold cache: at {shown}{more}", counted(cold.len() as u64, "request"))?;
     }
     for compaction in &facts.compacted {
         let tokens = |tokens: Option<u64>| tokens.map_or("?".to_owned(), grouped);

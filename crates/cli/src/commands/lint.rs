@@ -1,4 +1,4 @@
-//! `secateur lint`: what a provider would reject in a request, and the repaired request.
+//! `secateur lint`: what a provider would reject in a request; with `--fix`, the repaired request.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,23 +13,24 @@ use serde::Serialize;
 
 use crate::humanize::{counted, printable};
 use crate::logs;
-use crate::terminal::{BOLD, RED};
+use crate::terminal::{BOLD, RED, print_json};
 
 /// Check a request body for what its provider rejects; with --fix, print it repaired.
 ///
-/// A finding is only what that provider answers with an error: broken tool exchanges, empty content, unsigned
-/// thinking, too many cache marks, limits. Exit code 1 if anything is found (with --fix, if anything is left).
+/// Findings are only what the provider rejects with an error: broken pairs of tool calls and results, empty content,
+/// unsigned thinking, too many cache marks, exceeded limits. Exit code 1 if there are findings (with --fix, if any
+/// remain).
 #[derive(Debug, Args)]
 pub(crate) struct LintArgs {
-    /// The request body; `-` reads standard input. A recorded `{method, path, headers, body}` is looked into.
+    /// The request body, or `-` for standard input. Of a recorded `{method, path, headers, body}`, the body is used.
     request: PathBuf,
-    /// The provider's format, instead of telling it from the body: anthropic, openai-chat, openai-responses, gemini.
+    /// The provider's wire: anthropic, openai-chat, openai-responses or gemini [default: detected]
     #[arg(long = "as", value_name = "WIRE")]
     wire: Option<Wire>,
-    /// Print the body with everything repaired that can be; untouched bytes stay as they are.
+    /// Print the body with everything repaired that can be. All other bytes stay as they are.
     #[arg(long)]
     fix: bool,
-    /// With --fix: write the repaired body here instead.
+    /// With --fix: write the repaired body to this file instead.
     #[arg(long, short, value_name = "FILE", requires = "fix")]
     out: Option<PathBuf>,
     /// Print one JSON object.
@@ -61,7 +62,7 @@ impl LintArgs {
         }
         let body = read(&self.request, &file)?;
         let wire = self.wire.or_else(|| Wire::detect(&body)).ok_or_else(|| {
-            anyhow!("{file} is no request in a known format; --as names one of anthropic, openai-chat, openai-responses, gemini")
+            anyhow!("{file} is not a request in a known wire; name one with --as: anthropic, openai-chat, openai-responses or gemini")
         })?;
         if !self.fix {
             let findings = lint(wire, &body);
@@ -91,16 +92,15 @@ impl LintArgs {
                 repaired: Some(&fixed.repaired),
                 body: shown,
             };
-            serde_json::to_writer(&mut *out, &report)?;
-            writeln!(out)?;
+            print_json(out, &report)?;
         } else {
-            // The body may be all that is wanted of the output, so what was done is said beside it.
+            // Standard output holds only the body.
             out.write_all(shown.unwrap_or_default().as_bytes())?;
             for finding in &fixed.repaired {
                 anstream::eprintln!("repaired: {}", line(finding));
             }
             for finding in &fixed.remaining {
-                anstream::eprintln!("left: {}", line(finding));
+                anstream::eprintln!("not repaired: {}", line(finding));
             }
         }
         Ok(code(&fixed.remaining))
@@ -108,20 +108,19 @@ impl LintArgs {
 
     fn print(&self, out: &mut dyn Write, report: &LintReport<'_>) -> Result<()> {
         if self.json {
-            serde_json::to_writer(&mut *out, report)?;
-            writeln!(out)?;
+            print_json(out, report)?;
             return Ok(());
         }
         if report.valid {
-            writeln!(out, "{}: {} request, nothing that the provider rejects", report.file, report.wire)?;
+            writeln!(out, "{}: {} request, no findings", report.file, report.wire)?;
             return Ok(());
         }
         let count = counted(report.findings.len() as u64, "finding");
         writeln!(out, "{}: {} request, {count}", report.file, report.wire)?;
         for finding in report.findings {
-            let verb = if finding.fixable { "--fix" } else { "to do" };
+            let label = if finding.fixable { "--fix" } else { "to do" };
             writeln!(out, "\n{}", painted(finding))?;
-            writeln!(out, "    {verb}: {}", printable(&finding.repair))?;
+            writeln!(out, "    {label}: {}", printable(&finding.repair))?;
         }
         Ok(())
     }
@@ -140,7 +139,7 @@ fn code(findings: &[Finding]) -> ExitCode {
     if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// The body of a request: the text of a file, or of standard input.
+/// The body of a request, from a file or standard input.
 fn read(path: &Path, file: &str) -> Result<String> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
@@ -148,7 +147,7 @@ fn read(path: &Path, file: &str) -> Result<String> {
         bytes
     } else {
         if path.is_dir() {
-            bail!("{} is a folder; name a request body", path.display());
+            bail!("{} is a folder; expected the file of a request body", path.display());
         }
         fs::read(path).with_context(|| format!("cannot read {}", path.display()))?
     };
@@ -157,6 +156,6 @@ fn read(path: &Path, file: &str) -> Result<String> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        anyhow!("{file} is not UTF-8 text (byte {at}); a request body is JSON")
+        anyhow!("{file} is not UTF-8 (at byte {at}); expected a JSON request body")
     })
 }

@@ -1,8 +1,8 @@
-//! `secateur mcp`: tools for agents to fetch back what was cut, by the Model Context Protocol over standard input and
-//! output.
+//! `secateur mcp`: tools with which an agent fetches back what was cut, over the Model Context Protocol on standard input
+//! and output.
 //!
-//! Standard output carries the protocol and nothing else. Whatever a tool returns goes into a context that is short of
-//! room, so it is bounded, and says how to go on.
+//! Standard output carries only the protocol. A tool's result goes into a context that is short of room, so it is
+//! limited and says how to read on.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -20,27 +20,27 @@ use serde::Deserialize;
 use crate::commands::recall::described;
 use crate::store_args::{self, StoreArgs};
 
-/// How many characters of an original are returned if nobody says, and at most.
+/// How many characters of an original are returned by default, and at most.
 const PAGE: usize = 20_000;
 const LARGEST_PAGE: usize = 100_000;
 
-/// How many finds are returned if nobody says, and at most.
-const FINDS: usize = 10;
-const MOST_FINDS: usize = 50;
+/// How many search results are returned by default, and at most.
+const RESULTS: usize = 10;
+const MAX_RESULTS: usize = 50;
 
-/// How an agent is told to use it.
+/// How to add it to an agent.
 const EXAMPLE: &str = "\
 Example, for an agent that reads .mcp.json:
   { \"mcpServers\": { \"secateur\": { \"command\": \"secateur\", \"args\": [\"mcp\"] } } }";
 
-/// Serve agents the tools `recall` and `search` over what was cut (Model Context Protocol, stdio).
+/// Give agents the tools `recall` and `search` for what was cut (Model Context Protocol, stdio).
 ///
-/// An agent whose results were cut sees placeholders with handles. With these tools it fetches back what it needs after
-/// all, and searches what has left its context. The store must be the one that its sessions are kept in.
+/// Where a result was cut, an agent sees a placeholder with a handle. With these tools it fetches the original back and
+/// searches what has left its context. The store must be the one that holds its sessions.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct McpArgs {
-    /// Search this session only, and prefer it when several know a handle. Without it, all sessions of the store.
+    /// Search only this session, and prefer it when several know a handle [default: all sessions]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ impl McpArgs {
             let tools = RecallTools { engine, session: self.session.clone() };
             let service = match tools.serve(transport::stdio()).await {
                 Ok(service) => service,
-                // Whoever hangs up before he has said anything wants nothing.
+                // The client disconnected before its first message. That is not an error.
                 Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(ExitCode::SUCCESS),
                 Err(error) => return Err(anyhow!("the client does not speak MCP: {error}")),
             };
@@ -67,23 +67,23 @@ impl McpArgs {
     }
 }
 
-/// The tools, over the sessions of a store.
+/// The tools, for the sessions of a store.
 struct RecallTools {
     engine: Engine,
     session: Option<String>,
 }
 
-/// What to fetch back. Numbers are told as 32 bits: some providers refuse the names of Rust's own types in a schema.
+/// What to fetch back. Numbers have 32 bits in the schema, because some providers reject the names of Rust's own types.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct RecallParameters {
     /// The handle that a placeholder or a search names, such as "kbqzwmta".
     handle: String,
-    /// From which character on.
+    /// The first character to return.
     #[serde(default)]
     #[schemars(with = "i32")]
     offset: usize,
-    /// How many characters at most, up to 100000.
-    #[serde(default = "full_page")]
+    /// The maximum number of characters, up to 100000.
+    #[serde(default = "default_page")]
     #[schemars(with = "i32")]
     limit: usize,
 }
@@ -91,57 +91,56 @@ struct RecallParameters {
 /// What to search for.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct SearchParameters {
-    /// Words, all of which must occur: identifiers, parts of paths, anything. Case does not matter, and only whole
-    /// words are found.
+    /// Words that must all occur: identifiers, parts of paths, anything. Case is ignored, and only whole words match.
     words: String,
-    /// How many finds at most, up to 50.
-    #[serde(default = "first_finds")]
+    /// The maximum number of results, up to 50.
+    #[serde(default = "default_results")]
     #[schemars(with = "i32")]
     limit: usize,
 }
 
-fn full_page() -> usize {
+fn default_page() -> usize {
     PAGE
 }
 
-fn first_finds() -> usize {
-    FINDS
+fn default_results() -> usize {
+    RESULTS
 }
 
 #[tool_router]
 impl RecallTools {
     #[tool(
-        description = "Brings back what was cut from this conversation: the original behind a placeholder like \
+        description = "Brings back what was cut from this conversation: the original of a placeholder like \
                        \"[cut: …; recall kbqzwmta brings it back]\".",
         annotations(read_only_hint = true, open_world_hint = false)
     )]
-    async fn recall(&self, Parameters(wanted): Parameters<RecallParameters>) -> CallToolResult {
-        let handle = wanted.handle.trim();
+    async fn recall(&self, Parameters(parameters): Parameters<RecallParameters>) -> CallToolResult {
+        let handle = parameters.handle.trim();
         match self.engine.recall(handle, self.session.as_deref()).await {
-            Ok(recalled) => page(&recalled.text, wanted.offset, wanted.limit.clamp(1, LARGEST_PAGE)),
+            Ok(recalled) => page(&recalled.text, parameters.offset, parameters.limit.clamp(1, LARGEST_PAGE)),
             Err(error @ (EngineError::NotCut { .. } | EngineError::NotFound { .. })) => refused(format!(
-                "{error}. A placeholder names its handle behind \"recall\"; the tool search finds others."
+                "{error}. A placeholder names its handle after \"recall\"; the tool search finds others."
             )),
             Err(error) => refused(error.to_string()),
         }
     }
 
     #[tool(
-        description = "Searches what was cut or summarised away and is no longer in this conversation: old tool \
-                       results, inputs and messages, the newest first. Each find has a handle for the tool recall.",
+        description = "Searches what was cut or summarised and is no longer in this conversation: old tool results, \
+                       inputs and messages, newest first. Each result has a handle for the tool recall.",
         annotations(read_only_hint = true, open_world_hint = false)
     )]
-    async fn search(&self, Parameters(question): Parameters<SearchParameters>) -> CallToolResult {
-        let limit = question.limit.clamp(1, MOST_FINDS);
-        match self.engine.search(&question.words, self.session.as_deref(), limit).await {
+    async fn search(&self, Parameters(parameters): Parameters<SearchParameters>) -> CallToolResult {
+        let limit = parameters.limit.clamp(1, MAX_RESULTS);
+        match self.engine.search(&parameters.words, self.session.as_deref(), limit).await {
             Ok(hits) if hits.is_empty() => {
-                let words = "Nothing that was cut has all of these words. Try fewer words, or other ones.";
+                let words = "Nothing that was cut contains all of these words. Try fewer or other words.";
                 CallToolResult::success(vec![ContentBlock::text(words)])
             }
             Ok(hits) => {
-                let finds =
+                let results =
                     hits.iter().map(|hit| format!("{}: {}\n    {}", hit.handle, described(hit), hit.snippet));
-                CallToolResult::success(vec![ContentBlock::text(finds.collect::<Vec<_>>().join("\n"))])
+                CallToolResult::success(vec![ContentBlock::text(results.collect::<Vec<_>>().join("\n"))])
             }
             Err(error) => refused(error.to_string()),
         }
@@ -155,18 +154,18 @@ impl RecallTools {
 )]
 impl ServerHandler for RecallTools {}
 
-/// Some characters of a text, and how to have the others.
+/// Some characters of a text, and the offset of the next.
 fn page(text: &str, offset: usize, limit: usize) -> CallToolResult {
     let whole = text.chars().count();
     if offset > 0 && offset >= whole {
-        return refused(format!("It has {whole} characters; offset must be smaller."));
+        return refused(format!("The text has {whole} characters; offset must be smaller."));
     }
     let shown: String = text.chars().skip(offset).take(limit).collect();
     let mut blocks = vec![ContentBlock::text(shown)];
     let end = offset.saturating_add(limit).min(whole);
     if end < whole {
         blocks.push(ContentBlock::text(format!(
-            "[characters {offset} to {end} of {whole}; go on with offset {end}]"
+            "[characters {offset} to {end} of {whole}; continue with offset {end}]"
         )));
     }
     CallToolResult::success(blocks)
@@ -189,8 +188,8 @@ mod tests {
     fn a_long_text_is_read_page_by_page() {
         let text = "äbcdefghij";
         assert_eq!(texts(&page(text, 0, 10)), [text]);
-        assert_eq!(texts(&page(text, 0, 4)), ["äbcd", "[characters 0 to 4 of 10; go on with offset 4]"]);
-        assert_eq!(texts(&page(text, 4, 4)), ["efgh", "[characters 4 to 8 of 10; go on with offset 8]"]);
+        assert_eq!(texts(&page(text, 0, 4)), ["äbcd", "[characters 0 to 4 of 10; continue with offset 4]"]);
+        assert_eq!(texts(&page(text, 4, 4)), ["efgh", "[characters 4 to 8 of 10; continue with offset 8]"]);
         assert_eq!(texts(&page(text, 8, usize::MAX)), ["ij"]);
         assert_eq!(page(text, 10, 4).is_error, Some(true));
         assert_eq!(texts(&page("", 0, 4)), [""]);

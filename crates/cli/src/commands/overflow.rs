@@ -1,4 +1,4 @@
-//! `secateur overflow`: does a conversation overflow its model's window, and by which numbers?
+//! `secateur overflow`: whether a usage overflows a model's window, and by which numbers.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,44 +14,44 @@ use crate::humanize::grouped;
 use crate::models::find_model;
 use crate::profile_args::ProfileArgs;
 
-/// Say whether a usage overflows a model's window, as a profile sees it.
+/// Check whether a usage overflows a model's window, by a profile's rule.
 ///
-/// The usage is given by flags or taken from the newest model call of a session file; the limits are given by
-/// flags or taken from a model of the catalogue.
+/// The usage comes from flags or from the newest model call of a session file. The limits come from flags or from the
+/// model catalogue.
 #[derive(Debug, Args)]
 pub(crate) struct OverflowArgs {
-    /// A session file: its newest reported usage is judged.
+    /// A session file; its newest reported usage is checked.
     file: Option<PathBuf>,
     #[command(flatten)]
     profile: ProfileArgs,
-    /// A model of the catalogue; the limits below go before it.
+    /// A model in the catalogue. The limits below override it.
     #[arg(long)]
     model: Option<String>,
-    /// The model's whole window, in tokens.
+    /// The model's window.
     #[arg(long, value_name = "TOKENS")]
-    context: Option<i64>,
-    /// The model's own limit for the input.
+    window: Option<i64>,
+    /// The model's limit for the input alone.
     #[arg(long, value_name = "TOKENS")]
     input_limit: Option<i64>,
-    /// The model's longest answer.
+    /// The model's longest response.
     #[arg(long, value_name = "TOKENS")]
     output_limit: Option<i64>,
-    /// Input that came from no cache.
+    /// Input tokens that were not read from or written to the cache.
     #[arg(long, value_name = "TOKENS")]
     input: Option<i64>,
-    /// Output.
+    /// Output tokens.
     #[arg(long, value_name = "TOKENS")]
     output: Option<i64>,
-    /// Input read from the cache.
+    /// Input tokens read from the cache.
     #[arg(long, value_name = "TOKENS")]
     cache_read: Option<i64>,
-    /// Input written to the cache.
+    /// Input tokens written to the cache.
     #[arg(long, value_name = "TOKENS")]
     cache_write: Option<i64>,
-    /// Reasoning.
+    /// Reasoning tokens.
     #[arg(long, value_name = "TOKENS")]
     reasoning: Option<i64>,
-    /// The provider's own total.
+    /// The provider's total.
     #[arg(long, value_name = "TOKENS")]
     total: Option<i64>,
     /// Print one JSON object.
@@ -81,9 +81,9 @@ impl OverflowArgs {
             Some(name) => find_model(name)?.limits(),
             None => Limits::default(),
         };
-        let context = self.context.unwrap_or(known.context);
-        if self.model.is_none() && self.context.is_none() {
-            bail!("the window is not known: name it with --context TOKENS or --model NAME");
+        let context = self.window.unwrap_or(known.context);
+        if self.model.is_none() && self.window.is_none() {
+            bail!("the window is not known: give --window TOKENS or --model NAME");
         }
         Ok(Limits {
             context,
@@ -100,7 +100,10 @@ impl OverflowArgs {
                 let transcript = read(&bytes, &Measures::default())
                     .with_context(|| format!("cannot read {}", file.display()))?;
                 let call = transcript.outline.model_calls().last();
-                call.with_context(|| format!("{} reports no usage; give it by flags", file.display()))?.usage
+                call.with_context(|| {
+                    format!("{} reports no usage; give it with flags such as --input", file.display())
+                })?
+                .usage
             }
         };
         let numbers = [
@@ -118,31 +121,26 @@ impl OverflowArgs {
     }
 }
 
-/// The verdict in a sentence.
+/// The result as a sentence.
 pub(crate) fn sentence(rule: &OverflowRule, judged: Overflow) -> String {
     let Overflow { overflow, count, usable } = judged;
     match usable {
-        None => "No overflow: the window is not known.".to_owned(),
-        Some(_) if !rule.auto => "No overflow: looking for it is switched off (compaction.auto).".to_owned(),
+        None => "fits: the window is not known".to_owned(),
+        Some(_) if !rule.auto => "fits: overflow detection is off (compaction.auto)".to_owned(),
         Some(usable) => {
-            let verdict = if overflow { "Overflow" } else { "No overflow" };
-            let bound = match rule.comparison {
-                secateur::Comparison::MoreThan => "more than",
-                secateur::Comparison::AtLeast => "at least",
-            };
-            let (count, usable) = (signed(count), signed(usable));
-            format!("{verdict}: {count} tokens are counted, {usable} are usable, and {bound} that overflows.")
+            let verdict = if overflow { "overflow" } else { "fits" };
+            format!("{verdict}: {} of {} usable tokens", signed(count), signed(usable))
         }
     }
 }
 
-/// A number that may be below zero.
+/// A number that may be negative.
 fn signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}", grouped(number.unsigned_abs()))
 }
 
-/// What a rule counts.
+/// What a rule counts, and from where on it is an overflow.
 fn terms(rule: &OverflowRule) -> String {
     let name = |term: &Term| match term {
         Term::Input => "input",
@@ -153,6 +151,10 @@ fn terms(rule: &OverflowRule) -> String {
     };
     let terms: Vec<&str> = rule.terms.iter().map(name).collect();
     let total =
-        if rule.total == secateur::Given::Never { "" } else { ", or the provider's total if it gives one" };
-    format!("{}{total}", terms.join(" + "))
+        if rule.total == secateur::Given::Never { "" } else { ", or the provider's total if it reports one" };
+    let bound = match rule.comparison {
+        secateur::Comparison::MoreThan => "more than",
+        secateur::Comparison::AtLeast => "at least",
+    };
+    format!("{}{total}; {bound} the usable tokens is an overflow", terms.join(" + "))
 }

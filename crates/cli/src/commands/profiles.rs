@@ -1,4 +1,4 @@
-//! `secateur profiles`: the profiles by name, and every value of one.
+//! `secateur profiles`: the list of profiles, or every setting of one.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -10,11 +10,12 @@ use serde_json::json;
 
 use crate::profile_args::ProfileArgs;
 use crate::table::Table;
+use crate::terminal::print_json;
 
-/// List the profiles, or show every value of one and where it comes from.
+/// List the profiles, or show every setting of one and where it comes from.
 #[derive(Debug, Args)]
 pub(crate) struct ProfilesArgs {
-    /// A profile's name or file.
+    /// A profile's name, or the path of a TOML file.
     name: Option<String>,
     /// Print JSON: an array of profiles, or one object.
     #[arg(long)]
@@ -36,15 +37,18 @@ impl ProfilesArgs {
         if self.json {
             let rows: Vec<_> =
                 all.iter().map(|profile| json!({ "name": profile.name, "about": profile.about })).collect();
-            writeln!(out, "{}", serde_json::to_string(&rows)?)?;
+            print_json(out, &rows)?;
             return Ok(());
         }
-        let mut table = Table::new(["profile", "what it is"]);
+        let mut table = Table::new(["profile", "description"]);
         for profile in all {
             table.row([profile.name, profile.about]);
         }
         write!(out, "{table}")?;
-        writeln!(out, "\n`secateur profiles NAME` shows every value of one and where it comes from.")?;
+        writeln!(
+            out,
+            "\n`secateur profiles NAME` shows every setting of a profile and where it comes from."
+        )?;
         Ok(())
     }
 
@@ -55,7 +59,7 @@ impl ProfilesArgs {
                 .map(|(key, value, origin)| json!({ "key": key, "value": value, "origin": origin }))
                 .collect();
             let whole = json!({ "name": profile.name, "about": profile.about, "settings": values });
-            writeln!(out, "{}", serde_json::to_string(&whole)?)?;
+            print_json(out, &whole)?;
             return Ok(());
         }
         writeln!(out, "{}: {}\n", profile.name, profile.about)?;
@@ -63,11 +67,11 @@ impl ProfilesArgs {
     }
 }
 
-/// Every effective value and where it came from.
+/// Prints every setting and where it comes from.
 pub(crate) fn settings(out: &mut dyn Write, profile: &Profile) -> Result<()> {
     let mut table = Table::new(["key", "value", "from"]);
-    let told = |key: &str| matches!(key, "name" | "about");
-    for (key, value, origin) in profile.settings().filter(|(key, ..)| !told(key)) {
+    let is_heading = |key: &str| matches!(key, "name" | "about");
+    for (key, value, origin) in profile.settings().filter(|(key, ..)| !is_heading(key)) {
         table.row([key.to_owned(), value.to_string(), origin.to_owned()]);
     }
     write!(out, "{table}")?;

@@ -1,4 +1,4 @@
-//! `secateur prune`: what a profile would cut from a session, and on request the marks in the file.
+//! `secateur prune`: what a profile would cut from a session; with `--write`, marks it in the file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,19 +14,20 @@ use serde::Serialize;
 
 use crate::humanize::{counted, grouped, percent};
 use crate::plan_text;
-use crate::session_file::{PlannedFile, SessionFile, SessionFileArgs, modified, now};
+use crate::session_file::{PlannedFile, SessionFile, SessionFileArgs, modified};
 use crate::table::Table;
-use crate::terminal;
+use crate::terminal::{self, print_json};
+use crate::time_text::now;
 
 /// Show what a profile would cut from a session; with --write, mark it in the file.
 ///
-/// Pruning is not deletion: the text stays in the file, only marked, unless the system itself overwrites it
-/// (Qwery); a backup of the file as it was is kept in any case.
+/// Pruning is not deletion: the text stays in the file and is only marked, unless the system itself overwrites it
+/// (Qwery). A backup of the file is always kept.
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
     #[command(flatten)]
     session: SessionFileArgs,
-    /// Mark the cuts in the file as the system would, atomically and with a backup beside it.
+    /// Mark the cuts in the file as the system would, atomically and with a backup next to it.
     #[arg(long)]
     write: bool,
     /// Print one JSON object.
@@ -89,8 +90,7 @@ impl PruneArgs {
         if self.json {
             let report =
                 self.report(&planned, if self.write { survivors.len() } else { 0 }, backup.as_deref());
-            serde_json::to_writer(&mut *out, &report)?;
-            writeln!(out)?;
+            print_json(out, &report)?;
         } else {
             self.describe(out, &planned, &survivors, backup.as_deref())?;
         }
@@ -148,12 +148,12 @@ impl PruneArgs {
         let gone: u64 = plan.cuts.iter().map(|cut| cut.before.saturating_sub(cut.after)).sum();
         writeln!(
             out,
-            "{} {}: {} of {} {unit} that were weighed go ({}).\n",
+            "{} {}: {} {unit} ({} of {} {unit} of tool output).\n",
             if backup.is_some() { "Cut" } else { "Would cut" },
             counted(plan.cuts.len() as u64, "tool result"),
             grouped(gone),
-            grouped(plan.totals.before),
-            percent(gone, plan.totals.before)
+            percent(gone, plan.totals.before),
+            grouped(plan.totals.before)
         )?;
         by_tool(out, planned)?;
         match backup {
@@ -167,92 +167,92 @@ impl PruneArgs {
                 if survivors.len() < plan.cuts.len() {
                     writeln!(
                         out,
-                        "This version loses the other marks: it rewrites a message once per mark."
+                        "This version of the system loses the other marks: it rewrites a message once per mark."
                     )?;
                 }
-                writeln!(out, "The file as it was: {}", backup.display())?;
+                writeln!(out, "Backup: {}", backup.display())?;
             }
             None if is_marking(planned.profile) => writeln!(
                 out,
-                "\nNothing was changed. --write marks these results in the file. Pruning is not deletion: the text stays."
+                "\nNothing was changed. --write marks these results in the file; their text stays."
             )?,
             None => writeln!(
                 out,
-                "\nNothing was changed. This profile cuts what is sent, request by request, and never touches the file."
+                "\nNothing was changed. This profile cuts requests as they are sent and never changes the file."
             )?,
         }
         Ok(())
     }
 
-    /// Writes the marks and returns where the file as it was lies now.
+    /// Writes the marks and returns the path of the backup.
     fn mark(&self, session: &SessionFile, planned: &PlannedFile<'_>, survivors: &[&Cut]) -> Result<PathBuf> {
-        // Through a link, it is the file behind it that is marked.
+        // A link stays; the file that it points to is marked.
         let file = &fs::canonicalize(&self.session.file)
             .with_context(|| format!("cannot find {}", self.session.file.display()))?;
         let placeholder = planned.profile.policy.placeholder.as_str();
         let cuts = survivors.iter().map(|cut| Rendering { part: cut.part, action: cut.action, placeholder });
         let splice = planned.transcript.apply(cuts, now())?;
-        let name = |what: &str| format!("cannot write {what} {}", file.display());
+        let failure = |what: &str| format!("cannot write {what} {}", file.display());
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut temporary = tempfile::NamedTempFile::new_in(folder).with_context(|| name("beside"))?;
+        let mut temporary = tempfile::NamedTempFile::new_in(folder).with_context(|| failure("next to"))?;
         let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
-        splice.write_to(&mut writer).and_then(|()| writer.flush()).with_context(|| name("a copy of"))?;
+        splice.write_to(&mut writer).and_then(|()| writer.flush()).with_context(|| failure("a copy of"))?;
         drop(writer);
-        let permissions = fs::metadata(file).with_context(|| name("like"))?.permissions();
-        temporary.as_file().set_permissions(permissions).with_context(|| name("like"))?;
-        // The copy must be on the disk before it takes the original's name.
-        temporary.as_file().sync_data().with_context(|| name("a copy of"))?;
+        let permissions =
+            fs::metadata(file).with_context(|| failure("with the permissions of"))?.permissions();
+        temporary
+            .as_file()
+            .set_permissions(permissions)
+            .with_context(|| failure("with the permissions of"))?;
+        // The copy must be on disk before it replaces the original.
+        temporary.as_file().sync_data().with_context(|| failure("a copy of"))?;
         if modified(file) != session.modified {
-            bail!("{} was changed while it was read; nothing was written", file.display());
+            bail!("{} changed while it was read; nothing was written", file.display());
         }
         let backup = keep_backup(file)?;
-        temporary.persist(file).with_context(|| name("over"))?;
+        temporary.persist(file).with_context(|| failure("over"))?;
         Ok(backup)
     }
 }
 
-/// Why a profile or a format cannot be written, if it cannot.
+/// Fails if the profile or the format cannot be written.
 fn refuse_to_write(session: &SessionFile) -> Result<()> {
     let SessionFile { profile, format, .. } = session;
     match profile.policy.lasting {
         _ if is_marking(profile) => {}
         Lasting::Marked | Lasting::MarkedOncePerMessage => {}
         Lasting::OneRequest => bail!(
-            "--write is refused: the profile {:?} decides anew for every request and never touches the file",
+            "--write is refused: the profile {:?} decides again for every request and never changes the file",
             profile.name
         ),
         Lasting::Remembered => bail!(
-            "--write is refused: the profile {:?} cuts what is sent and remembers it beside the session; it never \
-             touches the file",
+            "--write is refused: the profile {:?} cuts requests as they are sent and remembers the cuts elsewhere; it \
+             never changes the file",
             profile.name
         ),
     }
     if !session.is_file {
-        bail!(
-            "--write is refused: {} is not a plain session file; its agent keeps it in its own way",
-            session.path.display()
-        );
+        bail!("--write is refused: {} is not a plain session file", session.path.display());
     }
     if !format.holds_marks() {
-        bail!("--write is refused: a session of {format} has no place for the mark of a cut");
+        bail!("--write is refused: {format} sessions cannot mark a cut");
     }
     Ok(())
 }
 
-/// Whether the profile's cuts may be marked in a file. A system that remembers its cuts beside the session never marks
-/// any; Secateur's own profiles remember them in its store, and mark a file that somebody asks them to.
+/// Whether the profile's cuts may be marked in a file. A system that remembers its cuts outside of the session never marks
+/// any. Secateur's own profiles remember them in its store, but mark a file on request.
 fn is_marking(profile: &Profile) -> bool {
     let lasting = profile.policy.lasting;
     lasting.is_marked() || lasting == Lasting::Remembered && profile.reproduces.is_none()
 }
 
-/// A mark says that a whole result was cleared; other cuts have no mark.
+/// A mark means that a whole result was cleared. Other cuts have no mark.
 fn is_markable(outline: &Outline, cut: &Cut) -> bool {
     cut.action == Action::Clear && outline.kind(cut.part) == PartKind::Result
 }
 
-/// Gives the file a second name, `FILE.bak` or with a number behind it, without copying its content if the
-/// file system allows that.
+/// Keeps the file as `FILE.bak` or `FILE.bak.N`: as a hard link, or as a copy if the file system has none.
 fn keep_backup(file: &Path) -> Result<PathBuf> {
     for number in 0..1000 {
         let mut name = file.as_os_str().to_owned();
@@ -272,10 +272,10 @@ fn keep_backup(file: &Path) -> Result<PathBuf> {
             Err(_) => {}
         }
     }
-    bail!("cannot keep a backup of {}: there are a thousand already", file.display())
+    bail!("cannot keep a backup of {}: 1000 backups exist already", file.display())
 }
 
-/// A table of what is cut and kept, tool by tool.
+/// Prints what is cut and kept, by tool.
 fn by_tool(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
     #[derive(Default)]
     struct ToolCuts {

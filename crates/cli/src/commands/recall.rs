@@ -1,4 +1,4 @@
-//! `secateur recall`: what was cut, by the handle that stands in its place, or by its words.
+//! `secateur recall`: fetches back what was cut, by the handle in its placeholder, or searches it.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,34 +11,33 @@ use serde_json::value::RawValue;
 
 use crate::humanize::counted;
 use crate::store_args::{self, StoreArgs, engine_error};
-use crate::terminal;
+use crate::terminal::{self, print_json};
 
 /// Fetch back what was cut or compacted away, or search it.
 ///
-/// Where something was cut, a placeholder names a handle: `[cut: …; recall kbqzwmta brings it back]`. The original is
-/// kept for as long as nobody forgets it, also after a compaction. What is searched is what left the context, not what
-/// is still in it.
+/// The placeholder of a cut names a handle: `[cut: …; recall kbqzwmta brings it back]`. The original is kept until
+/// `session forget` deletes it, also after a compaction. The search covers what left the context, not what is still in
+/// it.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "secateur recall [OPTIONS] <HANDLE>\n       secateur recall [OPTIONS] --search <WORDS>..."
 )]
 pub(crate) struct RecallArgs {
-    /// The handle. In a session that is named, also the id of a tool call, `12` for message 12, or `12.0` for its first
-    /// part.
+    /// The handle. With --session also the id of a tool call, `12` for message 12, or `12.0` for its first part.
     #[arg(required_unless_present = "search", conflicts_with = "search")]
     handle: Option<String>,
-    /// Search for what has all of these words, the newest first. Exit code 1 says that there is nothing.
+    /// Find originals that contain all of these words, newest first. Exit code 1 if there are none.
     #[arg(long, value_name = "WORDS", num_args = 1..)]
     search: Vec<String>,
-    /// The session to look in; without it all sessions, the one changed last first.
+    /// The session to search [default: all sessions, the last changed first]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Find at most so many.
+    /// The maximum number of results.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
     limit: u8,
     #[command(flatten)]
     store: StoreArgs,
-    /// Print JSON: one object with the text and the whole message, or one array of what was found.
+    /// Print JSON: an object with the text and the whole message, or an array of results.
     #[arg(long)]
     json: bool,
 }
@@ -61,7 +60,7 @@ impl RecallArgs {
         let recalled = engine.recall(handle, self.session.as_deref()).await;
         let recalled = recalled.map_err(|error| match error {
             EngineError::NotCut { .. } | EngineError::NotFound { .. } => anyhow!(
-                "{error}; a placeholder names its handle behind \"recall\", and `secateur recall --search WORDS` finds \
+                "{error}; a placeholder names its handle after \"recall\", and `secateur recall --search WORDS` finds \
                  others"
             ),
             error => engine_error(error),
@@ -82,22 +81,21 @@ impl RecallArgs {
         let (words, limit) = (self.search.join(" "), usize::from(self.limit));
         let hits = engine.search(&words, self.session.as_deref(), limit).await.map_err(engine_error)?;
         if self.json {
-            serde_json::to_writer(&mut *out, &hits)?;
-            writeln!(out)?;
+            print_json(out, &hits)?;
         } else {
             for hit in &hits {
                 writeln!(out, "{}  {}, session {}", hit.handle, described(hit), hit.session)?;
                 writeln!(out, "    {}", hit.snippet)?;
             }
             if hits.is_empty() {
-                terminal::note("nothing that was cut has all of these words");
+                terminal::note("nothing that was cut contains all of these words");
             }
         }
         Ok(if hits.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
 
-/// What was found, in a few words.
+/// A search result in a few words.
 pub(crate) fn described(hit: &SearchHit) -> String {
     let mut what = format!("message {}, {}", hit.number, counted(hit.characters as u64, "character"));
     for name in hit.subject.iter().chain(&hit.tool) {

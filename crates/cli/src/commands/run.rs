@@ -1,4 +1,4 @@
-//! `secateur run`: an agent with the proxy in front of it, for as long as the agent runs.
+//! `secateur run`: runs an agent behind the proxy.
 
 mod child;
 mod claude;
@@ -32,37 +32,37 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::agents::AgentSpec;
-use crate::commands::serve::{Colours, ServeArgs, is_alike, raise_open_file_limit};
+use crate::commands::serve::{Colours, ServeArgs, has_same_settings, raise_open_file_limit};
 use crate::http_get;
-use crate::listener::{Listener, TIMEOUT, client_address};
+use crate::listener::{ListenerKind, TIMEOUT, client_address};
 use crate::terminal;
 use launch::AgentCall;
 use proxy_url::{ApiVersion, OriginalUrls, ProxyUrl, root, split_version};
 
-/// How long the proxy goes on when the agent is gone: nobody reads the rest of an answer.
+/// How long the proxy waits for open streams when the agent has exited and no longer reads them.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Run an agent with the proxy in front of it: `secateur run -- claude`.
+/// Run an agent behind the proxy: `secateur run -- claude`.
 ///
-/// A proxy that listens already is used; otherwise one is started and ends with the agent. The agent is told by
-/// variables and arguments where to send its requests, and no file of it is changed. Where it was pointed before, the
-/// proxy sends its requests. Its exit code is passed on.
+/// A running proxy is used; otherwise one is started and ends with the agent. Variables and arguments point the agent at
+/// the proxy, and none of its files is changed. If the agent was pointed at another address, the proxy sends its requests
+/// there. The exit code is the agent's.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// The agent and its arguments: claude, codex, opencode, pi, aider, gemini, openclaw, or any program that reads
     /// ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE or GOOGLE_GEMINI_BASE_URL.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
-    /// Log to this file. Without it nothing is logged, as the terminal is the agent's.
+    /// Log to this file [default: no log, because the terminal is the agent's]
     #[arg(long, value_name = "FILE")]
     log_file: Option<PathBuf>,
     #[command(flatten)]
     serve: ServeArgs,
 }
 
-/// The proxy that an agent is sent to.
+/// The proxy for an agent.
 enum RunProxy {
-    /// It was there before.
+    /// It was already running.
     Found(SocketAddr),
     /// It ends with the agent.
     Ours { address: SocketAddr, counters: Counters, stop: oneshot::Sender<()>, serving: JoinHandle<()> },
@@ -73,7 +73,7 @@ impl RunArgs {
         let config = self.serve.config()?;
         self.log(&config)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(self.accompany(&config))
+        runtime.block_on(self.run_agent(&config))
     }
 
     fn log(&self, config: &Config) -> Result<()> {
@@ -84,9 +84,8 @@ impl RunArgs {
         Ok(())
     }
 
-    async fn accompany(&self, config: &Config) -> Result<ExitCode> {
-        let (program, arguments) =
-            self.command.split_first().ok_or_else(|| anyhow!("no program is named"))?;
+    async fn run_agent(&self, config: &Config) -> Result<ExitCode> {
+        let (program, arguments) = self.command.split_first().ok_or_else(|| anyhow!("no program given"))?;
         let call = AgentCall {
             agent: AgentSpec::of(program),
             arguments,
@@ -94,25 +93,28 @@ impl RunArgs {
             here: env::current_dir().unwrap_or_default(),
         };
         let settings = self.serve.settings(config)?;
-        if let Some(warning) = self.serve.open_token(config) {
+        if let Some(warning) = self.serve.token_file_warning(config) {
             terminal::warn(warning);
         }
         let mut settings = Settings { drain: DRAIN, ..settings };
-        let mut before = call.before(client_address(settings.listen));
-        if before.openai.is_none() && config.serve().openai.is_none() && !self.serve.names(Provider::OpenAi) {
-            before.openai = call.usual_openai();
+        let mut original = call.original_urls(client_address(settings.listen));
+        if original.openai.is_none()
+            && config.serve().openai.is_none()
+            && !self.serve.sets_upstream(Provider::OpenAi)
+        {
+            original.openai = call.default_openai();
         }
-        let version = self.redirect(&before, &mut settings)?;
+        let version = self.redirect(&original, &mut settings)?;
         let mut token = self.serve.token(config)?;
-        if token.is_some() && call.shows_address() {
-            // What everybody can read opens no door but that of a proxy for this run alone.
-            let word = uuid::Uuid::new_v4().simple().to_string();
-            settings.token = Some(Token::new(&word)?);
+        if token.is_some() && call.has_address_in_arguments() {
+            // Every user can read arguments, so this token is for a proxy of this run only.
+            let run_token = uuid::Uuid::new_v4().simple().to_string();
+            settings.token = Some(Token::new(&run_token)?);
             settings.listen.set_port(0);
-            token = Some(word);
+            token = Some(run_token);
         }
-        let proxy = self.proxy(config, settings, &before, token.as_deref()).await?;
-        let run = name(program);
+        let proxy = self.proxy(config, settings, &original, token.as_deref()).await?;
+        let run = run_name(program);
         let proxy_url = ProxyUrl::new(proxy.address(), token.as_deref(), &run);
         let proxy_url = if version == ApiVersion::Included { proxy_url.without_version() } else { proxy_url };
         let launch = call.launch(&proxy_url)?;
@@ -121,13 +123,13 @@ impl RunArgs {
         }
         let code = match child::start(launch.command(program, arguments)) {
             Ok(program) => {
-                // Not before: the program would inherit it.
+                // Only now, because the program would inherit the limit.
                 raise_open_file_limit();
-                child::wait(program).await.context("the program was lost sight of")?
+                child::wait(program).await.context("cannot wait for the program")?
             }
             Err(error) => {
                 terminal::error(&anyhow!("cannot start {}: {error}", program.display()));
-                // As shells and `env` have it.
+                // The exit codes of shells and `env`.
                 if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 }
             }
         };
@@ -136,28 +138,29 @@ impl RunArgs {
         Ok(ExitCode::from(code))
     }
 
-    /// Has the proxy go where the agent went before, unless a flag says otherwise.
-    fn redirect(&self, before: &OriginalUrls, settings: &mut Settings) -> Result<ApiVersion> {
-        let said = |provider, url: &Option<String>| url.clone().filter(|_| !self.serve.names(provider));
-        let refuse = "the agent's own address cannot be passed on";
-        if let Some(url) = said(Provider::Anthropic, &before.anthropic) {
-            settings.anthropic = url.parse().context(refuse)?;
+    /// Sets the agent's original addresses as upstreams, unless a flag sets others.
+    fn redirect(&self, original: &OriginalUrls, settings: &mut Settings) -> Result<ApiVersion> {
+        let wanted =
+            |provider, url: &Option<String>| url.clone().filter(|_| !self.serve.sets_upstream(provider));
+        let failure = "the agent's configured address cannot be an upstream";
+        if let Some(url) = wanted(Provider::Anthropic, &original.anthropic) {
+            settings.anthropic = url.parse().context(failure)?;
         }
-        if let Some(url) = said(Provider::Gemini, &before.gemini) {
-            settings.gemini = url.parse().context(refuse)?;
+        if let Some(url) = wanted(Provider::Gemini, &original.gemini) {
+            settings.gemini = url.parse().context(failure)?;
         }
-        let Some(url) = said(Provider::OpenAi, &before.openai) else { return Ok(ApiVersion::Appended) };
-        let (upstream, version) = split_version(&url).context(refuse)?;
+        let Some(url) = wanted(Provider::OpenAi, &original.openai) else { return Ok(ApiVersion::Appended) };
+        let (upstream, version) = split_version(&url).context(failure)?;
         settings.openai = upstream;
         Ok(version)
     }
 
-    /// The proxy that listens already, if it would do the same; otherwise one of our own.
+    /// The running proxy, if it has the same settings; otherwise a new one.
     async fn proxy(
         &self,
         config: &Config,
         settings: Settings,
-        before: &OriginalUrls,
+        original: &OriginalUrls,
         token: Option<&str>,
     ) -> Result<RunProxy> {
         let listen = settings.listen;
@@ -165,40 +168,42 @@ impl RunArgs {
         if listen.port() == 0 {
             return Ok(RunProxy::start(self.serve.bind(free()).await?));
         }
-        let there = root(client_address(listen), token);
-        let server = match Listener::local(client_address(listen), &there).await {
-            Listener::Secateur { .. } if before.is_empty() && self.suits(config, &settings, &there).await => {
+        let running = root(client_address(listen), token);
+        let server = match ListenerKind::local(client_address(listen), &running).await {
+            ListenerKind::Secateur { .. }
+                if original.is_empty() && self.suits(config, &settings, &running).await =>
+            {
                 return Ok(RunProxy::Found(client_address(listen)));
             }
-            Listener::OtherUser { user } => {
+            ListenerKind::OtherUser { user } => {
                 terminal::note(format!(
-                    "user {user} of this machine listens on {listen}, so a proxy of your own is started elsewhere"
+                    "another user of this machine (id {user}) listens on {listen}, so your proxy listens on another port"
                 ));
                 self.serve.bind(free()).await?
             }
-            Listener::Secateur { .. } | Listener::TokenRequired | Listener::OtherProgram => {
+            ListenerKind::Secateur { .. } | ListenerKind::TokenRequired | ListenerKind::OtherProgram => {
                 self.serve.bind(free()).await?
             }
-            Listener::Nothing => match self.serve.bind(settings.clone()).await {
+            ListenerKind::Nothing => match self.serve.bind(settings.clone()).await {
                 Ok(server) => server,
-                // Somebody was faster, or the address cannot be had.
+                // Another process was faster, or the address cannot be used.
                 Err(_) => self.serve.bind(free()).await?,
             },
         };
         Ok(RunProxy::start(server))
     }
 
-    /// Whether a proxy that runs already does what is asked of it here: nothing in particular, or what it does anyway.
-    async fn suits(&self, config: &Config, settings: &Settings, there: &str) -> bool {
-        let shown = self.serve.configuration(config, settings);
+    /// Whether the running proxy can be used: nothing was customised here, or it has the same settings.
+    async fn suits(&self, config: &Config, settings: &Settings, running: &str) -> bool {
+        let shown = self.serve.effective_settings(config, settings);
         if self.log_file.is_some() {
             return false;
         }
-        if !self.serve.is_particular(&shown) {
+        if !self.serve.is_customised(&shown) {
             return true;
         }
-        let told = http_get::get(&format!("{there}/api/configuration"), &[], TIMEOUT).await;
-        told.is_ok_and(|told| told.status == 200 && is_alike(&shown, &told.body))
+        let response = http_get::get(&format!("{running}/api/configuration"), &[], TIMEOUT).await;
+        response.is_ok_and(|response| response.status == 200 && has_same_settings(&shown, &response.body))
     }
 }
 
@@ -218,23 +223,22 @@ impl RunProxy {
         }
     }
 
-    /// Ends it if it is ours. What it counted for the run, in one line.
+    /// Ends the proxy if it is ours, and returns what it counted for the run, in one line.
     async fn close(self, token: Option<&str>, run: &str) -> String {
         match self {
-            Self::Found(address) => savings_line::asked(address, token, run).await,
+            Self::Found(address) => savings_line::fetch(address, token, run).await,
             Self::Ours { counters, stop, serving, .. } => {
                 stop.send(()).ok();
-                // Answers are counted when they end. A proxy that broke down has said so, and the agent's end is not
-                // changed by it.
+                // Responses are counted when they end. A proxy that failed has logged it; the agent's exit code stays.
                 serving.await.ok();
-                savings_line::told(counters.run(run))
+                savings_line::text(counters.run(run))
             }
         }
     }
 }
 
-/// A name for the run that tells what ran, and that no other run has.
-fn name(program: &OsStr) -> String {
+/// A unique name for the run, with the name of the program in it.
+fn run_name(program: &OsStr) -> String {
     let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let plain: String = stem.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
     let id = uuid::Uuid::now_v7().simple().to_string();

@@ -1,4 +1,4 @@
-//! `secateur scan`: every session on the machine, or below the named paths, at a glance.
+//! `secateur scan`: all sessions on the machine, or below the given paths, at a glance.
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -15,17 +15,18 @@ use crate::humanize::{counted, grouped, percent, shortened};
 use crate::next_request::NextRequestArgs;
 use crate::profile_args::ProfileArgs;
 use crate::table::Table;
+use crate::terminal::print_json;
 use row::ScanRow;
 
 mod row;
 
-/// List sessions: how full each one is and what a profile would save.
+/// List sessions: how large each context is and what a profile would save.
 ///
-/// Without a path, the sessions of the agents on this machine are looked for in their usual folders. Nothing is
-/// written, and logs of any size are read through a small buffer.
+/// Without a path, the usual folders of the known agents are searched. Nothing is written, and logs of any size are read
+/// through a small buffer.
 #[derive(Debug, Args)]
 pub(crate) struct ScanArgs {
-    /// Files, databases or folders; folders are searched to the bottom.
+    /// Files, databases or folders, which are searched recursively.
     paths: Vec<PathBuf>,
     #[command(flatten)]
     profile: ProfileArgs,
@@ -37,41 +38,41 @@ pub(crate) struct ScanArgs {
     /// Only sessions whose project contains this text.
     #[arg(long, value_name = "TEXT")]
     project: Option<String>,
-    /// Only sessions changed since then, e.g. `12h`, `7d`, `4w`.
+    /// Only sessions changed within this time, e.g. `12h`, `7d`, `4w`.
     #[arg(long, value_name = "AGE", value_parser = age)]
     since: Option<Duration>,
-    /// What comes first.
+    /// The order of the list.
     #[arg(long, value_enum, default_value_t = ScanOrder::Saved, value_name = "BY")]
     sort: ScanOrder,
     /// At most this many sessions.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Read on this many threads; one for each core by default.
+    /// The number of threads [default: one for each core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Print a JSON array, one object a session.
+    /// Print a JSON array with one object for each session.
     #[arg(long)]
     json: bool,
 }
 
-/// What a list of sessions is sorted by; the largest and the newest first.
+/// The order of a list of sessions, the largest or newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ScanOrder {
-    /// What the profile would save.
+    /// Tokens that the profile would save.
     Saved,
-    /// When it was last changed.
+    /// The time of the last change.
     Age,
-    /// The context of the next request.
+    /// The size of the next request.
     Context,
-    /// The largest context that was recorded.
+    /// The largest recorded request.
     Peak,
     /// The number of messages.
     Messages,
 }
 
-/// An age such as `7d`.
+/// Parses an age such as `7d`.
 fn age(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is no age; write a number and m, h, d or w, e.g. 7d");
+    let wrong = || format!("invalid age {text:?}: expected a number and m, h, d or w, e.g. 7d");
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
     let number: u64 = number.parse().map_err(|_| wrong())?;
     let seconds = match unit {
@@ -99,12 +100,11 @@ impl ScanArgs {
         let sums = ScanTotals::of(&rows);
         rows.truncate(self.limit.unwrap_or(usize::MAX));
         if self.json {
-            serde_json::to_writer(&mut *out, &rows)?;
-            writeln!(out)?;
+            print_json(out, &rows)?;
             return Ok(ExitCode::SUCCESS);
         }
         if sums.sessions == 0 {
-            writeln!(out, "No sessions found{}.", self.place())?;
+            writeln!(out, "No sessions found{}.", self.searched())?;
             return Ok(ExitCode::SUCCESS);
         }
         table(out, &rows, now)?;
@@ -112,12 +112,12 @@ impl ScanArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Where was looked, for a report that found nothing.
-    fn place(&self) -> String {
+    /// Where sessions were searched, for a report that found none.
+    fn searched(&self) -> String {
         let is_filtered = self.agent.is_some() || self.project.is_some() || self.since.is_some();
-        let filtered = if is_filtered { " that these filters let through" } else { "" };
+        let filtered = if is_filtered { " that match these filters" } else { "" };
         if self.paths.is_empty() {
-            let hint = "name a file or folder to look elsewhere";
+            let hint = "name a file or folder to search elsewhere";
             return format!("{filtered} in the usual folders of the known agents; {hint}");
         }
         let paths: Vec<_> = self.paths.iter().map(|path| path.display().to_string()).collect();
@@ -182,7 +182,7 @@ fn table(out: &mut dyn Write, rows: &[ScanRow], now: SystemTime) -> Result<()> {
     Ok(())
 }
 
-/// What all sessions come to, also those that a limit keeps from being shown.
+/// Totals of all sessions, including those that a limit hides.
 struct ScanTotals {
     sessions: usize,
     context: u64,
@@ -202,7 +202,7 @@ impl ScanTotals {
         let shown = if shown < self.sessions { format!(" ({shown} shown)") } else { String::new() };
         writeln!(
             out,
-            "{}{shown}; the profile {profile} would take {} tokens ({}) out of their next requests.",
+            "{}{shown}; the profile {profile} would remove {} tokens ({}) from their next requests.",
             counted(self.sessions as u64, "session"),
             grouped(self.saved),
             percent(self.saved, self.context),
@@ -211,7 +211,7 @@ impl ScanTotals {
     }
 }
 
-/// The end of a path: that is where two projects differ.
+/// The end of a path, because that is where projects differ.
 fn last_of(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_path_the_end_is_shown() {
+    fn the_end_of_a_long_path_is_shown() {
         assert_eq!(last_of("/home/me/src/garden", 10), "…rc/garden");
         assert_eq!(last_of("/src", 10), "/src");
     }

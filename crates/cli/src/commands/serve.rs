@@ -1,4 +1,4 @@
-//! `secateur serve`: the proxy, and what to paste into each agent so that it is used.
+//! `secateur serve`: the proxy, and how to point each agent at it.
 
 mod effective_settings;
 mod log;
@@ -16,7 +16,7 @@ use secateur_server::{Provider, Server, Settings, Token, Upstream};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-pub(crate) use effective_settings::{FlagValue, is_alike};
+pub(crate) use effective_settings::has_same_settings;
 pub(crate) use log::Colours;
 
 use crate::models::catalogue;
@@ -24,41 +24,41 @@ use crate::store_args::{self, StoreArgs, StoreFolder, StoreLocation};
 use crate::summariser_args::SummariserArgs;
 use crate::terminal;
 
-/// How long a conversation that was being summarised waits after the process that did so has died: a client waits with it.
+/// How long a lease lasts after its process has died. A client waits for that time, so it is short.
 const LEASE: Duration = Duration::from_secs(5);
 
-/// Keep every agent's conversation inside its model's window: a proxy behind one changed URL.
+/// Run the proxy: it keeps the conversation of every agent that is pointed at it inside its model's window.
 ///
-/// Agents send their requests here instead of to the provider. Old tool results are cut when that pays, older history is
-/// summarised when that is not enough, and everything else passes through byte for byte. Credentials are passed on and
-/// kept nowhere. What the proxy does not understand goes on as it came.
+/// Agents send their requests here instead of to the provider. Old tool results are cut when that saves money or room,
+/// older history is summarised when that is not enough, and everything else passes through unchanged, including requests
+/// that the proxy does not understand. Credentials are passed on and never stored.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen. Port 0 lets the system choose.
+    /// The address and port to listen on; port 0 for any free one [default: 127.0.0.1:7878]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
-    /// A file with the token that clients have to show; needed to listen on more than this machine.
+    /// A file with the token that clients must send; required to listen on other than loopback addresses.
     #[arg(long, value_name = "FILE")]
     token_file: Option<String>,
-    /// The profile by which conversations are kept small: a name, or the path of a page.
+    /// The profile of conversations: a name, or the path of a TOML file [default: balanced]
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
-    /// Where requests in Anthropic's language go.
+    /// The upstream for Anthropic requests [default: https://api.anthropic.com]
     #[arg(long, value_name = "URL")]
     anthropic: Option<String>,
-    /// Where requests in OpenAI's languages go.
+    /// The upstream for OpenAI requests [default: https://api.openai.com]
     #[arg(long, value_name = "URL")]
     openai: Option<String>,
-    /// Where requests in Google's language go.
+    /// The upstream for Gemini requests [default: https://generativelanguage.googleapis.com]
     #[arg(long, value_name = "URL")]
     gemini: Option<String>,
-    /// Do not say in x-secateur-… headers of answers what was done to the request.
+    /// Do not add x-secateur-… headers to responses, which say what was done to the request.
     #[arg(long)]
     no_headers: bool,
-    /// What is logged about requests: off, error, warn, info or debug. Never what was said in them.
+    /// The log level: off, error, warn, info or debug. Contents of requests are never logged.
     #[arg(long, value_name = "LEVEL", env = "SECATEUR_LOG", default_value = "warn")]
     log: LevelFilter,
-    /// How the lines of the log are written: for people, or as JSON for programs.
+    /// The format of log lines.
     #[arg(long, value_name = "FORMAT", env = "SECATEUR_LOG_FORMAT")]
     log_format: Option<log::LogLines>,
     #[command(flatten)]
@@ -79,68 +79,68 @@ impl ServeArgs {
 
     async fn serve(&self, config: &Config, out: &mut dyn Write) -> Result<ExitCode> {
         let settings = self.settings(config)?;
-        if let Some(warning) = self.open_token(config) {
+        if let Some(warning) = self.token_file_warning(config) {
             terminal::warn(warning);
         }
-        let (profile, place) = (settings.profile.clone(), self.store.location()?);
+        let (profile, store) = (settings.profile.clone(), self.store.location()?);
         let server = self.bind(settings).await?;
         let counters = server.counters();
-        write!(out, "{}", guide(server.local_addr(), &profile, &place.to_string()))?;
+        write!(out, "{}", guide(server.local_addr(), &profile, &store.to_string()))?;
         out.flush()?;
-        server.run_until(stopped()).await;
+        server.run_until(stop_signal()).await;
         let requests = counters.snapshot().requests;
         writeln!(out, "\nstopped after {requests} requests")?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Everything that is configured, with the profile that a flag names.
+    /// All settings, with the profile that a flag names.
     pub(crate) fn config(&self) -> Result<Config> {
-        store_args::config(&self.kept())
+        store_args::config(&self.store_args())
     }
 
-    /// Where sessions are kept.
+    /// Where the store is.
     pub(crate) fn location(&self) -> Result<StoreLocation> {
         self.store.location()
     }
 
-    /// What becomes of its folder.
+    /// What happens if the store's folder does not exist.
     pub(crate) fn folder(&self) -> StoreFolder {
         self.store.folder()
     }
 
-    /// The word that the proxy wants to be shown by whoever comes, as it stands in an address.
+    /// The token that clients must send, for use in a URL.
     pub(crate) fn token(&self, config: &Config) -> Result<Option<String>> {
         let Some(path) = self.token_file(config) else { return Ok(None) };
         Token::read(Path::new(path))?;
-        let word = std::fs::read_to_string(path)?.trim().to_owned();
-        if word.contains('/') {
+        let token = std::fs::read_to_string(path)?.trim().to_owned();
+        if token.contains('/') {
             bail!(
-                "the token in {path} has a slash, so it cannot stand in an address; make one by `openssl rand -hex 32`"
+                "the token in {path} contains a slash, so it cannot be part of a URL; create another with `openssl rand -hex 32`"
             );
         }
-        Ok(Some(word))
+        Ok(Some(token))
     }
 
     fn token_file<'a>(&'a self, config: &'a Config) -> Option<&'a String> {
         self.token_file.as_ref().or(config.serve().token_file.as_ref())
     }
 
-    /// What is wrong with the file of the token, if others can read it.
-    pub(crate) fn open_token(&self, config: &Config) -> Option<String> {
+    /// A warning if other users can read the token file.
+    pub(crate) fn token_file_warning(&self, config: &Config) -> Option<String> {
         let path = self.token_file(config)?;
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             let mode = std::fs::metadata(path).ok()?.permissions().mode();
             (mode & 0o077 != 0).then(|| {
-                format!("other users of this machine can get at the token in {path}: `chmod 600 {path}`")
+                format!("other users of this machine can read the token in {path}; run `chmod 600 {path}`")
             })
         }
         #[cfg(not(unix))]
         None
     }
 
-    /// Logs what is to be logged, in the way that a flag or else the configuration says.
+    /// Starts logging, in the format that a flag or else the configuration names.
     pub(crate) fn log<W>(&self, config: &Config, to: W, colours: Colours)
     where
         W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
@@ -149,8 +149,8 @@ impl ServeArgs {
         log::start(self.log, format, to, colours);
     }
 
-    /// Whether a flag says where requests to a provider go.
-    pub(crate) fn names(&self, provider: Provider) -> bool {
+    /// Whether a flag sets the upstream of a provider.
+    pub(crate) fn sets_upstream(&self, provider: Provider) -> bool {
         let flag = match provider {
             Provider::Anthropic => &self.anthropic,
             Provider::OpenAi => &self.openai,
@@ -159,24 +159,25 @@ impl ServeArgs {
         flag.is_some()
     }
 
-    /// Takes the address of the settings, with a store behind it.
+    /// Opens the store and binds the address of the settings.
     pub(crate) async fn bind(&self, settings: Settings) -> Result<Server> {
-        let engine = store_args::open_engine(&self.kept(), Some(&self.summariser)).await?.with_lease(LEASE);
-        let shown = self.configuration(&self.config()?, &settings);
+        let engine =
+            store_args::open_engine(&self.store_args(), Some(&self.summariser)).await?.with_lease(LEASE);
+        let shown = self.effective_settings(&self.config()?, &settings);
         let server = Server::bind(settings, engine, catalogue()?).await;
-        // It names its cause itself.
-        let server = server.map_err(|error| anyhow!("{error}; another address is set by --listen"))?;
+        let server = server.map_err(|error| anyhow!("{error}; choose another address with --listen"))?;
         Ok(server.with_configuration(shown))
     }
 
-    fn kept(&self) -> StoreArgs {
+    /// The store's arguments, with the profile that a flag names.
+    fn store_args(&self) -> StoreArgs {
         match &self.profile {
             Some(profile) => self.store.with_profile(profile),
             None => self.store.clone(),
         }
     }
 
-    /// What the proxy is told: by flags, or else by the configuration.
+    /// The proxy's settings: from flags, or else from the configuration.
     pub(crate) fn settings(&self, config: &Config) -> Result<Settings> {
         let (usual, serve) = (Settings::default(), config.serve());
         let upstream = |flag: &Option<String>, key: &str, set: &Option<String>, usual: Upstream| {
@@ -191,9 +192,7 @@ impl ServeArgs {
         };
         let listen = match self.listen.as_ref().or(serve.listen.as_ref()) {
             Some(address) => address.parse::<SocketAddr>().map_err(|_| {
-                anyhow!(
-                    "cannot listen on {address:?}: wanted is an address with a port, such as 127.0.0.1:7878"
-                )
+                anyhow!("cannot listen on {address:?}: expected ADDRESS:PORT, such as 127.0.0.1:7878")
             })?,
             None => usual.listen,
         };
@@ -213,23 +212,24 @@ impl ServeArgs {
     }
 }
 
-/// What to paste, and where to look.
-fn guide(address: SocketAddr, profile: &str, place: &str) -> String {
+/// The text at the start: how to point agents here, and where to look.
+fn guide(address: SocketAddr, profile: &str, store: &str) -> String {
     let url = format!("http://{address}");
     format!(
         "\
-secateur listens on {url}, profile {profile}, sessions in {place}
+secateur listens on {url}, profile {profile}, sessions in {store}
 
-Point an agent here by one of these, then use it as ever:
+Point an agent at it, then use the agent as usual:
   Claude Code, Anthropic SDKs   export ANTHROPIC_BASE_URL={url}
   OpenAI SDKs, aider            export OPENAI_BASE_URL={url}/v1 OPENAI_API_BASE={url}/v1
   Codex                         codex -c openai_base_url={url}/v1
   Gemini CLI                    export GOOGLE_GEMINI_BASE_URL={url}
   OpenCode, pi, anything else   set the provider's baseURL to {url}/v1 (Anthropic: {url})
 
-What was done is in the answers' x-secateur-… headers; `secateur session list` shows the conversations, and so does
-{url}/api/sessions; {url}/api/openapi.json lists what else can be asked.
-Credentials are passed on and kept nowhere. Ctrl-C stops; streams are finished first.
+Response headers x-secateur-… say what was done to a request.
+`secateur status` shows the conversations, `secateur session list` the sessions.
+API: {url}/api/openapi.json
+Credentials are passed on and never stored. Ctrl-C stops after open streams end.
 "
     )
 }
@@ -241,8 +241,8 @@ pub(crate) fn raise_open_file_limit() {
     rlimit::increase_nofile_limit(u64::MAX).ok();
 }
 
-/// Ends when somebody wants the proxy to stop.
-async fn stopped() {
+/// Resolves on Ctrl-C or SIGTERM.
+async fn stop_signal() {
     let interrupted = async { tokio::signal::ctrl_c().await.unwrap_or_default() };
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! `secateur session`: sessions that Secateur keeps itself, from the first message to the last.
+//! `secateur session`: sessions that Secateur keeps itself.
 
 mod append;
 mod compact;
@@ -21,7 +21,7 @@ use secateur_engine::{Engine, Session};
 use crate::store_args::{self, StoreArgs};
 use crate::summariser_args::SummariserArgs;
 
-/// How the commands go together.
+/// How the commands are used together.
 const EXAMPLE: &str = "\
 Example:
   id=$(secateur session new --as anthropic)
@@ -29,10 +29,10 @@ Example:
   secateur session context $id --model claude-sonnet-4-5 > request.json
   secateur session settle $id --input 1200 --output 80";
 
-/// Keep sessions that never outgrow their model: append messages, get requests that fit.
+/// Keep sessions that always fit their model: append messages, get requests that fit.
 ///
-/// Append what was said, ask for the context to send, settle how that went. When the window fills up, old tool results
-/// are pruned and older history is summarised, and all of it can be undone, because every original is kept.
+/// Append messages, get the request to send, settle how it ended. When the window fills up, old tool results are pruned
+/// and older history is summarised. Every original is kept, so all of it can be undone.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct SessionArgs {
@@ -55,7 +55,7 @@ enum SessionCommand {
     Forget(forget::ForgetArgs),
 }
 
-/// The session that a command is about.
+/// The session that a command works on.
 #[derive(Debug, Args)]
 struct SessionIdArgs {
     /// The session's id.

@@ -1,4 +1,4 @@
-//! `secateur status`: the conversations that pass through the proxy that runs, as it counts them.
+//! `secateur status`: the conversations that go through the running proxy, as it counts them.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -16,24 +16,24 @@ use crate::store_args;
 use crate::table::Table;
 use crate::time_text;
 
-/// A proxy on the same machine answers at once or is not one.
+/// A proxy on the same machine responds at once.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often the table is written anew.
+/// How often the table is refreshed.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Clears the screen and goes to its first place.
+/// Clears the screen and moves the cursor to its top left.
 const CLEAR: &str = "\x1b[2J\x1b[H";
 
-/// Watch the conversations that pass through the proxy: how full each is, and what was saved.
+/// Watch the conversations that go through the proxy: how full each is, and what was saved.
 ///
-/// Asks the proxy that listens at the configured address. In a terminal the table is written anew each second until
-/// Ctrl-C; otherwise it is printed once. Tokens that were saved are those that were cut, at as many bytes to a token as
-/// the provider counted; money is what they would have cost at what the rest of the same request cost. Takes the flags
-/// of `serve`.
+/// Asks the proxy at the configured address. In a terminal the table is refreshed every second until Ctrl-C; otherwise it
+/// is printed once. Saved tokens are estimated from the bytes that were cut, at the ratio of bytes to tokens that the
+/// provider reported. Saved money is their price at the average input price of the same request. Takes the flags of
+/// `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Print once and end, also in a terminal.
+    /// Print once and exit, also in a terminal.
     #[arg(long)]
     once: bool,
     /// Print JSON, once.
@@ -43,7 +43,7 @@ pub(crate) struct StatusArgs {
     serve: ServeArgs,
 }
 
-/// What a proxy says.
+/// The response of `/api/conversations`.
 #[derive(Deserialize)]
 struct StatusResponse {
     items: Vec<ConversationRow>,
@@ -70,13 +70,13 @@ impl StatusArgs {
         store_args::block_on(async {
             let is_live = !self.once && !self.json && std::io::stdout().is_terminal();
             loop {
-                let said = self.ask().await?;
+                let body = self.fetch().await?;
                 if self.json {
-                    writeln!(out, "{}", said.trim_end())?;
+                    writeln!(out, "{}", body.trim_end())?;
                     return Ok(ExitCode::SUCCESS);
                 }
-                let conversations: StatusResponse = serde_json::from_str(&said)
-                    .context("the proxy is of another version than this command")?;
+                let conversations: StatusResponse =
+                    serde_json::from_str(&body).context("the proxy has another version than this command")?;
                 if is_live {
                     write!(out, "{CLEAR}")?;
                 }
@@ -90,12 +90,12 @@ impl StatusArgs {
         })
     }
 
-    async fn ask(&self) -> Result<String> {
+    async fn fetch(&self) -> Result<String> {
         let config = self.serve.config()?;
         let proxy = client_address(self.serve.settings(&config)?.listen);
         if let Some(user) = other_user(proxy) {
             bail!(
-                "user {user} of this machine listens on {proxy}; name the address of your own proxy by --listen"
+                "another user of this machine (id {user}) listens on {proxy}; give the address of your own proxy with --listen"
             );
         }
         let token = self.serve.token(&config)?;
@@ -106,31 +106,41 @@ impl StatusArgs {
         {
             Ok(response) => response,
             Err(error) => bail!(
-                "no proxy answers at {proxy}: {}; start one with `secateur serve`, or name its address by --listen",
+                "no proxy responds at {proxy}: {}; start one with `secateur serve`, or give its address with --listen",
                 http_get::failure(&error)
             ),
         };
         match response.status {
             200 => Ok(response.body),
-            401 => bail!("the proxy at {proxy} wants a token; name its file by --token-file"),
-            status => bail!("{proxy} answered with status {status}: that is no proxy of this version"),
+            401 => bail!("the proxy at {proxy} needs a token; name its file with --token-file"),
+            status => bail!("{proxy} responded with status {status}: not a proxy of this version"),
         }
     }
 }
 
 fn show(conversations: &[ConversationRow], out: &mut dyn Write) -> Result<()> {
     if conversations.is_empty() {
-        writeln!(out, "no conversation has come through the proxy yet")?;
+        writeln!(out, "no conversations yet")?;
         return Ok(());
     }
-    let headings =
-        ["session", "model", "window", "requests", "cached", "saved", "money", "last", "cut", "heard of"];
+    let headings = [
+        "session",
+        "model",
+        "window",
+        "requests",
+        "cached",
+        "saved",
+        "money",
+        "outcome",
+        "last cut",
+        "last request",
+    ];
     let mut table = Table::new(headings).right([2, 3, 4, 5, 6]);
     for one in conversations {
         let tokens = u64::try_from(one.tokens).unwrap_or(0);
         let window = u64::try_from(one.window).unwrap_or(0);
         let fill = if window > 0 { percent(tokens, window) } else { grouped(tokens) };
-        // Ids begin with the time, so it is the end that tells them apart.
+        // Ids start with the time, so only their ends differ.
         let id: String = one.session.chars().skip(one.session.chars().count().saturating_sub(12)).collect();
         table.row([
             id,
@@ -150,7 +160,7 @@ fn show(conversations: &[ConversationRow], out: &mut dyn Write) -> Result<()> {
     let money: f64 = conversations.iter().map(|one| one.money_saved).sum();
     writeln!(
         out,
-        "\n{}, {}: {} of {} read from caches, {} saved, about ${money:.2}",
+        "\n{}, {}: {} of {} read from the cache, {} saved, about ${money:.2}",
         counted(conversations.len() as u64, "conversation"),
         counted(sum(|one| one.requests), "request"),
         percent(sum(|one| one.tokens_cached), sum(|one| one.tokens_in)),

@@ -1,19 +1,20 @@
-//! Whose a listener is. Any user can listen where a proxy is expected, and would be sent keys and conversations.
+//! The user that owns a listening socket. Any user can listen where a proxy is expected, and would receive keys and
+//! conversations.
 //!
-//! Linux tells it of every socket; elsewhere nobody is suspected.
+//! Known on Linux only; elsewhere no other user is assumed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// How the kernel writes that a socket listens.
+/// The kernel's code for a listening socket.
 const LISTENS: &str = "0A";
 
-/// The users that systemd makes up for services, as the unit of `packaging` has it do.
-const MADE_UP: std::ops::RangeInclusive<u32> = 61_184..=65_519;
+/// The users that systemd allocates for services (`DynamicUser`), as the unit in `packaging` does.
+const DYNAMIC_USERS: std::ops::RangeInclusive<u32> = 61_184..=65_519;
 
-/// The first number that is a person's, and not a service's that root has set up.
-const PERSONS: u32 = 1_000;
+/// The first id of a person. Lower ones are services that root has set up.
+const FIRST_PERSON: u32 = 1_000;
 
-/// The other user that listens at an address, if one does.
+/// Another user that listens on an address, if there is one.
 #[cfg(target_os = "linux")]
 pub(crate) fn other_user(address: SocketAddr) -> Option<u32> {
     let own = rustix::process::getuid().as_raw();
@@ -23,32 +24,32 @@ pub(crate) fn other_user(address: SocketAddr) -> Option<u32> {
     owners.find(|user| is_other_user(*user, own))
 }
 
-/// The other user that listens at an address, if one does.
+/// Another user that listens on an address, if there is one.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn other_user(_: SocketAddr) -> Option<u32> {
     None
 }
 
-/// Whether a user is neither we nor a service of the machine.
+/// Whether a user is neither ourselves nor a service of the machine.
 fn is_other_user(user: u32, own: u32) -> bool {
-    user != own && user >= PERSONS && !MADE_UP.contains(&user)
+    user != own && user >= FIRST_PERSON && !DYNAMIC_USERS.contains(&user)
 }
 
-/// Those who listen at an address, in a table of the kernel's.
+/// The users that listen on an address, from a table of the kernel (`/proc/net/tcp`).
 fn owners(table: &str, address: SocketAddr) -> Vec<u32> {
     let rows = table.lines().skip(1).filter_map(|row| {
         let mut columns = row.split_whitespace().skip(1);
         let (ip, port) = columns.next()?.split_once(':')?;
         let listens = columns.nth(1)? == LISTENS && u16::from_str_radix(port, 16).ok()? == address.port();
         let user = columns.nth(3)?.parse().ok()?;
-        let ip = written(ip)?.to_canonical();
+        let ip = parse_address(ip)?.to_canonical();
         (listens && (ip == address.ip().to_canonical() || ip.is_unspecified())).then_some(user)
     });
     rows.collect()
 }
 
-/// An address as the kernel writes it: in words of four bytes, each as the processor keeps it.
-fn written(text: &str) -> Option<IpAddr> {
+/// Parses an address as the kernel writes it: words of four bytes in the processor's byte order.
+fn parse_address(text: &str) -> Option<IpAddr> {
     let word = |at: usize| u32::from_str_radix(text.get(at..at + 8)?, 16).ok().map(u32::to_ne_bytes);
     match text.len() {
         8 => Some(IpAddr::V4(Ipv4Addr::from(word(0)?))),
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_of_our_own_is_found_and_not_suspected() {
+    fn a_listener_of_our_own_is_not_another_users() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         assert_eq!(other_user(listener.local_addr().unwrap()), None);
         assert!(is_other_user(1001, 1000) && is_other_user(1000, 0));

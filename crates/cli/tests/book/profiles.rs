@@ -21,7 +21,7 @@ The command shows any profile, your own included:
 
 ```console
 $ secateur profiles
- profile … what it is
+ profile … description
 …
 $ secateur profiles frugal
 frugal: Secateur's own, thrifty: results go earlier, long outputs are shortened on arrival, old inputs go, too

@@ -13,7 +13,7 @@ fn what_cannot_be_a_session_is_refused_with_the_reason() {
         (desk.put("notes.txt", "just notes"), "not a session in a known format"),
         (desk.put("other.json", r#"{"a":1}"#), "its first record has the keys a"),
         (desk.put("list.json", "[]"), "an empty list; name the format"),
-        (folder, "holds 4 sessions; name one by --session"),
+        (folder, "holds 4 sessions; choose one with --session"),
         ("/no/such/file".to_owned(), "cannot read /no/such/file"),
     ];
     for (file, reason) in cases {
@@ -76,13 +76,13 @@ fn wrong_arguments_say_what_is_allowed() {
     let file = desk.demo();
     for (arguments, words) in [
         (vec!["prune", &file, "--profile", "nobody"], vec!["no profile \"nobody\"", "opencode@2026-01"]),
-        (vec!["prune", &file, "--format", "word"], vec!["known formats are claude, codex, opencode"]),
+        (vec!["prune", &file, "--format", "word"], vec!["known formats: claude, codex, opencode"]),
         (
             vec!["prune", &file, "--profile", "openclaw", "--model", "nomodel"],
             vec!["\"nomodel\" is not in the catalogue"],
         ),
         (vec!["explain", &file, "prt_none"], vec!["has no part \"prt_none\"", "explain FILE --json"]),
-        (vec!["overflow"], vec!["--context", "--model"]),
+        (vec!["overflow"], vec!["--window", "--model"]),
         (vec!["profiles", "missing.toml"], vec!["cannot read the profile missing.toml"]),
     ] {
         let run = secateur(&arguments);

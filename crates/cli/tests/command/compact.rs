@@ -68,14 +68,14 @@ fn what_cannot_be_done_is_said() {
     let file = desk.demo();
     let told = secateur(&["compact", &file, "-o", &file]);
     assert_eq!(told.code, 2);
-    assert!(told.err.contains("is what is read; name another file"), "{}", told.err);
+    assert!(told.err.contains("is the input; name another file"), "{}", told.err);
     let told = secateur(&["compact", &file, "--set", "compaction.fern=1"]);
     assert_eq!(told.code, 2);
     assert!(told.err.contains("fern"), "{}", told.err);
     let short = desk.put("short.json", r#"{"model":"m","messages":[{"role":"user","content":"Hello."}]}"#);
     let told = secateur(&["compact", &short]);
     assert_eq!(told.code, 2);
-    insta::assert_snapshot!(told.err.replace(&short, "FILE"), @"error: FILE: not compacted: there is nothing that could be summarised");
+    insta::assert_snapshot!(told.err.replace(&short, "FILE"), @"error: FILE: not compacted: there is nothing to summarise");
     let several = samples::of("tau-bench").lay(desk.folder.path());
     let told = secateur(&["compact", &several, "--session", "9"]);
     assert!(told.err.contains("no session \"9\""), "{}", told.err);

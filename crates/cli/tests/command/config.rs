@@ -137,7 +137,7 @@ fn what_is_no_file_is_not_waited_for() {
     let folder = house.desk.path("home");
     let run = house.config(&["--config", folder.to_str().unwrap()], &[]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("it is not a file"), "{}", run.err);
+    assert!(run.err.contains("not a regular file"), "{}", run.err);
     let endless = house.config(&["--set", "profile=/dev/zero.toml"], &[]);
     assert_eq!(endless.code, 2, "{}", endless.err);
 }

@@ -93,7 +93,7 @@ fn at_names_the_request_that_a_message_answered() {
     assert!(first.contains("Water the ferns.") && !first.contains("I look."), "{first}");
     let run = secateur(&["context", &file, "--to", "openai-chat", "--at", "msg_99"]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("no message \"msg_99\"; they are numbered 0 to 6"), "{}", run.err);
+    assert!(run.err.contains("no message \"msg_99\"; messages are numbered 0 to 6"), "{}", run.err);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn what_a_profile_cuts_is_a_placeholder_in_the_request() {
         assert!(run.err.is_empty(), "{}", run.err);
     }
     let told = secateur(&["context", &file, "--to", "gemini"]);
-    assert!(told.err.contains(" cuts by the profile balanced"), "{}", told.err);
+    assert!(told.err.contains(" cuts by profile balanced"), "{}", told.err);
     let cut = told.out.matches("[cut: ").count();
     assert!(cut > 20 && told.out.contains(" characters; recall "), "{cut}");
 }
@@ -225,7 +225,7 @@ fn of_a_file_with_several_sessions_one_can_be_named() {
     let file = samples::of("tau-bench").lay(desk.folder.path());
     let first = secateur(&["context", &file, "--to", "openai-chat"]);
     assert!(
-        first.err.contains("holds 2 sessions; this is the first (--session names others)"),
+        first.err.contains("holds 2 sessions; this is the first (choose another with --session)"),
         "{}",
         first.err
     );

@@ -51,7 +51,9 @@ fn what_a_wire_cannot_hold_is_named() {
     let losses = account["losses"].as_array().unwrap();
     assert!(!losses.is_empty(), "thinking and its signature have no place there");
     let told = secateur(&["convert", &file, "--to", "openai-chat"]);
-    assert!(told.err.contains("what has no place") && told.err.contains(losses[0]["why"].as_str().unwrap()));
+    assert!(
+        told.err.contains("cannot be expressed") && told.err.contains(losses[0]["why"].as_str().unwrap())
+    );
 }
 
 #[test]

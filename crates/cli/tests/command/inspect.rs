@@ -107,7 +107,7 @@ fn what_a_session_consists_of_is_told_in_words() {
     Context at each of 4 requests (recorded tokens)
       ▇█▄▅
       first 130, peak 142 at request 2, last 85; next about 92
-      cold (the cache was lost): 1 of them, at 3
+      1 request with a cold cache: at 3
       compacted before request 3: 142 to 70 tokens
 
     Biggest tool results in the context
@@ -151,7 +151,7 @@ fn a_format_can_be_named() {
     assert_eq!((&report["format"], &report["messages"]), (&"ui-messages".into(), &0.into()));
     let wrong = secateur(&["inspect", &file, "--format", "word"]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.err.contains("known formats are claude, codex, opencode, pi"), "{}", wrong.err);
+    assert!(wrong.err.contains("known formats: claude, codex, opencode, pi"), "{}", wrong.err);
 }
 
 #[test]

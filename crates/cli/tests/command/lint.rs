@@ -145,7 +145,7 @@ fn a_clean_body_comes_back_byte_for_byte() {
         let run = secateur(&["lint", &file]);
         assert_eq!(run.code, 0, "{}", run.out);
         assert!(run.out.starts_with(&format!("{file}: ")), "{}", run.out);
-        assert!(run.out.ends_with(" request, nothing that the provider rejects\n"), "{}", run.out);
+        assert!(run.out.ends_with(" request, no findings\n"), "{}", run.out);
         let fixed = secateur(&["lint", &file, "--fix"]);
         assert_eq!((fixed.code, fixed.err.as_str()), (0, ""));
         assert_eq!(fixed.out, sample.text().unwrap(), "{wire}");
@@ -192,8 +192,11 @@ fn what_is_no_request_is_an_error() {
         (desk.put("other.json", r#"{"a":1}"#), hint),
         (desk.put("text.json", "no JSON"), hint),
         (desk.put("list.json", "[1]"), hint),
-        (desk.put("binary.json", [0u8, 159, 146, 150]), "is not UTF-8 text (byte 1); a request body is JSON"),
-        (folder, "is a folder; name a request body"),
+        (
+            desk.put("binary.json", [0u8, 159, 146, 150]),
+            "is not UTF-8 (at byte 1); expected a JSON request body",
+        ),
+        (folder, "is a folder; expected the file of a request body"),
         ("/no/such/body.json".to_owned(), "cannot read /no/such/body.json: No such file"),
     ] {
         let run = secateur(&["lint", &file]);
@@ -251,7 +254,7 @@ fn a_repaired_body_is_not_written_over_the_request() {
     let file = desk.put("body.json", &body);
     let run = secateur(&["lint", &file, "--fix", "--out", &file]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("is what is read; name another file"), "{}", run.err);
+    assert!(run.err.contains("is the input; name another file"), "{}", run.err);
     assert_eq!(bytes(&file), body.as_bytes());
     let run = secateur(&["lint", &file, "--out", &file]);
     assert_eq!(run.code, 2, "--out needs --fix");

@@ -114,7 +114,7 @@ fn profiles_that_work_per_request_refuse_to_write_and_say_why() {
     }
     let messages = desk.put("claw.json", r#"[{"role":"user","content":"hi"}]"#);
     let run = secateur(&["prune", &messages, "--write", "--profile", "opencode"]);
-    assert!(run.err.contains("has no place for the mark"), "{}", run.err);
+    assert!(run.err.contains("cannot mark a cut"), "{}", run.err);
     assert_eq!(bytes(&file), before);
 }
 
@@ -189,7 +189,7 @@ fn opencodes_variables_are_heard() {
     assert!(run.out.contains("Nothing to cut: pruning is off"), "{}", run.out);
     let variables = [("OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX", "1000")];
     let run =
-        secateur_with(&["overflow", "--context", "200000", "--json", "--profile", "opencode"], &variables);
+        secateur_with(&["overflow", "--window", "200000", "--json", "--profile", "opencode"], &variables);
     assert_eq!(run.json()["usable"], 199_000);
     let run = secateur_with(
         &["prune", &file, "--profile", "opencode"],

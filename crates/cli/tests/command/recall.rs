@@ -45,9 +45,9 @@ fn what_cannot_be_recalled_says_what_to_do() {
         assert_eq!(run.code, 2, "{}", run.out);
         run.err.replace(shelf.desk.path("").to_str().unwrap(), "")
     };
-    insta::assert_snapshot!(refusal(&["recall", "zzzzzzzz"]), @r#"error: nothing was cut under "zzzzzzzz", and none of the sessions changed last has a tool call of that id; a placeholder names its handle behind "recall", and `secateur recall --search WORDS` finds others"#);
-    insta::assert_snapshot!(refusal(&["recall", "zzzzzzzz", "--session", "s"]), @r#"error: session s has no part "zzzzzzzz"; a placeholder names its handle behind "recall", and `secateur recall --search WORDS` finds others"#);
-    insta::assert_snapshot!(refusal(&["recall", "x", "--session", "t"]), @r#"error: there is no session "t" in sessions.db; `secateur session list` shows those there are"#);
+    insta::assert_snapshot!(refusal(&["recall", "zzzzzzzz"]), @r#"error: nothing was cut under "zzzzzzzz", and none of the sessions changed last has a tool call of that id; a placeholder names its handle after "recall", and `secateur recall --search WORDS` finds others"#);
+    insta::assert_snapshot!(refusal(&["recall", "zzzzzzzz", "--session", "s"]), @r#"error: session s has no part "zzzzzzzz"; a placeholder names its handle after "recall", and `secateur recall --search WORDS` finds others"#);
+    insta::assert_snapshot!(refusal(&["recall", "x", "--session", "t"]), @r#"error: there is no session "t" in sessions.db; `secateur session list` shows the sessions"#);
     assert!(refusal(&["recall"]).contains("--search"));
 }
 
@@ -74,7 +74,7 @@ fn what_was_cut_is_searched() {
     );
     let nothing = shelf.alone(&["recall", "--search", "\"'*", "--session", "s"], "");
     assert_eq!((nothing.code, nothing.out.as_str()), (1, ""));
-    assert!(nothing.err.contains("nothing that was cut has all of these words"), "{}", nothing.err);
+    assert!(nothing.err.contains("nothing that was cut contains all of these words"), "{}", nothing.err);
 }
 
 /// A client of the tool server: one line of JSON each way.
@@ -162,7 +162,7 @@ fn an_agent_fetches_back_what_was_cut_page_by_page() {
         offset += texts[0].chars().count();
         read.push_str(&texts[0]);
         let Some(note) = texts.get(1) else { break };
-        assert!(note.ends_with(&format!("go on with offset {offset}]")), "{note}");
+        assert!(note.ends_with(&format!("continue with offset {offset}]")), "{note}");
     }
     assert_eq!(read, text);
     let (texts, is_error) = client.call("recall", &json!({ "handle": "zzzzzzzz" }));
@@ -177,7 +177,7 @@ fn an_agent_searches_while_another_process_compacts() {
     let mut client = Client::start(&shelf, &["--session", "s"]);
     let said = "Uploads over 1 GB fail";
     let (texts, _) = client.call("search", &json!({ "words": said }));
-    assert_eq!(texts, ["Nothing that was cut has all of these words. Try fewer words, or other ones."]);
+    assert_eq!(texts, ["Nothing that was cut contains all of these words. Try fewer or other words."]);
     shelf.run(&["context", "s", "--window", "28000"]);
     let (texts, is_error) = client.call("search", &json!({ "words": said, "limit": 3 }));
     assert!(!is_error && texts[0].contains("GB fail"), "{texts:?}");

@@ -78,10 +78,10 @@ fn nothing_is_written_over_the_session_or_into_a_folder() {
     let folder = desk.folder.path().to_str().unwrap().to_owned();
     let roundabout = format!("{folder}/./claude-code.jsonl");
     for (file, out, why) in [
-        (&file, &folder, "is a folder; name the file that the output goes to"),
-        (&file, &file, "is what is read; name another file for the output"),
-        (&file, &roundabout, "is what is read; name another file for the output"),
-        (&database, &database, "is what is read; name another file for the output"),
+        (&file, &folder, "is a folder; name a file for the output"),
+        (&file, &file, "is the input; name another file for the output"),
+        (&file, &roundabout, "is the input; name another file for the output"),
+        (&database, &database, "is the input; name another file for the output"),
     ] {
         for command in [
             vec!["report", file, "--out", out],

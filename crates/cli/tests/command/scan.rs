@@ -131,7 +131,11 @@ fn the_list_for_people_names_every_session_once_and_is_not_coloured() {
             run.out
         );
     }
-    assert!(run.out.contains("9 sessions; the profile balanced would take 0 tokens (0.0 %)"), "{}", run.out);
+    assert!(
+        run.out.contains("9 sessions; the profile balanced would remove 0 tokens (0.0 %)"),
+        "{}",
+        run.out
+    );
     assert!(!run.out.contains('\u{1b}'));
 }
 
@@ -153,7 +157,7 @@ fn filters_leave_what_was_asked_for() {
 
     let none = scan(&desk, &["--agent", "nobody"]);
     assert_eq!(none.code, 0);
-    assert!(none.out.starts_with("No sessions found that these filters let through in"), "{}", none.out);
+    assert!(none.out.starts_with("No sessions found that match these filters in"), "{}", none.out);
 }
 
 #[test]
@@ -193,7 +197,7 @@ fn an_empty_machine_is_no_error() {
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     assert_eq!(
         run.out,
-        "No sessions found in the usual folders of the known agents; name a file or folder to look elsewhere.\n"
+        "No sessions found in the usual folders of the known agents; name a file or folder to search elsewhere.\n"
     );
     assert_eq!(scan(&desk, &["--json"]).out, "[]\n");
     let folder = desk.folder.path().to_str().unwrap();
@@ -213,7 +217,7 @@ fn a_folder_with_other_things_in_it_yields_its_sessions_and_a_note() {
     let folder = desk.folder.path().to_str().unwrap();
     let run = secateur(&["scan", folder, "--json"]);
     assert_eq!(agents(&run), ["aider", "codex"]);
-    assert!(run.err.contains("note: 3 files could not be read as a session, the first: "), "{}", run.err);
+    assert!(run.err.contains("note: 3 files could not be read as a session. The first: "), "{}", run.err);
     assert!(run.err.contains("torn.db: "), "{}", run.err);
     for named in ["package.json", "empty.jsonl", "binary.json"] {
         let path = desk.path(named);

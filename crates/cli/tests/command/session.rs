@@ -79,7 +79,7 @@ fn a_session_overflows_is_pruned_and_compacted_and_all_is_undone() {
     let whole = shelf.run(&["context", "s", "--window", "400000", "--json"]).json();
     let fitted = shelf.run(&["context", "s", "--window", "28000"]);
     insta::assert_snapshot!(masked(&fitted.err), @r"
-    overflow: the next request would have about N tokens; N are usable
+    overflow: the next request would have about N tokens; N usable
     pruned N tool results: about N → N tokens
     compacted N messages into a digest: about N → N tokens
     OpenAI Chat Completions request of N bytes: 5 messages, about N of N usable tokens
@@ -89,7 +89,7 @@ fn a_session_overflows_is_pruned_and_compacted_and_all_is_undone() {
 
     insta::assert_snapshot!(masked(&shelf.run(&["undo", "s"]).out), @"undid operation 2 (compact): about N → N tokens");
     insta::assert_snapshot!(masked(&shelf.run(&["undo", "s"]).out), @"undid operation 1 (prune): about N → N tokens");
-    insta::assert_snapshot!(shelf.refusal(&["undo", "s"], ""), @"error: there is nothing that could be undone");
+    insta::assert_snapshot!(shelf.refusal(&["undo", "s"], ""), @"error: nothing can be undone");
     let again = shelf.run(&["context", "s", "--window", "400000", "--json"]).json();
     assert_eq!(again["body"], whole["body"], "byte for byte as it was");
 
@@ -98,15 +98,15 @@ fn a_session_overflows_is_pruned_and_compacted_and_all_is_undone() {
         (&redone["operation"], &redone["kind"], &redone["undone"]),
         (&1.into(), &"prune".into(), &false.into())
     );
-    insta::assert_snapshot!(shelf.refusal(&["undo", "s", "7"], ""), @"error: operation 7 cannot be undone: there is no such operation; what can be undone: 1 (prune)");
+    insta::assert_snapshot!(shelf.refusal(&["undo", "s", "7"], ""), @"error: operation 7 cannot be undone: there is no such operation; operations that can be undone: 1 (prune)");
     insta::assert_snapshot!(masked(&shelf.run(&["events", "s"]).out), @r"
-    1  N N  overflow: the next request would have about N tokens; N are usable
+    1  N N  overflow: the next request would have about N tokens; N usable
     2  N N  pruned N tool results: about N → N tokens
-    3  N N  began a digest of N messages, about N tokens
+    3  N N  started a digest of N messages, about N tokens
     4  N N  compacted N messages into a digest: about N → N tokens
     5  N N  undid operation 2
     6  N N  undid operation 1
-    7  N N  did operation 1 again
+    7  N N  redid operation 1
     ");
 }
 
@@ -125,12 +125,12 @@ fn what_was_compacted_away_is_recalled_as_it_was() {
     assert_eq!(shelf.run(&["recall", "s", "c1"]).out, format!("{long}\n"), "by the call's id");
     let compacted = shelf.run(&["compact", "s", "--focus", "ferns"]);
     assert!(compacted.out.starts_with("compacted 5 messages into a digest: "), "{}", compacted.out);
-    assert_eq!(compacted.err, "`secateur session undo s` takes it back\n");
+    assert_eq!(compacted.err, "`secateur session undo s` undoes it\n");
     assert!(!shelf.run(&["context", "s", "--window", "200000"]).out.contains("fern"));
     assert_eq!(shelf.run(&["recall", "s", "3.0"]).out, format!("{long}\n"));
     let report = shelf.run(&["recall", "s", "3", "--json"]).json();
     assert_eq!((&report["number"], &report["message"]["tool_call_id"]), (&3.into(), &"c1".into()));
-    insta::assert_snapshot!(shelf.refusal(&["recall", "s", "99"], ""), @r#"error: session s has no part "99"; its messages are numbered 1 to 7, a part is named like 1.0, and the id of a tool call names its result"#);
+    insta::assert_snapshot!(shelf.refusal(&["recall", "s", "99"], ""), @r#"error: session s has no part "99"; expected a message from 1 to 7, a part such as 1.0, a handle, or the id of a tool call"#);
 }
 
 #[test]
@@ -142,11 +142,11 @@ fn what_the_provider_counts_is_learned_from() {
     let before = shelf.run(&["context", "s", "--window", "200000", "--json"]).json();
     let settled =
         shelf.run(&["settle", "s", "--input", "4000", "--cache-read", "1000", "--output", "9", "--open"]);
-    assert!(settled.out.starts_with("noted; nothing else to do\n"), "{}", settled.out);
+    assert!(settled.out.starts_with("recorded; nothing to prune or compact\n"), "{}", settled.out);
     let after = shelf.run(&["context", "s", "--window", "200000", "--json"]).json();
     assert!(after["tokens"].as_i64() > before["tokens"].as_i64(), "{} {}", before["tokens"], after["tokens"]);
     assert_eq!(after["tokens"], 5_000);
-    insta::assert_snapshot!(shelf.refusal(&["settle", "s", "--input", "1"], ""), @"error: how the request ended is missing: give --input TOKENS and --output TOKENS, or --overflow");
+    insta::assert_snapshot!(shelf.refusal(&["settle", "s", "--input", "1"], ""), @"error: missing usage: give --input TOKENS and --output TOKENS, or --overflow");
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn the_window_of_a_known_model_need_not_be_named() {
     shelf.try_run(&["append", "s"], r#"{"role":"user","content":"Hello."}"#);
     let report = shelf.run(&["context", "s", "--model", "claude-sonnet-4-5", "--json"]).json();
     assert_eq!((&report["model"], &report["usable"]), (&"claude-sonnet-4-5".into(), &180_000.into()));
-    insta::assert_snapshot!(shelf.refusal(&["context", "s", "--model", "fern-1"], ""), @r#"error: the window of the model "fern-1" is not known: name it by --window TOKENS, or add the model to a file named by SECATEUR_MODELS"#);
-    insta::assert_snapshot!(shelf.refusal(&["context", "s"], ""), @"error: the model is not known: name it by --model NAME, or its window by --window TOKENS");
+    insta::assert_snapshot!(shelf.refusal(&["context", "s", "--model", "fern-1"], ""), @r#"error: the window of the model "fern-1" is not known: give --window TOKENS, or add the model to a file named by SECATEUR_MODELS"#);
+    insta::assert_snapshot!(shelf.refusal(&["context", "s"], ""), @"error: the model is not known: give --model NAME or --window TOKENS");
 }
 
 #[test]

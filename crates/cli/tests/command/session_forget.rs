@@ -30,18 +30,18 @@ fn forgetting_says_what_it_did() {
     let shelf = Shelf::new();
     shelf.demo();
     insta::assert_snapshot!(masked(&shelf.run(&["forget", "s", "--before", "2020-01-31"]).out), @r"
-    There is nothing to forget: no original from before N N was cut or compacted away.
-    The database had N bytes and has N now.
+    Nothing to delete: no original from before N N was cut or compacted.
+    Database size: N → N bytes.
     ");
     shelf.run(&["compact", "s"]);
-    insta::assert_snapshot!(masked(&shelf.run(&["forget", "s", "--before", "0s", "--dry-run"]).out), @"Would forget the originals of N messages in 1 session, N bytes. Nothing was deleted.");
+    insta::assert_snapshot!(masked(&shelf.run(&["forget", "s", "--before", "0s", "--dry-run"]).out), @"Would delete the originals of N messages in 1 session, N bytes. Nothing was deleted.");
     insta::assert_snapshot!(masked(&shelf.run(&["forget", "s", "--before", "0s"]).out), @r"
-    Forgot the originals of N messages in 1 session, N bytes.
-    The database had N bytes and has N now.
+    Deleted the originals of N messages in 1 session, N bytes.
+    Database size: N → N bytes.
     ");
     insta::assert_snapshot!(masked(&shelf.run(&["forget", "s", "--before", "0s"]).out), @r"
-    There is nothing to forget: no original from before N N was cut or compacted away.
-    The database had N bytes and has N now.
+    Nothing to delete: no original from before N N was cut or compacted.
+    Database size: N → N bytes.
     ");
 }
 

@@ -7,7 +7,7 @@ use super::{bytes, masked, secateur_with};
 #[test]
 fn a_new_session_has_an_id_of_its_own_and_is_listed() {
     let shelf = Shelf::new();
-    insta::assert_snapshot!(shelf.run(&["list"]).out.replace(shelf.desk.folder.path().to_str().unwrap(), "FOLDER"), @"No sessions in FOLDER/sessions.db. `secateur session new` begins one.");
+    insta::assert_snapshot!(shelf.run(&["list"]).out.replace(shelf.desk.folder.path().to_str().unwrap(), "FOLDER"), @"No sessions in FOLDER/sessions.db. `secateur session new` creates one.");
     let first = shelf.run(&["new"]).out;
     let second = shelf
         .run(&["new", "--id", "ferns", "--title", "About ferns", "--as", "gemini", "--profile", "qwery"])
@@ -19,23 +19,23 @@ fn a_new_session_has_an_id_of_its_own_and_is_listed() {
     assert_eq!((&list[0]["title"], &list[0]["wire"]), (&"About ferns".into(), &"gemini".into()));
     let short = shelf.run(&["list", "--limit", "1"]);
     insta::assert_snapshot!(masked(&short.out), @r"
-    session  title        messages  operations  changed           format  profile
+    session  title        messages  operations  changed           wire    profile
     ferns    About ferns         0           0  N N  gemini  qwery
     ");
-    assert_eq!(short.err, "note: there are more than 1; --limit shows more\n");
+    assert_eq!(short.err, "note: more sessions exist; raise --limit to see them\n");
 }
 
 #[test]
 fn the_frame_goes_into_every_request() {
     let shelf = Shelf::new();
     let frame = r#"{"model":"fern-1","system":"Be brief."}"#;
-    let run = shelf.try_run(&["new", "--id", "s", "--as", "anthropic", "--frame", "-"], frame);
+    let run = shelf.try_run(&["new", "--id", "s", "--as", "anthropic", "--envelope", "-"], frame);
     assert_eq!(run.code, 0, "{}", run.err);
     shelf.try_run(&["append", "s"], r#"{"role":"user","content":"Hello."}"#);
     let sent = shelf.run(&["context", "s", "--window", "100000"]).json();
     assert_eq!((&sent["model"], &sent["system"]), (&"fern-1".into(), &"Be brief.".into()));
     let file = shelf.desk.put("frame.json", r#"{"messages":[]}"#);
-    insta::assert_snapshot!(shelf.refusal(&["new", "--frame", &file], ""), @r#"error: the envelope of a request must be a JSON object without the list of messages: it has a member "messages"; append messages instead"#);
+    insta::assert_snapshot!(shelf.refusal(&["new", "--envelope", &file], ""), @r#"error: the envelope of a request must be a JSON object without the list of messages: it has a member "messages"; append messages instead"#);
 }
 
 #[test]
@@ -123,11 +123,11 @@ fn what_is_wrong_is_named_and_nothing_is_appended() {
         told.push_str(&shelf.refusal(&[&["append", "s"], arguments].concat(), &input));
     }
     insta::assert_snapshot!(told, @r"
-    error: line 2 of standard input is no JSON (EOF while parsing a value at column 8); expected a JSON object as it stands in a request. Nothing was appended
-    error: line 3 of standard input is not an object; expected a JSON object as it stands in a request. Nothing was appended
-    error: message 2 of standard input is not an object; expected a JSON object as it stands in a request. Nothing was appended
+    error: line 2 of standard input is not JSON (EOF while parsing a value at column 8); expected a message as in a request, a JSON object. Nothing was appended
+    error: line 3 of standard input is not an object; expected a message as in a request, a JSON object. Nothing was appended
+    error: message 2 of standard input is not an object; expected a message as in a request, a JSON object. Nothing was appended
     error: standard input is not a JSON array: EOF while parsing a list at line 1 column 30. Nothing was appended
-    error: standard input holds no message; expected one JSON object a line
+    error: standard input holds no message; expected one JSON object per line
     error: line 2 of standard input holds a tool call or its result and cannot be pinned: one half cannot stay alone. Nothing was appended
     ");
     assert_eq!(shelf.run(&["list", "--json"]).json()[0]["messages"], 0);
@@ -140,7 +140,7 @@ fn a_session_that_is_not_there_is_looked_for_in_vain() {
     for command in ["append", "compact", "undo", "redo", "events"] {
         let told = shelf.refusal(&[command, "nobody"], r#"{"role":"user","content":"a"}"#);
         assert!(told.contains("there is no session \"nobody\" in "), "{told}");
-        assert!(told.contains("`secateur session list` shows those there are"), "{told}");
+        assert!(told.contains("`secateur session list` shows the sessions"), "{told}");
     }
     assert!(shelf.refusal(&["new", "--id", "s"], "").contains("a session s exists already"));
     assert!(shelf.refusal(&["new", "--id", ""], "").contains("is no id"));

@@ -32,8 +32,12 @@ fn the_default_profile_says_what_it_assumed_and_why_it_cuts() {
     let run = secateur(&["explain", &file, cut["id"].as_str().unwrap()]);
     assert!(run.out.contains("cold"), "{}", run.out);
     let run = secateur(&["explain", &file]);
-    assert!(run.out.contains("assuming a cache that reads at 10 % and writes at 125 %"), "{}", run.out);
-    assert!(run.out.contains("assuming the last request at the time of the newest message"), "{}", run.out);
+    assert!(run.out.contains("assuming that cache reads cost 10 % and cache writes 125 %"), "{}", run.out);
+    assert!(
+        run.out.contains("assuming that the last request was sent at the time of the newest message"),
+        "{}",
+        run.out
+    );
     let unknown = secateur(&["prune", &file, "--model", "claude-sonnet-4-5", "--set", "watermark.protect=1"]);
     assert!(unknown.err.contains("prunes by [rent]"), "{}", unknown.err);
 }
@@ -73,15 +77,14 @@ fn overflow_is_judged_by_the_profiles_own_rule() {
     assert!(!judge("opencode@2026-01", "168000") && judge("opencode@2026-01", "168001"));
     assert!(!judge("opencode@2026-08", "167999") && judge("opencode@2026-08", "168000"));
     assert!(!judge("openagentic@2026-01", "195904") && judge("openagentic@0.1.4", "195904"));
-    let reasoning =
-        ["overflow", "--context", "1000", "--output-limit", "100", "--reasoning", "950", "--json"];
+    let reasoning = ["overflow", "--window", "1000", "--output-limit", "100", "--reasoning", "950", "--json"];
     assert_eq!(secateur(&reasoning).json()["overflow"], false);
     let counted = [&reasoning[..], &["--set", "overflow.terms=[\"input\", \"reasoning\"]"]].concat();
     assert_eq!(secateur(&counted).json()["overflow"], true, "reasoning counts if the profile says so");
 
     let desk = Desk::new();
     let run = secateur(&["overflow", &desk.demo(), "--model", "claude-sonnet-4-5"]);
-    assert!(run.out.starts_with("Overflow: "), "{}", run.out);
+    assert!(run.out.starts_with("overflow: "), "{}", run.out);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn an_agent_that_points_at_a_proxy_that_does_not_run_is_found() {
     let listen = free_address().to_string();
     stage.put(".codex/config.toml", &format!("openai_base_url = \"http://{listen}/v1\"\n"));
     let report = examine_as_it_is(doctor(&stage).args(["--listen", &listen]));
-    let (found, fix) = report.find("port", "fault", "where nobody listens");
+    let (found, fix) = report.find("port", "fault", "where nothing listens");
     assert!(found.contains("config.toml points Codex at"), "{found}");
     assert!(fix.contains("secateur serve") && fix.contains("secateur run -- codex"), "{fix}");
 }
@@ -57,7 +57,7 @@ fn a_proxy_that_wants_a_token_is_found() {
     let (_, fix) = examine_as_it_is(doctor(&stage).args(["--listen", &serving.address])).find(
         "proxy",
         "fault",
-        "wants a token",
+        "needs a token",
     );
     assert!(fix.contains("--token-file"), "{fix}");
     let report =
@@ -83,10 +83,10 @@ fn agents_that_do_not_come_here_are_found() {
         ("Gemini CLI", "GOOGLE_GEMINI_BASE_URL"),
         ("OpenClaw", "openclaw.json"),
     ] {
-        let (_, fix) = report.find("agent", "warning", &format!("{title} does not come here"));
+        let (_, fix) = report.find("agent", "warning", &format!("{title} does not use the proxy"));
         assert!(fix.contains(remedy), "{fix}");
     }
-    let (found, fix) = report.find("agent", "warning", "pi does not come here");
+    let (found, fix) = report.find("agent", "warning", "pi does not use the proxy");
     assert!(
         found.contains("points it at gateway.example") && fix.contains("secateur run -- pi"),
         "{found} {fix}"
@@ -120,6 +120,6 @@ fn a_proxy_without_anybody_behind_it_is_found() {
     let stage = Stage::new();
     let serving = Serving::start(&stage, &format!("http://{}", free_address()));
     let report = examine_as_it_is(doctor(&stage).args(["--listen", &serving.address]));
-    let (_, fix) = report.find("traffic", "fault", "got no answer from the provider");
+    let (_, fix) = report.find("traffic", "fault", "got no response from the provider");
     assert!(fix.contains("upstream"), "{fix}");
 }

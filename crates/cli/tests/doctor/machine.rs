@@ -32,7 +32,7 @@ fn an_unreadable_store_is_found() {
     let stage = Stage::new();
     let path = stage.path("store.db");
     fs::write(&path, "this is no database").unwrap();
-    let (found, fix) = examine(&mut doctor(&stage)).find("store", "fault", "is no database");
+    let (found, fix) = examine(&mut doctor(&stage)).find("store", "fault", "is not a database");
     assert!(found.contains("store.db") && fix.contains("move it away"), "{found} {fix}");
     fs::remove_file(&path).unwrap();
     drop(made(&stage));
@@ -51,8 +51,8 @@ fn an_unreadable_store_is_found() {
     examine(&mut command).find("store", "fault", "is not a folder");
     let mut command = doctor(&stage);
     command.env("SECATEUR_STORE", stage.path("none/store.db"));
-    let (_, fix) = examine(&mut command).find("store", "fault", "its folder is not there");
-    assert!(fix.contains("make the folder"), "{fix}");
+    let (_, fix) = examine(&mut command).find("store", "fault", "its folder does not exist");
+    assert!(fix.contains("create the folder"), "{fix}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn an_old_schema_and_one_that_is_too_new_are_found_and_left_alone() {
     };
     let report = glance(1);
     let (_, fix) = report.find("schema", "warning", "old schema 1");
-    assert!(fix.contains("`secateur serve` brings it up to date"), "{fix}");
+    assert!(fix.contains("`secateur serve` migrates it"), "{fix}");
     let report = glance(99);
     let (_, fix) = report.find("schema", "fault", "schema 99");
     assert!(fix.contains("install the version"), "{fix}");

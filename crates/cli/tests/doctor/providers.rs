@@ -30,9 +30,9 @@ fn a_wrong_key_is_found_and_not_shown() {
     command.args(["--anthropic", &refusing.url()]).env("ANTHROPIC_API_KEY", "sk-planted");
     command.env("OPENAI_API_KEY", "sk-good");
     let report = examine(&mut command);
-    let (_, fix) = report.find("key", "fault", "Anthropic refuses the key in ANTHROPIC_API_KEY");
-    assert!(fix.contains("put a key of Anthropic that is valid into ANTHROPIC_API_KEY"), "{fix}");
-    report.find("key", "ok", "OpenAI takes the key in OPENAI_API_KEY");
+    let (_, fix) = report.find("key", "fault", "Anthropic rejects the key in ANTHROPIC_API_KEY");
+    assert!(fix.contains("set ANTHROPIC_API_KEY to a valid key of Anthropic"), "{fix}");
+    report.find("key", "ok", "OpenAI accepts the key in OPENAI_API_KEY");
     assert!(!report.text.contains("sk-"), "{}", report.text);
     let asked = refusing.asked();
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -47,7 +47,7 @@ fn a_wrong_key_of_google_is_found_although_it_says_bad_request() {
     let refusing = Upstream::start(Manner { status: "400 Bad Request", body, ..Manner::default() });
     let mut command = doctor(&stage);
     command.args(["--gemini", &refusing.url()]).env("GEMINI_API_KEY", "planted");
-    examine(&mut command).find("key", "fault", "Gemini refuses the key in GEMINI_API_KEY");
+    examine(&mut command).find("key", "fault", "Gemini rejects the key in GEMINI_API_KEY");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_clock_that_is_wrong_is_found() {
     let old = Upstream::start(Manner { headers, ..Manner::default() });
     let report = examine(doctor(&stage).args(["--openai", &old.url()]));
     let (found, fix) = report.find("clock", "fault", "ahead of that of OpenAI");
-    assert!(fix.contains("set the clock by the network"), "{found} {fix}");
+    assert!(fix.contains("synchronise the clock with the network"), "{found} {fix}");
 }
 
 /// A provider whose certificate was made by this authority and is valid between two years. Its address, and the certificate as a file.
@@ -90,7 +90,7 @@ fn a_bad_certificate_is_found() {
     let cases = [
         ((2001, 2002), "has expired", "has to renew the certificate"),
         ((3001, 3002), "is not valid yet", "this machine's clock"),
-        ((2001, 3001), "is signed by nobody", "SSL_CERT_FILE"),
+        ((2001, 3001), "has an unknown issuer", "SSL_CERT_FILE"),
     ];
     // Somebody has to be trusted, or the system's certificates are what is wrong.
     let (_, trusted) = encrypted("somebody", (2001, 3001));

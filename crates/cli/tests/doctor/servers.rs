@@ -38,7 +38,7 @@ async fn a_server_is_asked_and_left_alone() {
         client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0)
     };
     let empty = report(&stage, &store);
-    empty.find("store", "ok", "is empty and will be filled");
+    empty.find("store", "ok", "has no tables yet");
     empty.find("clock", "ok", "the PostgreSQL server");
     assert_eq!((empty.faults(), tables().await), (0, 0), "{}", empty.text);
 
@@ -54,7 +54,7 @@ async fn a_server_is_asked_and_left_alone() {
         report(&stage, &store)
     };
     let (_, fix) = version(3).await.find("schema", "warning", "old schema 3");
-    assert!(fix.contains("`secateur serve` brings it up to date"), "{fix}");
+    assert!(fix.contains("`secateur serve` migrates it"), "{fix}");
     let (_, fix) = version(9).await.find("schema", "fault", "schema 9");
     assert!(fix.contains("install the version"), "{fix}");
     let left = client.query_one("SELECT version FROM secateur_schema", &[]).await.unwrap();
@@ -76,7 +76,7 @@ async fn a_server_that_cannot_be_used_is_found() {
     client.batch_execute(guest).await.unwrap();
     let (_, rest) = store.split_once('@').unwrap();
     let guests = format!("postgres://doctor_guest:guest@{rest}");
-    let (_, fix) = report(&stage, &guests).find("store", "fault", "may not make the tables");
+    let (_, fix) = report(&stage, &guests).find("store", "fault", "may not create the missing tables");
     assert!(fix.contains("GRANT CREATE"), "{fix}");
     make(&stage, &store);
     client.batch_execute("GRANT SELECT ON ALL TABLES IN SCHEMA doctor_ill TO doctor_guest").await.unwrap();
@@ -92,7 +92,7 @@ async fn a_server_that_is_not_there_is_found() {
     let stage = Stage::new();
     let store = format!("postgres://me:secret@{}/db", free_address());
     let (found, fix) = report(&stage, &store).find("store", "fault", "refused");
-    assert!(fix.contains("see whether the server runs"), "{found} {fix}");
+    assert!(fix.contains("check that the server runs"), "{found} {fix}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

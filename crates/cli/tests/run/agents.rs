@@ -60,7 +60,7 @@ fn a_provider_of_the_users_own_keeps_its_name_in_codex() {
     stage.put(".codex/config.toml", "model_provider = \"ollama\"\n");
     let (told, said) = arguments(&stage, "codex", &["exec"]);
     assert_eq!(told, ["exec"]);
-    assert!(said.contains("\"ollama\", which is not pointed here"), "{said}");
+    assert!(said.contains("\"ollama\", which does not go through the proxy"), "{said}");
 }
 
 #[test]

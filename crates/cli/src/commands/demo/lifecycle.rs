@@ -1,4 +1,4 @@
-//! The whole cycle on a made-up session: it grows, overflows, is pruned and compacted, goes on, and is undone.
+//! The life of a session: it grows, overflows, is pruned and compacted, continues, and everything is undone.
 
 use std::io::Write;
 
@@ -14,24 +14,24 @@ use crate::humanize::{counted, grouped, shortened};
 use crate::store_args::engine_error;
 use crate::terminal::{BOLD, GREEN, RED, YELLOW};
 
-/// The model's whole window in tokens.
+/// The model's window in tokens.
 const WINDOW: i64 = 80_000;
 
-/// After this request somebody asks for a compaction.
-const ASKED: usize = 8;
+/// After this turn a compaction is requested.
+const COMPACTED_TURN: usize = 8;
 
-/// How many blocks the usable part of the window is drawn with.
+/// The width of the bar for all usable tokens.
 const BLOCKS: i64 = 20;
 
-/// How many lines of the summary are shown, and how much of each.
+/// How many lines of the summary are shown, and how many characters of each.
 const LINES: usize = 9;
 const WIDTH: usize = 90;
 
-/// Tells the story.
-pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<()> {
+/// Prints the demo.
+pub(super) async fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<()> {
     let engine = Engine::new(secateur_store::open("sqlite::memory:").await?);
     let mut kept = engine.create(SessionOptions::default()).await.map_err(engine_error)?;
-    // The same messages, and nobody looks after them.
+    // The same messages without pruning and compaction.
     let mut unkept = engine.create(SessionOptions::default()).await.map_err(engine_error)?;
     let target = Target::new("a-model", WINDOW);
     let usable = kept.context(&target).await.map_err(engine_error)?.usable.unwrap_or(WINDOW);
@@ -39,19 +39,16 @@ pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<(
     writeln!(out, "{BOLD}An agent outgrows its model{BOLD:#}\n")?;
     writeln!(
         out,
-        "An agent works through {} requests. Its model has a window of {} tokens, {} of them usable.",
-        story.turns.len(),
+        "An agent works on {} user requests. Its model has a window of {} tokens, {} of them usable.",
+        sample.turns.len(),
         number(WINDOW),
         number(usable)
     )?;
-    writeln!(
-        out,
-        "The conversation grows and grows; what Secateur lets through to the model always fits.\n"
-    )?;
-    let heading = format!("{:<57}{:>9}  sent to the model", "     what the user asks", "all said");
+    writeln!(out, "The history keeps growing; what is sent to the model always fits.\n")?;
+    let heading = format!("{:<57}{:>9}  sent to the model", "     user request", "history");
     writeln!(out, "{BOLD}{heading}{BOLD:#}")?;
     let (mut most, mut first_result) = (0, None);
-    for (ordinal, (turn, steps)) in story.turns.iter().zip(story.chat()).enumerate() {
+    for (ordinal, (turn, steps)) in sample.turns.iter().zip(sample.chat()).enumerate() {
         let mut events = Vec::new();
         let last = steps.len() - 1;
         for (at, messages) in steps.into_iter().enumerate() {
@@ -64,7 +61,7 @@ pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<(
                 let request = kept.context(&target).await.map_err(engine_error)?;
                 most = most.max(request.tokens);
                 events.extend(request.events);
-                // The provider counts what we estimate, so that the story is the same everywhere.
+                // The reported usage is our own estimate, so that the demo prints the same everywhere.
                 let usage = Usage { input: request.tokens, ..Usage::default() };
                 let turn = if at + 1 < last { TurnState::Open } else { TurnState::Over };
                 events
@@ -75,8 +72,8 @@ pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<(
         for sentence in sentences(&events) {
             writeln!(out, "       {YELLOW}{sentence}{YELLOW:#}")?;
         }
-        if ordinal + 1 == ASKED {
-            // Pruning was enough so far; who wants more asks for it, and the work goes on behind the summary.
+        if ordinal + 1 == COMPACTED_TURN {
+            // Pruning was enough so far. A compaction can be requested at any time.
             writeln!(out, "     secateur session compact")?;
             for sentence in sentences(&kept.compact(None).await.map_err(engine_error)?) {
                 writeln!(out, "       {YELLOW}{sentence}{YELLOW:#}")?;
@@ -86,20 +83,20 @@ pub(super) async fn show(out: &mut dyn Write, story: &SampleSession) -> Result<(
     let all = unkept.tokens();
     writeln!(
         out,
-        "\n  pruned: old tool results give way to a short note; what was asked and answered stays"
+        "\n  pruned: short placeholders replace old tool results; user and assistant messages stay"
     )?;
-    writeln!(out, "  compacted: older history gives way to a summary; recent turns stay word for word")?;
+    writeln!(out, "  compacted: a summary replaces older history; recent turns stay unchanged")?;
     writeln!(
         out,
-        "\nNo request had more than {} tokens. Without Secateur the last one would have {}, and be refused.\n",
+        "\nNo request had more than {} tokens. Without Secateur the last one would have {} and be rejected.\n",
         number(most),
         number(all)
     )?;
-    recount(out, &kept).await?;
-    take_back(out, &mut kept, first_result).await
+    print_summary(out, &kept).await?;
+    undo_and_redo(out, &mut kept, first_result).await
 }
 
-/// One turn: what was said, and what is sent.
+/// Prints one turn: the size of the history, and of what is sent.
 fn row(
     out: &mut dyn Write,
     ordinal: usize,
@@ -108,21 +105,21 @@ fn row(
     kept: &Session,
     usable: i64,
 ) -> Result<()> {
-    let (said, sent) = (unkept.tokens(), kept.tokens());
+    let (all, sent) = (unkept.tokens(), kept.tokens());
     let full = (sent * BLOCKS / usable.max(1)).clamp(1, BLOCKS) as usize;
-    let style = if said > usable { RED } else { GREEN };
+    let style = if all > usable { RED } else { GREEN };
     let (bar, rest) = ("█".repeat(full), "·".repeat(BLOCKS as usize - full));
-    let said = format!("{style}{:>9}{style:#}", number(said));
-    writeln!(out, "  {ordinal:>2} {request:<52}{said}  {GREEN}{bar}{GREEN:#}{rest} {:>8}", number(sent))?;
+    let all = format!("{style}{:>9}{style:#}", number(all));
+    writeln!(out, "  {ordinal:>2} {request:<52}{all}  {GREEN}{bar}{GREEN:#}{rest} {:>8}", number(sent))?;
     Ok(())
 }
 
-/// The beginning of the summary.
-async fn recount(out: &mut dyn Write, kept: &Session) -> Result<()> {
+/// Prints the first lines of the summary.
+async fn print_summary(out: &mut dyn Write, kept: &Session) -> Result<()> {
     let text = summary(kept).await?;
     writeln!(
         out,
-        "{BOLD}The summary{BOLD:#}, here a digest of what is certain, since no model was asked to write one\n"
+        "{BOLD}The summary{BOLD:#}, here a rule-based digest, because no summariser is configured\n"
     )?;
     let lines = text.lines().skip_while(|line| !line.starts_with('#')).filter(|line| !line.is_empty());
     for line in lines.clone().take(LINES) {
@@ -136,23 +133,23 @@ async fn recount(out: &mut dyn Write, kept: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Undoes everything, and does it again.
-async fn take_back(out: &mut dyn Write, kept: &mut Session, result: Option<Seq>) -> Result<()> {
+/// Undoes everything, redoes it, and recalls a result.
+async fn undo_and_redo(out: &mut dyn Write, kept: &mut Session, result: Option<Seq>) -> Result<()> {
     writeln!(out, "{BOLD}Nothing is lost{BOLD:#}\n")?;
     let before = kept.tokens();
     let mut undone = 0;
-    while let Some(number) = last(kept.undo(None).await)? {
+    while let Some(number) = changed_operation(kept.undo(None).await)? {
         undone = number.max(undone);
     }
     let whole = kept.tokens();
     writeln!(
         out,
-        "  undo    {}: about {} → {} tokens, all that was said",
+        "  undo    {}: about {} → {} tokens, the whole history",
         counted(undone, "operation"),
         number(before),
         number(whole)
     )?;
-    while last(kept.redo(None).await)?.is_some() {}
+    while changed_operation(kept.redo(None).await)?.is_some() {}
     writeln!(out, "  redo    about {} → {} tokens", number(whole), number(kept.tokens()))?;
     if let Some(seq) = result {
         let text = kept.recall(&seq.to_string()).await.map_err(engine_error)?.text;
@@ -163,9 +160,9 @@ async fn take_back(out: &mut dyn Write, kept: &mut Session, result: Option<Seq>)
     Ok(())
 }
 
-/// Tells that nothing is left to undo or redo from everything that must not happen.
-fn last(turned: Result<u64, EngineError>) -> Result<Option<u64>> {
-    match turned {
+/// The operation that was undone or redone; none if there was nothing left.
+fn changed_operation(result: Result<u64, EngineError>) -> Result<Option<u64>> {
+    match result {
         Ok(number) => Ok(Some(number)),
         Err(EngineError::CannotUndo { .. }) => Ok(None),
         Err(error) => Err(engine_error(error)),

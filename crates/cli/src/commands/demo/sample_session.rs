@@ -1,6 +1,4 @@
-//! A long agent session, made up: the same work told in the formats of the four founding systems.
-//!
-//! Deterministic: the same story every time, so that what the demo prints can be talked about.
+//! A long made-up agent session in the formats of the four founding systems. It is the same every time.
 
 use serde_json::{Value, json};
 
@@ -11,11 +9,11 @@ pub(super) struct SampleStep {
     output: String,
 }
 
-/// What a user asked for and what the agent did about it.
+/// A user request and what the agent did.
 pub(super) struct SampleTurn {
     pub(super) request: &'static str,
     steps: Vec<SampleStep>,
-    answer: &'static str,
+    reply: &'static str,
 }
 
 /// The whole session.
@@ -23,8 +21,8 @@ pub(super) struct SampleSession {
     pub(super) turns: Vec<SampleTurn>,
 }
 
-/// Requests, answers, and how much the agent read for each, in units of about a thousand characters.
-const PLOT: [(&str, &str, u64); 10] = [
+/// User requests, the agent's final texts, and how much it read for each, in thousands of characters.
+const TURNS: [(&str, &str, u64); 10] = [
     (
         "Uploads over 1 GB fail. Find out why.",
         "The client gives up after one timeout; there is no retry.",
@@ -83,26 +81,26 @@ const WORDS: [&str; 16] = [
     "// keep",
 ];
 
-/// A small generator of numbers, so that the story needs no clock and no dependency.
-struct Dice(u64);
+/// A generator of pseudo-random numbers with a fixed seed and algorithm, so that the session never changes.
+struct Numbers(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+impl Numbers {
+    fn next(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
+        (self.0 >> 33) % below
     }
 
     fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list.get(self.roll(list.len() as u64) as usize).copied().unwrap_or_default()
+        list.get(self.next(list.len() as u64) as usize).copied().unwrap_or_default()
     }
 
-    /// Text that looks like what tools print, of about this many characters.
+    /// Text like a tool's output, of about this many characters.
     fn output(&mut self, characters: usize) -> String {
         let mut text = String::with_capacity(characters + 80);
         let mut line = 1;
         while text.len() < characters {
             text.push_str(&format!("{line:>5}\t"));
-            for _ in 0..4 + self.roll(6) {
+            for _ in 0..4 + self.next(6) {
                 text.push_str(self.pick(&WORDS));
                 text.push(' ');
             }
@@ -114,10 +112,10 @@ impl Dice {
 }
 
 impl SampleSession {
-    /// Tells the story.
-    pub(super) fn tell() -> Self {
-        let mut dice = Dice(7);
-        let turns = PLOT.iter().enumerate().map(|(number, &(request, answer, volume))| {
+    /// Generates the session.
+    pub(super) fn generate() -> Self {
+        let mut numbers = Numbers(7);
+        let turns = TURNS.iter().enumerate().map(|(number, &(request, reply, volume))| {
             let mut left = volume * 1000;
             let mut steps = Vec::new();
             if number == 2 {
@@ -125,20 +123,20 @@ impl SampleSession {
                 steps.push(SampleStep { tool: "skill", input: json!({ "name": "house-rules" }), output });
             }
             while left > 0 {
-                let size = (2_000 + dice.roll(18_000)).min(left);
+                let size = (2_000 + numbers.next(18_000)).min(left);
                 left -= size;
-                steps.push(dice.step(size as usize));
+                steps.push(numbers.step(size as usize));
             }
-            SampleTurn { request, steps, answer }
+            SampleTurn { request, steps, reply }
         });
         Self { turns: turns.collect() }
     }
 }
 
-impl Dice {
+impl Numbers {
     fn step(&mut self, characters: usize) -> SampleStep {
         let file = self.pick(&FILES);
-        let (tool, input) = match self.roll(5) {
+        let (tool, input) = match self.next(5) {
             0 | 1 => ("read", json!({ "filePath": file })),
             2 => ("grep", json!({ "pattern": self.pick(&WORDS), "path": "src" })),
             3 => ("edit", json!({ "filePath": file, "oldString": "timeout", "newString": "deadline" })),
@@ -148,11 +146,11 @@ impl Dice {
     }
 }
 
-/// When the story begins, in milliseconds since 1970; a minute passes with every message.
-const BEGIN: i64 = 1_767_600_000_000;
+/// The time of the first message in milliseconds since 1970. Each message comes a minute later.
+const START: i64 = 1_767_600_000_000;
 
 impl SampleSession {
-    /// Each step with a number that runs through the whole story.
+    /// The steps of a turn, numbered through the whole session.
     fn numbered<'a>(&self, turn: &'a SampleTurn, counter: &mut u64) -> Vec<(u64, &'a SampleStep)> {
         turn.steps
             .iter()
@@ -169,7 +167,7 @@ impl SampleSession {
         let (mut counter, mut context) = (0, 14_000u64);
         for (number, turn) in self.turns.iter().enumerate() {
             let user = format!("msg_{number:03}u");
-            let time = BEGIN + messages.len() as i64 * 60_000;
+            let time = START + messages.len() as i64 * 60_000;
             messages.push(json!({
                 "info": { "id": user, "role": "user", "time": { "created": time } },
                 "parts": [{ "id": format!("prt_{number:03}u"), "type": "text", "text": turn.request }],
@@ -183,7 +181,7 @@ impl SampleSession {
                                "metadata": {}, "time": { "start": time, "end": time + 900 } },
                 }));
             }
-            parts.push(json!({ "id": format!("prt_{number:03}a"), "type": "text", "text": turn.answer }));
+            parts.push(json!({ "id": format!("prt_{number:03}a"), "type": "text", "text": turn.reply }));
             messages.push(json!({
                 "info": { "id": format!("msg_{number:03}z"), "role": "assistant", "parentID": user, "mode": "build",
                           "providerID": "anthropic", "modelID": "claude-sonnet-4-5", "finish": "stop",
@@ -196,7 +194,7 @@ impl SampleSession {
         json!({ "info": { "id": "ses_demo", "title": "Uploads over 1 GB" }, "messages": messages })
     }
 
-    /// As messages of Chat Completions: for each turn, what is appended between two requests to the model.
+    /// As Chat Completions messages: for each turn, what is appended between two requests to the model.
     pub(super) fn chat(&self) -> Vec<Vec<Vec<Value>>> {
         let mut counter = 0;
         let mut turns = Vec::new();
@@ -211,7 +209,7 @@ impl SampleSession {
                     json!({ "role": "tool", "tool_call_id": id, "content": step.output }),
                 ]);
             }
-            steps.push(vec![json!({ "role": "assistant", "content": turn.answer })]);
+            steps.push(vec![json!({ "role": "assistant", "content": turn.reply })]);
             turns.push(steps);
         }
         turns
@@ -222,7 +220,7 @@ impl SampleSession {
         let mut messages = Vec::new();
         let mut counter = 0;
         for turn in &self.turns {
-            let time = BEGIN + messages.len() as i64 * 60_000;
+            let time = START + messages.len() as i64 * 60_000;
             messages.push(json!({ "role": "user", "content": turn.request, "timestamp": time }));
             for (call, step) in self.numbered(turn, &mut counter) {
                 let id = format!("call_{call}");
@@ -234,7 +232,7 @@ impl SampleSession {
                 );
             }
             messages.push(json!({ "role": "assistant", "timestamp": time,
-                "content": [{ "type": "text", "text": turn.answer }] }));
+                "content": [{ "type": "text", "text": turn.reply }] }));
         }
         Value::Array(messages)
     }
@@ -252,7 +250,7 @@ impl SampleSession {
                 );
                 events.push(json!({ "type": "tool.result", "tool_use_id": id, "output": step.output }));
             }
-            events.push(json!({ "type": "assistant.message", "text": turn.answer }));
+            events.push(json!({ "type": "assistant.message", "text": turn.reply }));
         }
         Value::Array(events)
     }
@@ -270,7 +268,7 @@ impl SampleSession {
                         "state": "output-available", "input": step.input, "output": step.output }] } }));
             }
             messages.push(json!({ "id": format!("z{number}"), "role": "assistant", "metadata": {},
-                "content": { "parts": [{ "type": "text", "text": turn.answer }] } }));
+                "content": { "parts": [{ "type": "text", "text": turn.reply }] } }));
         }
         Value::Array(messages)
     }

@@ -1,4 +1,4 @@
-//! What each founding system would do with the story: its zones, what it cuts, overflow and pivot.
+//! What each founding system would do with the sample session: zones, cuts, overflow and pivot.
 
 use std::io::Write;
 
@@ -18,24 +18,24 @@ use crate::plan_text;
 use crate::table::Table;
 use crate::terminal::{BOLD, GREEN, RED, YELLOW};
 
-/// The model that the story is told about.
+/// The model of the sample session.
 const MODEL: &str = "claude-sonnet-4-5";
 
 /// How many characters of tool output one block of a bar stands for.
 const PER_BLOCK: u64 = 4_000;
 
-/// Shows all of it.
-pub(super) fn show(out: &mut dyn Write, story: &SampleSession) -> Result<()> {
-    let session = story.opencode();
+/// Prints everything.
+pub(super) fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<()> {
+    let session = sample.opencode();
     let text = session.to_string();
     composition(out, &text)?;
-    zones(out, story, &text)?;
-    profiles(out, story)?;
+    zones(out, sample, &text)?;
+    profiles(out, sample)?;
     overflows(out, &text)?;
     pivots(out, &session)
 }
 
-/// What the session consists of.
+/// Prints what the session consists of.
 fn composition(out: &mut dyn Write, text: &str) -> Result<()> {
     let profile = Profiles::builtin().get("opencode")?;
     let transcript = read_as(text.as_bytes(), Format::OpenCode, &profile.policy.measures())?;
@@ -49,7 +49,7 @@ fn composition(out: &mut dyn Write, text: &str) -> Result<()> {
     writeln!(out, "{BOLD}A long session{BOLD:#}\n")?;
     writeln!(
         out,
-        "An agent has worked through {} requests with {} tool calls. Of {} characters, {} are tool output ({}).\n",
+        "An agent has worked on {} user requests with {} tool calls. Of {} characters, {} are tool output ({}).\n",
         outline.messages().filter(|&message| outline.role(message) == Role::User).count(),
         grouped(count),
         grouped(whole),
@@ -59,24 +59,24 @@ fn composition(out: &mut dyn Write, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The three zones, drawn turn by turn.
-fn zones(out: &mut dyn Write, story: &SampleSession, text: &str) -> Result<()> {
+/// Draws the three zones turn by turn.
+fn zones(out: &mut dyn Write, sample: &SampleSession, text: &str) -> Result<()> {
     let profile = Profiles::builtin().get("opencode")?;
     let transcript = read_as(text.as_bytes(), Format::OpenCode, &profile.policy.measures())?;
     let memory = Memory::default();
     let plan = profile.policy.plan(&transcript.outline, &Situation::default(), &memory);
     writeln!(
         out,
-        "{BOLD}Its three zones{BOLD:#}, as OpenCode sees them: the newest two turns are left alone, then 40,000"
+        "{BOLD}Its three zones{BOLD:#} in OpenCode: the newest two turns are never cut, the 40,000 tokens of tool"
     )?;
     writeln!(
         out,
-        "tokens of tool output are protected, and what is older is cut if it is more than 20,000.\n"
+        "output before them are protected, and older output is cut if it is more than 20,000 tokens.\n"
     )?;
     let outline = &transcript.outline;
-    for (number, turn) in story.turns.iter().enumerate() {
-        let answer = MessageIx(number as u32 * 2 + 1);
-        let bar = bar(&profile, outline, &memory, &plan, outline.parts_of(answer).map(PartIx));
+    for (number, turn) in sample.turns.iter().enumerate() {
+        let response = MessageIx(number as u32 * 2 + 1);
+        let bar = bar(&profile, outline, &memory, &plan, outline.parts_of(response).map(PartIx));
         writeln!(out, "  {:>2}  {:<52} {bar}", number + 1, turn.request)?;
     }
     writeln!(
@@ -88,7 +88,7 @@ fn zones(out: &mut dyn Write, story: &SampleSession, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The results of some parts as a bar, newest last.
+/// The results among these parts as a bar, newest last.
 fn bar(
     profile: &Profile,
     outline: &Outline,
@@ -111,17 +111,17 @@ fn bar(
     bar
 }
 
-/// What every founding profile would do, each with the session in its own format.
-fn profiles(out: &mut dyn Write, story: &SampleSession) -> Result<()> {
+/// Prints what each founding profile would cut, with the session in its own format.
+fn profiles(out: &mut dyn Write, sample: &SampleSession) -> Result<()> {
     writeln!(
         out,
-        "{BOLD}What each founding system would cut{BOLD:#}, with a cache gone cold and a window of 200,000 tokens\n"
+        "{BOLD}What each founding system would cut{BOLD:#}, with a cold cache and a window of 200,000 tokens\n"
     )?;
     let systems: [(Format, Value); 4] = [
-        (Format::OpenCode, story.opencode()),
-        (Format::OpenClaw, story.openclaw()),
-        (Format::OpenAgentic, story.openagentic()),
-        (Format::Qwery, story.qwery()),
+        (Format::OpenCode, sample.opencode()),
+        (Format::OpenClaw, sample.openclaw()),
+        (Format::OpenAgentic, sample.openagentic()),
+        (Format::Qwery, sample.qwery()),
     ];
     let names = Profiles::builtin();
     let mut table =
@@ -155,7 +155,7 @@ fn row(profile: &Profile, transcript: &Transcript<'_>) -> [String; 6] {
         outline.parts().filter(|&part| outline.kind(part) == PartKind::Result).collect();
     let kept = results.len() - plan.cuts.len();
     let cleared = plan.cuts.iter().filter(|cut| cut.action == Action::Clear).count();
-    // Shares of the same thing for all profiles: characters of tool output, whatever the profile counts in.
+    // Shares of characters of tool output for all profiles, because they count tokens in different ways.
     let whole: u64 = results.iter().map(|&part| outline.units(part)).sum();
     let gone: u64 = plan
         .cuts
@@ -180,7 +180,7 @@ fn row(profile: &Profile, transcript: &Transcript<'_>) -> [String; 6] {
     ]
 }
 
-/// Whether the newest call overflows, by each system's rule.
+/// Prints whether the newest model call overflows, by each system's rule.
 fn overflows(out: &mut dyn Write, text: &str) -> Result<()> {
     let model = find_model(MODEL)?;
     let names = Profiles::builtin();
@@ -188,13 +188,13 @@ fn overflows(out: &mut dyn Write, text: &str) -> Result<()> {
     let Some(call) = transcript.outline.model_calls().last() else { return Ok(()) };
     writeln!(
         out,
-        "{BOLD}Overflow{BOLD:#}: the newest call reports {} tokens of context; {} takes {}.\n",
+        "{BOLD}Overflow{BOLD:#}: the newest model call used {} tokens; {} has a window of {}.\n",
         grouped(call.usage.context().max(0).cast_unsigned()),
         model.id,
         grouped(model.context.max(0).cast_unsigned())
     )?;
     let dated = names.names().filter(|name| name.contains('@') && !name.ends_with("aggressive"));
-    let mut table = Table::new(["profile", "verdict"]);
+    let mut table = Table::new(["profile", "result"]);
     for name in dated {
         let rule = names.get(name)?.overflow;
         table.row([name.to_owned(), overflow::sentence(&rule, rule.judge(&call.usage, &model.limits()))]);
@@ -203,11 +203,11 @@ fn overflows(out: &mut dyn Write, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a model still sees after a compaction, by each system's rule.
+/// Prints what a model still sees after a compaction, by each system's rule.
 fn pivots(out: &mut dyn Write, session: &Value) -> Result<()> {
     writeln!(
         out,
-        "{BOLD}Pivot{BOLD:#}: after a summary the model no longer sees what came before; nothing is deleted.\n"
+        "{BOLD}Pivot{BOLD:#}: after a compaction the model no longer sees older history; nothing is deleted.\n"
     )?;
     let names = Profiles::builtin();
     let mut table = Table::new(["profile", "the model sees"]);
@@ -238,6 +238,6 @@ fn describe(outline: &Outline, message: MessageIx) -> String {
         (_, _, true) => "summary".to_owned(),
         (Role::User, ..) if message.0 as usize + 1 == outline.message_count() => "the new request".to_owned(),
         (Role::User, ..) => format!("request {}", message.0 / 2 + 1),
-        _ => format!("answer {}", message.0 / 2 + 1),
+        _ => format!("response {}", message.0 / 2 + 1),
     }
 }

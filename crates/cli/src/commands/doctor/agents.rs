@@ -1,4 +1,4 @@
-//! Which agents are on this machine, and where each of them sends its requests. Their files are only read.
+//! Checks which agents are on this machine, and where each sends its requests. Their files are only read.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,39 +10,39 @@ use super::finding::DoctorFinding;
 use crate::agents::{AGENTS, AddressMethod, AgentSpec};
 use crate::base_urls;
 use crate::commands::run::proxy_url::leads_to;
-use crate::listener::Listener;
+use crate::listener::ListenerKind;
 
 const CHECK: &str = "agent";
 const PORT: &str = "port";
 
-/// An address that an agent would use, and where that is written.
+/// An address that an agent would use, and the variable or file that holds it.
 struct AgentUrl {
-    place: String,
+    origin: String,
     url: String,
 }
 
-/// What is looked at.
+/// What the check needs to know.
 pub(crate) struct AgentCheck<'s> {
     /// The address of the proxy.
     pub(crate) proxy: SocketAddr,
-    /// Who listens there.
-    pub(crate) listener: &'s Listener,
+    /// What listens there.
+    pub(crate) listener: &'s ListenerKind,
     pub(crate) homes: AgentFolders,
     pub(crate) here: PathBuf,
     pub(crate) variable: &'s dyn Fn(&str) -> Option<String>,
 }
 
 impl AgentCheck<'_> {
-    /// Looks at all agents that are there.
+    /// Checks all agents on this machine.
     pub(crate) async fn check(&self) -> Vec<DoctorFinding> {
         let mut findings = Vec::new();
-        let mut asked = BTreeMap::new();
+        let mut listeners = BTreeMap::new();
         for agent in AGENTS.iter().filter(|agent| self.is_here(agent)) {
-            findings.extend(self.judge(agent, &mut asked).await);
+            findings.extend(self.check_agent(agent, &mut listeners).await);
         }
         if findings.is_empty() {
-            let fix = "install one, or see whether PATH is what it is where you start it";
-            findings.push(DoctorFinding::warning(CHECK, "no agent that is known here was found", fix));
+            let fix = "install one, or check that PATH is the same as where you start it";
+            findings.push(DoctorFinding::warning(CHECK, "no known agent was found", fix));
         }
         findings
     }
@@ -53,105 +53,112 @@ impl AgentCheck<'_> {
         on_path || agent.folder(&self.homes).is_some_and(|folder| folder.is_dir())
     }
 
-    /// Everything that tells an agent where to go.
-    fn pointers(&self, agent: &AgentSpec) -> Vec<AgentUrl> {
+    /// The addresses that an agent would use.
+    fn urls(&self, agent: &AgentSpec) -> Vec<AgentUrl> {
         let variables = agent.variables.iter().filter_map(|(name, _)| {
             let url = (self.variable)(name).filter(|url| !url.trim().is_empty())?;
-            Some(AgentUrl { place: (*name).to_owned(), url })
+            Some(AgentUrl { origin: (*name).to_owned(), url })
         });
         let files = agent.files(&self.homes, &self.here);
         let written = files.iter().flat_map(|file| {
-            let place = file.display().to_string();
+            let origin = file.display().to_string();
             base_urls::in_file(file)
                 .into_iter()
-                .map(move |entry| AgentUrl { place: place.clone(), url: entry.url })
+                .map(move |entry| AgentUrl { origin: origin.clone(), url: entry.url })
         });
         variables.chain(written).collect()
     }
 
-    async fn judge(&self, agent: &AgentSpec, asked: &mut BTreeMap<String, Listener>) -> Vec<DoctorFinding> {
-        let pointers = self.pointers(agent);
+    async fn check_agent(
+        &self,
+        agent: &AgentSpec,
+        listeners: &mut BTreeMap<String, ListenerKind>,
+    ) -> Vec<DoctorFinding> {
+        let urls = self.urls(agent);
         let mut findings = Vec::new();
         let mut arrives = None;
-        for AgentUrl { place, url } in &pointers {
+        for AgentUrl { origin, url } in &urls {
             let Some(root) = local_root(url) else { continue };
-            let listener = match asked.get(&root) {
+            let listener = match listeners.get(&root) {
                 Some(known) => known.clone(),
                 None if leads_to(url, self.proxy) => self.listener.clone(),
-                None => Listener::at(&root).await,
+                None => ListenerKind::at(&root).await,
             };
-            asked.insert(root.clone(), listener.clone());
-            let points = format!("{place} points {} at {root}", agent.title);
+            listeners.insert(root.clone(), listener.clone());
+            let points = format!("{origin} points {} at {root}", agent.title);
             match listener {
-                Listener::Secateur { .. } | Listener::TokenRequired => {
+                ListenerKind::Secateur { .. } | ListenerKind::TokenRequired => {
                     arrives = Some(format!("{points}, where secateur listens"));
                 }
-                Listener::Nothing => findings.push(self.wrong_port(agent, &points, &root)),
-                Listener::OtherUser { user } => findings.push(DoctorFinding::fault(
+                ListenerKind::Nothing => findings.push(self.wrong_port(agent, &points, &root)),
+                ListenerKind::OtherUser { user } => findings.push(DoctorFinding::fault(
                     CHECK,
-                    format!("{points}, where user {user} of this machine listens"),
-                    format!("point it where your own proxy listens: {}", self.remedy(agent)),
+                    format!("{points}, where another user of this machine (id {user}) listens"),
+                    format!("point it at your own proxy: {}", self.how_to_point(agent)),
                 )),
-                Listener::OtherProgram => findings.push(DoctorFinding::warning(
+                ListenerKind::OtherProgram => findings.push(DoctorFinding::warning(
                     CHECK,
                     format!("{points}, where another program listens"),
                     format!(
-                        "if that is a model of your own, put secateur in front of it: {}",
-                        self.remedy(agent)
+                        "if that is a model of yours, put secateur in front of it: {}",
+                        self.how_to_point(agent)
                     ),
                 )),
             }
         }
         match arrives {
             Some(found) => findings.insert(0, DoctorFinding::ok(CHECK, found)),
-            None if findings.is_empty() => findings.push(self.elsewhere(agent, &pointers)),
+            None if findings.is_empty() => findings.push(self.elsewhere(agent, &urls)),
             None => {}
         }
         findings
     }
 
-    /// An agent that goes to a port of this machine where nobody is.
+    /// The finding for an agent that uses a port of this machine on which nothing listens.
     fn wrong_port(&self, agent: &AgentSpec, points: &str, root: &str) -> DoctorFinding {
         let (proxy, title) = (self.proxy, agent.title);
         let (found, fix) = match self.listener {
-            Listener::Secateur { .. } | Listener::TokenRequired => (
-                format!("{points}, where nobody listens; the proxy is at http://{proxy}"),
-                format!("change it to http://{proxy}: {}", self.remedy(agent)),
+            ListenerKind::Secateur { .. } | ListenerKind::TokenRequired => (
+                format!("{points}, where nothing listens; the proxy is at http://{proxy}"),
+                format!("change it to http://{proxy}: {}", self.how_to_point(agent)),
             ),
             _ if root.ends_with(&format!(":{}", proxy.port())) => (
-                format!("{points}, where nobody listens"),
+                format!("{points}, where nothing listens"),
                 format!(
-                    "start `secateur serve`, or {title} with a proxy of its own: `secateur run -- {}`",
+                    "start `secateur serve`, or start {title} together with a proxy: `secateur run -- {}`",
                     agent.program
                 ),
             ),
             _ => (
-                format!("{points}, where nobody listens; a proxy would be at http://{proxy}"),
-                format!("start `secateur serve` and change it to http://{proxy}: {}", self.remedy(agent)),
+                format!("{points}, where nothing listens; a proxy would be at http://{proxy}"),
+                format!(
+                    "start `secateur serve` and change it to http://{proxy}: {}",
+                    self.how_to_point(agent)
+                ),
             ),
         };
         DoctorFinding::fault(PORT, found, fix)
     }
 
-    /// An agent that does not come here.
-    fn elsewhere(&self, agent: &AgentSpec, pointers: &[AgentUrl]) -> DoctorFinding {
+    /// The finding for an agent that does not use the proxy.
+    fn elsewhere(&self, agent: &AgentSpec, urls: &[AgentUrl]) -> DoctorFinding {
         let title = agent.title;
-        let found = match pointers.first() {
-            // What stands behind the host may be a key.
-            Some(AgentUrl { place, url }) => {
+        let found = match urls.first() {
+            // The rest of the URL may hold a key.
+            Some(AgentUrl { origin, url }) => {
                 let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?']).next());
                 let host = host.and_then(|host| host.rsplit('@').next()).unwrap_or_default();
-                format!("{title} does not come here: {place} points it at {host}")
+                format!("{title} does not use the proxy: {origin} points it at {host}")
             }
-            None => format!("{title} does not come here: nothing points it at the proxy"),
+            None => format!("{title} does not use the proxy: nothing points it there"),
         };
-        DoctorFinding::warning(CHECK, found, self.remedy(agent))
+        DoctorFinding::warning(CHECK, found, self.how_to_point(agent))
     }
 
-    /// How an agent is brought here.
-    fn remedy(&self, agent: &AgentSpec) -> String {
+    /// How to point an agent at the proxy.
+    fn how_to_point(&self, agent: &AgentSpec) -> String {
         let url = format!("http://{}", self.proxy);
-        let lasting = match agent.method {
+        let setting = match agent.method {
             AddressMethod::Claude => format!("export ANTHROPIC_BASE_URL={url}"),
             AddressMethod::Codex => format!("set openai_base_url = \"{url}/v1\" in its config.toml"),
             AddressMethod::OpenCode => {
@@ -171,7 +178,7 @@ impl AgentCheck<'_> {
             }
             AddressMethod::Variables => format!("export OPENAI_API_BASE={url}/v1 ANTHROPIC_BASE_URL={url}"),
         };
-        format!("{lasting}, or start it with `secateur run -- {}`", agent.program)
+        format!("{setting}, or start it with `secateur run -- {}`", agent.program)
     }
 }
 
@@ -184,7 +191,7 @@ fn local_root(url: &str) -> Option<String> {
     is_local.then(|| format!("http://{authority}"))
 }
 
-/// Whether a path is that of a program.
+/// Whether a path is an executable file.
 fn is_program(path: &Path) -> bool {
     let Ok(metadata) = path.metadata() else { return false };
     #[cfg(unix)]

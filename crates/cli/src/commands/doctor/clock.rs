@@ -1,4 +1,4 @@
-//! Whether this machine's clock agrees with that of a provider, or of a store's server.
+//! Compares this machine's clock with that of a provider or of the store's server.
 
 use std::time::SystemTime;
 
@@ -9,27 +9,26 @@ use super::finding::DoctorFinding;
 
 const CHECK: &str = "clock";
 
-/// Differences from which on signatures, logins and certificates are refused, or at least prices are off.
+/// Differences in seconds. From the first on, signatures, logins and certificates are rejected.
 const FAULT: u64 = 300;
 const WARNING: u64 = 60;
 
-/// Compares the moment at which a provider answered with ours.
+/// Compares the `date` header of a provider's response with our clock.
 pub(crate) fn check(provider: &str, date: &str, now: SystemTime) -> Option<DoctorFinding> {
     let theirs = rfc2822::parse(date).ok()?.timestamp();
     let ours = Timestamp::try_from(now).ok()?;
     Some(compare(provider, ours.as_second() - theirs.as_second()))
 }
 
-/// Judges by how many seconds this machine's clock is ahead of somebody's.
-pub(crate) fn compare(whose: &str, seconds: i64) -> DoctorFinding {
+/// The finding for a clock that is this many seconds ahead of another one.
+pub(crate) fn compare(other: &str, seconds: i64) -> DoctorFinding {
     let (apart, side) = (seconds.unsigned_abs(), if seconds < 0 { "behind" } else { "ahead of" });
-    let found = format!("this machine's clock is {apart} seconds {side} that of {whose}");
-    let fix =
-        "set the clock by the network (timedatectl set-ntp true, or the system's settings for date and time)";
+    let found = format!("this machine's clock is {apart} seconds {side} that of {other}");
+    let fix = "synchronise the clock with the network (timedatectl set-ntp true, or the system's date and time settings)";
     match apart {
         FAULT.. => DoctorFinding::fault(CHECK, found, fix),
         WARNING.. => DoctorFinding::warning(CHECK, found, fix),
-        _ => DoctorFinding::ok(CHECK, format!("this machine's clock agrees with that of {whose}")),
+        _ => DoctorFinding::ok(CHECK, format!("this machine's clock agrees with that of {other}")),
     }
 }
 

@@ -1,16 +1,16 @@
-//! What a check found, and how to fix it.
+//! What a check of `doctor` found, and how to fix it.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How bad it is.
+/// How severe a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
     /// As it should be.
     Ok,
-    /// It works, but perhaps not as meant.
+    /// It works, but perhaps not as intended.
     Warning,
     /// It does not work.
     Fault,
@@ -32,20 +32,20 @@ pub(crate) struct DoctorFinding {
     /// Which check it was.
     pub(crate) check: &'static str,
     pub(crate) level: Level,
-    /// What there is.
+    /// What was found.
     pub(crate) found: String,
-    /// What to do about it; none if there is nothing to do.
+    /// How to fix it, unless nothing is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fix: Option<String>,
 }
 
 impl DoctorFinding {
-    /// All is well.
+    /// Nothing is wrong.
     pub(crate) fn ok(check: &'static str, found: impl Into<String>) -> Self {
         Self { check, level: Level::Ok, found: found.into(), fix: None }
     }
 
-    /// It may not be as meant.
+    /// It may not be as intended.
     pub(crate) fn warning(check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { check, level: Level::Warning, found: found.into(), fix: Some(fix.into()) }
     }

@@ -1,57 +1,59 @@
-//! Whether a proxy listens where it should, and whether a request comes through it.
+//! Checks whether a proxy listens on the configured address, and whether it forwards requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::finding::DoctorFinding;
 use crate::http_get;
-use crate::listener::Listener;
+use crate::listener::ListenerKind;
 
 const CHECK: &str = "proxy";
 const TRAFFIC: &str = "traffic";
 
-/// Longer than the proxy waits for a connection to a provider.
+/// Longer than the proxy's own timeout for a connection to a provider.
 const TIMEOUT: Duration = Duration::from_secs(12);
 
-/// Looks at the address of the configuration. The root is the same as it is asked, which may hold a token.
-pub(crate) async fn check(address: SocketAddr, root: &str, listener: &Listener) -> Vec<DoctorFinding> {
+/// Checks the configured address. `root` is its URL, which may hold a token.
+pub(crate) async fn check(address: SocketAddr, root: &str, listener: &ListenerKind) -> Vec<DoctorFinding> {
     match listener {
-        Listener::Secateur { version } => {
+        ListenerKind::Secateur { version } => {
             let found = format!("secateur {version} listens on http://{address}");
             vec![DoctorFinding::ok(CHECK, found), traffic(address, root).await]
         }
-        Listener::TokenRequired => vec![DoctorFinding::fault(
+        ListenerKind::TokenRequired => vec![DoctorFinding::fault(
             CHECK,
-            format!("secateur listens on http://{address} and wants a token that it was not shown"),
-            "name the file with its token, with --token-file or serve.token_file",
+            format!("secateur listens on http://{address} and needs a token"),
+            "name the token's file with --token-file or serve.token_file",
         )],
-        Listener::OtherUser { user } => vec![DoctorFinding::fault(
+        ListenerKind::OtherUser { user } => vec![DoctorFinding::fault(
             CHECK,
-            format!("user {user} of this machine listens on {address}, and would see what agents send there"),
+            format!(
+                "another user of this machine (id {user}) listens on {address} and would see what agents send"
+            ),
             "choose another port with --listen or serve.listen, and point agents there",
         )],
-        Listener::OtherProgram => vec![DoctorFinding::fault(
+        ListenerKind::OtherProgram => vec![DoctorFinding::fault(
             CHECK,
             format!("another program listens on {address}"),
-            "end it, or choose another port with --listen or serve.listen, and point agents there",
+            "stop it, or choose another port with --listen or serve.listen, and point agents there",
         )],
-        Listener::Nothing => vec![DoctorFinding::warning(
+        ListenerKind::Nothing => vec![DoctorFinding::warning(
             CHECK,
             format!("no proxy listens on {address}"),
-            "start one with `secateur serve`, or run an agent with one of its own: `secateur run -- claude`",
+            "start one with `secateur serve`, or start an agent together with one: `secateur run -- claude`",
         )],
     }
 }
 
-/// Sends a request through the proxy, without a key: whatever the provider says, it was asked.
+/// Sends a request without a key through the proxy. Any response of the provider shows that it was reached.
 async fn traffic(address: SocketAddr, root: &str) -> DoctorFinding {
     let headers = [("anthropic-version", String::from("2023-06-01"))];
     match http_get::get(&format!("{root}/v1/models"), &headers, TIMEOUT).await {
         Ok(response) if matches!(response.status, 502 | 504) && response.body.contains("secateur") => {
             DoctorFinding::fault(
                 TRAFFIC,
-                format!("a request came to http://{address} and got no answer from the provider behind it"),
-                "see what is said about the upstream, and with which flags the proxy was started",
+                format!("a request to http://{address} got no response from the provider"),
+                "see the findings on the upstream, and check the flags that the proxy was started with",
             )
         }
         Ok(response) => {
@@ -63,8 +65,8 @@ async fn traffic(address: SocketAddr, root: &str) -> DoctorFinding {
         }
         Err(error) => DoctorFinding::fault(
             TRAFFIC,
-            format!("a request to http://{address} was not answered: {}", http_get::failure(&error)),
-            "start the proxy again, with --log debug to see what it does",
+            format!("a request to http://{address} got no response: {}", http_get::failure(&error)),
+            "restart the proxy, with --log debug to see what it does",
         ),
     }
 }

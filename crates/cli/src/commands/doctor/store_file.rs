@@ -1,5 +1,5 @@
-//! Whether the store can be read and written, and whether its schema is one that this version knows. It is only looked
-//! at: opening it would bring it up to date.
+//! Checks the store's file: whether it can be read and written, its schema, and the room on its disk. It is not opened,
+//! because that would migrate it.
 
 use std::fs;
 use std::path::Path;
@@ -7,34 +7,36 @@ use std::path::Path;
 use secateur_store::{FileStatus, file_status};
 
 use super::finding::DoctorFinding;
-use super::schema;
+use crate::humanize::grouped;
 use crate::store_args::StoreFolder;
 
 const CHECK: &str = "store";
+const SCHEMA: &str = "schema";
+const DISK: &str = "disk";
 
-/// Looks at the file that sessions are kept in.
+/// Checks the file of the store.
 pub(crate) fn check(file: Option<&Path>, folder: StoreFolder) -> Vec<DoctorFinding> {
     let Some(file) = file else {
         return vec![DoctorFinding::warning(
             CHECK,
-            "sessions are kept in memory and end with the proxy",
-            "nothing, if that is meant; otherwise name a file with --store or `store` in the configuration",
+            "sessions are kept in memory and are lost when the proxy stops",
+            "ignore if this is intended; otherwise name a file with --store or `store` in the configuration",
         )];
     };
     let shown = file.display();
     if fs::symlink_metadata(file).is_err() {
-        return vec![match hindrance(file, folder) {
-            None => DoctorFinding::ok(CHECK, format!("{shown} will be made")),
+        return vec![match cannot_create(file, folder) {
+            None => DoctorFinding::ok(CHECK, format!("{shown} will be created")),
             Some(why) => DoctorFinding::fault(
                 CHECK,
-                format!("{shown} is not there and cannot be made: {why}"),
-                "make the folder, or name another file with --store or `store` in the configuration",
+                format!("{shown} does not exist and cannot be created: {why}"),
+                "create the folder, or name another file with --store or `store` in the configuration",
             ),
         }];
     }
-    if let Some(why) = blocked(file) {
+    if let Some(why) = cannot_access(file) {
         let fix = format!(
-            "give yourself the right to read and write it (chmod u+rw {shown}), or name another file with --store"
+            "allow yourself to read and write it (chmod u+rw {shown}), or name another file with --store"
         );
         return vec![DoctorFinding::fault(CHECK, format!("{shown} cannot be used: {why}"), fix)];
     }
@@ -45,59 +47,110 @@ pub(crate) fn check(file: Option<&Path>, folder: StoreFolder) -> Vec<DoctorFindi
         }
         Ok(FileStatus::NoDatabase) => vec![DoctorFinding::fault(
             CHECK,
-            format!("{shown} is no database"),
-            "move it away, or bring it back from a copy; a new one is made when there is none",
+            format!("{shown} is not a database"),
+            "move it away, or restore it from a backup; a missing file is created",
         )],
         Ok(FileStatus::Foreign) => vec![DoctorFinding::fault(
             CHECK,
-            format!("{shown} is a database of another program"),
+            format!("{shown} is another program's database"),
             "name another file with --store or `store` in the configuration",
         )],
         Ok(FileStatus::Store { schema, known }) => {
             vec![
                 DoctorFinding::ok(CHECK, format!("{shown} can be read and written")),
-                schema::check(schema, known),
+                check_schema(schema, known),
             ]
         }
-        Ok(_) => vec![DoctorFinding::ok(CHECK, format!("{shown} is empty and will be filled"))],
+        Ok(_) => vec![DoctorFinding::ok(CHECK, format!("{shown} is empty; its tables will be created"))],
     }
 }
 
-/// The nearest folder above a file that is there.
-pub(crate) fn above(file: &Path) -> &Path {
+/// The nearest existing folder above a file.
+fn above(file: &Path) -> &Path {
     let here = Path::new(".");
-    let real = |folder: &&Path| folder.exists() || folder.as_os_str().is_empty();
-    let folder = file.ancestors().skip(1).find(real).unwrap_or(here);
+    let exists = |folder: &&Path| folder.exists() || folder.as_os_str().is_empty();
+    let folder = file.ancestors().skip(1).find(exists).unwrap_or(here);
     if folder.as_os_str().is_empty() { here } else { folder }
 }
 
-/// Why a file cannot be made.
-fn hindrance(file: &Path, folder: StoreFolder) -> Option<String> {
+/// Why a file cannot be created.
+fn cannot_create(file: &Path, folder: StoreFolder) -> Option<String> {
     let above = above(file);
     if !above.is_dir() {
         return Some(format!("{} is not a folder", above.display()));
     }
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     if folder == StoreFolder::Required && parent.is_some_and(|parent| parent != above) {
-        return Some(String::from("its folder is not there"));
+        return Some(String::from("its folder does not exist"));
     }
-    blocked(above)
+    cannot_access(above)
 }
 
-/// Why something cannot be read and written.
+/// Why a path cannot be read and written.
 #[cfg(unix)]
-fn blocked(path: &Path) -> Option<String> {
+fn cannot_access(path: &Path) -> Option<String> {
     use rustix::fs::{Access, access};
 
     access(path, Access::READ_OK | Access::WRITE_OK).err().map(|error| error.to_string())
 }
 
-/// Why something cannot be read and written.
+/// Why a path cannot be read and written.
 #[cfg(not(unix))]
-fn blocked(path: &Path) -> Option<String> {
+fn cannot_access(path: &Path) -> Option<String> {
     match fs::metadata(path) {
-        Ok(metadata) if metadata.permissions().readonly() => Some(String::from("it can only be read")),
+        Ok(metadata) if metadata.permissions().readonly() => Some(String::from("it is read-only")),
         Ok(_) => None,
         Err(error) => Some(error.to_string()),
     }
+}
+
+/// Compares the schema of a store with the newest one that this version knows.
+pub(crate) fn check_schema(schema: u32, known: u32) -> DoctorFinding {
+    if schema > known {
+        DoctorFinding::fault(
+            SCHEMA,
+            format!("the store has schema {schema}, and this version knows schemas up to {known}"),
+            "install the version of secateur that wrote it, or a newer one; or name another store with --store",
+        )
+    } else if schema < known {
+        DoctorFinding::warning(
+            SCHEMA,
+            format!("the store has the old schema {schema}; this version writes schema {known}"),
+            "ignore: the next `secateur serve` migrates it. Older versions cannot open it then, so make a backup first \
+             if you may need one",
+        )
+    } else {
+        DoctorFinding::ok(SCHEMA, format!("the store has schema {schema}, the newest"))
+    }
+}
+
+/// Checks that this many megabytes are free on the store's disk. With a full disk the proxy passes all requests through,
+/// so agents work, but nothing is cut.
+pub(crate) fn check_disk(file: Option<&Path>, least: u64) -> Vec<DoctorFinding> {
+    let Some(folder) = file.map(above) else { return Vec::new() };
+    let shown = folder.display();
+    let Some(free) = free_bytes(folder) else { return Vec::new() };
+    let megabytes = grouped(free >> 20);
+    vec![if free >> 20 < least {
+        DoctorFinding::fault(
+            DISK,
+            format!("the disk is full: {megabytes} MB free at {shown}, at least {} needed", grouped(least)),
+            "make room, delete old originals with `secateur session forget`, or choose another place with --store",
+        )
+    } else {
+        DoctorFinding::ok(DISK, format!("{megabytes} MB free at {shown}"))
+    }]
+}
+
+/// The bytes that the user may still write.
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+/// Not known on this system.
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
 }

@@ -1,4 +1,4 @@
-//! What `inspect` knows about a session, as data: printed as it is by `--json`, in words otherwise.
+//! What `inspect` reports about a session, as data.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use secateur::{
 use secateur_formats::{Census, Format, Origin, Skim, Warning};
 use serde::Serialize;
 
-/// A session's facts.
+/// The report on a session.
 #[derive(Serialize)]
 pub(super) struct InspectReport<'a> {
     pub(super) file: &'a str,
@@ -34,7 +34,7 @@ pub(super) struct ContextSize {
     pub(super) estimated_tokens: u64,
 }
 
-/// One category of what was said.
+/// One category of content.
 #[derive(Serialize)]
 pub(super) struct CategoryRow {
     pub(super) name: &'static str,
@@ -63,20 +63,20 @@ pub(crate) struct CompactionRow {
     pub(super) after: Option<u64>,
 }
 
-/// A tool result worth a look.
+/// A tool result in the list of the biggest or stalest.
 #[derive(Clone, Serialize)]
 pub(super) struct ResultRow<'a> {
     pub(super) part: u32,
     pub(super) tool: Option<&'a str>,
     pub(super) about: Option<String>,
     pub(super) chars: u64,
-    /// Requests that have carried it since it came.
+    /// How many requests have carried it.
     pub(super) age: u64,
     pub(super) stale: Option<&'static str>,
 }
 
 impl<'a> InspectReport<'a> {
-    /// The facts of one session, with this many of the biggest and stalest results.
+    /// The report on one session, with this many of the biggest and stalest results.
     pub(super) fn of(file: &'a str, skim: &'a Skim, top: usize) -> Self {
         let outline = &skim.outline;
         let live = outline.context(None);
@@ -108,7 +108,7 @@ impl<'a> InspectReport<'a> {
     }
 }
 
-/// What a request weighed: as recorded, or else as estimated.
+/// The tokens of a request, as recorded or else as estimated.
 pub(super) fn tokens(moment: &TimelinePoint) -> u64 {
     moment.recorded.unwrap_or(moment.estimated)
 }
@@ -196,13 +196,13 @@ fn items<'a>(outline: &'a Outline, live: &[MessageIx], timeline: &[TimelinePoint
         stale: staleness.get(part.0 as usize).copied().flatten().map(|stale| match stale {
             Stale::ReadAgain(_) => "read again later",
             Stale::Edited(_) => "edited later",
-            Stale::Repeated(_) => "came again later",
+            Stale::Repeated(_) => "repeated later",
         }),
     };
     results.map(item).collect()
 }
 
-/// What a part is about, in one line: a path with its lines, or a command.
+/// The subject of a part in one line: a path with its lines, or a command.
 pub(crate) fn about(outline: &Outline, part: PartIx) -> Option<String> {
     let subject = outline.subject(part)?;
     let lines = outline.lines(part);

@@ -1,6 +1,6 @@
-//! A row of numbers as a picture of one line.
+//! Numbers as a bar chart of one line.
 
-/// At most `width` bars, each the largest of the numbers it stands for, scaled to the largest of all.
+/// At most `width` bars. Each shows the largest of its numbers, scaled to the largest of all.
 pub(super) fn line(values: &[u64], width: usize) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let top = values.iter().copied().max().unwrap_or(0).max(1);

@@ -1,7 +1,7 @@
-//! A program in the foreground: it has the terminal, and whatever is meant for it reaches it.
+//! A program in the foreground: it has the terminal and receives all signals.
 //!
-//! The program is of the same process group as we are, so what is typed (Ctrl-C, Ctrl-\, Ctrl-Z) reaches both. It is
-//! for the program to decide what that means; we stay until it is gone. Signals that are sent to us alone are passed on.
+//! The program is in our process group, so what is typed (Ctrl-C, Ctrl-\, Ctrl-Z) reaches both. The program decides what
+//! that means, and we wait until it exits. Signals that are sent only to us are passed on.
 
 use std::io;
 use std::process::{Child, Command};
@@ -9,7 +9,7 @@ use std::process::{Child, Command};
 #[cfg(unix)]
 use super::signals::Signals;
 
-/// A program that was started.
+/// A running program.
 pub(crate) struct ChildProgram {
     child: Child,
     #[cfg(unix)]
@@ -29,7 +29,7 @@ pub(crate) fn start(mut command: Command) -> io::Result<ChildProgram> {
     Ok(ChildProgram { child: command.spawn()? })
 }
 
-/// Waits until the program is gone. Its exit code, as a shell gives it: 128 and its number for a signal.
+/// Waits for the program. Returns its exit code, as a shell does: 128 plus the number of a signal that ended it.
 #[cfg(unix)]
 pub(crate) async fn wait(program: ChildProgram) -> io::Result<u8> {
     use std::io::IsTerminal;
@@ -45,10 +45,10 @@ pub(crate) async fn wait(program: ChildProgram) -> io::Result<u8> {
         tokio::select! {
             code = &mut ended => return code.map_err(io::Error::other)?,
             signal = signals.next() => {
-                // The terminal has sent it to the program as well.
-                let has_come = is_typed && matches!(signal, Signal::INT | Signal::QUIT);
-                if !has_come {
-                    // It may have ended meanwhile.
+                // The terminal has sent it to the program, too.
+                let was_received = is_typed && matches!(signal, Signal::INT | Signal::QUIT);
+                if !was_received {
+                    // The program may have exited meanwhile.
                     kill_process(pid, signal).ok();
                 }
             }
@@ -56,7 +56,7 @@ pub(crate) async fn wait(program: ChildProgram) -> io::Result<u8> {
     }
 }
 
-/// Waits for the end of the program. If it is stopped, so are we, or the shell would not take the terminal back.
+/// Waits until the program exits. If it is stopped, we stop too, so that the shell takes the terminal back.
 #[cfg(unix)]
 fn reap(pid: rustix::process::Pid) -> io::Result<u8> {
     use rustix::process::{Signal, WaitOptions, getpid, kill_process, waitpid};
@@ -77,7 +77,7 @@ fn reap(pid: rustix::process::Pid) -> io::Result<u8> {
     }
 }
 
-/// Waits until the program is gone. Its exit code.
+/// Waits for the program and returns its exit code.
 #[cfg(not(unix))]
 pub(crate) async fn wait(mut program: ChildProgram) -> io::Result<u8> {
     let ended = tokio::task::spawn_blocking(move || program.child.wait());
@@ -88,7 +88,7 @@ pub(crate) async fn wait(mut program: ChildProgram) -> io::Result<u8> {
                 let code = status.map_err(io::Error::other)??.code();
                 return Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX));
             }
-            // The console has sent it to the program as well.
+            // The console has sent it to the program, too.
             _ = tokio::signal::ctrl_c() => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Claude Code reads a variable, but what stands in its settings goes over it. Settings that an argument names go over
-//! both. They lie in a file, because everybody on the machine can read arguments.
+//! Claude Code reads a variable, but its settings override it. Settings named by an argument override both. They are in
+//! a file, because every user of the machine can read arguments.
 
 use std::net::SocketAddr;
 
@@ -12,29 +12,27 @@ use super::proxy_url::{OriginalUrls, ProxyUrl};
 
 const VARIABLE: &str = "ANTHROPIC_BASE_URL";
 
-/// Variables by which Claude Code speaks to a cloud instead, whose requests are signed and cannot be changed.
+/// Variables that make Claude Code use a cloud, whose requests are signed and cannot be changed.
 const CLOUDS: [&str; 2] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"];
 
-/// The address in the settings.
-pub(crate) fn before(call: &AgentCall<'_>, before: &mut OriginalUrls, proxy: SocketAddr) {
+/// Records the address in the settings.
+pub(crate) fn original_urls(call: &AgentCall<'_>, urls: &mut OriginalUrls, proxy: SocketAddr) {
     if let Some(url) = in_settings(call) {
-        before.note(Provider::Anthropic, &url, proxy);
+        urls.record(Provider::Anthropic, &url, proxy);
     }
 }
 
 pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut Launch) -> Result<()> {
     for cloud in CLOUDS {
         if std::env::var_os(cloud).is_some_and(|value| !value.is_empty() && value != "0") {
-            launch
-                .notes
-                .push(format!("{cloud} is set, so Claude Code goes to that cloud and not through here"));
+            launch.notes.push(format!("{cloud} is set, so Claude Code uses that cloud and not the proxy"));
         }
     }
     if in_settings(call).is_none() {
         return Ok(());
     }
     if !call.values(None, "settings").is_empty() {
-        let note = format!("{VARIABLE} in Claude Code's settings may go over the address of this run");
+        let note = format!("{VARIABLE} in Claude Code's settings may override the proxy's address");
         launch.notes.push(note);
         return Ok(());
     }
@@ -44,7 +42,7 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
     Ok(())
 }
 
-/// The address that the user's settings name.
+/// The address in the user's settings.
 fn in_settings(call: &AgentCall<'_>) -> Option<String> {
     let files = call.agent.own_files(&call.homes);
     files.iter().rev().find_map(|file| {

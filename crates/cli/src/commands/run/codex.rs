@@ -1,11 +1,11 @@
-//! Codex takes addresses as `-c KEY=VALUE` in front of everything else. A provider of the user's own keeps its name and
-//! its key; only its address becomes ours, and what was its address is asked by the proxy.
+//! Codex takes addresses as `-c KEY=VALUE` before all other arguments. A provider that the user configured keeps its name
+//! and its key; only its address is replaced by the proxy's, and the proxy uses the original one as upstream.
 //!
-//! The provider that Codex brings along keeps its name, too, although one of another name could be told not to use
-//! WebSockets: `codex resume` only finds sessions of the same provider. The proxy tells it instead.
+//! Codex's built-in provider keeps its name, too, because `codex resume` only finds sessions of the same provider. A
+//! provider with another name could be configured without WebSockets; instead, the proxy declines them.
 //!
-//! No variable and no header can carry a token to that provider, and arguments can be read by everybody on the machine.
-//! So a run of Codex that needs a token gets one of its own.
+//! No variable or header can carry a token to the built-in provider, and every user of the machine can read arguments. So
+//! a run of Codex that needs a token gets its own.
 
 use std::net::SocketAddr;
 
@@ -15,16 +15,15 @@ use toml::{Table, Value};
 use super::launch::{AgentCall, Launch};
 use super::proxy_url::{OriginalUrls, ProxyUrl};
 
-/// The provider that Codex brings along.
-const OWN: &str = "openai";
+/// Codex's built-in provider.
+const BUILT_IN: &str = "openai";
 
-/// Where somebody is served who has logged in with ChatGPT instead of a key.
+/// The upstream for users who logged in with ChatGPT instead of a key.
 const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 
-/// Where Codex goes if nobody has pointed it anywhere; none if that is where everybody goes. Of the login only its kind
-/// is looked at.
-pub(crate) fn usual(call: &AgentCall<'_>) -> Option<&'static str> {
-    if provider(call, &config(call)) != OWN {
+/// Codex's default upstream, if it is not OpenAI's API. Only the kind of the login is read.
+pub(crate) fn default_upstream(call: &AgentCall<'_>) -> Option<&'static str> {
+    if provider(call, &config(call)) != BUILT_IN {
         return None;
     }
     let text = std::fs::read(call.agent.folder(&call.homes)?.join("auth.json")).ok()?;
@@ -36,15 +35,15 @@ pub(crate) fn usual(call: &AgentCall<'_>) -> Option<&'static str> {
     is_chatgpt.then_some(CHATGPT)
 }
 
-/// Where Codex goes as it is configured.
-pub(crate) fn before(call: &AgentCall<'_>, before: &mut OriginalUrls, proxy: SocketAddr) {
+/// Records the address in Codex's configuration.
+pub(crate) fn original_urls(call: &AgentCall<'_>, urls: &mut OriginalUrls, proxy: SocketAddr) {
     let config = config(call);
     let url = match provider(call, &config).as_str() {
-        OWN => config.get("openai_base_url"),
+        BUILT_IN => config.get("openai_base_url"),
         name => config.get("model_providers").and_then(|all| all.get(name)?.get("base_url")),
     };
     if let Some(url) = url.and_then(Value::as_str) {
-        before.note(Provider::OpenAi, url, proxy);
+        urls.record(Provider::OpenAi, url, proxy);
     }
 }
 
@@ -52,13 +51,13 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
     let config = config(call);
     let name = provider(call, &config);
     let known = config.get("model_providers").and_then(|all| all.get(&name)).is_some();
-    let is_word = name.chars().all(|point| point.is_ascii_alphanumeric() || "_-".contains(point));
+    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
     let key = match name.as_str() {
-        OWN => String::from("openai_base_url"),
+        BUILT_IN => String::from("openai_base_url"),
         _ if known && is_word => format!("model_providers.{name}.base_url"),
-        // Codex brings more providers along, whose addresses are not known here.
+        // Codex has more built-in providers, whose addresses are not known here.
         _ => {
-            let note = format!("Codex uses its provider {name:?}, which is not pointed here");
+            let note = format!("Codex uses its provider {name:?}, which does not go through the proxy");
             launch.notes.push(note);
             return;
         }
@@ -67,13 +66,15 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
     launch.arguments.extend(["-c".into(), format!("{key}={address}").into()]);
 }
 
-/// The provider that is meant: by an argument, by the chosen profile, or by the file.
+/// The provider that is used: from an argument, from the selected Codex profile, or from the file.
 fn provider(call: &AgentCall<'_>, config: &Table) -> String {
-    let said = call.values(Some('c'), "config");
+    let arguments = call.values(Some('c'), "config");
     // The last one wins.
-    let said =
-        said.iter().rev().find_map(|said| said.split_once('=').filter(|(key, _)| *key == "model_provider"));
-    if let Some((_, name)) = said {
+    let argument = arguments
+        .iter()
+        .rev()
+        .find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == "model_provider"));
+    if let Some((_, name)) = argument {
         return name.trim_matches(['"', '\'']).to_owned();
     }
     let profile = call.values(Some('p'), "profile").pop();
@@ -81,10 +82,10 @@ fn provider(call: &AgentCall<'_>, config: &Table) -> String {
     let of_profile =
         profile.and_then(|name| config.get("profiles")?.get(name)?.get("model_provider").cloned());
     let name = of_profile.as_ref().or_else(|| config.get("model_provider")).and_then(Value::as_str);
-    name.unwrap_or(OWN).to_owned()
+    name.unwrap_or(BUILT_IN).to_owned()
 }
 
-/// Its configuration; none if there is none that can be read, which Codex will say better.
+/// Codex's configuration; empty if it cannot be read, which Codex will report itself.
 fn config(call: &AgentCall<'_>) -> Table {
     let files = call.agent.files(&call.homes, &call.here);
     let text = files.first().and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();

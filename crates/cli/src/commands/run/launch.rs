@@ -1,6 +1,6 @@
-//! How an agent is started so that it comes to the proxy: variables, arguments, and what has to be said about it.
+//! How an agent is started so that it uses the proxy: variables, arguments, and notes for the user.
 //!
-//! No file of the user's is changed. What an agent wants in a file is put into a folder that is gone after the run.
+//! No file of the user is changed. Files that an agent needs are in a temporary folder that is deleted after the run.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -17,17 +17,13 @@ use tempfile::TempDir;
 
 use super::proxy_url::{OriginalUrls, ProxyUrl};
 use super::{claude, codex, openclaw, opencode, pi};
-use crate::agents::{AddressMethod, AgentSpec};
+use crate::agents::{AddressMethod, AgentSpec, PROXY_VARIABLES};
 use crate::base_urls::{self, BaseUrl};
 
-/// Variables by which programs are told to ask a proxy, and which of them may therefore have to be told where not to.
-const PROXIES: [&str; 6] =
-    ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
-
-/// Addresses that no other proxy can reach for us.
+/// Addresses that no other proxy can reach.
 const LOOPBACK: &str = "127.0.0.1,localhost";
 
-/// What is known about the user and the call before anything is started.
+/// The agent and how the user called it.
 pub(crate) struct AgentCall<'c> {
     pub(crate) agent: &'static AgentSpec,
     /// The user's own arguments.
@@ -36,49 +32,49 @@ pub(crate) struct AgentCall<'c> {
     pub(crate) here: PathBuf,
 }
 
-/// What is put around the user's own call.
+/// What is added to the user's call.
 #[derive(Debug, Default)]
 pub(crate) struct Launch {
     pub(crate) variables: Vec<(String, String)>,
-    /// Arguments in front of the user's.
+    /// Arguments before the user's.
     pub(crate) arguments: Vec<OsString>,
     /// What the user should know.
     pub(crate) notes: Vec<String>,
-    /// Files of this run alone.
+    /// Files of this run only.
     pub(crate) folder: Option<TempDir>,
 }
 
 impl AgentCall<'_> {
-    /// Where the agent goes without us.
-    pub(crate) fn before(&self, proxy: SocketAddr) -> OriginalUrls {
-        let mut before = OriginalUrls::default();
+    /// The addresses that the agent would use without us.
+    pub(crate) fn original_urls(&self, proxy: SocketAddr) -> OriginalUrls {
+        let mut urls = OriginalUrls::default();
         match self.agent.method {
-            AddressMethod::Claude => claude::before(self, &mut before, proxy),
-            AddressMethod::Codex => codex::before(self, &mut before, proxy),
-            AddressMethod::OpenCode => opencode::before(self, &mut before, proxy),
-            AddressMethod::Pi => pi::before(self, &mut before, proxy),
-            AddressMethod::Variables => written(self, &mut before, proxy),
-            AddressMethod::OpenClaw => openclaw::before(self, &mut before, proxy),
+            AddressMethod::Claude => claude::original_urls(self, &mut urls, proxy),
+            AddressMethod::Codex => codex::original_urls(self, &mut urls, proxy),
+            AddressMethod::OpenCode => opencode::original_urls(self, &mut urls, proxy),
+            AddressMethod::Pi => pi::original_urls(self, &mut urls, proxy),
+            AddressMethod::Variables => urls_in_files(self, &mut urls, proxy),
+            AddressMethod::OpenClaw => openclaw::original_urls(self, &mut urls, proxy),
         }
         for (name, provider) in self.agent.variables {
             if let Ok(url) = env::var(name) {
-                before.note(*provider, &url, proxy);
+                urls.record(*provider, &url, proxy);
             }
         }
-        before
+        urls
     }
 
-    /// Where it goes if neither the user nor the proxy's configuration says anything.
-    pub(crate) fn usual_openai(&self) -> Option<String> {
-        (self.agent.method == AddressMethod::Codex).then(|| codex::usual(self))?.map(str::to_owned)
+    /// The agent's default upstream for OpenAI requests, if it is not OpenAI's API.
+    pub(crate) fn default_openai(&self) -> Option<String> {
+        (self.agent.method == AddressMethod::Codex).then(|| codex::default_upstream(self))?.map(str::to_owned)
     }
 
-    /// Whether the address of the proxy stands in its arguments, which everybody on the machine can read.
-    pub(crate) fn shows_address(&self) -> bool {
+    /// Whether the proxy's address is in the agent's arguments, which every user of the machine can read.
+    pub(crate) fn has_address_in_arguments(&self) -> bool {
         self.agent.method == AddressMethod::Codex
     }
 
-    /// The values that the user gave an option, in each way that it may be written. A short name is its letter.
+    /// The values that the user gave to an option, in any of its spellings.
     pub(crate) fn values(&self, short: Option<char>, long: &str) -> Vec<String> {
         let texts = self.arguments.iter().map(|argument| argument.to_string_lossy().into_owned());
         let mut texts = texts.take_while(|text| text != "--");
@@ -96,7 +92,7 @@ impl AgentCall<'_> {
         values
     }
 
-    /// How it is brought here.
+    /// What has to be added to the call so that the agent uses the proxy.
     pub(crate) fn launch(&self, proxy_url: &ProxyUrl) -> Result<Launch> {
         let mut launch = Launch::default();
         for (name, provider) in self.agent.variables {
@@ -113,11 +109,11 @@ impl AgentCall<'_> {
         for file in self.agent.project_files(&self.here) {
             if !base_urls::in_file(&file).is_empty() {
                 let note =
-                    "names an address; the proxy does not follow a project's files, only flags and yours";
+                    "names an address; only flags and your own files can set the upstream, not a project's";
                 launch.notes.push(format!("{} {note}", file.display()));
             }
         }
-        launch.spare_loopback();
+        launch.exempt_loopback();
         Ok(launch)
     }
 }
@@ -128,14 +124,14 @@ impl Launch {
         self.variables.push((name.to_owned(), value));
     }
 
-    /// Writes a file of this run alone, which nobody else can read: an address in it can hold a token.
+    /// Writes a file of this run. Only the user can read it, because an address in it can hold a token.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<PathBuf> {
         let folder = match self.folder.take() {
             Some(folder) => folder,
             None => tempfile::Builder::new()
                 .prefix("secateur-run-")
                 .tempdir()
-                .context("cannot make a folder for this run")?,
+                .context("cannot create a folder for this run")?,
         };
         let file = self.folder.insert(folder).path().join(name);
         let mut options = OpenOptions::new();
@@ -147,19 +143,19 @@ impl Launch {
         Ok(file)
     }
 
-    /// Keeps requests to this machine from being sent to another proxy.
-    fn spare_loopback(&mut self) {
-        if PROXIES.iter().all(|name| env::var_os(name).is_none_or(|value| value.is_empty())) {
+    /// Keeps requests to this machine from going to another proxy.
+    fn exempt_loopback(&mut self) {
+        if PROXY_VARIABLES.iter().all(|name| env::var_os(name).is_none_or(|value| value.is_empty())) {
             return;
         }
         for name in ["NO_PROXY", "no_proxy"] {
-            let spared = env::var(name).unwrap_or_default();
-            let comma = if spared.is_empty() { "" } else { "," };
-            self.set(name, format!("{spared}{comma}{LOOPBACK}"));
+            let exempt = env::var(name).unwrap_or_default();
+            let comma = if exempt.is_empty() { "" } else { "," };
+            self.set(name, format!("{exempt}{comma}{LOOPBACK}"));
         }
     }
 
-    /// The program with all of this and the user's own arguments.
+    /// The program with these additions and the user's arguments.
     pub(crate) fn command(&self, program: &OsStr, arguments: &[OsString]) -> Command {
         let mut command = Command::new(program);
         command.args(&self.arguments).args(arguments).envs(self.variables.iter().map(|(k, v)| (k, v)));
@@ -167,24 +163,23 @@ impl Launch {
     }
 }
 
-/// Notes the addresses that are written into the user's files in the way of variables: those files would not be looked
-/// at any more.
-fn written(call: &AgentCall<'_>, before: &mut OriginalUrls, proxy: SocketAddr) {
+/// Records the addresses in the user's files, because the variables override them.
+fn urls_in_files(call: &AgentCall<'_>, urls: &mut OriginalUrls, proxy: SocketAddr) {
     for file in call.agent.own_files(&call.homes).iter().rev() {
         for BaseUrl { key, url } in base_urls::in_file(file) {
-            let whose = [
+            let names = [
                 ("anthropic", Provider::Anthropic),
                 ("openai", Provider::OpenAi),
                 ("gemini", Provider::Gemini),
             ];
-            if let Some((_, provider)) = whose.into_iter().find(|(name, _)| key.contains(name)) {
-                before.note(provider, &url, proxy);
+            if let Some((_, provider)) = names.into_iter().find(|(name, _)| key.contains(name)) {
+                urls.record(provider, &url, proxy);
             }
         }
     }
 }
 
-/// The three providers by the names that agents know them by.
+/// The providers by their names in agents.
 pub(crate) const PROVIDERS: [(&str, Provider); 3] =
     [("anthropic", Provider::Anthropic), ("openai", Provider::OpenAi), ("google", Provider::Gemini)];
 
@@ -193,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_is_found_however_it_is_written() {
+    fn an_option_is_found_in_every_spelling() {
         let texts =
             ["-c", "a=1", "-cb=2", "-c=c=3", "--config=d=4", "--config", "e=5", "--configs=no", "--", "-cx"];
         let arguments: Vec<OsString> = texts.iter().map(OsString::from).collect();

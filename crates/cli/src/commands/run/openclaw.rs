@@ -1,9 +1,8 @@
-//! OpenClaw takes its providers' addresses from its own file, and a variable names another file in its place. So a run
-//! gets a copy in which the provider that it uses has our address.
+//! OpenClaw takes its providers' addresses from its own file, and a variable names another file. So a run gets a copy in
+//! which the provider it uses has the proxy's address.
 //!
-//! Only `openclaw agent exec` is run so, which keeps nothing: elsewhere OpenClaw writes the addresses that it has read
-//! into a catalogue of each agent's, where they win over its file when this run is long over; or a gateway asks the
-//! model that runs already and has read the file before.
+//! This is done for `openclaw agent exec` only, which stores nothing. With other commands OpenClaw copies addresses into
+//! catalogues that override its file later, or a gateway sends the requests that is already running with the old file.
 
 use std::env;
 use std::net::SocketAddr;
@@ -22,23 +21,23 @@ const VARIABLE: &str = "OPENCLAW_CONFIG_PATH";
 /// Options of `agent exec` with which the usual file is not read.
 const OTHER_FILES: [&str; 3] = ["config", "isolated", "auth-env-only"];
 
-/// What is asked of a provider, by the name that OpenClaw has for it.
-const LANGUAGES: [(&str, Provider); 4] = [
+/// The APIs by OpenClaw's names.
+const APIS: [(&str, Provider); 4] = [
     ("anthropic-messages", Provider::Anthropic),
     ("openai-completions", Provider::OpenAi),
     ("openai-responses", Provider::OpenAi),
     ("google-generative-ai", Provider::Gemini),
 ];
 
-/// What Google's client expects of an address.
+/// What Google's client expects at the end of an address.
 const GOOGLE: &str = "/v1beta";
 
-/// Where OpenClaw goes as it is configured.
-pub(crate) fn before(call: &AgentCall<'_>, before: &mut OriginalUrls, proxy: SocketAddr) {
+/// Records the address in OpenClaw's configuration.
+pub(crate) fn original_urls(call: &AgentCall<'_>, urls: &mut OriginalUrls, proxy: SocketAddr) {
     let Some(config) = config(call).filter(|_| is_embedded(call)) else { return };
     let Some(name) = provider(call, &config) else { return };
-    if let (Some(language), Some(url)) = (language(&config, &name), address(&config, &name)) {
-        before.note(language, url.trim_end_matches('/').trim_end_matches(GOOGLE), proxy);
+    if let (Some(provider), Some(url)) = (api(&config, &name), address(&config, &name)) {
+        urls.record(provider, url.trim_end_matches('/').trim_end_matches(GOOGLE), proxy);
     }
 }
 
@@ -48,32 +47,29 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
         file.as_ref().map_or_else(|| String::from("openclaw.json"), |file| file.display().to_string());
     if !is_embedded(call) {
         launch.notes.push(format!(
-            "only `openclaw agent exec` is brought here; other commands take addresses from {shown}, and come here if \
-             baseUrl of their provider there is that of `secateur serve`"
+            "only `openclaw agent exec` uses the proxy; for other commands, set baseUrl of their provider in {shown} to \
+             the address of `secateur serve`"
         ));
         return Ok(());
     }
-    // One that is not there is as good as an empty one.
-    let is_there = file.is_some_and(|file| file.exists());
-    let config = if is_there { config(call) } else { Some(json!({})) };
+    // A missing file counts as an empty one.
+    let exists = file.is_some_and(|file| file.exists());
+    let config = if exists { config(call) } else { Some(json!({})) };
     let Some(mut config) = config else {
-        launch.notes.push(format!(
-            "{shown} is written in a way that is not read here, so OpenClaw is not pointed here"
-        ));
+        launch.notes.push(format!("{shown} cannot be parsed here, so OpenClaw does not use the proxy"));
         return Ok(());
     };
     let name = provider(call, &config);
-    let Some((name, language)) =
-        name.and_then(|name| language(&config, &name).map(|language| (name, language)))
+    let Some((name, provider)) = name.and_then(|name| api(&config, &name).map(|provider| (name, provider)))
     else {
-        launch.notes.push(format!("{shown} does not say whom OpenClaw asks, so it is not pointed here"));
+        launch.notes.push(format!("{shown} names no provider, so OpenClaw does not use the proxy"));
         return Ok(());
     };
-    let version = if language == Provider::Gemini { GOOGLE } else { "" };
+    let version = if provider == Provider::Gemini { GOOGLE } else { "" };
     let entry = &mut config["models"]["providers"][&name];
-    entry["baseUrl"] = json!(format!("{}{version}", proxy_url.address(language)));
+    entry["baseUrl"] = json!(format!("{}{version}", proxy_url.address(provider)));
     if entry["models"].is_null() {
-        // It wants a list, also where it knows the models itself.
+        // OpenClaw requires a list, even if it knows the models.
         entry["models"] = json!([]);
     }
     let copy = launch.write("openclaw.json", &config.to_string())?;
@@ -81,7 +77,7 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
     Ok(())
 }
 
-/// Whether this command asks a model by itself, by the usual file, and keeps nothing.
+/// Whether this command sends requests itself, reads the usual file, and stores nothing.
 fn is_embedded(call: &AgentCall<'_>) -> bool {
     let words: Vec<_> = call.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let is_other = |word: &str| {
@@ -91,37 +87,37 @@ fn is_embedded(call: &AgentCall<'_>) -> bool {
     words.starts_with(&["agent".into(), "exec".into()]) && !words.iter().any(|word| is_other(word))
 }
 
-/// The user's file.
+/// The user's configuration file.
 fn file(call: &AgentCall<'_>) -> Option<PathBuf> {
     let named = env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     named.or_else(|| call.agent.own_files(&call.homes).pop())
 }
 
-/// What is in it; none if it cannot be read, or is spread over files that are looked for beside it.
+/// The configuration; none if it cannot be read, or includes other files.
 fn config(call: &AgentCall<'_>) -> Option<Value> {
     let text = std::fs::read_to_string(file(call)?).ok()?;
-    let config: Value = serde_json::from_str(&provider_urls::plain(&text)).ok()?;
+    let config: Value = serde_json::from_str(&provider_urls::plain_json(&text)).ok()?;
     let is_whole = config.is_object() && !text.contains("$include");
     is_whole.then_some(config)
 }
 
-/// The provider of the model that is meant: by an argument, or by the file.
+/// The name of the model's provider: from an argument, or from the file.
 fn provider(call: &AgentCall<'_>, config: &Value) -> Option<String> {
     let model = &config["agents"]["defaults"]["model"];
-    let usual = model.as_str().or_else(|| model["primary"].as_str());
-    let model = call.values(None, "model").pop().or_else(|| usual.map(str::to_owned))?;
+    let default = model.as_str().or_else(|| model["primary"].as_str());
+    let model = call.values(None, "model").pop().or_else(|| default.map(str::to_owned))?;
     model.split_once('/').map(|(provider, _)| provider.to_owned())
 }
 
-/// The language that a provider is spoken to in.
-fn language(config: &Value, name: &str) -> Option<Provider> {
+/// The API of a provider, by its name in the configuration.
+fn api(config: &Value, name: &str) -> Option<Provider> {
     let api = config["models"]["providers"][name]["api"].as_str();
-    let said = LANGUAGES.into_iter().find(|(language, _)| Some(*language) == api);
+    let configured = APIS.into_iter().find(|(known, _)| Some(*known) == api);
     let known = || PROVIDERS.into_iter().find(|(known, _)| api.is_none() && *known == name);
-    said.or_else(known).map(|(_, provider)| provider)
+    configured.or_else(known).map(|(_, provider)| provider)
 }
 
-/// The address that a provider has.
+/// The configured address of a provider.
 fn address<'c>(config: &'c Value, name: &str) -> Option<&'c str> {
     config["models"]["providers"][name]["baseUrl"].as_str()
 }

@@ -1,7 +1,6 @@
-//! OpenCode takes configuration from a variable, over all of its files.
+//! OpenCode takes configuration from a variable that overrides all of its files.
 //!
-//! A provider that is mentioned there counts as set up, so only those are mentioned for which the user has a key:
-//! otherwise OpenCode might choose a model of one for which there is none.
+//! OpenCode may choose a model of any provider in it. So only providers for which the user has a key are added.
 
 use std::env;
 use std::net::SocketAddr;
@@ -17,12 +16,12 @@ use super::proxy_url::{OriginalUrls, ProxyUrl};
 const VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 const SHAPE: UrlKeys = UrlKeys { providers: "provider", address: "/options/baseURL" };
 
-/// Where OpenCode goes as it is configured.
-pub(crate) fn before(call: &AgentCall<'_>, before: &mut OriginalUrls, proxy: SocketAddr) {
+/// Records the addresses in OpenCode's configuration.
+pub(crate) fn original_urls(call: &AgentCall<'_>, urls: &mut OriginalUrls, proxy: SocketAddr) {
     let configured = provider_urls::addresses(&call.agent.own_files(&call.homes), &SHAPE);
     for (name, provider) in PROVIDERS {
         if let Some(url) = configured.get(name).and_then(|url| root(url, provider)) {
-            before.note(provider, &url, proxy);
+            urls.record(provider, &url, proxy);
         }
     }
 }
@@ -32,9 +31,7 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
         Ok(Ok(Value::Object(config))) => config,
         Err(_) => Map::new(),
         Ok(_) => {
-            launch
-                .notes
-                .push(format!("{VARIABLE} holds something of its own, so OpenCode is not pointed here"));
+            launch.notes.push(format!("{VARIABLE} is not a JSON object, so OpenCode does not use the proxy"));
             return;
         }
     };
@@ -44,11 +41,11 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
     let providers = config.entry("provider").or_insert_with(|| json!({}));
     for (name, provider) in PROVIDERS {
         let has_key = keys(provider).iter().any(|key| env::var_os(key).is_some_and(|key| !key.is_empty()));
-        let before = own.get(name);
-        // An address without the usual version could not be put together again, and a project's is not ours to follow.
+        let original = own.get(name);
+        // An address without the usual version cannot be an upstream, and an address from a project must not be.
         let can_be_moved =
-            before.is_none_or(|url| root(url, provider).is_some()) && !foreign.contains_key(name);
-        if can_be_moved && (has_key || before.is_some() || logins.contains_key(name)) {
+            original.is_none_or(|url| root(url, provider).is_some()) && !foreign.contains_key(name);
+        if can_be_moved && (has_key || original.is_some() || logins.contains_key(name)) {
             let root = proxy_url.address(Provider::Anthropic);
             providers[name]["options"]["baseURL"] = Value::String(format!("{root}{}", version(provider)));
         }
@@ -56,15 +53,15 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
     for (name, url) in own {
         let known = PROVIDERS.into_iter().find(|(known, _)| *known == name);
         if known.is_none_or(|(_, provider)| root(&url, provider).is_none()) {
-            launch.notes.push(format!(
-                "OpenCode's provider {name:?} has an address of its own and is not pointed here"
-            ));
+            launch
+                .notes
+                .push(format!("OpenCode's provider {name:?} has its own address and does not use the proxy"));
         }
     }
     launch.set(VARIABLE, Value::Object(config).to_string());
 }
 
-/// What OpenCode wants behind the address of a provider.
+/// The version that OpenCode expects at the end of a provider's address.
 fn version(provider: Provider) -> &'static str {
     match provider {
         Provider::Anthropic | Provider::OpenAi => "/v1",
@@ -72,7 +69,7 @@ fn version(provider: Provider) -> &'static str {
     }
 }
 
-/// An address as the proxy wants it: without the version, but for OpenAI's, which is looked at later.
+/// An address without the version, as an upstream is written. OpenAI's keeps it, because it is split off later.
 fn root(url: &str, provider: Provider) -> Option<String> {
     let url = url.trim_end_matches('/');
     let root = url.strip_suffix(version(provider))?;
@@ -88,7 +85,7 @@ fn keys(provider: Provider) -> &'static [&'static str] {
     }
 }
 
-/// The providers that the user has logged in to. Only their names are looked at.
+/// The providers that the user has logged in to. Only their names are used.
 fn logins(call: &AgentCall<'_>) -> Map<String, Value> {
     let usual = || call.homes.home.as_ref().map(|home| home.join(".local/share"));
     let file: Option<PathBuf> =

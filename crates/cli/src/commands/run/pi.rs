@@ -1,5 +1,4 @@
-//! pi has no variable for addresses. An extension may give a provider another one, and `-e` loads an extension for one
-//! run.
+//! pi has no variable for addresses. But an extension can set a provider's address, and `-e` loads one for a run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,23 +12,23 @@ use super::launch::{AgentCall, Launch, PROVIDERS};
 use super::provider_urls::{self, UrlKeys};
 use super::proxy_url::{OriginalUrls, ProxyUrl};
 
-/// Commands of pi that do not talk to a model, and take no extension.
+/// Commands of pi that use no model and take no extension.
 const COMMANDS: [&str; 6] = ["install", "remove", "uninstall", "update", "list", "config"];
 
 const SHAPE: UrlKeys = UrlKeys { providers: "providers", address: "/baseUrl" };
 
-/// What Google's client expects of an address, because it puts no version in front of the path itself.
+/// What Google's client expects at the end of an address, because it adds no version itself.
 const GOOGLE: &str = "/v1beta";
 
-/// Where pi goes as it is configured.
-pub(crate) fn before(call: &AgentCall<'_>, before: &mut OriginalUrls, proxy: SocketAddr) {
+/// Records the addresses in pi's configuration.
+pub(crate) fn original_urls(call: &AgentCall<'_>, urls: &mut OriginalUrls, proxy: SocketAddr) {
     let configured = configured(call);
     for (name, provider) in PROVIDERS {
         let url = configured.get(name).map(|url| url.trim_end_matches('/'));
         let url =
             url.map(|url| if provider == Provider::Gemini { url.trim_end_matches(GOOGLE) } else { url });
         if let Some(url) = url {
-            before.note(provider, url, proxy);
+            urls.record(provider, url, proxy);
         }
     }
 }
@@ -48,14 +47,12 @@ pub(crate) fn configure(call: &AgentCall<'_>, proxy_url: &ProxyUrl, launch: &mut
     let file = launch.write("secateur.mjs", &text)?;
     launch.arguments.extend(["-e".into(), file.into_os_string()]);
     for name in configured(call).keys().filter(|name| PROVIDERS.iter().all(|(known, _)| known != name)) {
-        launch
-            .notes
-            .push(format!("pi's provider {name:?} has an address of its own and is not pointed here"));
+        launch.notes.push(format!("pi's provider {name:?} has its own address and does not use the proxy"));
     }
     Ok(())
 }
 
-/// The providers to which the user has given an address.
+/// The providers with an address in the user's files.
 fn configured(call: &AgentCall<'_>) -> BTreeMap<String, String> {
     provider_urls::addresses(&call.agent.files(&call.homes, &call.here), &SHAPE)
 }

@@ -1,30 +1,30 @@
-//! The address that an agent is given, and the one it had before.
+//! The proxy's URL for an agent, and the URLs that the agent had before.
 
 use std::net::SocketAddr;
 
 use secateur_server::{Provider, Upstream};
 
-/// Where the agent of one run sends its requests.
+/// The proxy's URL for one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProxyUrl {
-    /// Without the version of an API, as Anthropic's and Google's clients want it.
+    /// Without an API version, as Anthropic's and Google's clients expect it.
     root: String,
-    /// What OpenAI's clients expect behind it.
+    /// What OpenAI's clients expect after it.
     openai: &'static str,
 }
 
 impl ProxyUrl {
-    /// An address at which the proxy counts for this run. The token is what a proxy that wants one knows its clients by.
+    /// The URL under which the proxy counts for this run, with a token if the proxy needs one.
     pub(crate) fn new(proxy: SocketAddr, token: Option<&str>, run: &str) -> Self {
         Self { root: format!("{}/run:{run}", root(proxy, token)), openai: "/v1" }
     }
 
-    /// The same for an OpenAI upstream whose version is part of its own address.
+    /// The URL for an OpenAI upstream whose address includes the version.
     pub(crate) fn without_version(self) -> Self {
         Self { openai: "", ..self }
     }
 
-    /// What goes into a variable or setting for a provider.
+    /// The value of a provider's variable or setting.
     pub(crate) fn address(&self, provider: Provider) -> String {
         match provider {
             Provider::Anthropic | Provider::Gemini => self.root.clone(),
@@ -33,13 +33,13 @@ impl ProxyUrl {
     }
 }
 
-/// The address of a proxy, with what it knows its clients by.
+/// The URL of a proxy, with a token if it needs one.
 pub(crate) fn root(proxy: SocketAddr, token: Option<&str>) -> String {
     let token = token.map(|token| format!("/token:{token}")).unwrap_or_default();
     format!("http://{proxy}{token}")
 }
 
-/// Where the user had pointed an agent before.
+/// The addresses that the user had configured for an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OriginalUrls {
     pub(crate) anthropic: Option<String>,
@@ -48,27 +48,27 @@ pub(crate) struct OriginalUrls {
 }
 
 impl OriginalUrls {
-    /// Notes an address, unless it is that of the proxy itself: then there is nobody behind it.
-    pub(crate) fn note(&mut self, provider: Provider, url: &str, proxy: SocketAddr) {
+    /// Records an address, unless it is the proxy's own. The first one counts.
+    pub(crate) fn record(&mut self, provider: Provider, url: &str, proxy: SocketAddr) {
         let url = url.trim();
         if url.is_empty() || leads_to(url, proxy) {
             return;
         }
-        let place = match provider {
+        let slot = match provider {
             Provider::Anthropic => &mut self.anthropic,
             Provider::OpenAi => &mut self.openai,
             Provider::Gemini => &mut self.gemini,
         };
-        place.get_or_insert_with(|| url.to_owned());
+        slot.get_or_insert_with(|| url.to_owned());
     }
 
-    /// Whether there was one.
+    /// Whether none was recorded.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Whether an address is that of the proxy.
+/// Whether a URL points at the proxy.
 pub(crate) fn leads_to(url: &str, proxy: SocketAddr) -> bool {
     let Some(rest) = url.trim().strip_prefix("http://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();
@@ -76,7 +76,7 @@ pub(crate) fn leads_to(url: &str, proxy: SocketAddr) -> bool {
     authority == proxy.to_string() || (proxy.ip().is_loopback() && authority == local)
 }
 
-/// Splits the address of an OpenAI API into the upstream and whether clients put the version behind it.
+/// Splits the address of an OpenAI API into the upstream and where its version is.
 pub(crate) fn split_version(url: &str) -> Result<(Upstream, ApiVersion), secateur_server::BadUpstream> {
     let url = url.trim_end_matches('/');
     match url.strip_suffix("/v1") {
@@ -85,12 +85,12 @@ pub(crate) fn split_version(url: &str) -> Result<(Upstream, ApiVersion), secateu
     }
 }
 
-/// Where the version of an OpenAI API stands.
+/// Where the version of an OpenAI API is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ApiVersion {
-    /// Appended the upstream's address, as `/v1`.
+    /// Clients append `/v1` to the upstream's address.
     Appended,
-    /// In it, or nowhere.
+    /// It is part of the address, or there is none.
     Included,
 }
 
@@ -109,17 +109,17 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_the_proxy_is_nobody_behind_it() {
+    fn the_proxys_own_address_is_not_recorded() {
         let proxy = "127.0.0.1:7878".parse().unwrap();
-        let mut before = OriginalUrls::default();
+        let mut urls = OriginalUrls::default();
         for own in
             ["http://127.0.0.1:7878", "http://localhost:7878/v1", "http://127.0.0.1:7878/run:a/v1", " "]
         {
-            before.note(Provider::OpenAi, own, proxy);
+            urls.record(Provider::OpenAi, own, proxy);
         }
-        assert!(before.is_empty());
-        before.note(Provider::OpenAi, "http://127.0.0.1:11434/v1", proxy);
-        assert_eq!(before.openai.as_deref(), Some("http://127.0.0.1:11434/v1"));
+        assert!(urls.is_empty());
+        urls.record(Provider::OpenAi, "http://127.0.0.1:11434/v1", proxy);
+        assert_eq!(urls.openai.as_deref(), Some("http://127.0.0.1:11434/v1"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The signals that are passed on to a program.
 //!
-//! They are listened for before the program starts, or one that comes in between would end us and leave the program
-//! behind. Only those that we were started to ignore, as by `nohup`, are listened for afterwards: a program inherits
-//! that a signal is ignored, but not that it is listened for.
+//! Handlers are installed before the program starts. Otherwise a signal in between would end us and leave the program
+//! behind. Signals that we were started to ignore, as by `nohup`, get their handlers afterwards: the program inherits
+//! that a signal is ignored, but not a handler.
 
 use std::future::poll_fn;
 use std::io;
@@ -18,43 +18,43 @@ const KINDS: [(Signal, SignalKind); 4] = [
     (Signal::HUP, SignalKind::hangup()),
 ];
 
-/// Those that are listened for.
+/// The signals with handlers.
 pub(crate) struct Signals {
-    heard: Vec<(Signal, unix::Signal)>,
-    /// Those that are not yet.
-    left: Vec<(Signal, SignalKind)>,
+    handled: Vec<(Signal, unix::Signal)>,
+    /// Those without handlers yet.
+    pending: Vec<(Signal, SignalKind)>,
 }
 
 impl Signals {
-    /// Listens for all that are certainly not ignored.
+    /// Handles all signals that are certainly not ignored.
     pub(crate) fn listen() -> io::Result<Self> {
         let status = std::fs::read_to_string("/proc/self/status").ok();
         let ignored = status.as_deref().and_then(ignored);
         let is_ignored = |signal: Signal| ignored.is_none_or(|set| set >> (signal.as_raw() - 1) & 1 == 1);
-        let (left, now) = KINDS.into_iter().partition(|(signal, _)| is_ignored(*signal));
-        let mut signals = Self { heard: Vec::new(), left };
+        let (pending, now) = KINDS.into_iter().partition(|(signal, _)| is_ignored(*signal));
+        let mut signals = Self { handled: Vec::new(), pending };
         signals.add(now)?;
         Ok(signals)
     }
 
-    /// Listens for the others, too, now that the program runs.
+    /// Handles the others, too, now that the program runs.
     pub(crate) fn listen_to_all(&mut self) -> io::Result<()> {
-        let left = std::mem::take(&mut self.left);
-        self.add(left)
+        let pending = std::mem::take(&mut self.pending);
+        self.add(pending)
     }
 
     fn add(&mut self, kinds: Vec<(Signal, SignalKind)>) -> io::Result<()> {
         for (signal, kind) in kinds {
-            self.heard.push((signal, unix::signal(kind)?));
+            self.handled.push((signal, unix::signal(kind)?));
         }
         Ok(())
     }
 
-    /// The next that comes.
+    /// The next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         poll_fn(|context| {
             let mut ready = self
-                .heard
+                .handled
                 .iter_mut()
                 .filter_map(|(signal, stream)| stream.poll_recv(context).is_ready().then_some(*signal));
             ready.next().map_or(Poll::Pending, Poll::Ready)
@@ -63,7 +63,7 @@ impl Signals {
     }
 }
 
-/// The signals that a process ignores, one a bit, as Linux tells it; none where nobody tells.
+/// The signals that a process ignores, one per bit, from `/proc/self/status`.
 fn ignored(status: &str) -> Option<u64> {
     let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
     u64::from_str_radix(set.trim(), 16).ok()
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ignored_is_told_bit_by_bit() {
+    fn ignored_signals_are_read_from_the_status() {
         assert_eq!(ignored("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t0\n"), Some(0x1001));
         assert_eq!(ignored("Name:\tx\n"), None);
     }

@@ -1,4 +1,4 @@
-//! One session in a list of many.
+//! One session in the list of `scan`.
 
 use std::time::UNIX_EPOCH;
 
@@ -28,15 +28,15 @@ pub(super) struct ScanRow {
     pub(super) tool_calls: u64,
     pub(super) tool_results: u64,
     pub(super) compactions: u64,
-    /// Characters that were ever said, and those of them that tools wrote.
+    /// Characters of the whole history, and those of tool results in it.
     pub(super) chars: u64,
     pub(super) tool_output_chars: u64,
-    /// The next request, by estimate.
+    /// The estimated size of the next request.
     pub(super) estimated_tokens: u64,
-    /// The last request, as the provider counted it.
+    /// The size of the last request as the provider reported it.
     pub(super) recorded_tokens: Option<u64>,
     pub(super) peak_context_tokens: u64,
-    /// What the profile would take out of the next request.
+    /// Tokens that the profile would remove from the next request.
     pub(super) saved_tokens: u64,
     pub(super) warnings: usize,
 }
@@ -44,8 +44,8 @@ pub(super) struct ScanRow {
 impl ScanRow {
     /// The sessions of a source.
     pub(super) fn all(source: &Source, profile: &Profile, next: &NextRequestArgs) -> Result<Vec<Self>> {
-        // What could be saved is told well enough without digests and hashes, for which every result would have to be
-        // decoded and gone through once more.
+        // Savings are estimated well enough without excerpts and hashes, for which every result would have to be
+        // decoded and read once more.
         let measures = Measures { excerpt: false, source: false, ..profile.policy.measures() };
         let skims = logs::skim_source(source, None, &measures)?;
         skims.iter().map(|skim| Self::of(source, skim, profile, next)).collect()

@@ -1,4 +1,4 @@
-//! What `/api/configuration` shows: everything that is configured, and over it what the flags of `serve` say.
+//! What `/api/configuration` shows: all settings, with the flags of `serve` over them.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,24 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::ServeArgs;
+use crate::settings_args::FlagValue;
 
-/// What says where a proxy is and who may ask it, and nothing of what it does.
-const SURROUNDINGS: [&str; 3] = ["serve.listen", "serve.token_file", "serve.hosts"];
-
-/// A value that a flag may have set: its key, the value, and the flag.
-pub(crate) type FlagValue = (&'static str, Option<String>, &'static str);
+/// Settings that say where a proxy listens and who may use it, but not what it does to requests.
+const ACCESS_KEYS: [&str; 3] = ["serve.listen", "serve.token_file", "serve.hosts"];
 
 impl ServeArgs {
-    /// Every effective value and where it came from.
-    pub(crate) fn configuration(&self, config: &Config, settings: &Settings) -> Vec<Setting> {
+    /// Every setting with its value and origin.
+    pub(crate) fn effective_settings(&self, config: &Config, settings: &Settings) -> Vec<Setting> {
         let mut shown = config.settings();
-        lay(&mut shown, ("store", self.store.named(), "--store"));
+        set(&mut shown, ("store", self.store.named(), "--store"));
         let summariser = self.summariser.flag_values();
         if !summariser.is_empty() {
-            // Who is named by flags has nothing of who is configured; but a variable is read as both.
+            // A summariser from flags takes nothing from a configured one. But a variable counts as both.
             let is_known = |setting: &Setting| summariser.iter().any(|(key, ..)| *key == setting.key);
             shown.retain(|setting| !setting.key.starts_with("summariser") || is_known(setting));
         }
         for flagged in summariser {
-            lay(&mut shown, flagged);
+            set(&mut shown, flagged);
         }
         let serve = config.serve();
         let file = self.token_file(config).cloned().unwrap_or_default();
@@ -36,7 +34,7 @@ impl ServeArgs {
             ("serve.anthropic", &self.anthropic, &serve.anthropic, settings.anthropic.to_string()),
             ("serve.openai", &self.openai, &serve.openai, settings.openai.to_string()),
             ("serve.gemini", &self.gemini, &serve.gemini, settings.gemini.to_string()),
-            // Where it is. What is in it is told to nobody.
+            // Only the path; the token itself is never shown.
             ("serve.token_file", &self.token_file, &serve.token_file, file),
         ];
         for (key, flag, set, value) in upstreams {
@@ -59,17 +57,17 @@ impl ServeArgs {
         shown
     }
 
-    /// Whether a flag, a variable or a file that is named by one says anything of this.
-    pub(crate) fn is_particular(&self, shown: &[Setting]) -> bool {
+    /// Whether any of these was set by a flag, a variable, or a file that one of them names.
+    pub(crate) fn is_customised(&self, shown: &[Setting]) -> bool {
         let file = self.store.config_file().map(|file| file.display().to_string());
-        shown.iter().filter(|setting| !SURROUNDINGS.contains(&setting.key.as_str())).any(|setting| {
+        shown.iter().filter(|setting| !ACCESS_KEYS.contains(&setting.key.as_str())).any(|setting| {
             let origin = &setting.origin;
             origin.starts_with("--") || origin.starts_with("environment ") || file.as_ref() == Some(origin)
         })
     }
 }
 
-/// What a proxy says under `/api/configuration`.
+/// The response of `/api/configuration`.
 #[derive(Deserialize)]
 struct ProxyConfiguration {
     settings: Vec<ProxySetting>,
@@ -81,21 +79,21 @@ struct ProxySetting {
     value: serde_json::Value,
 }
 
-/// Whether a proxy that says this of itself does what one with these settings would do.
-pub(crate) fn is_alike(shown: &[Setting], told: &str) -> bool {
-    let Ok(ProxyConfiguration { settings }) = serde_json::from_str(told) else { return false };
-    let counts = |key: &String| !SURROUNDINGS.contains(&key.as_str());
-    let theirs: BTreeMap<_, _> = settings.into_iter().map(|answer| (answer.key, answer.value)).collect();
+/// Whether a proxy with this response to `/api/configuration` does the same as one with these settings.
+pub(crate) fn has_same_settings(shown: &[Setting], response: &str) -> bool {
+    let Ok(ProxyConfiguration { settings }) = serde_json::from_str(response) else { return false };
+    let matters = |key: &String| !ACCESS_KEYS.contains(&key.as_str());
+    let theirs: BTreeMap<_, _> = settings.into_iter().map(|setting| (setting.key, setting.value)).collect();
     let ours: BTreeMap<_, _> = shown
         .iter()
         .map(|setting| (setting.key.clone(), serde_json::to_value(&setting.value).unwrap_or_default()))
         .collect();
-    let theirs = theirs.iter().filter(|(key, _)| counts(key));
-    theirs.eq(ours.iter().filter(|(key, _)| counts(key)))
+    let theirs = theirs.iter().filter(|(key, _)| matters(key));
+    theirs.eq(ours.iter().filter(|(key, _)| matters(key)))
 }
 
-/// Lays a value over the settings. One that is there already came from where it says.
-fn lay(shown: &mut Vec<Setting>, (key, value, flag): FlagValue) {
+/// Sets a value. An equal one keeps its origin.
+fn set(shown: &mut Vec<Setting>, (key, value, flag): FlagValue) {
     let Some(value) = value else { return };
     let setting = Setting::new(key, &Value::String(value), flag);
     match shown.iter_mut().find(|known| known.key == key) {
@@ -117,14 +115,14 @@ mod tests {
         serve: ServeArgs,
     }
 
-    fn shown(page: &str, flags: &[&str]) -> Vec<Setting> {
+    fn shown(text: &str, flags: &[&str]) -> Vec<Setting> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
-        std::fs::write(&file, page).unwrap();
+        std::fs::write(&file, text).unwrap();
         let file = file.to_str().unwrap();
         let serve = Command::parse_from([&["serve", "--config", file], flags].concat()).serve;
         let config = serve.config().unwrap();
-        let mut shown = serve.configuration(&config, &serve.settings(&config).unwrap());
+        let mut shown = serve.effective_settings(&config, &serve.settings(&config).unwrap());
         shown.iter_mut().for_each(|setting| setting.origin = setting.origin.replace(file, "file"));
         shown
     }
@@ -138,9 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn every_value_says_where_it_came_from_and_flags_go_over_files() {
-        let page = "[serve]\nopenai = \"http://o\"\ngemini = \"http://g\"\nheaders = true\n";
-        let shown = shown(page, &["--openai", "http://flag", "--listen", "127.0.0.1:1", "--no-headers"]);
+    fn every_setting_has_an_origin_and_flags_override_files() {
+        let text = "[serve]\nopenai = \"http://o\"\ngemini = \"http://g\"\nheaders = true\n";
+        let shown = shown(text, &["--openai", "http://flag", "--listen", "127.0.0.1:1", "--no-headers"]);
         is(&shown, "serve.listen", "127.0.0.1:1", "--listen");
         is(&shown, "serve.openai", "http://flag", "--openai");
         is(&shown, "serve.gemini", "http://g", "file");
@@ -151,16 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_shown_wherever_they_come_from() {
-        let page = "store = \"postgres://me:sesame@host/db\"\n\
+    fn secrets_are_never_shown() {
+        let text = "store = \"postgres://me:sesame@host/db\"\n\
                     [summariser]\nwire = \"openai-chat\"\nurl = \"https://host/v1?key=sesame\"\nmodel = \"m\"\n\
                     headers = { x-key = \"sesame\" }\n";
-        let configured = shown(page, &[]);
+        let configured = shown(text, &[]);
         is(&configured, "store", "postgres://me:***@host/db", "file");
         is(&configured, "summariser.headers.x-key", "***", "file");
         let flags =
             ["--store", "postgres://you:sesame@host/db", "--summariser-url", "https://u:sesame@host/v1"];
-        let flagged = shown(page, &[&flags[..], &["--summariser-model", "n"]].concat());
+        let flagged = shown(text, &[&flags[..], &["--summariser-model", "n"]].concat());
         is(&flagged, "store", "postgres://you:***@host/db", "--store");
         is(&flagged, "summariser.url", "https://u:***@host/v1", "--summariser-url");
         is(&flagged, "summariser.model", "n", "--summariser-model");
@@ -171,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_is_told_by_its_file_alone() {
+    fn only_the_path_of_the_token_is_shown() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         std::fs::write(&file, "a-word-that-nobody-guesses").unwrap();
@@ -183,15 +181,15 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_alike_if_it_does_the_same_wherever_it_listens() {
-        let told = |flags: &[&str]| serde_json::json!({ "settings": shown("", flags) }).to_string();
+    fn the_address_of_a_proxy_does_not_matter_for_its_settings() {
+        let response = |flags: &[&str]| serde_json::json!({ "settings": shown("", flags) }).to_string();
         let ours = shown("", &["--no-headers", "--listen", "127.0.0.1:1"]);
-        assert!(is_alike(&ours, &told(&["--no-headers", "--listen", "127.0.0.1:2"])));
+        assert!(has_same_settings(&ours, &response(&["--no-headers", "--listen", "127.0.0.1:2"])));
         for other in
             [&[][..], &["--no-headers", "--profile", "opencode"], &["--no-headers", "--store", "a.db"]]
         {
-            assert!(!is_alike(&ours, &told(other)), "{other:?}");
+            assert!(!has_same_settings(&ours, &response(other)), "{other:?}");
         }
-        assert!(!is_alike(&ours, "{}"));
+        assert!(!has_same_settings(&ours, "{}"));
     }
 }

@@ -1,20 +1,20 @@
-//! How the log is written.
+//! Logging of `serve` and `run`.
 
 use clap::ValueEnum;
 use secateur_engine::config::LogFormat;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// How its lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLines {
     /// For people.
     Text,
-    /// For programs: one JSON object a line.
+    /// For programs: one JSON object per line.
     Json,
 }
 
-/// Whether its lines are coloured.
+/// Whether log lines are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colours {
     Some,
@@ -27,7 +27,7 @@ impl From<LogFormat> for LogLines {
     }
 }
 
-/// Begins to log.
+/// Starts logging.
 pub(super) fn start<W>(level: LevelFilter, format: LogLines, to: W, colours: Colours)
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! `secateur session append`: messages into a session.
+//! `secateur session append`: adds messages to a session.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -15,24 +15,24 @@ use uuid::Uuid;
 use super::SessionIdArgs;
 use crate::store_args::engine_error;
 
-/// The largest input that is taken: room for a few of the largest messages.
+/// The largest accepted input: a few of the largest messages.
 const LARGEST_INPUT: u64 = 4 * LARGEST_MESSAGE as u64;
 
-/// Append messages, one JSON object a line or one array; prints their numbers.
+/// Append messages and print their numbers.
 ///
-/// A message is what would stand in the list of a request. All are appended or, if one of them is wrong, none. Once its
-/// number is printed, a message is kept.
+/// The input is one JSON object per line, or one array. A message is written as in a request. Either all messages are
+/// appended or, if one of them is invalid, none. Once its number is printed, a message is stored.
 #[derive(Debug, Args)]
 pub(crate) struct AppendArgs {
     #[command(flatten)]
     session: SessionIdArgs,
-    /// The file to read; without it or for `-`, standard input.
+    /// The file to read, or `-` [default: standard input]
     #[arg(value_name = "FILE|-")]
     file: Option<PathBuf>,
-    /// Keep the messages verbatim through every compaction.
+    /// Pin the messages: they are never cut or summarised.
     #[arg(long)]
     pin: bool,
-    /// The message's id, if it is a single one. Appending an id a second time appends nothing.
+    /// The id of a single message. An id that was appended before is not appended again.
     #[arg(long)]
     id: Option<String>,
     /// Print one JSON object.
@@ -40,24 +40,24 @@ pub(crate) struct AppendArgs {
     json: bool,
 }
 
-/// A message, and where it stands in the input.
+/// A message and its position in the input.
 struct InputMessage<'i> {
     json: &'i str,
-    place: String,
+    position: String,
 }
 
 impl AppendArgs {
     pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let text = self.input()?;
-        let pieces = self.pieces(&text)?;
-        let ids = self.ids(pieces.len())?;
+        let messages = self.messages(&text)?;
+        let ids = self.ids(messages.len())?;
         let (_engine, mut session) = self.session.open(None).await?;
-        let messages = pieces.iter().zip(&ids).map(|(piece, id)| NewMessage {
+        let new = messages.iter().zip(&ids).map(|(message, id)| NewMessage {
             id: Some(id.clone()),
-            json: piece.json.into(),
+            json: message.json.into(),
             pinned: self.pin,
         });
-        let numbers = session.append(messages).await.map_err(|error| self.place(error, &pieces, &ids))?;
+        let numbers = session.append(new).await.map_err(|error| self.locate(error, &messages, &ids))?;
         if self.json {
             let rows: Vec<_> =
                 numbers.iter().zip(&ids).map(|(number, id)| json!({ "number": number, "id": id })).collect();
@@ -65,7 +65,7 @@ impl AppendArgs {
             return Ok(ExitCode::SUCCESS);
         }
         for number in numbers {
-            // A message that was appended before and has left the context has no number here.
+            // 0: the message was appended before and has left the context.
             match number {
                 0 => writeln!(out, "known")?,
                 number => writeln!(out, "{number}")?,
@@ -90,16 +90,16 @@ impl AppendArgs {
         let mut bytes = Vec::new();
         reader.take(LARGEST_INPUT + 1).read_to_end(&mut bytes).with_context(doing)?;
         if bytes.len() as u64 > LARGEST_INPUT {
-            bail!("{} has more than {LARGEST_INPUT} bytes; append it in pieces", self.name());
+            bail!("{} has more than {LARGEST_INPUT} bytes; append it in several steps", self.name());
         }
         String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8", self.name()))
     }
 
-    fn pieces<'i>(&self, text: &'i str) -> Result<Vec<InputMessage<'i>>> {
+    fn messages<'i>(&self, text: &'i str) -> Result<Vec<InputMessage<'i>>> {
         let text = text.trim_start_matches('\u{feff}');
-        let wrong = |place: &str, what: &str| {
+        let invalid = |position: &str, what: &str| {
             anyhow!(
-                "{place} of {} is {what}; expected a JSON object as it stands in a request. Nothing was appended",
+                "{position} of {} is {what}; expected a message as in a request, a JSON object. Nothing was appended",
                 self.name()
             )
         };
@@ -107,35 +107,35 @@ impl AppendArgs {
             let list: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
                 anyhow!("{} is not a JSON array: {error}. Nothing was appended", self.name())
             })?;
-            let pieces = list.iter().zip(1..).map(|(raw, number)| (raw.get(), format!("message {number}")));
-            return pieces
-                .map(|(json, place)| match json.starts_with('{') {
-                    true => Ok(InputMessage { json, place }),
-                    false => Err(wrong(&place, "not an object")),
+            let items = list.iter().zip(1..).map(|(raw, number)| (raw.get(), format!("message {number}")));
+            return items
+                .map(|(json, position)| match json.starts_with('{') {
+                    true => Ok(InputMessage { json, position }),
+                    false => Err(invalid(&position, "not an object")),
                 })
                 .collect();
         }
-        // A single object may be spread over lines.
+        // A single object may span several lines.
         if text.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(text).is_ok() {
-            return Ok(vec![InputMessage { json: text, place: "the message".to_owned() }]);
+            return Ok(vec![InputMessage { json: text, position: "the message".to_owned() }]);
         }
         let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
-        let mut pieces = Vec::new();
+        let mut messages = Vec::new();
         for (line, number) in lines {
-            let place = format!("line {number}");
+            let position = format!("line {number}");
             match serde_json::from_str::<&RawValue>(line) {
-                Ok(raw) if raw.get().starts_with('{') => pieces.push(InputMessage { json: line, place }),
-                Ok(_) => return Err(wrong(&place, "not an object")),
+                Ok(raw) if raw.get().starts_with('{') => messages.push(InputMessage { json: line, position }),
+                Ok(_) => return Err(invalid(&position, "not an object")),
                 Err(error) => {
                     let error = error.to_string().replace(" at line 1 column", " at column");
-                    return Err(wrong(&place, &format!("no JSON ({error})")));
+                    return Err(invalid(&position, &format!("not JSON ({error})")));
                 }
             }
         }
-        if pieces.is_empty() {
-            bail!("{} holds no message; expected one JSON object a line", self.name());
+        if messages.is_empty() {
+            bail!("{} holds no message; expected one JSON object per line", self.name());
         }
-        Ok(pieces)
+        Ok(messages)
     }
 
     fn ids(&self, count: usize) -> Result<Vec<String>> {
@@ -146,21 +146,22 @@ impl AppendArgs {
         }
     }
 
-    /// Says where the message stands that the engine does not take.
-    fn place(&self, error: EngineError, pieces: &[InputMessage<'_>], ids: &[String]) -> anyhow::Error {
+    /// The engine's error with the position of the message in the input.
+    fn locate(&self, error: EngineError, messages: &[InputMessage<'_>], ids: &[String]) -> anyhow::Error {
         let (id, why) = match &error {
-            EngineError::InvalidMessage { id, wire } => (id, format!("is not a message of {wire}")),
+            EngineError::InvalidMessage { id, wire } => (id, format!("is not a valid {wire} message")),
             EngineError::NotPinnable { id, .. } => (
                 id,
-                "holds a tool call or its result and cannot be pinned: one half cannot stay alone".to_owned(),
+                "holds a tool call or a tool result and cannot be pinned: neither can stay without the other"
+                    .to_owned(),
             ),
             EngineError::TooLarge { id, bytes, limit } => {
-                (id, format!("has {bytes} bytes, more than {limit}"))
+                (id, format!("has {bytes} bytes, more than the limit of {limit}"))
             }
             _ => return engine_error(error),
         };
-        let found = ids.iter().position(|known| known == id).and_then(|at| pieces.get(at));
-        let place = found.map_or("a message", |piece| piece.place.as_str());
-        anyhow!("{place} of {} {why}. Nothing was appended", self.name())
+        let found = ids.iter().position(|known| known == id).and_then(|at| messages.get(at));
+        let position = found.map_or("a message", |message| message.position.as_str());
+        anyhow!("{position} of {} {why}. Nothing was appended", self.name())
     }
 }

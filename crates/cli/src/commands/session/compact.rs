@@ -1,4 +1,4 @@
-//! `secateur session compact`: a summary in the place of older messages, now.
+//! `secateur session compact`: replaces older history by a summary now.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -10,16 +10,16 @@ use serde_json::json;
 
 use super::SessionIdArgs;
 use crate::event_text::sentences;
-use crate::progress::SummaryProgress;
+use crate::progress::SummaryDisplay;
 use crate::store_args::engine_error;
 use crate::summariser_args::SummariserArgs;
 
-/// Summarise older history now; recent messages stay as they are.
+/// Replace older history by a summary now; recent messages stay.
 #[derive(Debug, Args)]
 pub(crate) struct SessionCompactArgs {
     #[command(flatten)]
     session: SessionIdArgs,
-    /// What the summary should pay attention to; only a model listens.
+    /// What the summary should focus on; used by a model only.
     #[arg(long, value_name = "TEXT")]
     focus: Option<String>,
     /// Print one JSON object.
@@ -32,9 +32,9 @@ pub(crate) struct SessionCompactArgs {
 impl SessionCompactArgs {
     pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
-        let watch = SummaryProgress::start(&engine);
+        let progress = SummaryDisplay::start(&engine);
         let events = session.compact(self.focus.as_deref()).await.map_err(engine_error)?;
-        watch.stop();
+        progress.stop();
         if self.json {
             let tokens = session.tokens();
             writeln!(out, "{}", json!({ "session": session.id(), "events": events, "tokens": tokens }))?;
@@ -44,7 +44,7 @@ impl SessionCompactArgs {
             writeln!(out, "{sentence}")?;
         }
         if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
-            anstream::eprintln!("`secateur session undo {}` takes it back", session.id());
+            anstream::eprintln!("`secateur session undo {}` undoes it", session.id());
         }
         Ok(ExitCode::SUCCESS)
     }

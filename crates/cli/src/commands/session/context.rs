@@ -1,4 +1,4 @@
-//! `secateur session context`: the request to send.
+//! `secateur session context`: the next request to send.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,25 +15,26 @@ use serde_json::json;
 use super::SessionIdArgs;
 use crate::event_text::{number, sentences};
 use crate::humanize::{counted, grouped};
-use crate::progress::SummaryProgress;
+use crate::progress::SummaryDisplay;
 use crate::store_args::engine_error;
 use crate::summariser_args::SummariserArgs;
 use crate::target_args::{TargetArgs, model_of};
+use crate::terminal::print_json;
 
-/// Print the request to send: what is alive of the conversation, made to fit the model.
+/// Print the next request: the session's context, made to fit the model.
 ///
-/// If it does not fit, old tool results are pruned, and if that is not enough, older history is summarised. What
-/// happened is said on standard error. Exit code 1 if it cannot be made to fit.
+/// If it does not fit, old tool results are pruned, and if that is not enough, older history is summarised. What was done
+/// is printed on standard error. Exit code 1 if the request cannot be made to fit.
 #[derive(Debug, Args)]
 pub(crate) struct SessionContextArgs {
     #[command(flatten)]
     session: SessionIdArgs,
     #[command(flatten)]
     target: TargetArgs,
-    /// The provider's format, if another than the session's: anthropic, openai-chat, openai-responses or gemini.
-    #[arg(long = "as", value_name = "FORMAT")]
+    /// The provider's wire: anthropic, openai-chat, openai-responses or gemini [default: the session's]
+    #[arg(long = "as", value_name = "WIRE")]
     wire: Option<Wire>,
-    /// Print one JSON object: the body and what happened.
+    /// Print one JSON object: the body and what was done.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -59,10 +60,10 @@ impl SessionContextArgs {
     pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
         let target = self.target.target(model_of(session.envelope()).as_deref(), self.wire)?;
-        let watch = SummaryProgress::start(&engine);
-        let outcome = session.context(&target).await;
-        watch.stop();
-        let request = match outcome {
+        let progress = SummaryDisplay::start(&engine);
+        let result = session.context(&target).await;
+        progress.stop();
+        let request = match result {
             Ok(request) => request,
             Err(EngineError::NoRoom(no_room)) => {
                 if self.json {
@@ -91,8 +92,7 @@ impl SessionContextArgs {
                 remaining,
                 body,
             };
-            serde_json::to_writer(&mut *out, &report)?;
-            writeln!(out)?;
+            print_json(out, &report)?;
             return Ok(code);
         }
         writeln!(out, "{body}")?;
@@ -103,7 +103,7 @@ impl SessionContextArgs {
             anstream::eprintln!("repaired {}: {}", finding.path, finding.message);
         }
         for finding in remaining {
-            anstream::eprintln!("would be rejected at {}: {}", finding.path, finding.message);
+            anstream::eprintln!("the provider would reject {}: {}", finding.path, finding.message);
         }
         let room = usable.map(|usable| format!(" of {} usable", number(usable))).unwrap_or_default();
         anstream::eprintln!(

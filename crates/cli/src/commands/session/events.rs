@@ -1,4 +1,4 @@
-//! `secateur session events`: what happened, and what happens.
+//! `secateur session events`: the events of a session, past and new.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -13,33 +13,34 @@ use serde::Serialize;
 use super::SessionIdArgs;
 use crate::event_text::sentence;
 use crate::store_args::engine_error;
+use crate::terminal::print_json;
 use crate::time_text;
 
 /// How many events are read at once.
 const PAGE: usize = 500;
 
-/// How often the store is looked at for new ones. Other processes write to it, so nobody can tell us.
+/// How often the store is checked for new events. Other processes write them, so there is no notification.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Print what happened in a session: overflows, cuts, compactions, what was undone.
+/// Print a session's events: overflows, cuts, compactions, undos.
 #[derive(Debug, Args)]
 pub(crate) struct EventsArgs {
     #[command(flatten)]
     session: SessionIdArgs,
-    /// Only what happened after the event of this number.
+    /// Only events after the one with this number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     after: u64,
-    /// Go on and print what happens, until interrupted.
+    /// Continue with new events until interrupted.
     #[arg(long, short)]
     follow: bool,
-    /// Print one JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
 }
 
 /// One line of `--json`.
 #[derive(Serialize)]
-struct EventRow<'a> {
+struct EventLine<'a> {
     number: u64,
     time: i64,
     #[serde(flatten)]
@@ -57,7 +58,7 @@ impl EventsArgs {
                 after = told.number;
             }
             if !page.is_empty() {
-                // Whoever follows wants to see it now.
+                // With --follow, show them now.
                 out.flush()?;
             } else if self.follow {
                 tokio::time::sleep(POLL).await;
@@ -70,8 +71,7 @@ impl EventsArgs {
     fn print(&self, out: &mut dyn Write, told: &RecordedEvent) -> Result<()> {
         let RecordedEvent { number, time, event } = told;
         if self.json {
-            serde_json::to_writer(&mut *out, &EventRow { number: *number, time: *time, event })?;
-            writeln!(out)?;
+            print_json(out, &EventLine { number: *number, time: *time, event })?;
         } else {
             writeln!(out, "{number:>4}  {}  {}", time_text::second(*time), sentence(event))?;
         }

@@ -1,4 +1,4 @@
-//! `secateur session forget`: originals deleted for good.
+//! `secateur session forget`: deletes originals permanently.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -16,25 +16,25 @@ use crate::store_args::{self, StoreArgs, engine_error};
 use crate::terminal;
 use crate::time_text;
 
-/// Delete originals that were cut or compacted away, for good.
+/// Delete originals that were cut or compacted, permanently.
 ///
-/// What a model is shown stays as it is. What was forgotten cannot be recalled, and the operations that cut it cannot
-/// be undone. Afterwards the database gives the space back.
+/// Requests stay the same. What was deleted cannot be recalled, and the operations that cut it cannot be undone. The
+/// database file shrinks afterwards.
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
     /// The session's id.
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     session: Option<String>,
-    /// In all sessions.
+    /// Delete in all sessions.
     #[arg(long)]
     all: bool,
-    /// Only originals of messages from before a day, a moment or an age: 2026-01-31, 2026-01-31T12:00:00Z, 30d.
-    #[arg(long, value_name = "DATE|AGE", value_parser = time_text::value, allow_hyphen_values = true)]
+    /// Only originals of messages older than a date, a time or an age: 2026-01-31, 2026-01-31T12:00:00Z, 30d.
+    #[arg(long, value_name = "DATE|AGE", value_parser = time_text::parse_flag, allow_hyphen_values = true)]
     before: Timestamp,
-    /// Only say what would be deleted.
+    /// Only print what would be deleted.
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(crate) struct ForgetArgs {
     json: bool,
 }
 
-/// What is deleted, in all.
+/// How much is deleted in total.
 #[derive(Clone, Copy, Default)]
 struct ForgetTotals {
     sessions: u64,
@@ -70,7 +70,7 @@ impl ForgetArgs {
         let engine = store_args::open_engine(&self.store, None).await?;
         let ids = self.ids(&engine).await?;
         let before = self.before.as_millisecond();
-        // Deleting is for good, so a person is asked first; a program knows what it does.
+        // A person is asked first, because deleting is permanent. A program is not.
         let asks = !self.dry_run && !self.yes && !self.json && std::io::stdin().is_terminal();
         if self.dry_run || asks {
             let mut sum = ForgetTotals::default();
@@ -122,30 +122,29 @@ impl ForgetArgs {
         }
         let day = time_text::minute(self.before.as_millisecond());
         match (messages, self.dry_run) {
-            (0, _) => writeln!(
-                out,
-                "There is nothing to forget: no original from before {day} was cut or compacted away."
-            )?,
-            (_, true) => writeln!(out, "Would forget {}. Nothing was deleted.", sum.describe())?,
-            (_, false) => writeln!(out, "Forgot {}.", sum.describe())?,
+            (0, _) => {
+                writeln!(out, "Nothing to delete: no original from before {day} was cut or compacted.")?
+            }
+            (_, true) => writeln!(out, "Would delete {}. Nothing was deleted.", sum.describe())?,
+            (_, false) => writeln!(out, "Deleted {}.", sum.describe())?,
         }
         if let Some((old, new)) = sizes {
-            writeln!(out, "The database had {} bytes and has {} now.", grouped(old), grouped(new))?;
+            writeln!(out, "Database size: {} → {} bytes.", grouped(old), grouped(new))?;
         }
         Ok(())
     }
 }
 
-/// Asks a person.
+/// Asks for confirmation.
 fn confirm(what: &str) -> Result<bool> {
-    terminal::warn(format_args!("this deletes {what}, for good"));
-    anstream::eprint!("Go on? [y/N] ");
+    terminal::warn(format_args!("this permanently deletes {what}"));
+    anstream::eprint!("Continue? [y/N] ");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// The bytes of a database: its file and what was not moved into it yet.
+/// The bytes of a database file and its write-ahead log.
 fn database_size(file: &Path) -> u64 {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     let mut log = file.as_os_str().to_owned();

@@ -1,4 +1,4 @@
-//! `secateur session list`: the sessions that are kept.
+//! `secateur session list`: the sessions in the store.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,13 +11,13 @@ use serde::Serialize;
 use crate::humanize::{grouped, shortened};
 use crate::store_args::{self, StoreArgs, engine_error};
 use crate::table::Table;
-use crate::terminal;
+use crate::terminal::{self, print_json};
 use crate::time_text;
 
-/// List the sessions, the one changed last first.
+/// List the sessions, the last changed first.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// At most so many.
+    /// The maximum number of sessions.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
@@ -60,19 +60,18 @@ impl ListArgs {
         let engine = store_args::open_engine(&self.store, None).await?;
         let limit = self.limit as usize;
         let mut sessions = engine.sessions(limit + 1).await.map_err(engine_error)?;
-        let is_cut = sessions.len() > limit;
+        let has_more = sessions.len() > limit;
         sessions.truncate(limit);
         if self.json {
             let rows: Vec<SessionListRow<'_>> = sessions.iter().map(SessionListRow::from).collect();
-            serde_json::to_writer(&mut *out, &rows)?;
-            writeln!(out)?;
+            print_json(out, &rows)?;
             return Ok(ExitCode::SUCCESS);
         }
         if sessions.is_empty() {
-            writeln!(out, "No sessions in {}. `secateur session new` begins one.", self.store.location()?)?;
+            writeln!(out, "No sessions in {}. `secateur session new` creates one.", self.store.location()?)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let headings = ["session", "title", "messages", "operations", "changed", "format", "profile"];
+        let headings = ["session", "title", "messages", "operations", "changed", "wire", "profile"];
         let mut table = Table::new(headings).right([2, 3]);
         for row in &sessions {
             table.row([
@@ -86,8 +85,8 @@ impl ListArgs {
             ]);
         }
         write!(out, "{table}")?;
-        if is_cut {
-            terminal::note(format_args!("there are more than {limit}; --limit shows more"));
+        if has_more {
+            terminal::note("more sessions exist; raise --limit to see them");
         }
         Ok(ExitCode::SUCCESS)
     }

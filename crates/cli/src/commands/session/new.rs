@@ -16,34 +16,35 @@ use crate::logs::FormatArg;
 use crate::session_file::SessionFileArgs;
 use crate::store_args::{self, StoreArgs, engine_error};
 
-/// The largest frame that is taken.
-const LARGEST_FRAME: u64 = 64 << 20;
+/// The largest accepted envelope.
+const LARGEST_ENVELOPE: u64 = 64 << 20;
 
-/// Begin a session; prints its id.
+/// Create a session and print its id.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The session's id; without it, a new one.
+    /// The session's id [default: a new one]
     #[arg(long)]
     id: Option<String>,
-    /// The form of its messages: anthropic, openai-chat, openai-responses or gemini. Without it openai-chat, or that
-    /// of the log.
-    #[arg(long = "as", value_name = "FORMAT")]
+    /// The wire of its messages: anthropic, openai-chat, openai-responses or gemini [default: openai-chat, or that of
+    /// the log]
+    #[arg(long = "as", value_name = "WIRE")]
     wire: Option<Wire>,
-    /// The name of its profile (see `secateur profiles`); without it, `balanced`.
+    /// The name of its profile (see `secateur profiles`) [default: balanced]
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// What people call it.
+    /// A title for lists.
     #[arg(long)]
     title: Option<String>,
-    /// What is sent beside the messages, e.g. instructions and tools: a JSON object in a file, or in `-`.
+    /// The envelope: everything in a request except its messages, such as system prompt and tools. A JSON object in a
+    /// file, or `-` for standard input.
     #[arg(long, value_name = "FILE|-")]
-    frame: Option<PathBuf>,
-    /// Begin with the conversation of a session log or a request; the file is only read.
+    envelope: Option<PathBuf>,
+    /// Start with the conversation of a session log or a request; the file is only read.
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArg,
-    /// SessionIdArgs session, if the file holds several: its id, or its number counted from 1.
+    /// Which session, if the file holds several: its id, or its number from 1.
     #[arg(long, value_name = "ID|N", requires = "from")]
     session: Option<String>,
     #[command(flatten)]
@@ -70,7 +71,7 @@ impl NewArgs {
                 None => store_args::default_profile(&self.store)?,
             }),
             title: self.title.clone(),
-            envelope: self.frame()?,
+            envelope: self.envelope()?,
         };
         let wire = opening.wire;
         let engine = store_args::open_engine(&self.store, None).await?;
@@ -103,21 +104,21 @@ impl NewArgs {
     fn id(&self) -> Result<Option<String>> {
         match &self.id {
             Some(id) if id.is_empty() || id.chars().any(char::is_control) => {
-                bail!("--id {id:?} is no id: it must have at least one character and no control characters")
+                bail!("invalid --id {id:?}: expected at least one character and no control characters")
             }
             id => Ok(id.clone()),
         }
     }
 
-    fn frame(&self) -> Result<String> {
-        let Some(file) = &self.frame else { return Ok("{}".to_owned()) };
+    fn envelope(&self) -> Result<String> {
+        let Some(file) = &self.envelope else { return Ok("{}".to_owned()) };
         let mut text = String::new();
-        let doing = || format!("cannot read the frame {}", file.display());
+        let doing = || format!("cannot read the envelope {}", file.display());
         if file.as_os_str() == "-" {
-            std::io::stdin().take(LARGEST_FRAME).read_to_string(&mut text).with_context(doing)?;
+            std::io::stdin().take(LARGEST_ENVELOPE).read_to_string(&mut text).with_context(doing)?;
         } else {
             let file = std::fs::File::open(file).with_context(doing)?;
-            file.take(LARGEST_FRAME).read_to_string(&mut text).with_context(doing)?;
+            file.take(LARGEST_ENVELOPE).read_to_string(&mut text).with_context(doing)?;
         }
         Ok(text)
     }

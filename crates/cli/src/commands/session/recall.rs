@@ -1,4 +1,4 @@
-//! `secateur session recall`: an original, whatever was cut or compacted since.
+//! `secateur session recall`: the original of a message or part.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -12,15 +12,15 @@ use serde_json::value::RawValue;
 use super::SessionIdArgs;
 use crate::store_args::engine_error;
 
-/// Print the original of a message or a part of it, whatever was cut or compacted since.
+/// Print the original of a message or part, also if it was cut or compacted.
 #[derive(Debug, Args)]
 pub(crate) struct SessionRecallArgs {
     #[command(flatten)]
     session: SessionIdArgs,
-    /// `12` for message 12, `12.0` for its first part, the handle of what was cut, or the id of a tool call for its
+    /// `12` for message 12, `12.0` for its first part, the handle in a placeholder, or the id of a tool call for its
     /// result.
     part: String,
-    /// Print one JSON object: the text, and the whole message as it was appended.
+    /// Print one JSON object: the text, and the message as it was appended.
     #[arg(long)]
     json: bool,
 }
@@ -30,8 +30,8 @@ impl SessionRecallArgs {
         let (_, session) = self.session.open(None).await?;
         let recalled = session.recall(&self.part).await.map_err(|error| match error {
             EngineError::NotFound { .. } => anyhow!(
-                "session {} has no part {:?}; its messages are numbered 1 to {}, a part is named like 1.0, and the \
-                 id of a tool call names its result",
+                "session {} has no part {:?}; expected a message from 1 to {}, a part such as 1.0, a handle, or the id \
+                 of a tool call",
                 session.id(),
                 self.part,
                 session.head()

@@ -1,4 +1,4 @@
-//! `secateur session settle`: how a request ended.
+//! `secateur session settle`: records how a request ended.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -12,36 +12,36 @@ use serde_json::json;
 
 use super::SessionIdArgs;
 use crate::event_text::{number, sentences};
-use crate::progress::SummaryProgress;
+use crate::progress::SummaryDisplay;
 use crate::store_args::engine_error;
 use crate::summariser_args::SummariserArgs;
 
-/// Say how the last request ended, by the numbers that the provider reported.
+/// Record how the last request ended, with the usage that the provider reported.
 ///
-/// Secateur learns from them how many characters a token has, and may prune or compact at once.
+/// The usage calibrates the token estimates. If the window is nearly full, the session is pruned or compacted now.
 #[derive(Debug, Args)]
 pub(crate) struct SettleArgs {
     #[command(flatten)]
     session: SessionIdArgs,
-    /// Input that came from no cache.
+    /// Input tokens that were not read from or written to the cache.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..))]
     input: Option<i64>,
-    /// Output.
+    /// Output tokens.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..))]
     output: Option<i64>,
-    /// Input read from the cache.
+    /// Input tokens read from the cache.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..), default_value_t = 0)]
     cache_read: i64,
-    /// Input written to the cache.
+    /// Input tokens written to the cache.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(i64).range(0..), default_value_t = 0)]
     cache_write: i64,
-    /// The model has more to do: it called tools, or was cut off.
+    /// The turn continues: the model called tools, or its response was cut off.
     #[arg(long, conflicts_with = "over")]
     open: bool,
-    /// The model is done and waits for the user, which is assumed.
+    /// The turn is over: the model waits for the user. This is the default.
     #[arg(long)]
     over: bool,
-    /// The provider refused the request as too long; the tokens that it counted, if it said so.
+    /// The provider rejected the request as too long, with the tokens it counted, if known.
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, conflicts_with_all = ["input", "output", "open", "over"])]
     overflow: Option<Option<u64>>,
     /// Print one JSON object.
@@ -55,23 +55,23 @@ impl SettleArgs {
     pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let settlement = self.settlement()?;
         let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
-        let watch = SummaryProgress::start(&engine);
+        let progress = SummaryDisplay::start(&engine);
         let mut events = session.settle(settlement).await.map_err(engine_error)?;
-        // A summary that was begun in the background would end with this process.
+        // A summary in the background would end with this process, so wait for it.
         events.extend(session.wait().await.map_err(engine_error)?);
-        watch.stop();
+        progress.stop();
         let tokens = session.tokens();
         if self.json {
             writeln!(out, "{}", json!({ "session": session.id(), "events": events, "tokens": tokens }))?;
             return Ok(ExitCode::SUCCESS);
         }
         if events.is_empty() {
-            writeln!(out, "noted; nothing else to do")?;
+            writeln!(out, "recorded; nothing to prune or compact")?;
         }
         for sentence in sentences(&events) {
             writeln!(out, "{sentence}")?;
         }
-        writeln!(out, "the conversation has about {} tokens now", number(tokens))?;
+        writeln!(out, "the context has about {} tokens now", number(tokens))?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -80,7 +80,7 @@ impl SettleArgs {
             return Ok(Settlement::Overflow { tokens });
         }
         let (Some(input), Some(output)) = (self.input, self.output) else {
-            bail!("how the request ended is missing: give --input TOKENS and --output TOKENS, or --overflow");
+            bail!("missing usage: give --input TOKENS and --output TOKENS, or --overflow");
         };
         let (cache_read, cache_write) = (self.cache_read, self.cache_write);
         let usage = Usage { input, output, cache_read, cache_write, ..Usage::default() };

@@ -1,4 +1,4 @@
-//! `secateur session undo` and `redo`: operations taken back and done again.
+//! `secateur session undo` and `redo`.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -13,17 +13,17 @@ use super::SessionIdArgs;
 use crate::event_text::number;
 use crate::store_args::engine_error;
 
-/// How many operations an error names.
-const NAMED: usize = 10;
+/// How many operations an error lists.
+const LISTED: usize = 10;
 
-/// Take back what was pruned or compacted; without a number, the newest operation that is not undone.
+/// Undo a prune or compaction: the operation with this number, or the newest that is not undone.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
     #[command(flatten)]
     operation: OperationArgs,
 }
 
-/// Do again what was undone; without a number, the first operation that is undone.
+/// Redo what was undone: the operation with this number, or the first that is undone.
 #[derive(Debug, Args)]
 pub(crate) struct RedoArgs {
     #[command(flatten)]
@@ -42,7 +42,7 @@ struct OperationArgs {
     json: bool,
 }
 
-/// What becomes of an operation.
+/// Whether an operation is undone or redone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Undo,
@@ -65,35 +65,35 @@ impl OperationArgs {
     async fn run(&self, out: &mut dyn Write, direction: Direction) -> Result<ExitCode> {
         let (engine, mut session) = self.session.open(None).await?;
         let before = session.tokens();
-        let turned = match direction {
+        let changed = match direction {
             Direction::Undo => session.undo(self.operation).await,
             Direction::Redo => session.redo(self.operation).await,
         };
         let operations = engine.all_operations(session.id()).await.map_err(engine_error)?;
-        let turned = turned.map_err(|error| self.refusal(error, direction, &operations))?;
-        let kind = operations.iter().find(|row| row.number == turned).map_or("", |row| row.kind.as_str());
+        let changed = changed.map_err(|error| self.explain(error, direction, &operations))?;
+        let kind = operations.iter().find(|row| row.number == changed).map_or("", |row| row.kind.as_str());
         let after = session.tokens();
         if self.json {
-            let report = json!({ "session": session.id(), "operation": turned, "kind": kind,
+            let report = json!({ "session": session.id(), "operation": changed, "kind": kind,
                 "undone": direction == Direction::Undo, "before": before, "after": after });
             writeln!(out, "{report}")?;
             return Ok(ExitCode::SUCCESS);
         }
         let done = match direction {
             Direction::Undo => "undid",
-            Direction::Redo => "did again",
+            Direction::Redo => "redid",
         };
         writeln!(
             out,
-            "{done} operation {turned} ({kind}): about {} → {} tokens",
+            "{done} operation {changed} ({kind}): about {} → {} tokens",
             number(before),
             number(after)
         )?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Says which operations could be meant.
-    fn refusal(
+    /// The error for an operation that cannot be undone or redone, with those that can.
+    fn explain(
         &self,
         error: EngineError,
         direction: Direction,
@@ -102,16 +102,16 @@ impl OperationArgs {
         let EngineError::CannotUndo { reason, .. } = &error else { return engine_error(error) };
         let verb = match direction {
             Direction::Undo => "undone",
-            Direction::Redo => "done again",
+            Direction::Redo => "redone",
         };
         let fits = |row: &&OperationRow| row.undone == (direction == Direction::Redo);
         let mut fitting = operations.iter().rev().filter(fits);
         let named: Vec<String> =
-            fitting.by_ref().take(NAMED).map(|row| format!("{} ({})", row.number, row.kind)).collect();
+            fitting.by_ref().take(LISTED).map(|row| format!("{} ({})", row.number, row.kind)).collect();
         let more = if fitting.next().is_some() { " and older ones" } else { "" };
         let could = match named.as_slice() {
-            [] => format!("there is nothing that could be {verb}"),
-            named => format!("what can be {verb}: {}{more}", named.join(", ")),
+            [] => format!("nothing can be {verb}"),
+            named => format!("operations that can be {verb}: {}{more}", named.join(", ")),
         };
         match self.operation {
             Some(number) => anyhow!("operation {number} cannot be {verb}: {reason}; {could}"),
