@@ -1,4 +1,4 @@
-//! Hooks as those see them who write them: programs, endpoints and Rust, good ones and bad ones.
+//! Hooks from the perspective of their authors: programs, endpoints and Rust, good ones and bad ones.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
@@ -67,7 +67,7 @@ fn call(moment: HookMoment) -> HookCall {
     HookCall { session: "ses_1".to_owned(), reason: HookReason::Threshold, facts }
 }
 
-/// Settings that ask at every moment and leave a busy machine all the time it needs.
+/// Settings for every moment, with a time limit for a busy machine.
 fn settings(name: &str) -> HookConfig {
     HookConfig {
         name: name.to_owned(),
@@ -81,7 +81,7 @@ fn settings(name: &str) -> HookConfig {
     }
 }
 
-/// Settings of a script of the shell.
+/// Settings of a shell script.
 fn shell(script: &str) -> HookConfig {
     HookConfig { program: Some(["sh", "-c", script].map(str::to_owned).to_vec()), ..settings("script") }
 }
@@ -92,12 +92,12 @@ fn list(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Hooks {
     list
 }
 
-/// Asks one hook by its settings.
+/// Calls one hook by its settings.
 async fn ask(config: HookConfig, call: HookCall) -> HooksVerdict {
     list([config.build().unwrap()]).ask(call).await
 }
 
-/// Why the only hook was skipped. What it said must not have had any effect.
+/// Why the only hook was skipped. Its response must have had no effect.
 fn failure(verdict: &HooksVerdict) -> &str {
     assert!(verdict.response.is_empty(), "{verdict:?}");
     match &verdict.asked[..] {

@@ -1,17 +1,17 @@
-//! Models that are asked over HTTP, against a server that plays every part that a provider may play.
+//! Models over HTTP, against a scripted server that behaves in every way that a provider may.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
 
-#[path = "provider/answers.rs"]
-mod answers;
 #[path = "provider/failures.rs"]
 mod failures;
 #[path = "provider/limits.rs"]
 mod limits;
-#[path = "provider/repetitions.rs"]
-mod repetitions;
 #[path = "provider/requests.rs"]
 mod requests;
+#[path = "provider/responses.rs"]
+mod responses;
+#[path = "provider/retries.rs"]
+mod retries;
 mod scripted;
 #[path = "provider/through.rs"]
 mod through;
@@ -26,7 +26,7 @@ use scripted::{Script, Scripted};
 const QUESTION: ModelRequest<'_> =
     ModelRequest { system: "Be short.", text: "What was said?", max_tokens: 300 };
 
-/// What came of a question, and what was heard meanwhile.
+/// The result of a request, and the deltas received meanwhile.
 #[derive(Debug)]
 struct Asked {
     result: Result<ModelResponse, ModelError>,
@@ -43,10 +43,10 @@ impl Asked {
     }
 }
 
-/// What stands in `heard` where the answer began anew.
+/// Marks a restart among the deltas.
 const RESTART: &str = "(restart)";
 
-/// An endpoint that does not wait long before it asks again.
+/// An endpoint with short waits before retries.
 fn endpoint(wire: Wire, server: &Scripted) -> Endpoint {
     Endpoint { retries: 2, first_wait_ms: 1, ..Endpoint::new(wire, server.url(), "m") }
 }
@@ -69,7 +69,7 @@ async fn ask_model(model: &dyn LanguageModel) -> Asked {
     Asked { result, heard }
 }
 
-/// Plays one script and asks once.
+/// Plays one script and sends one request.
 async fn play(wire: Wire, script: Script) -> Asked {
     let server = Scripted::start(vec![script]).await;
     ask(&Endpoint { retries: 0, ..endpoint(wire, &server) }).await

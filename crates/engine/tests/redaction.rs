@@ -1,9 +1,8 @@
 //! Credentials are found, and nothing else is.
 //!
-//! [`planted`] plants credentials of many kinds in many contexts and counts how many are found;
-//! [`properties`] asks of random texts what has to hold for all; [`hostile`] hands over texts that are made
-//! to take long; [`corpus`] reads real sessions where the environment names a folder of them. No credential
-//! is written down here: all are made at run time, by a generator with a seed.
+//! [`planted`] plants credentials of many kinds in many contexts and counts how many are found; [`properties`] checks
+//! random texts; [`hostile`] has texts that are made to take long; [`corpus`] reads real sessions if the environment
+//! names a folder. No credential is written down here: all are generated at run time, from a seed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -43,7 +43,7 @@ fn said(warnings: &[secateur_sources::SourceWarning]) -> String {
     warnings.iter().map(|warning| format!("{warning}\n")).collect()
 }
 
-/// All names in a folder, to see that none was added.
+/// All names in a folder, to check that none was added.
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()

@@ -88,7 +88,7 @@ pub const MOST_FOUND: usize = 1000;
 /// assert_eq!(store.commit("s", commit.clone()).await?.head, 1);
 /// assert_eq!(store.load("s").await?.messages[0].body, b"hello");
 ///
-/// // Whoever did not see that has to look again.
+/// // A writer that has not seen that must load again.
 /// assert!(matches!(store.commit("s", commit).await, Err(StoreError::Stale { found: 1, .. })));
 /// # Ok::<(), StoreError>(())
 /// # })?;

@@ -45,6 +45,8 @@ pub use status::{ServerStatus, server_status};
 /// A refusal, or an error of PostgreSQL.
 type PostgresError = BackendError<DriverError>;
 
+type PostgresResult<T> = Result<T, PostgresError>;
+
 const CONNECTIONS: usize = 10;
 
 /// How long a caller waits for a free connection.
@@ -124,7 +126,7 @@ impl Postgres {
 }
 
 /// Returns a connection to the pool, unless it broke: the pool would notice only later, and hand it out until then.
-fn finish<T>(client: Object, doing: &'static str, result: Result<T, PostgresError>) -> Result<T, StoreError> {
+fn finish<T>(client: Object, doing: &'static str, result: PostgresResult<T>) -> Result<T, StoreError> {
     if let Err(PostgresError::Database(error)) = &result
         && error.is_broken()
     {
@@ -189,7 +191,7 @@ impl Store for Postgres {
     }
 
     async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<StoredMessage>, StoreError> {
-        with_client!(self, "cannot read messages", |client| load::facts(client, id, after, limit))
+        with_client!(self, "cannot read messages", |client| load::facts(client, (id, after, limit)))
     }
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<StoredMessage>, StoreError> {
@@ -214,11 +216,11 @@ impl Store for Postgres {
     }
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
-        with_client!(self, "cannot read operations", |client| log::operations(client, id, after, limit))
+        with_client!(self, "cannot read operations", |client| log::operations(client, (id, after, limit)))
     }
 
     async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
-        with_client!(self, "cannot read events", |client| log::events(client, id, after, limit))
+        with_client!(self, "cannot read events", |client| log::events(client, (id, after, limit)))
     }
 
     async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError> {

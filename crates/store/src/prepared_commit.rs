@@ -1,6 +1,6 @@
 //! A commit that is checked and compressed, ready for the database.
 //!
-//! Everything that does not need the database happens before the transaction begins, so that nobody waits for
+//! Everything that does not need the database happens before the transaction begins, so that no writer waits for
 //! compression. The checks against the session's row are here too, once for both databases.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -17,6 +17,7 @@ mod log;
 mod migrate;
 mod readers;
 mod session;
+mod statement;
 mod status;
 mod writer;
 
@@ -45,6 +46,8 @@ use writer::WriterThread;
 /// A refusal, or an error of SQLite.
 type SqliteError = BackendError<rusqlite::Error>;
 
+type SqliteResult<T> = Result<T, SqliteError>;
+
 /// A store in a file or in memory.
 pub(crate) struct Sqlite {
     writer: WriterThread,
@@ -72,7 +75,7 @@ impl Sqlite {
     async fn read<T, F>(&self, doing: &'static str, query: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&Connection) -> SqliteResult<T> + Send + 'static,
     {
         let query = move |connection: &mut Connection| {
             let moment = connection.transaction()?;
@@ -150,7 +153,7 @@ impl Store for Sqlite {
 
     async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<StoredMessage>, StoreError> {
         let id = id.to_owned();
-        self.read("cannot read messages", move |c| load::facts(c, &id, after, limit)).await
+        self.read("cannot read messages", move |c| load::facts(c, (&id, after, limit))).await
     }
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<StoredMessage>, StoreError> {
@@ -171,12 +174,12 @@ impl Store for Sqlite {
 
     async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
         let id = id.to_owned();
-        self.read("cannot read operations", move |c| log::operations(c, &id, after, limit)).await
+        self.read("cannot read operations", move |c| log::operations(c, (&id, after, limit))).await
     }
 
     async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
         let id = id.to_owned();
-        self.read("cannot read events", move |c| log::events(c, &id, after, limit)).await
+        self.read("cannot read events", move |c| log::events(c, (&id, after, limit))).await
     }
 
     async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError> {

@@ -1,6 +1,6 @@
-//! What every store promises, proven on each: SQLite in a file, SQLite in memory, PostgreSQL.
+//! What every store guarantees, tested on each: SQLite in a file, SQLite in memory, PostgreSQL.
 //!
-//! PostgreSQL needs a server, which `SECATEUR_POSTGRES` names; `crates/store/tests/postgres/run cargo test …` starts
+//! PostgreSQL needs a server, named by `SECATEUR_POSTGRES`; `crates/store/tests/postgres/run cargo test …` starts
 //! one. Without it those tests say so and pass.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

@@ -82,7 +82,7 @@ pub enum HookConfigError {
     },
     /// The program is empty.
     #[error("program of hook {name} is empty; name a program, then its arguments")]
-    HookProgram {
+    Program {
         /// The hook.
         name: String,
     },
@@ -178,7 +178,7 @@ impl HookConfig {
     fn into_program(self) -> Result<HookProgram, HookConfigError> {
         let mut words = self.program.unwrap_or_default().into_iter();
         let Some(program) = words.next().filter(|program| !program.is_empty()) else {
-            return Err(HookConfigError::HookProgram { name: self.name });
+            return Err(HookConfigError::Program { name: self.name });
         };
         Ok(HookProgram {
             name: self.name,

@@ -11,13 +11,13 @@ use crate::{ask, call, failure, settings};
 enum Answer {
     /// Writes this and closes.
     Says(String),
-    /// Writes this and holds the connection.
+    /// Writes this and keeps the connection open.
     Hangs(&'static str),
-    /// Writes this, and then something again and again.
+    /// Writes this, and then the same again and again.
     GoesOn(&'static str),
 }
 
-/// Serves one request, and hands it out as it came.
+/// Serves one request and returns it.
 async fn serve(answer: Answer) -> (HookConfig, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
@@ -28,7 +28,7 @@ async fn serve(answer: Answer) -> (HookConfig, JoinHandle<String>) {
             Answer::Says(text) => stream.write_all(text.as_bytes()).await.unwrap(),
             Answer::Hangs(text) => {
                 _ = stream.write_all(text.as_bytes()).await;
-                // Until the other side has had enough.
+                // Until the client disconnects.
                 _ = stream.read(&mut [0]).await;
             }
             Answer::GoesOn(text) => {
@@ -51,7 +51,7 @@ async fn read_request(stream: &mut TcpStream) -> String {
         let count = stream.read_buf(&mut bytes).await.unwrap_or(0);
         let text = String::from_utf8_lossy(&bytes);
         if count == 0 {
-            // Given up by the other side.
+            // The client has disconnected.
             return text.into_owned();
         }
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
@@ -117,7 +117,7 @@ async fn another_status_is_a_failure_whatever_it_says() {
             body.len()
         );
         let said = complaint(Answer::Says(text)).await;
-        // Status 100 is no answer yet, and none follows.
+        // Status 100 is not a final response, and none follows.
         let expected = if status == 100 {
             "the endpoint ".to_owned()
         } else {

@@ -1,4 +1,4 @@
-//! Programs that fail, hang or talk nonsense, and what is left of them.
+//! Programs that fail, hang or write nonsense, and what remains of them.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -94,12 +94,12 @@ async fn a_program_that_does_not_stop_talking_is_given_up() {
     for script in ["yes", "exec yes ' '", "head -c 70000 /dev/zero; sleep 300", "(yes &); sleep 300"] {
         assert_eq!(complaint(script).await, "the response is longer than 65536 bytes", "{script}");
     }
-    // Complaints may go on for ever, the program may not.
+    // Standard error may be endless, the program may not.
     let config = HookConfig { timeout_ms: 60, ..shell("yes >&2") };
     assert_eq!(failure(&ask(config, call(HookMoment::BeforePrune)).await), "no response within 60 ms");
 }
 
-/// Sees whether processes live: each holds a named pipe open, and the pipe ends with the last of them.
+/// Tells whether processes are alive: each holds a named pipe open, which ends with the last of them.
 struct Pulse {
     path: PathBuf,
     lines: mpsc::Receiver<String>,
@@ -124,7 +124,7 @@ impl Pulse {
         Self { path, lines, _folder: folder }
     }
 
-    /// A script that starts a process and says its own number, then does something else.
+    /// A script that starts a process and prints its own id, then does something else.
     fn script(&self, then: &str) -> String {
         let path = self.path.display();
         format!("exec 3>'{path}'; sleep 300 & (sleep 300 & sleep 300) & echo $$ >&3; {then}")
@@ -142,7 +142,7 @@ async fn the_whole_group_dies_with_a_program_that_is_given_up() {
     assert_eq!(failure(&verdict), "the response is longer than 65536 bytes");
     let leader = pulse.next();
     assert_eq!(pulse.next(), "end");
-    // Reaped as well: not even a dead process of that number is left.
+    // Reaped as well: not even a zombie with that id is left.
     let process = Path::new("/proc").join(leader.trim());
     assert!(!process.exists(), "{} is still there", process.display());
 }

@@ -10,7 +10,7 @@ use tracing::span;
 use crate::rounds::{Fixed, context};
 use crate::{call, list, shell};
 
-/// Keeps what is logged, with every field.
+/// Records the log, with every field.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 

@@ -1,4 +1,4 @@
-//! Programs that answer, each in its own way.
+//! Programs that respond, each differently.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use crate::{ask, call, settings, shell};
 
-/// Puts an executable script into a folder. Another process copies it: while this one had it open for writing, a
-/// program that is started by another test at the same time would keep it busy.
+/// Puts an executable script into a folder. Another process copies it: if this one had it open for writing, a program
+/// started by another test at the same time would inherit the handle and keep it busy.
 pub(crate) fn install(folder: &Path, name: &str, text: &str) -> PathBuf {
     let (source, script) = (folder.join(format!("{name}.txt")), folder.join(name));
     fs::write(&source, text).unwrap();
@@ -25,7 +25,7 @@ fn running(script: &Path, arguments: &[&str]) -> HookConfig {
     HookConfig { program: Some(words.map(str::to_owned).collect()), ..settings("program") }
 }
 
-/// A program that answers the same at every moment, with everything that there is.
+/// A program that returns the same at every moment, with all fields.
 const SAYS_ALL: &str = r#"cat >/dev/null
 printf '{"context": ["a", "b"], "prompt": "p", "veto": null, "keep": ["prt_7"], "tools": ["bash"], "model": 1}'"#;
 
@@ -134,7 +134,7 @@ async fn a_program_need_not_read_a_large_call() {
         "echo '{\"veto\": \"unread\"}'",
         "exec <&-; echo '{\"veto\": \"unread\"}'",
         "head -c 10 >/dev/null; echo '{\"veto\": \"unread\"}'",
-        // Closes its outputs first, and ends later.
+        // Closes its outputs first, and exits later.
         "echo '{\"veto\": \"unread\"}'; exec >&- 2>&-; sleep 0.05",
     ] {
         let verdict = ask(shell(script), huge()).await;
@@ -165,7 +165,7 @@ async fn a_process_that_is_left_behind_is_neither_awaited_nor_killed() {
     let verdict = ask(config, call(HookMoment::BeforePrune)).await;
     assert_eq!(verdict.response.veto.as_deref(), Some("at once"));
     let pid = fs::read_to_string(pid).unwrap();
-    // Succeeds only if the process is still there; it is a child of nobody who could have reaped it.
+    // Succeeds only if the process still exists.
     assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());
 }
 

@@ -1,4 +1,4 @@
-//! Rounds: who is asked in which order, and how replies are put together.
+//! Rounds: the order of calls, and how responses are merged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::{call, failure, list};
 
 pub(crate) type Answer = fn() -> Result<HookResponse, HookError>;
 
-/// A hook in Rust that gives a fixed answer.
+/// A hook in Rust with a fixed response.
 pub(crate) struct Fixed(pub(crate) &'static str, pub(crate) Answer);
 
 #[async_trait]
@@ -31,7 +31,7 @@ impl Hook for Fixed {
     }
 }
 
-/// A hook in Rust that never answers.
+/// A hook in Rust that never responds.
 struct Hangs;
 
 #[async_trait]

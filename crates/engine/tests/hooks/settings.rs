@@ -1,4 +1,4 @@
-//! Settings: what is taken, and what is said about the rest.
+//! Settings: what is accepted, and the errors for the rest.
 
 use secateur_engine::hooks::{HookConfig, HookConfigError, HookMoment};
 

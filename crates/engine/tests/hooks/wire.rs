@@ -1,4 +1,4 @@
-//! The wire format. It is a public interface: a change here breaks somebody's script.
+//! The JSON format. It is a public interface: a change here breaks users' scripts.
 
 use secateur_engine::hooks::{CompactionEnding, HookCall, HookFacts, HookMoment};
 

@@ -1,4 +1,4 @@
-//! What is no answer.
+//! Responses that are errors.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::scripted::{Script, Scripted, Step, WIRES, answer, events, whole};
 use crate::{QUESTION, ask, ask_as, endpoint, play};
 
-/// The beginning of a good answer: all before the event that ends it, with the words "One two".
+/// The beginning of a good response: everything before its last event, with the words "One two".
 fn beginning(wire: Wire) -> String {
     let body = answer(wire, "One two");
     let end = match wire {

@@ -1,4 +1,4 @@
-//! What is bounded, in time and in size.
+//! Limits in time and size.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn silence_is_not_borne_for_ever() {
 
 #[tokio::test]
 async fn silence_in_an_error_does_not_hide_the_error() {
-    // How much patience it takes to hear the beginning depends on the machine.
+    // How long the beginning takes depends on the machine.
     for patience in (5..).map(|power| 1 << power) {
         let script = Script::refusal(403, "{\"mess").then(Step::Stall);
         let asked = play(Wire::OpenAiChat, script, |endpoint| endpoint.patience_ms = patience).await;

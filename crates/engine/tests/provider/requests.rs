@@ -10,7 +10,7 @@ use secateur_formats::{Wire, lint};
 use crate::scripted::{Script, Scripted, Seen, WIRES};
 use crate::{QUESTION, ask, ask_as, endpoint};
 
-/// The request that an endpoint makes of the question.
+/// The request that an endpoint sends.
 async fn sent(wire: Wire, change: impl FnOnce(&mut Endpoint)) -> Seen {
     let server = Scripted::start(vec![Script::answer(wire, "yes")]).await;
     let mut endpoint = endpoint(wire, &server);

@@ -1,4 +1,4 @@
-//! Asking on behalf of others, over connections that many share.
+//! Requests on behalf of clients, over shared connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ fn secrets<'a>(headers: &[(&'a str, &str)]) -> Vec<(&'a str, Secret)> {
     headers.iter().map(|&(name, value)| (name, Secret::new(value))).collect()
 }
 
-/// The request that an endpoint makes with these headers.
+/// The request that an endpoint sends with these headers.
 async fn sent(wire: Wire, headers: &[(&str, &str)], change: impl FnOnce(&mut Endpoint)) -> Seen {
     let server = Scripted::start(vec![Script::answer(wire, "yes")]).await;
     let mut endpoint = endpoint(wire, &server);
@@ -31,7 +31,7 @@ async fn headers_are_passed_on_instead_of_a_key() {
     for wire in WIRES {
         let headers = [("Authorization", "Bearer sk-sesame"), ("x-team", "a"), ("X-Team", "b")];
         let seen = sent(wire, &headers, |endpoint| {
-            // Neither is looked at.
+            // Neither is used.
             endpoint.key_env = Some("SECATEUR_TEST_NO_SUCH_VARIABLE".to_owned());
             endpoint.key_header = Some("api-key".to_owned());
             endpoint.headers.insert("x-team".to_owned(), "settings".to_owned());
@@ -68,7 +68,7 @@ async fn headers_of_the_other_request_and_its_connection_are_left_out() {
     assert!(seen.header("host").unwrap().starts_with("127.0.0.1:"));
     assert_ne!(seen.header("content-length"), Some("7"));
     assert_eq!((seen.header("connection"), seen.header("transfer-encoding")), (None, None));
-    // What belongs to the one who asks is as they sent it.
+    // The client's headers are passed on unchanged.
     assert_eq!(seen.header("anthropic-version"), Some("2030-01-01"));
     assert_eq!(seen.header("user-agent"), Some("somebody/1"));
 }
@@ -126,7 +126,7 @@ async fn clients_share_the_connections_of_their_connector() {
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
 }
 
-/// A server that keeps its connections open and counts them. It tells everybody who they are.
+/// A server that keeps its connections open and counts them. It tells each client its number.
 struct Patient {
     url: String,
     connections: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! What a credential is planted in.
+//! The contexts in which credentials are planted.
 
 use super::dice::Dice;
 use super::kinds::Group;
@@ -7,11 +7,11 @@ use super::kinds::Group;
 pub(crate) struct Scene {
     pub(crate) context: &'static str,
     pub(crate) text: String,
-    /// What has to go, as it is spelled in the text.
+    /// What must be redacted, as it is written in the text.
     pub(crate) secret: String,
 }
 
-/// Names that say nothing, and names that announce a credential, in the spellings of different files.
+/// Neutral names, and names that announce a credential, in the spellings of different files.
 const PLAIN: [&str; 4] = ["VALUE", "SETTING_A", "INPUT", "DATA_1"];
 const TELLING: [&str; 8] = [
     "DB_PASSWORD",
@@ -23,7 +23,7 @@ const TELLING: [&str; 8] = [
     "SMTP_PASSWORD",
     "WEBHOOK_SECRET",
 ];
-/// A human being's password is only expected where a password is announced.
+/// A made-up password is only expected to be found where a password is announced.
 const PASSWORDS: [&str; 4] = ["DB_PASSWORD", "ADMIN_PASSWD", "SMTP_PASS", "KEYSTORE_PASSPHRASE"];
 
 fn camel(name: &str) -> String {
@@ -36,7 +36,7 @@ fn camel(name: &str) -> String {
     out
 }
 
-/// As a string of JSON, without the quotes.
+/// As a JSON string, without the quotes.
 fn escape(text: &str) -> String {
     let quoted = serde_json::to_string(text).unwrap();
     quoted[1..quoted.len() - 1].to_owned()
@@ -51,7 +51,7 @@ pub(crate) fn scenes(dice: &mut Dice, kind: &str, group: Group, planted: &str, s
     };
     let (lower, camel) = (name.to_lowercase(), camel(name));
     let kebab = lower.replace('_', "-");
-    // A line of its own where a whole line is planted, a value of a name otherwise.
+    // A separate line for a whole line, otherwise the value of a name.
     let line = group == Group::Framed;
     let one = planted.replace('\n', "\\n");
     let env = if line {

@@ -1,9 +1,9 @@
-//! What is found in real sessions and sources, to be looked at by a person.
+//! What is found in real sessions and sources, for inspection.
 //!
-//! `SECATEUR_CORPUS=DIR cargo test --release -p secateur-engine --test redaction corpus -- --nocapture` reads
-//! all logs below the folder and prints every finding with what is around it. The credential itself is masked:
-//! letters become `a`, capitals `A`, digits `9`. `SECATEUR_SOURCES=DIR:DIR` does the same for folders of code
-//! and documentation, which are no sessions, but full of names that nearly announce something.
+//! `SECATEUR_CORPUS=DIR cargo test --release -p secateur-engine --test redaction corpus -- --nocapture` reads all
+//! logs below the folder and prints every finding with its surroundings. The credential itself is masked: letters
+//! become `a`, capitals `A`, digits `9`. `SECATEUR_SOURCES=DIR:DIR` does the same for folders of code and
+//! documentation, which are full of names that nearly announce something.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use secateur::Profiles;
 use secateur_engine::redact::Redactor;
 use secateur_formats::read_all;
 
-/// How much of the text is shown to either side of a finding.
+/// How much text is shown on each side of a finding.
 const AROUND: usize = 70;
 
-/// Files of these kinds below a folder, in order. Links are not followed, so it never goes round in circles.
+/// Files of these kinds below a folder, in order. Links are not followed, so there are no cycles.
 fn files(folder: &Path, kinds: &[&str], out: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
     entries.sort_by_key(std::fs::DirEntry::path);
@@ -41,7 +41,7 @@ fn mask(secret: &str) -> String {
     secret.chars().take(60).map(mask).collect()
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Default)]
 struct Tally {
     texts: usize,

@@ -31,7 +31,7 @@ impl Dice {
         items[self.below(items.len())]
     }
 
-    /// So many characters of an alphabet.
+    /// This many characters of an alphabet.
     pub(crate) fn of(&mut self, alphabet: &str, length: usize) -> String {
         (0..length).map(|_| char::from(alphabet.as_bytes()[self.below(alphabet.len())])).collect()
     }

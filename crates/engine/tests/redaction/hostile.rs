@@ -1,7 +1,7 @@
 //! Texts that are made to take long.
 //!
-//! A rule that looked at all that follows each time would take hours for these; the whole file takes seconds.
-//! The bench `redact` says what they take a byte.
+//! A rule that read everything after each literal would take hours for these; the whole file takes seconds. The bench
+//! `redact` measures the time per byte.
 
 use secateur_engine::redact::Redactor;
 

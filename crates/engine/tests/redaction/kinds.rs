@@ -2,12 +2,12 @@
 
 use super::dice::{BASE32, BASE36, BASE62, BASE64, DIGITS, Dice, HEX, LETTERS, LOWER, UPPER, URL64};
 
-/// How a credential can be known.
+/// How a credential can be recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Group {
-    /// By its own shape: planted under names that say nothing.
+    /// By its own shape: planted under neutral names.
     Shaped,
-    /// By what stands around it, which is planted with it.
+    /// By its surroundings, which are planted with it.
     Framed,
     /// By the name that it is assigned to.
     Named,
@@ -16,7 +16,7 @@ pub(crate) enum Group {
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) group: Group,
-    /// What is planted, and the part of it that has to go.
+    /// What is planted, and the part of it that must be redacted.
     pub(crate) make: fn(&mut Dice) -> (String, String),
 }
 
@@ -30,7 +30,7 @@ macro_rules! kinds {
     };
 }
 
-/// A credential alone is all that is planted.
+/// A credential that is planted alone.
 trait IntoPair {
     fn into_pair(self) -> (String, String);
 }
@@ -47,7 +47,7 @@ impl IntoPair for (String, String) {
     }
 }
 
-/// The credential in a frame that has `@@` in its place.
+/// The credential in place of `@@` in a frame.
 fn framed(frame: &str, secret: String) -> (String, String) {
     (frame.replace("@@", &secret), secret)
 }

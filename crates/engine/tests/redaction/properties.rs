@@ -1,4 +1,4 @@
-//! What has to hold for every text.
+//! What holds for every text.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::contexts::scenes;
 use super::dice::Dice;
 use super::kinds::KINDS;
 
-/// What texts are made of: pieces that rules look for, pieces that follow them, and anything else.
+/// What texts are made of: literals of rules, what follows them, and anything else.
 const PIECES: [&str; 44] = [
     "password",
     "token",

@@ -1,4 +1,4 @@
-//! Databases that are being written to, lie where nothing can be written, or are damaged.
+//! Databases that are being written to, are read-only, or are damaged.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn what_is_read_while_the_agent_writes_is_one_moment() {
         scope.spawn(|| {
             connection.pragma_update(None, "wal_autocheckpoint", 8).unwrap();
             for turn in 0..400 {
-                // A message and its two parts belong together; a reader must never see some of them.
+                // A message and its two parts belong together; a reader must never see only some of them.
                 let transaction = connection.transaction().unwrap();
                 let message = format!("msg_{turn:08}");
                 add_message(&transaction, &message, turn, r#"{"role":"user"}"#);
@@ -106,7 +106,7 @@ fn truncated_and_overwritten_databases_are_errors_that_name_the_file() {
                 assert!(matches!(error, SourceError::Database { .. }), "{length}: {error}");
                 assert!(error.to_string().contains("opencode.db"), "{error}");
             }
-            // Where the list of sessions is still whole, opening says what is not.
+            // If the list of sessions is intact, opening one reports the damage.
             Ok(found) => assert!(found.sources.iter().all(|source| match source.open() {
                 Ok(opened) => !opened.warnings.is_empty(),
                 Err(error) => matches!(error, SourceError::Database { .. }),
@@ -122,7 +122,7 @@ fn truncated_and_overwritten_databases_are_errors_that_name_the_file() {
     assert!(said(&found.warnings).contains("opencode.db: the database cannot be read: "), "{found:?}");
 }
 
-/// Permissions do not bind root, so root runs the test again as nobody.
+/// Permissions do not bind root, so root runs the test again as the user `nobody`.
 #[cfg(unix)]
 #[test]
 fn a_database_where_nothing_can_be_written_is_read() {
@@ -165,7 +165,7 @@ fn a_database_where_nothing_can_be_written_is_read() {
     let document: Value = serde_json::from_str(&text(read.unwrap())).unwrap();
     assert_eq!(document["messages"][0]["info"]["id"], "msg_1");
     assert_eq!(names(folder.path()), ["crashed", "opencode.db"]);
-    // The log cannot be used there. Reading without it would lose the newest messages without a word.
+    // The log cannot be read there. Reading without it would silently lose the newest messages.
     assert!(matches!(lost, Err(SourceError::Log { .. })), "{lost:?}");
 
     mode(&path, 0o000);

@@ -12,7 +12,7 @@ use tokio_postgres::{Error, Row};
 
 use super::driver_error::DriverError;
 use super::statement::{execute, query};
-use super::{PostgresError, session};
+use super::{PostgresError, PostgresResult, session};
 use crate::body::{BodyHash, PackedBodies, PackedBody};
 use crate::error::StoreError;
 use crate::validation::{from_column, to_column};
@@ -21,10 +21,7 @@ use crate::validation::{from_column, to_column};
 const BATCH: usize = 8 << 20;
 
 /// Inserts the bodies that do not exist yet, and locks all of them against deletion.
-pub(super) async fn insert(
-    transaction: &Transaction<'_>,
-    bodies: &PackedBodies,
-) -> Result<(), PostgresError> {
+pub(super) async fn insert(transaction: &Transaction<'_>, bodies: &PackedBodies) -> PostgresResult<()> {
     let mut rest = bodies.iter().peekable();
     while rest.peek().is_some() {
         let mut batch = Vec::new();
@@ -47,7 +44,7 @@ pub(super) async fn insert(
 async fn insert_batch(
     transaction: &Transaction<'_>,
     batch: &[(&BodyHash, &PackedBody)],
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     let digests: Vec<&[u8]> = batch.iter().map(|(digest, _)| digest.as_slice()).collect();
     let encodings: Vec<i16> = batch.iter().map(|(_, packed)| packed.encoding).collect();
     let sizes: Vec<i64> = batch.iter().map(|(_, packed)| packed.size).collect();
@@ -76,7 +73,7 @@ pub(super) async fn originals(
     client: &Object,
     id: &str,
     seqs: &[u64],
-) -> Result<Vec<Option<Vec<u8>>>, PostgresError> {
+) -> PostgresResult<Vec<Option<Vec<u8>>>> {
     let key = session::find_key(client, id).await?;
     let columns: Vec<i64> = seqs.iter().copied().map(to_column).collect();
     let sql = "SELECT encoding, size, bytes, seq FROM messages JOIN bodies ON digest = body \
@@ -86,8 +83,7 @@ pub(super) async fn originals(
         packed.extend(read_packed(&row, 0)?.map(|body| (row.try_get(3), body)));
     }
     let unpack = |(seq, body): (Result<i64, Error>, PackedBody)| Ok((from_column(seq?), body.unpack()?));
-    let unpacking =
-        spawn_blocking(move || packed.into_iter().map(unpack).collect::<Result<_, PostgresError>>());
+    let unpacking = spawn_blocking(move || packed.into_iter().map(unpack).collect::<PostgresResult<_>>());
     let found: HashMap<u64, Vec<u8>> =
         unpacking.await.map_err(StoreError::database("cannot unpack originals"))??;
     Ok(seqs.iter().map(|seq| found.get(seq).cloned()).collect())
@@ -96,7 +92,7 @@ pub(super) async fn originals(
 /// Deletes the released bodies that no message refers to any more.
 ///
 /// A body that another writer has locked stays, even if that writer rolls back: [`sweep_all`] deletes it.
-pub(super) async fn sweep(transaction: &Transaction<'_>, released: &[Vec<u8>]) -> Result<(), PostgresError> {
+pub(super) async fn sweep(transaction: &Transaction<'_>, released: &[Vec<u8>]) -> PostgresResult<()> {
     if released.is_empty() {
         return Ok(());
     }
@@ -106,7 +102,7 @@ pub(super) async fn sweep(transaction: &Transaction<'_>, released: &[Vec<u8>]) -
 }
 
 /// Deletes all bodies that no message refers to.
-pub(super) async fn sweep_all(transaction: &Transaction<'_>) -> Result<(), PostgresError> {
+pub(super) async fn sweep_all(transaction: &Transaction<'_>) -> PostgresResult<()> {
     let sql = "SELECT digest FROM bodies WHERE NOT EXISTS (SELECT * FROM messages WHERE body = digest) \
                AND NOT EXISTS (SELECT * FROM messages WHERE shown = digest) FOR UPDATE SKIP LOCKED";
     let locked = transaction.query(sql, &[]).await?;
@@ -114,7 +110,7 @@ pub(super) async fn sweep_all(transaction: &Transaction<'_>) -> Result<(), Postg
 }
 
 /// Checks again after the bodies are locked: only then no new reference can appear.
-async fn delete(transaction: &Transaction<'_>, locked: &[Row]) -> Result<(), PostgresError> {
+async fn delete(transaction: &Transaction<'_>, locked: &[Row]) -> PostgresResult<()> {
     let digests: Vec<&[u8]> = locked.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
     let sql = "DELETE FROM bodies WHERE digest = ANY($1) \
                AND NOT EXISTS (SELECT * FROM messages WHERE body = digest) \

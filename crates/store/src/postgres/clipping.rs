@@ -3,8 +3,8 @@
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::{Error, Row};
 
-use super::statement::{execute, query};
-use super::{PostgresError, session};
+use super::statement::{execute, query_all};
+use super::{PostgresResult, session};
 use crate::clipping::Clipping;
 use crate::prepared_commit::{PreparedCommit, SessionHead};
 use crate::validation::{from_column, to_column, to_limit};
@@ -37,7 +37,7 @@ pub(super) async fn insert(
     transaction: &Transaction<'_>,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     for batch in commit.clippings.chunks(BATCH) {
         let seqs: Vec<i64> = batch.iter().map(|clipping| to_column(clipping.seq)).collect();
         let parts: Vec<i64> = batch.iter().map(|clipping| i64::from(clipping.part)).collect();
@@ -50,9 +50,8 @@ pub(super) async fn insert(
 }
 
 /// Finds clippings by handle, in all sessions.
-pub(super) async fn find(client: &Object, handle: &str) -> Result<Vec<Clipping>, PostgresError> {
-    let rows = query(client, NAMED, &[&handle, &to_limit(crate::MOST_FOUND)]).await?;
-    Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
+pub(super) async fn find(client: &Object, handle: &str) -> PostgresResult<Vec<Clipping>> {
+    query_all(client, NAMED, &[&handle, &to_limit(crate::MOST_FOUND)], read_row).await
 }
 
 /// Finds clippings that contain all words, in one session or in all.
@@ -61,7 +60,7 @@ pub(super) async fn search(
     words: &[String],
     id: Option<&str>,
     limit: usize,
-) -> Result<Vec<Clipping>, PostgresError> {
+) -> PostgresResult<Vec<Clipping>> {
     let key = match id {
         Some(id) => Some(session::find_key(client, id).await?),
         None => None,
@@ -71,8 +70,7 @@ pub(super) async fn search(
     }
     // Words contain no quotation marks.
     let words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-    let rows = query(client, SEARCH, &[&words.join(" & "), &key, &to_limit(limit)]).await?;
-    Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
+    query_all(client, SEARCH, &[&words.join(" & "), &key, &to_limit(limit)], read_row).await
 }
 
 fn read_row(row: &Row) -> Result<Clipping, Error> {

@@ -4,7 +4,7 @@ use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::IsolationLevel;
 
 use super::statement::{execute, query, query_opt};
-use super::{PostgresError, body, clipping, session};
+use super::{PostgresResult, body, clipping, session};
 use crate::body::BodyHash;
 use crate::error::StoreError;
 use crate::prepared_commit::{PreparedCommit, PreparedMessage, SessionHead, known};
@@ -19,7 +19,7 @@ pub(super) async fn carry_out(
     client: &mut Object,
     id: &str,
     commit: &PreparedCommit,
-) -> Result<Committed, PostgresError> {
+) -> PostgresResult<Committed> {
     let builder = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, id).await?;
@@ -49,7 +49,7 @@ async fn check_named(
     id: &str,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     let seqs = commit.named_before(head);
     if seqs.is_empty() {
         return Ok(());
@@ -69,7 +69,7 @@ async fn check_ids(
     id: &str,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     if commit.append.is_empty() {
         return Ok(());
     }
@@ -90,7 +90,7 @@ async fn append(
     head: &SessionHead,
     first: u64,
     batch: &[PreparedMessage],
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     let seqs: Vec<i64> = (first..).take(batch.len()).map(to_column).collect();
     let ids: Vec<&str> = batch.iter().map(|message| message.row.id.as_str()).collect();
     let operations: Vec<Option<i64>> =
@@ -122,7 +122,7 @@ async fn change_messages(
     id: &str,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<Vec<Vec<u8>>, PostgresError> {
+) -> PostgresResult<Vec<Vec<u8>>> {
     if commit.change.is_empty() {
         return Ok(Vec::new());
     }
@@ -161,7 +161,7 @@ async fn record_operations(
     transaction: &Transaction<'_>,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     if commit.operations.is_empty() {
         return Ok(());
     }
@@ -181,7 +181,7 @@ async fn undo_operations(
     transaction: &Transaction<'_>,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     if commit.undone.is_empty() {
         return Ok(());
     }
@@ -197,7 +197,7 @@ async fn publish(
     transaction: &Transaction<'_>,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     if commit.events.is_empty() {
         return Ok(());
     }
@@ -213,7 +213,7 @@ async fn update_session(
     head: &SessionHead,
     commit: &PreparedCommit,
     committed: &Committed,
-) -> Result<(), PostgresError> {
+) -> PostgresResult<()> {
     let [revision, last, operation, event] =
         [committed.revision, committed.head, committed.last_operation, committed.last_event].map(to_column);
     let live_from = commit.live_from.map(to_column);

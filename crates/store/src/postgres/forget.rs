@@ -3,8 +3,8 @@
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::{Error, IsolationLevel, Row};
 
-use super::statement::{execute, query};
-use super::{PostgresError, body, session};
+use super::statement::{execute, query_all};
+use super::{PostgresResult, body, session};
 use crate::erasure::{Erasure, ErasureCandidate, named};
 use crate::prepared_commit::SessionHead;
 use crate::record::{Forget, Forgotten};
@@ -12,11 +12,7 @@ use crate::sql::erasure_candidate;
 use crate::validation::to_column;
 
 /// Deletes originals in its own transaction.
-pub(super) async fn carry_out(
-    client: &mut Object,
-    id: &str,
-    forget: &Forget,
-) -> Result<Forgotten, PostgresError> {
+pub(super) async fn carry_out(client: &mut Object, id: &str, forget: &Forget) -> PostgresResult<Forgotten> {
     let builder = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, id).await?;
@@ -39,11 +35,10 @@ async fn find_candidates(
     transaction: &Transaction<'_>,
     head: &SessionHead,
     forget: &Forget,
-) -> Result<Vec<ErasureCandidate>, PostgresError> {
+) -> PostgresResult<Vec<ErasureCandidate>> {
     let sql = "SELECT seq, pinned, hidden, body, shown, size FROM messages LEFT JOIN bodies ON digest = body \
                WHERE session = $1 AND seq = ANY($2) ORDER BY seq";
-    let rows = query(transaction, sql, &[&head.key, &named(forget)]).await?;
-    Ok(rows.iter().map(read_candidate).collect::<Result<_, _>>()?)
+    query_all(transaction, sql, &[&head.key, &named(forget)], read_candidate).await
 }
 
 fn read_candidate(row: &Row) -> Result<ErasureCandidate, Error> {
@@ -51,7 +46,7 @@ fn read_candidate(row: &Row) -> Result<ErasureCandidate, Error> {
 }
 
 /// Deletes unreferenced bodies, and rewrites the tables of bodies and clippings. Others wait for that.
-pub(super) async fn shrink(client: &mut Object) -> Result<(), PostgresError> {
+pub(super) async fn shrink(client: &mut Object) -> PostgresResult<()> {
     let transaction = client.transaction().await?;
     body::sweep_all(&transaction).await?;
     transaction.commit().await?;

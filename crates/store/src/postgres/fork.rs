@@ -7,7 +7,7 @@ use deadpool_postgres::Object;
 use tokio_postgres::IsolationLevel;
 
 use super::statement::{execute, query_opt};
-use super::{PostgresError, session};
+use super::{PostgresResult, session};
 use crate::error::StoreError;
 use crate::prepared_commit::check_branch;
 use crate::record::{Fork, SessionRow};
@@ -26,11 +26,7 @@ const MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinne
                         FROM messages WHERE session = $1 AND (seq <= $3 OR operation IS NOT NULL)";
 
 /// Copies the session in its own transaction. The copy refers to the same bodies.
-pub(super) async fn carry_out(
-    client: &mut Object,
-    from: &str,
-    fork: &Fork,
-) -> Result<SessionRow, PostgresError> {
+pub(super) async fn carry_out(client: &mut Object, from: &str, fork: &Fork) -> PostgresResult<SessionRow> {
     let builder = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, from).await?;

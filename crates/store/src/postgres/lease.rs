@@ -3,7 +3,7 @@
 use deadpool_postgres::Object;
 
 use super::statement::{execute, query_opt};
-use super::{PostgresError, session};
+use super::{PostgresResult, session};
 use crate::record::Lease;
 use crate::sql::RELEASE_LEASE;
 use crate::validation::{from_column, to_column};
@@ -17,7 +17,7 @@ pub(super) async fn take(
     id: &str,
     owner: &str,
     ttl_ms: u64,
-) -> Result<Option<Lease>, PostgresError> {
+) -> PostgresResult<Option<Lease>> {
     let key = session::find_key(client, id).await?;
     // The clock is read again after waiting for locks: the lease's time begins when it is taken.
     let sql = format!(
@@ -34,7 +34,7 @@ pub(super) async fn take(
 }
 
 /// Releases a lease.
-pub(super) async fn give_back(client: &Object, id: &str, owner: &str) -> Result<(), PostgresError> {
+pub(super) async fn give_back(client: &Object, id: &str, owner: &str) -> PostgresResult<()> {
     if id.contains('\0') || owner.contains('\0') {
         return Ok(());
     }

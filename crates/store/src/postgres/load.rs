@@ -8,20 +8,20 @@ use tokio::task::spawn_blocking;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, IsolationLevel, Row};
 
-use super::statement::{Values, query};
-use super::{PostgresError, body, session};
+use super::statement::{Values, query, query_after};
+use super::{PostgresResult, body, session};
 use crate::body::PackedBody;
 use crate::error::StoreError;
 use crate::record::{Loaded, StoredMessage};
 use crate::sql::{BODY_AT, MESSAGE_FACTS, SHOWN_MESSAGES, stored_message};
-use crate::validation::{to_column, to_limit};
+use crate::validation::to_column;
 
 const PINNED: &str = "session = $1 AND pinned AND seq < $2 AND NOT hidden";
 const LIVE: &str = "session = $1 AND seq >= $2 AND NOT hidden";
 const RANGE: &str = "session = $1 AND seq >= $2 AND seq < $3";
 
 /// Loads a session with its live messages, in one snapshot.
-pub(super) async fn load(client: &mut Object, id: &str) -> Result<Loaded, PostgresError> {
+pub(super) async fn load(client: &mut Object, id: &str) -> PostgresResult<Loaded> {
     let builder = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
     let moment = builder.start().await?;
     let (session, key) = tokio::try_join!(session::find(&moment, id), session::find_key(&moment, id))?;
@@ -39,35 +39,28 @@ pub(super) async fn range(
     id: &str,
     from: u64,
     to: u64,
-) -> Result<Vec<StoredMessage>, PostgresError> {
+) -> PostgresResult<Vec<StoredMessage>> {
     let key = session::find_key(client, id).await?;
     unpack(select(client, RANGE, &[&key, &to_column(from), &to_column(to)]).await?).await
 }
 
 /// Reads the messages after a number without their bodies, live or not.
-pub(super) async fn facts(
-    client: &Object,
-    id: &str,
-    after: u64,
-    limit: usize,
-) -> Result<Vec<StoredMessage>, PostgresError> {
-    let key = session::find_key(client, id).await?;
-    let rows = query(client, MESSAGE_FACTS, &[&key, &to_column(after), &to_limit(limit)]).await?;
-    Ok(rows.iter().map(read_row).collect::<Result<_, Error>>()?)
+pub(super) async fn facts(c: &Object, after: (&str, u64, usize)) -> PostgresResult<Vec<StoredMessage>> {
+    query_after(c, MESSAGE_FACTS, after, read_row).await
 }
 
 async fn select(
     client: &impl GenericClient,
     which: &str,
     values: Values<'_>,
-) -> Result<Vec<(StoredMessage, Option<PackedBody>)>, PostgresError> {
+) -> PostgresResult<Vec<(StoredMessage, Option<PackedBody>)>> {
     let rows = query(client, &format!("{SHOWN_MESSAGES} WHERE {which} ORDER BY seq"), values).await?;
     let read = |row: &Row| Ok((read_row(row)?, body::read_packed(row, BODY_AT)?));
     rows.iter().map(read).collect()
 }
 
 /// Decompresses the bodies, on a thread that may block.
-async fn unpack(rows: Vec<(StoredMessage, Option<PackedBody>)>) -> Result<Vec<StoredMessage>, PostgresError> {
+async fn unpack(rows: Vec<(StoredMessage, Option<PackedBody>)>) -> PostgresResult<Vec<StoredMessage>> {
     let unpack = |(message, packed): (StoredMessage, Option<PackedBody>)| {
         let body = packed.map(PackedBody::unpack).transpose()?.unwrap_or_default();
         Ok(StoredMessage { body, ..message })

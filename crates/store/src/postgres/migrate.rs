@@ -2,7 +2,7 @@
 
 use deadpool_postgres::{GenericClient, Object};
 
-use super::PostgresError;
+use super::PostgresResult;
 use crate::error::StoreError;
 
 /// The first step creates schema 1, the second turns it into schema 2, and so on. A released step is never changed
@@ -21,7 +21,7 @@ pub(super) const KNOWN: i32 = STEPS.len() as i32;
 const LOCK: i64 = 0x7365_6361_7465_7572;
 
 /// Runs the missing steps, all or none. One of several processes runs them, the others wait.
-pub(super) async fn migrate(client: &mut Object) -> Result<(), PostgresError> {
+pub(super) async fn migrate(client: &mut Object) -> PostgresResult<()> {
     let made = client.query_one("SELECT to_regclass('secateur_schema') IS NOT NULL", &[]).await?;
     if made.try_get(0)? && missing_steps(&*client).await?.is_empty() {
         return Ok(());
@@ -39,7 +39,7 @@ pub(super) async fn migrate(client: &mut Object) -> Result<(), PostgresError> {
     Ok(transaction.commit().await?)
 }
 
-async fn missing_steps(client: &impl GenericClient) -> Result<&'static [&'static str], PostgresError> {
+async fn missing_steps(client: &impl GenericClient) -> PostgresResult<&'static [&'static str]> {
     let version = client.query_opt("SELECT version FROM secateur_schema", &[]).await?;
     let found: i32 = version.map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
     let found = u32::try_from(found).unwrap_or_default();

@@ -3,8 +3,8 @@
 use deadpool_postgres::{GenericClient, Object, Transaction};
 use tokio_postgres::{Error, Row};
 
-use super::PostgresError;
-use super::statement::{query, query_opt};
+use super::PostgresResult;
+use super::statement::{query_all, query_opt};
 use crate::error::StoreError;
 use crate::prepared_commit::SessionHead;
 use crate::record::{NewSession, SessionCursor, SessionRow};
@@ -14,7 +14,7 @@ use crate::sql::{
 use crate::validation::{from_column, to_limit};
 
 /// Creates a session.
-pub(super) async fn create(client: &Object, session: NewSession) -> Result<SessionRow, PostgresError> {
+pub(super) async fn create(client: &Object, session: NewSession) -> PostgresResult<SessionRow> {
     let sql = format!(
         "INSERT INTO sessions ({SESSION_COLUMNS}) \
          VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 1, 0, 0, $7, $7) ON CONFLICT (id) DO NOTHING RETURNING {SESSION_COLUMNS}"
@@ -28,7 +28,7 @@ pub(super) async fn create(client: &Object, session: NewSession) -> Result<Sessi
 }
 
 /// Reads one session.
-pub(super) async fn find(client: &impl GenericClient, id: &str) -> Result<SessionRow, PostgresError> {
+pub(super) async fn find(client: &impl GenericClient, id: &str) -> PostgresResult<SessionRow> {
     check_name(id)?;
     match query_opt(client, &find_session(), &[&id]).await? {
         Some(row) => Ok(read_row(&row)?),
@@ -37,10 +37,8 @@ pub(super) async fn find(client: &impl GenericClient, id: &str) -> Result<Sessio
 }
 
 /// Lists sessions, most recently changed first.
-pub(super) async fn list(client: &Object, limit: usize) -> Result<Vec<SessionRow>, PostgresError> {
-    let sql = list_sessions();
-    let rows = query(client, &sql, &[&to_limit(limit)]).await?;
-    Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
+pub(super) async fn list(client: &Object, limit: usize) -> PostgresResult<Vec<SessionRow>> {
+    query_all(client, &list_sessions(), &[&to_limit(limit)], read_row).await
 }
 
 /// Lists the sessions after a cursor.
@@ -48,16 +46,14 @@ pub(super) async fn list_after(
     client: &Object,
     cursor: &SessionCursor,
     limit: usize,
-) -> Result<Vec<SessionRow>, PostgresError> {
-    let sql = list_sessions_after();
+) -> PostgresResult<Vec<SessionRow>> {
     // No stored id contains a NUL character, so an id with one sorts like the same id with the next character.
     let id = cursor.id.replace('\0', "\u{1}");
-    let rows = query(client, &sql, &[&cursor.updated, &id, &to_limit(limit)]).await?;
-    Ok(rows.iter().map(read_row).collect::<Result<_, _>>()?)
+    query_all(client, &list_sessions_after(), &[&cursor.updated, &id, &to_limit(limit)], read_row).await
 }
 
 /// The key of a session in the database.
-pub(super) async fn find_key(client: &impl GenericClient, id: &str) -> Result<i64, PostgresError> {
+pub(super) async fn find_key(client: &impl GenericClient, id: &str) -> PostgresResult<i64> {
     check_name(id)?;
     match query_opt(client, SESSION_KEY, &[&id]).await? {
         Some(row) => Ok(row.try_get(0)?),
@@ -67,7 +63,7 @@ pub(super) async fn find_key(client: &impl GenericClient, id: &str) -> Result<i6
 
 /// Reads what a change needs to know about its session, and locks the session's row and its lease until the end of
 /// the transaction.
-pub(super) async fn find_head(transaction: &Transaction<'_>, id: &str) -> Result<SessionHead, PostgresError> {
+pub(super) async fn find_head(transaction: &Transaction<'_>, id: &str) -> PostgresResult<SessionHead> {
     check_name(id)?;
     // `NO KEY`, so that taking a lease, which only refers to the row, need not wait.
     let sql = "SELECT key, revision, head, live_from, last_operation, last_event FROM sessions \

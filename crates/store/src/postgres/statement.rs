@@ -4,6 +4,9 @@ use deadpool_postgres::GenericClient;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
+use super::{PostgresResult, session};
+use crate::validation::{to_column, to_limit};
+
 /// The values of a statement's parameters.
 pub(super) type Values<'v> = &'v [&'v (dyn ToSql + Sync)];
 
@@ -14,6 +17,27 @@ pub(super) async fn query(
     values: Values<'_>,
 ) -> Result<Vec<Row>, Error> {
     client.query(&client.prepare_cached(sql).await?, values).await
+}
+
+/// Reads all rows of a statement.
+pub(super) async fn query_all<T>(
+    client: &impl GenericClient,
+    sql: &str,
+    values: Values<'_>,
+    read_row: impl Fn(&Row) -> Result<T, Error>,
+) -> PostgresResult<Vec<T>> {
+    Ok(query(client, sql, values).await?.iter().map(read_row).collect::<Result<_, _>>()?)
+}
+
+/// Reads rows of a session after a number, at most `limit`.
+pub(super) async fn query_after<T>(
+    client: &impl GenericClient,
+    sql: &str,
+    (id, after, limit): (&str, u64, usize),
+    read_row: impl Fn(&Row) -> Result<T, Error>,
+) -> PostgresResult<Vec<T>> {
+    let key = session::find_key(client, id).await?;
+    query_all(client, sql, &[&key, &to_column(after), &to_limit(limit)], read_row).await
 }
 
 /// Runs a statement that returns at most one row.

@@ -9,7 +9,7 @@ use tokio_postgres::Config;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::migrate::KNOWN;
-use super::{PostgresError, lease};
+use super::{PostgresResult, lease};
 use crate::address::StoreAddress;
 use crate::error::StoreError;
 
@@ -48,7 +48,7 @@ pub async fn server_status(url: &str) -> Result<ServerStatus, StoreError> {
     }
 }
 
-async fn inspect(config: &Config, connector: MakeRustlsConnect) -> Result<ServerStatus, PostgresError> {
+async fn inspect(config: &Config, connector: MakeRustlsConnect) -> PostgresResult<ServerStatus> {
     let (mut client, connection) = config.connect(connector).await?;
     // It ends when the client is dropped.
     tokio::spawn(connection);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::{SqliteError, session};
+use super::{SqliteResult, session};
 use crate::body::{PackedBodies, PackedBody};
 use crate::validation::to_column;
 
@@ -33,7 +33,7 @@ pub(super) fn originals(
     connection: &Connection,
     id: &str,
     seqs: &[u64],
-) -> Result<Vec<Option<Vec<u8>>>, SqliteError> {
+) -> SqliteResult<Vec<Option<Vec<u8>>>> {
     let key = session::find_key(connection, id)?;
     let mut statement = connection.prepare_cached(
         "SELECT encoding, size, bytes FROM messages JOIN bodies ON digest = body WHERE session = ?1 AND seq = ?2",

@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{SqliteError, session};
+use super::statement::query_all;
+use super::{SqliteResult, session};
 use crate::clipping::Clipping;
 use crate::prepared_commit::{PreparedCommit, SessionHead};
 use crate::validation::{from_column, to_column, to_limit};
@@ -43,10 +44,8 @@ pub(super) fn insert(
 }
 
 /// Finds clippings by handle, in all sessions.
-pub(super) fn find(connection: &Connection, handle: &str) -> Result<Vec<Clipping>, SqliteError> {
-    let mut statement = connection.prepare_cached(NAMED)?;
-    let rows = statement.query_map((handle, to_limit(crate::MOST_FOUND)), read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+pub(super) fn find(connection: &Connection, handle: &str) -> SqliteResult<Vec<Clipping>> {
+    query_all(connection, NAMED, (handle, to_limit(crate::MOST_FOUND)), read_row)
 }
 
 /// Finds clippings that contain all words, in one session or in all.
@@ -55,16 +54,14 @@ pub(super) fn search(
     words: &[String],
     id: Option<&str>,
     limit: usize,
-) -> Result<Vec<Clipping>, SqliteError> {
+) -> SqliteResult<Vec<Clipping>> {
     let key = id.map(|id| session::find_key(connection, id)).transpose()?;
     if words.is_empty() {
         return Ok(Vec::new());
     }
     // Words contain no quotation marks.
     let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    let mut statement = connection.prepare_cached(SEARCH)?;
-    let rows = statement.query_map((words.join(" "), key, to_limit(limit)), read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    query_all(connection, SEARCH, (words.join(" "), key, to_limit(limit)), read_row)
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<Clipping> {

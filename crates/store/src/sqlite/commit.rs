@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{SqliteError, body, clipping, session};
+use super::{SqliteResult, body, clipping, session};
 use crate::body::BodyHash;
 use crate::error::StoreError;
 use crate::prepared_commit::{PreparedChange, PreparedCommit, SessionHead, known};
@@ -14,7 +14,7 @@ pub(super) fn carry_out(
     connection: &Connection,
     id: &str,
     commit: &PreparedCommit,
-) -> Result<Committed, SqliteError> {
+) -> SqliteResult<Committed> {
     let head = session::find_head(connection, id)?;
     let committed = commit.fit(id, &head)?;
     check_named(connection, id, &head, commit)?;
@@ -39,7 +39,7 @@ fn check_named(
     id: &str,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<(), SqliteError> {
+) -> SqliteResult<()> {
     let mut there = connection.prepare_cached("SELECT 1 FROM messages WHERE session = ?1 AND seq = ?2")?;
     for seq in commit.named_before(head) {
         if !there.exists((head.key, seq))? {
@@ -54,7 +54,7 @@ fn append(
     id: &str,
     head: &SessionHead,
     commit: &PreparedCommit,
-) -> Result<(), SqliteError> {
+) -> SqliteResult<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts) \
          VALUES (?1, ?2, ?3, ?4, ?5, FALSE, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (session, id) DO NOTHING",
@@ -81,7 +81,7 @@ fn change_message(
     head: &SessionHead,
     seq: u64,
     change: &PreparedChange,
-) -> Result<Option<Vec<u8>>, SqliteError> {
+) -> SqliteResult<Option<Vec<u8>>> {
     let place = (head.key, to_column(seq));
     let old = "SELECT body IS NULL, shown FROM messages WHERE session = ?1 AND seq = ?2";
     let (forgotten, shown): (bool, Option<Vec<u8>>) =

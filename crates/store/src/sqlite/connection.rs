@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{SqliteError, migrate};
+use super::{SqliteResult, migrate};
 use crate::error::StoreError;
 
 /// How long a writer waits for a writer of another process.
@@ -21,7 +21,7 @@ const READERS: usize = 4;
 const STATEMENTS: usize = 64;
 
 /// Opens the writer's connection to a file; creates and migrates the file if needed.
-pub(super) fn open_file(path: &Path) -> Result<Connection, SqliteError> {
+pub(super) fn open_file(path: &Path) -> SqliteResult<Connection> {
     prepare_file(path).map_err(StoreError::database("cannot create the file of the store"))?;
     let mut connection = Connection::open_with_flags(path, flags())?;
     set_up(&connection)?;
@@ -34,7 +34,7 @@ pub(super) fn open_file(path: &Path) -> Result<Connection, SqliteError> {
 }
 
 /// Opens the only connection to a database in memory.
-pub(super) fn open_memory() -> Result<Connection, SqliteError> {
+pub(super) fn open_memory() -> SqliteResult<Connection> {
     let mut connection = Connection::open_in_memory()?;
     set_up(&connection)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;

@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, Row};
 
-use super::SqliteError;
+use super::SqliteResult;
+use super::statement::query_all;
 use crate::record::FoundMessage;
 use crate::sql::found_message;
 use crate::validation::to_limit;
@@ -14,10 +15,8 @@ const FIND: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
                     ORDER BY s.updated DESC, s.id, m.seq LIMIT ?2";
 
 /// Finds messages by id, those of the most recently changed session first.
-pub(super) fn find(connection: &Connection, ids: &str) -> Result<Vec<FoundMessage>, SqliteError> {
-    let mut statement = connection.prepare_cached(FIND)?;
-    let rows = statement.query_map((ids, to_limit(crate::MOST_FOUND)), read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+pub(super) fn find(connection: &Connection, ids: &str) -> SqliteResult<Vec<FoundMessage>> {
+    query_all(connection, FIND, (ids, to_limit(crate::MOST_FOUND)), read_row)
 }
 
 const FIND_IN: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
@@ -26,14 +25,8 @@ const FIND_IN: &str = "SELECT m.id, s.id, m.seq, s.head, s.updated \
                        ORDER BY m.seq LIMIT ?3";
 
 /// Finds messages by id within one session.
-pub(super) fn find_in(
-    connection: &Connection,
-    session: &str,
-    ids: &str,
-) -> Result<Vec<FoundMessage>, SqliteError> {
-    let mut statement = connection.prepare_cached(FIND_IN)?;
-    let rows = statement.query_map((session, ids, to_limit(crate::MOST_FOUND)), read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+pub(super) fn find_in(connection: &Connection, session: &str, ids: &str) -> SqliteResult<Vec<FoundMessage>> {
+    query_all(connection, FIND_IN, (session, ids, to_limit(crate::MOST_FOUND)), read_row)
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<FoundMessage> {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{SqliteError, body, session};
+use super::{SqliteResult, body, session};
 use crate::erasure::{Erasure, ErasureCandidate, named};
 use crate::prepared_commit::SessionHead;
 use crate::record::{Forget, Forgotten};
@@ -10,11 +10,7 @@ use crate::sql::erasure_candidate;
 use crate::validation::to_column;
 
 /// Deletes originals within a transaction.
-pub(super) fn carry_out(
-    connection: &Connection,
-    id: &str,
-    forget: &Forget,
-) -> Result<Forgotten, SqliteError> {
+pub(super) fn carry_out(connection: &Connection, id: &str, forget: &Forget) -> SqliteResult<Forgotten> {
     let head = session::find_head(connection, id)?;
     let candidates = find_candidates(connection, &head, forget)?;
     let erasure = Erasure::plan(id, forget, &head, candidates)?;
@@ -55,7 +51,7 @@ fn read_candidate(row: &Row<'_>) -> rusqlite::Result<ErasureCandidate> {
 
 /// Moves pages from the end of the file into free ones, truncates the file, and empties the log. The cost grows with
 /// what was freed, not with the file.
-pub(super) fn shrink(connection: &Connection) -> Result<(), SqliteError> {
+pub(super) fn shrink(connection: &Connection) -> SqliteResult<()> {
     for step in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
         let mut statement = connection.prepare(step)?;
         let mut rows = statement.query([])?;

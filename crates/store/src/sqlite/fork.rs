@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{SqliteError, session};
+use super::{SqliteResult, session};
 use crate::error::StoreError;
 use crate::prepared_commit::check_branch;
 use crate::record::{Fork, SessionRow};
@@ -20,7 +20,7 @@ const MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinne
                         WHERE session = ?1 AND (seq <= ?3 OR operation IS NOT NULL)";
 
 /// Copies the session within a transaction. The copy refers to the same bodies.
-pub(super) fn carry_out(connection: &Connection, from: &str, fork: Fork) -> Result<SessionRow, SqliteError> {
+pub(super) fn carry_out(connection: &Connection, from: &str, fork: Fork) -> SqliteResult<SessionRow> {
     let head = session::find_head(connection, from)?;
     check_branch(from, &fork, &head)?;
     let values = (head.key, &fork.id, &fork.title, fork.time);

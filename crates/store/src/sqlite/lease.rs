@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{SqliteError, session};
+use super::{SqliteResult, session};
 use crate::record::Lease;
 use crate::sql::RELEASE_LEASE;
 use crate::validation::{from_column, to_column};
@@ -16,7 +16,7 @@ pub(super) fn take(
     id: &str,
     owner: String,
     ttl_ms: u64,
-) -> Result<Option<Lease>, SqliteError> {
+) -> SqliteResult<Option<Lease>> {
     let key = session::find_key(connection, id)?;
     let sql = format!(
         "INSERT INTO leases (session, owner, token, expires) VALUES (?1, ?2, 1, {NOW} + ?3) \
@@ -30,7 +30,7 @@ pub(super) fn take(
 }
 
 /// Releases a lease.
-pub(super) fn give_back(connection: &Connection, id: &str, owner: &str) -> Result<(), SqliteError> {
+pub(super) fn give_back(connection: &Connection, id: &str, owner: &str) -> SqliteResult<()> {
     connection.prepare_cached(RELEASE_LEASE)?.execute((id, owner))?;
     Ok(())
 }

@@ -5,18 +5,19 @@
 
 use rusqlite::{Connection, Params, Row};
 
-use super::{SqliteError, body, session};
+use super::statement::query_after;
+use super::{SqliteResult, body, session};
 use crate::body::PackedBody;
 use crate::record::{Loaded, StoredMessage};
 use crate::sql::{BODY_AT, MESSAGE_FACTS, SHOWN_MESSAGES, stored_message};
-use crate::validation::{to_column, to_limit};
+use crate::validation::to_column;
 
 const PINNED: &str = "session = ?1 AND pinned = 1 AND seq < ?2 AND NOT hidden";
 const LIVE: &str = "session = ?1 AND seq >= ?2 AND NOT hidden";
 const RANGE: &str = "session = ?1 AND seq >= ?2 AND seq < ?3";
 
 /// Loads a session with its live messages.
-pub(super) fn load(connection: &Connection, id: &str) -> Result<Loaded, SqliteError> {
+pub(super) fn load(connection: &Connection, id: &str) -> SqliteResult<Loaded> {
     let session = session::find(connection, id)?;
     let from = (session::find_key(connection, id)?, to_column(session.live_from));
     let mut messages = select(connection, PINNED, from)?;
@@ -30,29 +31,17 @@ pub(super) fn range(
     id: &str,
     from: u64,
     to: u64,
-) -> Result<Vec<StoredMessage>, SqliteError> {
+) -> SqliteResult<Vec<StoredMessage>> {
     let key = session::find_key(connection, id)?;
     select(connection, RANGE, (key, to_column(from), to_column(to)))
 }
 
 /// Reads the messages after a number without their bodies, live or not.
-pub(super) fn facts(
-    connection: &Connection,
-    id: &str,
-    after: u64,
-    limit: usize,
-) -> Result<Vec<StoredMessage>, SqliteError> {
-    let key = session::find_key(connection, id)?;
-    let mut statement = connection.prepare_cached(MESSAGE_FACTS)?;
-    let rows = statement.query_map((key, to_column(after), to_limit(limit)), read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+pub(super) fn facts(c: &Connection, after: (&str, u64, usize)) -> SqliteResult<Vec<StoredMessage>> {
+    query_after(c, MESSAGE_FACTS, after, read_row)
 }
 
-fn select(
-    connection: &Connection,
-    which: &str,
-    values: impl Params,
-) -> Result<Vec<StoredMessage>, SqliteError> {
+fn select(connection: &Connection, which: &str, values: impl Params) -> SqliteResult<Vec<StoredMessage>> {
     let mut statement = connection.prepare_cached(&format!("{SHOWN_MESSAGES} WHERE {which} ORDER BY seq"))?;
     let mut rows = statement.query(values)?;
     let mut messages = Vec::new();

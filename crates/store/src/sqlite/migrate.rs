@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::SqliteError;
+use super::SqliteResult;
 use crate::error::StoreError;
 
 /// The first step creates schema 1, the second turns it into schema 2, and so on. A released step is never changed
@@ -21,7 +21,7 @@ pub(super) const KNOWN: u32 = STEPS.len() as u32;
 pub(super) const OWNER: i32 = 0x7365_6353;
 
 /// Refuses a database of another program.
-pub(super) fn check_owner(connection: &Connection) -> Result<(), SqliteError> {
+pub(super) fn check_owner(connection: &Connection) -> SqliteResult<()> {
     let owner: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let made = "SELECT EXISTS (SELECT * FROM sqlite_master)";
     if owner != OWNER && connection.query_row(made, [], |row| row.get(0))? {
@@ -32,7 +32,7 @@ pub(super) fn check_owner(connection: &Connection) -> Result<(), SqliteError> {
 }
 
 /// Runs the missing steps, all or none. One of several processes runs them, the others wait.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), SqliteError> {
+pub(super) fn migrate(connection: &mut Connection) -> SqliteResult<()> {
     if missing_steps(connection)?.is_empty() {
         return Ok(());
     }
@@ -45,7 +45,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), SqliteError> {
     Ok(transaction.commit()?)
 }
 
-fn missing_steps(connection: &Connection) -> Result<&'static [&'static str], SqliteError> {
+fn missing_steps(connection: &Connection) -> SqliteResult<&'static [&'static str]> {
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let missing = usize::try_from(found).ok().and_then(|found| STEPS.get(found..));
     missing.ok_or_else(|| StoreError::Newer { found, known: KNOWN }.into())

@@ -7,7 +7,7 @@ use std::thread;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::SqliteError;
+use super::SqliteResult;
 use crate::error::StoreError;
 
 type ReadTask = Box<dyn FnOnce(&mut Connection) + Send>;
@@ -36,7 +36,7 @@ impl ReaderThreads {
     pub(super) async fn run<T, F>(&self, doing: &'static str, query: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Connection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&mut Connection) -> SqliteResult<T> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
         let job = move |connection: &mut Connection| {

@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::SqliteError;
+use super::SqliteResult;
+use super::statement::query_all;
 use crate::error::StoreError;
 use crate::prepared_commit::SessionHead;
 use crate::record::{NewSession, SessionCursor, SessionRow};
@@ -12,7 +13,7 @@ use crate::sql::{
 use crate::validation::{from_column, to_limit};
 
 /// Creates a session.
-pub(super) fn create(connection: &Connection, session: NewSession) -> Result<SessionRow, SqliteError> {
+pub(super) fn create(connection: &Connection, session: NewSession) -> SqliteResult<SessionRow> {
     let sql = format!(
         "INSERT INTO sessions ({SESSION_COLUMNS}) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 1, 0, 0, ?7, ?7) ON CONFLICT (id) DO NOTHING"
@@ -26,17 +27,14 @@ pub(super) fn create(connection: &Connection, session: NewSession) -> Result<Ses
 }
 
 /// Reads one session.
-pub(super) fn find(connection: &Connection, id: &str) -> Result<SessionRow, SqliteError> {
+pub(super) fn find(connection: &Connection, id: &str) -> SqliteResult<SessionRow> {
     let row = connection.prepare_cached(&find_session())?.query_row([id], read_row).optional()?;
     row.ok_or_else(|| StoreError::no_session(id).into())
 }
 
 /// Lists sessions, most recently changed first.
-pub(super) fn list(connection: &Connection, limit: usize) -> Result<Vec<SessionRow>, SqliteError> {
-    let sql = list_sessions();
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map([to_limit(limit)], read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+pub(super) fn list(connection: &Connection, limit: usize) -> SqliteResult<Vec<SessionRow>> {
+    query_all(connection, &list_sessions(), [to_limit(limit)], read_row)
 }
 
 /// Lists the sessions after a cursor.
@@ -44,21 +42,18 @@ pub(super) fn list_after(
     connection: &Connection,
     cursor: &SessionCursor,
     limit: usize,
-) -> Result<Vec<SessionRow>, SqliteError> {
-    let sql = list_sessions_after();
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map((cursor.updated, &cursor.id, to_limit(limit)), read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+) -> SqliteResult<Vec<SessionRow>> {
+    query_all(connection, &list_sessions_after(), (cursor.updated, &cursor.id, to_limit(limit)), read_row)
 }
 
 /// The key of a session in the database.
-pub(super) fn find_key(connection: &Connection, id: &str) -> Result<i64, SqliteError> {
+pub(super) fn find_key(connection: &Connection, id: &str) -> SqliteResult<i64> {
     let key = connection.prepare_cached(SESSION_KEY)?.query_row([id], |row| row.get(0)).optional()?;
     key.ok_or_else(|| StoreError::no_session(id).into())
 }
 
 /// Reads what a change needs to know about its session. No other writer can change it during the transaction.
-pub(super) fn find_head(connection: &Connection, id: &str) -> Result<SessionHead, SqliteError> {
+pub(super) fn find_head(connection: &Connection, id: &str) -> SqliteResult<SessionHead> {
     let sql = "SELECT key, revision, head, live_from, last_operation, last_event, \
                (SELECT token FROM leases WHERE session = key AND owner IS NOT NULL) FROM sessions WHERE id = ?1";
     let read_head = |row: &Row<'_>| {

@@ -11,7 +11,7 @@ use std::thread;
 use rusqlite::{Connection, Error};
 use tokio::sync::oneshot;
 
-use super::SqliteError;
+use super::SqliteResult;
 use crate::error::StoreError;
 
 /// The most tasks in one transaction, so that the first one does not wait forever.
@@ -41,7 +41,7 @@ struct PendingWrite<T, F> {
 impl<T, F> WriteTask for PendingWrite<T, F>
 where
     T: Send + 'static,
-    F: FnOnce(&Connection) -> Result<T, SqliteError> + Send,
+    F: FnOnce(&Connection) -> SqliteResult<T> + Send,
 {
     fn is_awaited(&self) -> bool {
         !self.sender.is_closed()
@@ -96,7 +96,7 @@ impl WriterThread {
     pub(super) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&Connection) -> SqliteResult<T> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
         self.send(doing, WriterTask::Write(Box::new(PendingWrite { doing, work, sender })), receiver).await
@@ -106,7 +106,7 @@ impl WriterThread {
     pub(super) async fn run_alone<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Connection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&mut Connection) -> SqliteResult<T> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
         let job = move |connection: &mut Connection| {

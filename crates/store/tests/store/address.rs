@@ -1,4 +1,4 @@
-//! What names a store, and what is said about what does not.
+//! Addresses of stores, and the errors for invalid ones.
 
 use std::fs;
 
@@ -75,7 +75,7 @@ fn what_cannot_be_opened_says_why() {
 #[test]
 fn no_password_is_in_any_error() {
     run(Backend::Memory, |_| async move {
-        // Nobody listens on port 1.
+        // Nothing listens on port 1.
         for url in [
             "postgres://me:secret@127.0.0.1:1/db",
             "postgres://me:secret@127.0.0.1:1/db?sslmode=require",

@@ -1,4 +1,4 @@
-//! Finding what was taken out of contexts, by handle and by words.
+//! Finding clippings by handle and by words.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn clipping(seq: u64, part: u32, text: &str) -> NewClipping {
     NewClipping { seq, part, handle, facts: r#"{"tool":"read"}"#.to_owned(), text: text.to_owned() }
 }
 
-/// A session of one message per text, out of which all of them were taken. It is at revision 2.
+/// A session with one message per text, all of which were cut. It is at revision 2.
 async fn clipped(store: &Arc<dyn Store>, id: &str, texts: &[&str]) {
     session_of(store, id, texts).await;
     let clippings = (1..).zip(texts).map(|(seq, text)| clipping(seq, 0, text)).collect();
@@ -59,7 +59,7 @@ async fn what_was_cut_is_found_by_its_handle(store: Arc<dyn Store>) {
     for handle in ["", "h2", "H20", "h20 ", "\0", "'"] {
         assert_eq!(store.clippings(handle).await.unwrap(), [], "{handle:?}");
     }
-    // Of several sessions the one changed last comes first, of several messages the newest.
+    // The most recently changed session comes first, then the newest message.
     clipped(&store, "t", &["zero", "two", "x"]).await;
     store.commit("t", says(2, vec![message("again", b"two")])).await.unwrap();
     store.commit("t", Commit { time: 9_000, ..says(3, vec![]) }).await.unwrap();
@@ -141,7 +141,7 @@ async fn the_newest_is_found_first_and_each_once(store: Arc<dyn Store>) {
         clipping(4, 1, "word d"),
         clipping(4, 0, "word d"),
         clipping(2, 0, "word b"),
-        // Once more changes nothing.
+        // A repeated clipping changes nothing.
         clipping(2, 0, "other"),
     ];
     store.commit("s", Commit { clippings, ..says(0, append) }).await.unwrap();
@@ -152,7 +152,7 @@ async fn the_newest_is_found_first_and_each_once(store: Arc<dyn Store>) {
     let three =
         store.search(ClippingSearch { words: "word".to_owned(), session: None, limit: 3 }).await.unwrap();
     assert_eq!(three.iter().map(|found| found.seq).collect::<Vec<_>>(), [4, 4, 2]);
-    // The same body said again is found where it was said last.
+    // A body that is appended again is found in its latest message.
     store.commit("s", says(1, vec![timed("word a again", 90)])).await.unwrap();
     let again = secateur_store::NewStoredMessage { body: b"word a"[..].into(), ..timed("a2", 95) };
     store.commit("s", says(2, vec![again])).await.unwrap();
@@ -235,7 +235,7 @@ async fn what_is_refused_is_not_found(store: Arc<dyn Store>) {
     assert!(matches!(unfit, Err(StoreError::Unfit { .. })));
     assert_eq!(everything(&store, "s").await, before);
     assert_eq!(search(&store, "word").await, []);
-    // What was forgotten has nothing to be found in.
+    // A forgotten original has no clippings.
     store.commit("s", Commit { live_from: Some(2), ..says(1, vec![]) }).await.unwrap();
     store.forget("s", Forget { revision: 2, gone: vec![1], ..Forget::default() }).await.unwrap();
     try_it(3, vec![clipping(1, 0, "word")]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Content of every odd kind.
+//! Unusual content.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ async fn bodies_of_any_bytes_come_back_as_they_were(store: Arc<dyn Store>) {
     let seqs: Vec<u64> = (1..=bodies.len() as u64).collect();
     let originals = store.originals("s", &seqs).await.unwrap();
     assert!(originals.iter().eq(&bodies.clone().map(Some)));
-    // As what is shown, too: each message shows the body of its neighbour.
+    // As shown bodies too: each message shows the body of its neighbour.
     let change = (1..).zip(bodies.iter().rev());
     let change = change.map(|(seq, body)| MessageChange {
         seq,

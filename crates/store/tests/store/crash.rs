@@ -1,4 +1,4 @@
-//! What is left when something breaks halfway.
+//! What remains after a failure in the middle of a commit.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ use crate::rows::{everything, message, new_session, operation, says, session_of}
 
 on_each_home!(a_commit_that_fails_halfway_changes_nothing);
 
-/// A commit of everything. Its event comes after the rows of its messages.
+/// A commit with everything. Its event is written after the rows of its messages.
 fn everything_at_once(revision: u64) -> Commit {
     let (operations, events) = (vec![operation("prune")], vec!["fail".to_owned()]);
     let state = Some("changed".to_owned());
@@ -49,7 +49,7 @@ async fn a_commit_that_fails_halfway_changes_nothing(home: Home) {
 
 type Writer = JoinHandle<Result<Committed, StoreError>>;
 
-/// Begins a commit that stops halfway, because somebody has locked the table of events. Says who has to wait.
+/// Begins a commit that blocks in the middle because the table of events is locked. Returns the blocked process.
 async fn stop_halfway(store: &Arc<dyn Store>, locker: &Client) -> (Writer, i32) {
     locker.batch_execute("BEGIN; LOCK TABLE events").await.unwrap();
     let store = Arc::clone(store);

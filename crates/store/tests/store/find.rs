@@ -1,4 +1,4 @@
-//! Finding messages by their ids, in whichever session.
+//! Finding messages by id, in all sessions.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ async fn messages_are_found_in_every_session_that_has_them(store: Arc<dyn Store>
         session_of(&store, id, &messages).await;
         store.commit(id, Commit { revision: 1, time, ..Commit::default() }).await.unwrap();
     }
-    // In the order of the sessions' last change, whatever the order of the question, and each once.
+    // Ordered by the sessions' last change, whatever the order of the ids, and each once.
     let expected = [
         ("a in b1".to_owned(), 2),
         ("b in b1".to_owned(), 3),

@@ -51,7 +51,7 @@ async fn messages_that_are_cut_lose_their_originals_only(store: Arc<dyn Store>) 
     store.commit("s", Commit { change, ..says(1, vec![]) }).await.unwrap();
     let forget = Forget { revision: 2, cut: vec![1, 2, 3], ..Forget::default() };
     let forgotten = store.forget("s", forget.clone()).await.unwrap();
-    // The second was never cut, and the third shows what it was.
+    // The second was never cut, and the third shows its original.
     assert_eq!(forgotten, Forgotten { messages: 1, bytes: 3, revision: 3 });
     assert_eq!(loaded_texts(&store, "s").await, ["1", "two", "three"]);
     let originals = store.originals("s", &[1, 2, 3]).await.unwrap();
@@ -82,7 +82,7 @@ async fn a_forgotten_original_is_not_shown_again(store: Arc<dyn Store>) {
     let refused = store.commit("s", Commit { change: vec![cut(2, b"2"), back], ..says(3, vec![]) }).await;
     assert!(matches!(refused, Err(StoreError::OriginalForgotten { seq: 1, .. })), "{refused:?}");
     assert_eq!(everything(&store, "s").await, before);
-    // Something else may be shown, even if it happens to be the original.
+    // Another body may be shown, even if it happens to equal the original.
     store.commit("s", Commit { change: vec![cut(1, b"one")], ..says(3, vec![]) }).await.unwrap();
     assert_eq!(loaded_texts(&store, "s").await, ["one", "two"]);
 }
@@ -101,7 +101,7 @@ async fn forgetting_is_refused_like_a_commit(store: Arc<dyn Store>) {
     }
     assert_eq!(everything(&store, "s").await, before);
     store.forget("s", Forget { revision: 2, gone: vec![1], ..Forget::default() }).await.unwrap();
-    // Whoever loaded before has not seen that an original is gone.
+    // A writer that loaded before does not know that an original is gone.
     let late = store.commit("s", says(2, vec![message("c", b"c")])).await;
     assert!(matches!(late, Err(StoreError::Stale { expected: 2, found: 3, .. })));
 }
@@ -134,7 +134,7 @@ async fn what_is_no_longer_shown_is_deleted(home: Home) {
     let change = vec![MessageChange { seq: 1, shown: Some(None), ..MessageChange::default() }];
     store.commit("s", Commit { change, ..says(6, vec![]) }).await.unwrap();
     assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 2);
-    // What a refused commit brought along is not kept.
+    // The bodies of a refused commit are not stored.
     let refused = store.commit("s", says(0, vec![message("c", b"c")])).await;
     assert!(matches!(refused, Err(StoreError::Stale { .. })));
     let known = store.commit("s", says(7, vec![message("d", b"d"), message("a", b"e")])).await;
@@ -145,7 +145,7 @@ async fn what_is_no_longer_shown_is_deleted(home: Home) {
 async fn a_store_that_forgot_and_shrank_is_smaller(home: Home) {
     let store = home.open().await;
     store.create(new_session("s")).await.unwrap();
-    // Nothing that compresses: each body is a run of a simple generator.
+    // Incompressible bodies, from a simple generator.
     let noise = |mut seed: u64| {
         let mut next = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

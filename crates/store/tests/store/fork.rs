@@ -1,4 +1,4 @@
-//! Branching off from a session.
+//! Forking sessions.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ async fn a_branch_has_what_was_there_up_to_a_message(store: Arc<dyn Store>) {
     let operations = store.operations("s", 0, 9).await.unwrap();
     assert_eq!(store.operations("t", 0, 9).await.unwrap(), operations);
     assert_eq!(store.events("t", 0, 9).await.unwrap(), []);
-    // Nobody holds the copy's lease, and the original is what it was.
+    // The copy's lease is free, and the original is unchanged.
     assert!(store.lease("t", "you", 1_000).await.unwrap().is_some());
     assert_eq!(everything(&store, "s").await, before);
 }
@@ -109,7 +109,7 @@ async fn a_branch_and_its_origin_go_on_apart(store: Arc<dyn Store>) {
     assert_eq!((committed.head, committed.last_operation, committed.last_event), (7, 3, 1));
     assert_eq!(loaded_texts(&store, "t").await, ["a", "long", "D", "in short", "f"]);
     assert_eq!(everything(&store, "s").await, origin);
-    // And the other way round, from where the branch began.
+    // And the other way round, from where the fork began.
     store.fork("s", Fork { id: "u".to_owned(), ..branch(2, 4) }).await.unwrap();
     store.commit("s", Commit { revision: 2, ..commit }).await.unwrap();
     assert_eq!(loaded_texts(&store, "s").await, ["a", "long", "D", "in short", "e", "f"]);
@@ -135,7 +135,7 @@ async fn numbers_that_were_left_behind_name_nothing(store: Arc<dyn Store>) {
     store.fork("s", branch(1, 2)).await.unwrap();
     let before = everything(&store, "t").await;
     let change = vec![cut(1, b"A"), MessageChange { seq: 3, hidden: Some(true), ..MessageChange::default() }];
-    // Also if something else would be refused later on.
+    // Also if another check would fail later.
     let refused = store.commit("t", Commit { change, ..says(0, vec![message("a", b"")]) }).await;
     assert!(matches!(refused, Err(StoreError::NoMessage { seq: 3, .. })), "{refused:?}");
     for (gone, cut) in [(vec![4], vec![]), (vec![], vec![1, 4])] {
@@ -144,7 +144,7 @@ async fn numbers_that_were_left_behind_name_nothing(store: Arc<dyn Store>) {
     }
     assert_eq!(everything(&store, "t").await, before);
     assert_eq!(texts(&store.messages("t", 2, 5).await.unwrap()), ["b"]);
-    // The living part may begin in between.
+    // `live_from` may be a number that the copy lacks.
     store.commit("t", Commit { live_from: Some(4), ..says(0, vec![message("e", b"e")]) }).await.unwrap();
     assert_eq!(loaded_texts(&store, "t").await, ["e"]);
 }
@@ -160,7 +160,7 @@ async fn a_branch_may_begin_anywhere(store: Arc<dyn Store>) {
         let messages = store.messages(&id, 0, 9).await.unwrap();
         assert_eq!(messages.iter().map(|row| row.seq).collect::<Vec<_>>(), expected, "{at}");
     }
-    // A branch of a branch, in the middle of what it lacks.
+    // A fork of a fork, at a number that it lacks.
     store.commit("at 1", says(0, vec![message("z", b"z")])).await.unwrap();
     store.fork("at 1", branch(1, 4)).await.unwrap();
     assert_eq!(texts(&store.messages("t", 0, 9).await.unwrap()), ["a", "in short"]);
@@ -213,14 +213,14 @@ async fn what_one_forgets_the_other_still_has(home: Home) {
         store.shrink().await.unwrap();
         assert_eq!(everything(&store, keeps).await, before);
         assert_eq!(store.originals(forgets, &[1, 2]).await.unwrap(), [None, None]);
-        // The other one can still show everything again.
+        // The other session can still show everything again.
         let revision = store.session(keeps).await.unwrap().revision;
         let back = |seq| MessageChange { seq, shown: Some(None), ..MessageChange::default() };
         let commit = Commit { change: vec![back(1), back(2)], ..says(revision, vec![]) };
         store.commit(keeps, commit).await.unwrap();
         assert_eq!(loaded_texts(&store, keeps).await[..2], ["one", "two"]);
     }
-    // Only when nobody refers to them any more do bodies go.
+    // Bodies are only deleted with their last reference.
     for (id, live_from) in [("s1", 3), ("t1", 3), ("s2", 3), ("t2", 3)] {
         let revision = store.session(id).await.unwrap().revision;
         let commit = Commit { live_from: Some(live_from), ..says(revision, vec![]) };
@@ -231,7 +231,7 @@ async fn what_one_forgets_the_other_still_has(home: Home) {
     assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 1);
 }
 
-/// One appends, another one branches off again and again: each branch has all or nothing of each commit.
+/// One task appends while another forks again and again: each fork has all or nothing of each commit.
 async fn a_branch_is_of_one_revision_while_others_write(home: Home) {
     let (one, other) = (home.open().await, home.open().await);
     one.create(new_session("s")).await.unwrap();
@@ -262,7 +262,7 @@ async fn a_branch_is_of_one_revision_while_others_write(home: Home) {
     assert_eq!(other.session("s").await.unwrap().revision, 40);
 }
 
-/// Branches share bodies, and all of them cut and forget at once.
+/// Forks share bodies, and all of them cut and forget at once.
 async fn bodies_that_come_and_go_stay_with_the_branches(home: Home) {
     let stores = [home.open().await, home.open().await];
     let names: Vec<String> = (0..8).map(|n| format!("said {n}")).collect();

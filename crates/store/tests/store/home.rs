@@ -1,4 +1,4 @@
-//! Places for stores: a folder or a schema of its own for each test, gone afterwards.
+//! A separate folder or schema for the store of each test, removed afterwards.
 
 use std::env;
 use std::future::Future;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
-/// What keeps a store.
+/// The database behind a store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backend {
     File,
@@ -47,19 +47,19 @@ impl Home {
         Some(home)
     }
 
-    /// Opens the store; in memory, another one each time.
+    /// Opens the store; in memory, a new one each time.
     pub(crate) async fn open(&self) -> Arc<dyn Store> {
         open(&self.url).await.unwrap()
     }
 
-    /// A connection of the test's own to the server.
+    /// The test's own connection to the server.
     pub(crate) async fn connect(&self) -> Client {
         let (client, connection) = tokio_postgres::connect(&self.url, NoTls).await.unwrap();
         tokio::spawn(connection);
         client
     }
 
-    /// Does something in the database behind the store's back.
+    /// Runs SQL in the database, bypassing the store.
     pub(crate) async fn run_sql(&self, sql: &str) {
         match self.backend {
             Backend::Postgres => self.connect().await.batch_execute(sql).await.unwrap(),
@@ -67,7 +67,7 @@ impl Home {
         }
     }
 
-    /// Asks the database for a number behind the store's back.
+    /// Reads a number from the database, bypassing the store.
     pub(crate) async fn ask(&self, sql: &str) -> i64 {
         match self.backend {
             Backend::Postgres => self.connect().await.query_one(sql, &[]).await.unwrap().get(0),
@@ -88,7 +88,7 @@ fn server() -> Option<String> {
     server
 }
 
-/// Runs a test in a place of its own.
+/// Runs a test with a separate store.
 pub(crate) fn run<T: Future<Output = ()> + Send + 'static>(backend: Backend, test: impl FnOnce(Home) -> T) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -124,7 +124,7 @@ macro_rules! on_each_store {
     };
 }
 
-/// Makes a test of each function, on each place that can be opened more than once.
+/// Makes a test of each function, on each store that can be opened more than once.
 macro_rules! on_each_home {
     ($($name:ident),* $(,)?) => {
         on_each_home!(@ file_home, File, $($name),*);

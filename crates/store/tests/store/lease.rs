@@ -1,4 +1,4 @@
-//! Who may compact a session, and who no longer may.
+//! Leases: who may compact a session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ async fn take(store: &Arc<dyn Store>, owner: &str, ttl_ms: u64) -> Option<u64> {
     })
 }
 
-/// Waits until a lease of one millisecond is over.
+/// Waits until a lease of one millisecond has expired.
 async fn outlive() {
     tokio::time::sleep(Duration::from_millis(20)).await;
 }
@@ -87,11 +87,11 @@ async fn a_commit_with_a_lost_lease_changes_nothing(store: Arc<dyn Store>) {
     }
     assert_eq!(everything(&store, "s").await, before);
     store.commit("s", fenced(1, yours)).await.unwrap();
-    // Whoever needs no lease asks for none.
+    // A commit without a lease is not checked for one.
     store.commit("s", says(2, vec![message("b", b"b")])).await.unwrap();
     store.release("s", "you").await.unwrap();
     assert!(lost(store.commit("s", fenced(3, yours)).await));
-    // A writer that is stale as well is told that first.
+    // Staleness is reported first.
     assert!(matches!(store.commit("s", fenced(1, mine)).await, Err(StoreError::Stale { .. })));
 }
 

@@ -1,4 +1,4 @@
-//! What is alive.
+//! Which messages are loaded.
 
 use std::sync::Arc;
 

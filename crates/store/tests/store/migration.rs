@@ -26,7 +26,7 @@ const POSTGRES_1: &str = include_str!("../../src/postgres/schema/1.sql");
 const POSTGRES_2: &str = include_str!("../../src/postgres/schema/2.sql");
 const POSTGRES_3: &str = include_str!("../../src/postgres/schema/3.sql");
 
-/// Makes the database that the first version would have made, with a session of one message in it.
+/// Creates the database of schema 1, with a session of one message.
 async fn make_schema_1(home: &Home) {
     let columns = "id, dialect, profile, frame, state, revision, head, live_from, last_operation, last_event, \
                    created, updated";
@@ -52,7 +52,7 @@ async fn make_schema_1(home: &Home) {
     home.run_sql(&sql).await;
 }
 
-/// Makes the database that the second version would have made, whose session is leased.
+/// Creates the database of schema 2, whose session is leased.
 async fn make_schema_2(home: &Home) {
     make_schema_1(home).await;
     let step = if home.backend == Backend::Postgres { POSTGRES_2 } else { SQLITE_2 };
@@ -61,7 +61,7 @@ async fn make_schema_2(home: &Home) {
     set_schema(home, 2).await;
 }
 
-/// Makes the database that the third version would have made.
+/// Creates the database of schema 3.
 async fn make_schema_3(home: &Home) {
     make_schema_2(home).await;
     home.run_sql(if home.backend == Backend::Postgres { POSTGRES_3 } else { SQLITE_3 }).await;
@@ -88,10 +88,10 @@ async fn a_database_of_schema_1_is_brought_up_to_date(home: Home) {
     let store = home.open().await;
     assert_eq!(schema(&home).await, NEWEST);
     assert_eq!(loaded_texts(&store, "s").await, ["hello"]);
-    // What schema 2 brought.
+    // Schema 2: leases.
     let lease = store.lease("s", "me", 1_000).await.unwrap().unwrap();
     store.commit("s", Commit { lease: Some(lease.token), ..says(1, vec![]) }).await.unwrap();
-    // Opening it once more changes nothing.
+    // Opening it again changes nothing.
     assert_eq!(loaded_texts(&home.open().await, "s").await, ["hello"]);
     assert_eq!(schema(&home).await, NEWEST);
 }
@@ -103,7 +103,7 @@ async fn a_database_of_schema_2_is_brought_up_to_date(home: Home) {
     assert_eq!(schema(&home).await, NEWEST);
     assert_eq!(loaded_texts(&store, "s").await, ["hello"]);
     assert_eq!(store.lease("s", "me", 1_000).await.unwrap().unwrap().token, 7);
-    // What schema 3 brought: messages of before are found, too.
+    // Schema 3: earlier messages are found too.
     let found = store.find(&["a".to_owned()]).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].session.as_str(), found[0].seq, found[0].updated), ("s", 1, 6));
@@ -114,7 +114,7 @@ async fn a_database_of_schema_3_is_brought_up_to_date(home: Home) {
     let store = home.open().await;
     assert_eq!(schema(&home).await, NEWEST);
     assert_eq!(loaded_texts(&store, "s").await, ["hello"]);
-    // What schema 4 brought, also for what was said before.
+    // Schema 4: clippings, also of earlier messages.
     let clipping =
         NewClipping { seq: 1, handle: "h".to_owned(), text: "hello".to_owned(), ..NewClipping::default() };
     store.commit("s", Commit { clippings: vec![clipping], ..says(1, vec![]) }).await.unwrap();
@@ -158,8 +158,8 @@ async fn many_may_open_a_new_store_at_once(home: Home) {
     assert_eq!(schema(&home).await, NEWEST);
 }
 
-/// Whoever runs while another version takes a step goes on with what he knows of the tables, so all that he knows must
-/// stay. A column that is new must not be asked of him.
+/// Processes of an older version keep using the tables during a migration, so everything that they use must stay, and
+/// a new column must not be required.
 #[test]
 fn steps_only_add() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -183,8 +183,8 @@ fn steps_only_add() {
     }
 }
 
-/// A process of the second version is at work on the tables that two steps want to change: it holds one and wants the
-/// other, and so does whoever takes the steps.
+/// A process of the second version uses the tables that two steps change: it holds one lock and waits for the other,
+/// and so does the migration.
 #[test]
 fn whoever_stands_in_the_way_of_a_step_is_waited_for() {
     run(Backend::Postgres, |home| async move {
@@ -193,7 +193,7 @@ fn whoever_stands_in_the_way_of_a_step_is_waited_for() {
         old.batch_execute("BEGIN; INSERT INTO bodies VALUES ('\\x01', 0, 1, 'x')").await.unwrap();
         let url = format!("{}&application_name=steps", home.url);
         let opening = tokio::spawn(async move { open(&url).await });
-        // It has its lock on the messages then, and waits for that on the bodies.
+        // Now it holds its lock on the messages and waits for the one on the bodies.
         let waiting = "SELECT count(*) FROM pg_stat_activity \
                        WHERE application_name = 'steps' AND wait_event_type = 'Lock'";
         while home.ask(waiting).await == 0 {
@@ -201,7 +201,7 @@ fn whoever_stands_in_the_way_of_a_step_is_waited_for() {
         }
         let values = "1, 2, 'b', NULL, FALSE, FALSE, 7, '\\x01', NULL, '{}', ''";
         let written = old.batch_execute(&format!("INSERT INTO messages VALUES ({values})")).await;
-        // The server has ended either; it is not said whom.
+        // The server has ended either of the two.
         old.batch_execute(if written.is_ok() { "COMMIT" } else { "ROLLBACK" }).await.unwrap();
         let store = opening.await.unwrap().unwrap();
         assert_eq!(schema(&home).await, NEWEST);

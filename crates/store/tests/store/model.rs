@@ -1,5 +1,5 @@
-//! A session as plain values in memory: what a store has to agree with. It is written from the documentation, not from
-//! the stores, and takes no shortcut.
+//! A session as plain values in memory, which every store must agree with. It is written from the documentation, not
+//! from the stores, and takes no shortcuts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +18,17 @@ pub(crate) struct Said {
     pub(crate) row: StoredMessage,
     pub(crate) original: Option<Vec<u8>>,
     pub(crate) shown: Option<Vec<u8>>,
-    /// The parts that were taken out of the context.
+    /// The parts that were cut.
     pub(crate) clipped: BTreeSet<u32>,
 }
 
-/// A handle follows from what it stands for.
+/// The handle of a part.
 pub(crate) fn handle(body: &[u8], part: u32) -> String {
     let digits: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{digits}.{part}")
 }
 
-/// Something was refused, whatever the reason.
+/// Something was refused, for any reason.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused;
 
@@ -80,7 +80,7 @@ impl Model {
             said.row.pinned = change.pinned.unwrap_or(said.row.pinned);
             said.shown = change.shown.clone().unwrap_or(said.shown.clone());
         }
-        // Only what is there at the end counts.
+        // Only the final state counts.
         let back = commit.change.iter().filter(|change| change.shown.is_some()).map(|change| change.seq);
         for said in back.filter_map(|seq| self.messages.get(&seq)) {
             if said.shown.is_none() && said.original.is_none() {
@@ -108,7 +108,7 @@ impl Model {
         Ok(())
     }
 
-    /// Forgets, and says how many messages and bytes.
+    /// Forgets; returns the number of messages and bytes.
     pub(crate) fn forget(&mut self, forget: &Forget) -> Result<(u64, u64), Refused> {
         let mut named = forget.gone.iter().chain(&forget.cut);
         let stale = forget.revision != self.session.revision;
@@ -137,7 +137,7 @@ impl Model {
         Ok((messages, bytes))
     }
 
-    /// Branches off.
+    /// Forks.
     pub(crate) fn fork(&self, fork: &Fork) -> Result<Self, Refused> {
         if fork.revision != self.session.revision || fork.at > self.session.head {
             return Err(Refused);
@@ -171,7 +171,7 @@ impl Model {
         self.messages.values().map(show).collect()
     }
 
-    /// What is found of all that was taken out: the handle, and the newest message that has it.
+    /// The clippings that can be found: the handle, and the newest message that has it.
     pub(crate) fn clippings(&self) -> BTreeMap<String, u64> {
         let mut found = BTreeMap::new();
         let whole = |said: &Said| said.original.clone().map(|original| (said.row.seq, original));

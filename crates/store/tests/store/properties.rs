@@ -1,4 +1,4 @@
-//! Any sequence of commits leaves a store with what a plain model has.
+//! Any sequence of commits leaves a store in the same state as a plain model.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::home::{Backend, run};
 use crate::model::{Model, handle};
 use crate::rows::new_session;
 
-/// What is done to a session. Revisions are offsets from the one there is, and other numbers are [aimed](aim).
+/// A step. Revisions are offsets from the current one, and other numbers are [aimed](aim).
 #[derive(Clone, Debug)]
 enum Step {
     Commit(Commit),
     Forget(Forget),
-    /// Goes on in the branch.
+    /// Continues in the fork.
     Fork(Fork),
 }
 
@@ -64,21 +64,21 @@ fn operation() -> impl Strategy<Value = NewOperation> {
     (text(), any::<i64>(), text()).prop_map(|(kind, time, data)| NewOperation { kind, time, data })
 }
 
-/// The revision is that of the session, but for a few.
+/// Mostly the session's revision.
 fn offset() -> impl Strategy<Value = u64> {
     prop_oneof![19 => Just(0), 1 => Just(1), 1 => Just(u64::MAX)]
 }
 
 const AIMS: u64 = 60;
 
-/// Turns a number that was made up into one that mostly names something: 1 to `last`, and sometimes one past it.
+/// Maps an arbitrary number to one that mostly exists: 1 to `last`, and sometimes one past it.
 fn aim(number: &mut u64, last: u64) {
     *number = if *number == 0 || last == 0 { last + 1 } else { *number % last + 1 };
 }
 
 fn aim_commit(commit: &mut Commit, model: &Model) {
     let last = model.session.head + commit.append.len() as u64;
-    // Where nothing is, hardly anything is changed or taken out.
+    // Without messages, hardly anything is changed or cut.
     commit.change.retain(|change| last > 0 || change.seq == 0);
     commit.clippings.retain(|clipping| last > 0 || clipping.seq == 0);
     commit.change.iter_mut().for_each(|change| aim(&mut change.seq, last));
@@ -156,7 +156,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 1..14)
 }
 
-/// Takes the steps in a session of its own and in branches of it. Says how many were not refused.
+/// Runs the steps in a new session and in its forks. Returns how many were not refused.
 async fn follow(store: &Arc<dyn Store>, steps: Vec<Step>) -> usize {
     let session = store.create(new_session(&Uuid::now_v7().to_string())).await.unwrap();
     let mut model = Model { session, ..Model::default() };
@@ -188,7 +188,7 @@ async fn follow(store: &Arc<dyn Store>, steps: Vec<Step>) -> usize {
                 taken += usize::from(found.is_ok());
             }
             Step::Fork(mut fork) => {
-                // A sequence that fails is followed again, so the id is not part of it.
+                // A failing sequence is run again, so the id is not part of it.
                 fork.id = Uuid::now_v7().to_string();
                 fork.revision = fork.revision.wrapping_add(now);
                 aim(&mut fork.at, model.session.head);
@@ -204,7 +204,7 @@ async fn follow(store: &Arc<dyn Store>, steps: Vec<Step>) -> usize {
         }
         compare(store, &model).await;
     }
-    // What was done in a branch is not seen where it came from.
+    // Changes in a fork are not visible in its origin.
     for model in left {
         compare(store, &model).await;
     }
@@ -222,7 +222,7 @@ async fn compare(store: &Arc<dyn Store>, model: &Model) {
     let operations: Vec<_> = model.operations.values().cloned().collect();
     assert_eq!(store.operations(id, 0, usize::MAX).await.unwrap(), operations);
     assert_eq!(store.events(id, 0, usize::MAX).await.unwrap(), model.events);
-    // Others may have taken out the same, so more may be found.
+    // Other sessions may have cut the same content, so more may be found.
     let search = ClippingSearch { words: "word".to_owned(), session: Some(id.to_owned()), limit: usize::MAX };
     let found = store.search(search).await.unwrap();
     for found in &found {
@@ -234,7 +234,7 @@ async fn compare(store: &Arc<dyn Store>, model: &Model) {
     }
 }
 
-/// Follows many sequences in one store, so that sessions share bodies.
+/// Runs many sequences in one store, so that sessions share bodies.
 fn check(backend: Backend, cases: u32) {
     run(backend, move |home| async move {
         let store = home.open().await;

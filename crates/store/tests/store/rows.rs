@@ -1,4 +1,4 @@
-//! Rows to put into stores.
+//! Rows for tests.
 
 use std::sync::Arc;
 
@@ -48,12 +48,12 @@ pub(crate) fn texts(messages: &[StoredMessage]) -> Vec<String> {
     messages.iter().map(|message| String::from_utf8(message.body.clone()).unwrap()).collect()
 }
 
-/// What is loaded, as text.
+/// The loaded messages as text.
 pub(crate) async fn loaded_texts(store: &Arc<dyn Store>, id: &str) -> Vec<String> {
     texts(&store.load(id).await.unwrap().messages)
 }
 
-/// Everything that a store says about a session, to compare before and after.
+/// Everything that a store returns about a session, to compare before and after.
 pub(crate) async fn everything(store: &Arc<dyn Store>, id: &str) -> String {
     let session = store.session(id).await.unwrap();
     let messages = store.messages(id, 0, u64::MAX).await.unwrap();

@@ -105,7 +105,7 @@ async fn pages_of_sessions_go_on_where_the_last_one_ended(store: Arc<dyn Store>)
         }
         assert_eq!(seen, all, "in pages of {limit}");
     }
-    // A place need not be that of a session, nor one that a session could have.
+    // A cursor need not belong to a session, nor have an id that a session could have.
     let ids = |rows: Vec<SessionRow>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
     let after = async |updated, id: &str| {
         let place = SessionCursor { updated, id: id.to_owned() };

@@ -1,4 +1,4 @@
-//! Whether the way to a server is encrypted, and whose certificate is believed.
+//! Whether the connection to a server is encrypted, and which certificates are trusted.
 
 use std::env;
 
@@ -10,19 +10,19 @@ use uuid::Uuid;
 
 use crate::home::{Backend, Home, run};
 
-/// The address of the store by another name of its host, with these options for encryption.
+/// The URL of the store with another host name and these TLS options.
 fn address(home: &Home, host: &str, options: &str) -> String {
     home.url.replace("127.0.0.1", host).replace("sslmode=disable", options)
 }
 
-/// Whether the connections of a store are encrypted; what is said if there are none.
+/// Whether the store's connections are encrypted; the error if it cannot be opened.
 async fn encrypted(home: &Home, host: &str, options: &str) -> Result<bool, String> {
     let name = format!("test_{}", Uuid::now_v7().simple());
     let url = format!("{}&application_name={name}", address(home, host, options));
     let opened = open(&url).await;
     let looked = server_status(&url).await;
     assert_eq!(opened.is_ok(), looked.is_ok(), "{options}");
-    // They are looked at while the store is open.
+    // They are inspected while the store is open.
     let _store = opened.map_err(|error| error.to_string())?;
     let seen = |ssl: bool| {
         format!(
@@ -35,7 +35,7 @@ async fn encrypted(home: &Home, host: &str, options: &str) -> Result<bool, Strin
     Ok(with > 0)
 }
 
-/// Has a test work with a server that can encrypt, and the certificate that vouches for it.
+/// Runs a test with a server that supports TLS, and its root certificate.
 fn with_server<T: Future<Output = ()> + Send + 'static>(
     test: impl FnOnce(Home, String) -> T + Send + 'static,
 ) {
@@ -93,7 +93,7 @@ fn a_server_that_is_not_vouched_for_is_not_believed() {
     });
 }
 
-/// Whoever wants encryption says nothing to a server that cannot do it, least of all a password.
+/// A client that requires TLS sends nothing to a server without it, least of all a password.
 #[tokio::test]
 async fn a_wish_for_encryption_is_not_passed_over() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,4 +1,4 @@
-//! Many writers at once, of one store and of several.
+//! Many concurrent writers, of one store and of several.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ on_each_home!(
 const WRITERS: usize = 6;
 const EACH: usize = 15;
 
-/// Appends a message as everybody should: who comes too late looks again.
+/// Appends a message like a correct writer: if it is stale, it loads again.
 async fn append(store: &Arc<dyn Store>, id: &str, name: &str) {
     loop {
         let revision = store.session(id).await.unwrap().revision;
@@ -81,7 +81,7 @@ async fn a_load_sees_commits_whole(store: Arc<dyn Store>) {
         let store = Arc::clone(&store);
         async move {
             for n in 0..30 {
-                // Each commit brings two messages and moves the living part to the first of them.
+                // Each commit appends two messages and moves `live_from` to the first of them.
                 let append = vec![message(&format!("a{n}"), b"a"), message(&format!("b{n}"), b"b")];
                 let live_from = Some(2 * n + 1);
                 store.commit("s", Commit { live_from, ..says(n, append) }).await.unwrap();
@@ -108,8 +108,8 @@ async fn what_one_store_keeps_the_other_sees(home: Home) {
     }
 }
 
-/// Sessions that all say the same few things, cut them, show them again and forget them: bodies come and go under
-/// the hands of others.
+/// Sessions that all append the same few messages, cut them, show them again and forget them: bodies appear and
+/// disappear concurrently.
 async fn sessions_that_share_bodies_do_not_get_in_each_others_way(home: Home) {
     let stores = [home.open().await, home.open().await];
     let mut writers = Vec::new();
@@ -155,7 +155,8 @@ async fn churn(store: &Arc<dyn Store>, id: &str) {
     }
 }
 
-/// Whoever gave up was told nothing, and may say the same again. A file that is locked must not leave a heap of such work.
+/// A writer that stopped waiting has no result, and may try the same again. A locked file must not accumulate such
+/// tasks.
 async fn what_nobody_waits_for_any_more_is_not_done_later(home: Home) {
     if home.backend != Backend::File {
         return;

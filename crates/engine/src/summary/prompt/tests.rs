@@ -219,7 +219,7 @@ fn mark_of(system: &str) -> &str {
 
 #[test]
 fn no_data_can_close_its_fence() {
-    // Somebody who knows the mark of one question puts it into the next.
+    // An attacker who knows the mark of one prompt puts it into the next.
     let mut material = "user: hello\n".to_owned();
     for _ in 0..50 {
         let prompt = write(&PromptParts { material: Some(&material), ..parts() });

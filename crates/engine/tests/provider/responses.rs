@@ -1,4 +1,4 @@
-//! What is understood of what comes back.
+//! How responses are understood.
 
 use secateur::Usage;
 use secateur_engine::provider::{Endpoint, Finish, ModelError};
@@ -200,7 +200,7 @@ async fn the_end_of_an_answer_is_understood() {
 
 #[tokio::test]
 async fn an_answer_of_all_the_tokens_it_was_allowed_is_not_complete_whatever_it_says() {
-    // The scripted answers count five tokens.
+    // The scripted responses report five tokens.
     for (max, finish) in [(5, Finish::Length), (6, Finish::Complete)] {
         for wire in WIRES {
             for script in [Script::answer(wire, TEXT), Script::whole(wire, TEXT)] {
