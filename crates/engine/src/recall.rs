@@ -176,10 +176,8 @@ impl Engine {
         let mut found = self.parts.store.originals(&row.id, &[seq]).await?;
         let Some(body) = found.pop().flatten() else {
             let exists = !self.parts.store.messages(&row.id, seq, seq.saturating_add(1)).await?.is_empty();
-            return Err(match exists {
-                true => EngineError::Forgotten { seq },
-                false => not_found(row, &seq.to_string()),
-            });
+            let not_found = || not_found(row, &seq.to_string());
+            return Err(if exists { EngineError::Forgotten { seq } } else { not_found() });
         };
         let wire = session_wire_of(row)?;
         let wrapped = wire.body("{}", std::iter::once(body.as_slice()));

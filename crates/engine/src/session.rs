@@ -73,6 +73,6 @@ pub use followed::{FittedContext, FollowedSession};
 pub use import::SplitRequest;
 pub use kept::{RecordedEvent, Session};
 pub use message::NewMessage;
-pub use request::PreparedRequest;
+pub use request::ContextRequest;
 pub use settlement::Settlement;
 pub use shown::ShownMessage;

@@ -13,43 +13,59 @@ use secateur_store::{NewStoredMessage, StoredMessage};
 use crate::engine::SessionKind;
 use crate::provider::LanguageModel;
 
-/// What the core of a session has to know about who keeps its history.
+/// What the core of a session has to know about who keeps its history. The defaults are those of a kept session.
 pub(crate) trait History: Send + Sync {
     /// Which profile is used.
     const KIND: SessionKind;
 
     /// Whether bodies of messages of this kind stay in memory.
-    fn holds_body(kind: MessageKind) -> bool;
+    fn holds_body(_kind: MessageKind) -> bool {
+        true
+    }
 
-    /// The role of a summary that is the first message of a request.
-    fn first_summary_role(wire: Wire) -> Role;
+    /// The role of a summary that is the first message of a request. Some wires require a user message there.
+    fn first_summary_role(wire: Wire) -> Role {
+        if wire.spec().starts_with_user { Role::User } else { Role::Assistant }
+    }
 
     /// Whether messages that others appended are added to what is in memory; otherwise all of it is loaded again.
-    fn accepts_remote_messages(is_summarising: bool) -> bool;
+    fn accepts_remote_messages(_is_summarising: bool) -> bool {
+        true
+    }
 
     /// Whether the session itself is stored.
-    fn is_stored(&self) -> bool;
+    fn is_stored(&self) -> bool {
+        true
+    }
 
     /// Notes that the session itself is stored now.
-    fn set_stored(&mut self);
+    fn set_stored(&mut self) {}
 
     /// Messages that are not stored yet, oldest first.
-    fn pending(&self) -> &[NewStoredMessage];
+    fn pending(&self) -> &[NewStoredMessage] {
+        &[]
+    }
 
     /// Those of them that will not be taken back, where `head` is the last message that is stored.
-    fn confirmed(&self, head: Seq) -> &[NewStoredMessage];
+    fn confirmed(&self, _head: Seq) -> &[NewStoredMessage] {
+        &[]
+    }
 
     /// Removes the oldest pending messages, because they are stored now.
-    fn remove_stored(&mut self, count: usize);
+    fn remove_stored(&mut self, _count: usize) {}
 
     /// Removes pending messages that others have stored. False if those stored something else in their place.
-    fn merge_stored(&mut self, stored: &[StoredMessage]) -> bool;
+    fn merge_stored(&mut self, _stored: &[StoredMessage]) -> bool {
+        true
+    }
 
     /// Forgets pending messages, because the session is loaded again.
-    fn discard_pending(&mut self);
+    fn discard_pending(&mut self) {}
 
     /// The client's model, which writes summaries if none is configured.
-    fn client_model(&self) -> Option<Arc<dyn LanguageModel>>;
+    fn client_model(&self) -> Option<Arc<dyn LanguageModel>> {
+        None
+    }
 }
 
 /// Secateur keeps the history: every message is stored when it is appended, and its body is in memory.
@@ -57,45 +73,6 @@ pub(crate) struct KeptHistory;
 
 impl History for KeptHistory {
     const KIND: SessionKind = SessionKind::Kept;
-
-    fn holds_body(_: MessageKind) -> bool {
-        true
-    }
-
-    /// Anthropic requires that a user's message comes first.
-    fn first_summary_role(wire: Wire) -> Role {
-        if wire.spec().starts_with_user { Role::User } else { Role::Assistant }
-    }
-
-    fn accepts_remote_messages(_: bool) -> bool {
-        true
-    }
-
-    fn is_stored(&self) -> bool {
-        true
-    }
-
-    fn set_stored(&mut self) {}
-
-    fn pending(&self) -> &[NewStoredMessage] {
-        &[]
-    }
-
-    fn confirmed(&self, _: Seq) -> &[NewStoredMessage] {
-        &[]
-    }
-
-    fn remove_stored(&mut self, _: usize) {}
-
-    fn merge_stored(&mut self, _: &[StoredMessage]) -> bool {
-        true
-    }
-
-    fn discard_pending(&mut self) {}
-
-    fn client_model(&self) -> Option<Arc<dyn LanguageModel>> {
-        None
-    }
 }
 
 /// A client keeps the history and sends it with every request. This is what a followed session has only in memory.

@@ -126,7 +126,7 @@ impl Engine {
         let read = |json: String| NewMessage::json(json).read(SessionWire(options.wire), &measures, time);
         let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
         let mut session = self.create(SessionOptions { envelope, ..options }).await?;
-        session.append_read(rows, time).await?;
+        session.core.append(rows, time).await?;
         Ok(session)
     }
 }

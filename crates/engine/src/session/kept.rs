@@ -1,16 +1,16 @@
 //! A kept session: the application appends messages, Secateur keeps them.
 
-use secateur::session::{Context, Event, MessageKind, Seq, SessionMessage, SessionState};
+use secateur::session::{Context, Event, MessageKind, Seq, SessionState};
 use secateur::{Memory, Plan, Profile};
 use secateur_formats::Wire;
-use secateur_store::{Forgotten, NewStoredMessage};
+use secateur_store::Forgotten;
 
 use super::core::SessionCore;
 use super::drive::DriveOutcome;
 use super::history::KeptHistory;
 use super::json::from_json;
 use super::message::NewMessage;
-use super::request::PreparedRequest;
+use super::request::ContextRequest;
 use super::settlement::Settlement;
 use crate::engine::{Engine, SessionOptions, Target};
 use crate::error::EngineError;
@@ -25,7 +25,7 @@ use crate::session_wire::frame_chars;
 ///
 /// A session may be open in several processes at once. Each of them catches up with the others before it does anything.
 pub struct Session {
-    core: SessionCore<KeptHistory>,
+    pub(super) core: SessionCore<KeptHistory>,
 }
 
 /// An event of a session with its number, after which reading can continue.
@@ -73,17 +73,8 @@ impl Session {
         self.core.append(rows, time).await
     }
 
-    /// Appends messages that were read at that time.
-    pub(super) async fn append_read(
-        &mut self,
-        rows: Vec<(NewStoredMessage, SessionMessage)>,
-        time: i64,
-    ) -> Result<Vec<Seq>, EngineError> {
-        self.core.append(rows, time).await
-    }
-
     /// The request to send: the context, made to fit the model.
-    pub async fn context(&mut self, target: &Target) -> Result<PreparedRequest, EngineError> {
+    pub async fn context(&mut self, target: &Target) -> Result<ContextRequest, EngineError> {
         let core = &mut self.core;
         let (tokens, usable, cuts) = retry!(core, async {
             core.refresh().await?;

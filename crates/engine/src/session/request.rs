@@ -17,7 +17,7 @@ use crate::session_wire::with_member;
 
 /// A request that is ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PreparedRequest {
+pub struct ContextRequest {
     /// The body.
     pub body: String,
     /// Its wire.
@@ -44,7 +44,7 @@ impl SessionCore<KeptHistory> {
         tokens: i64,
         usable: Option<i64>,
         cuts: &[(Seq, SessionCut)],
-    ) -> Result<PreparedRequest, EngineError> {
+    ) -> Result<ContextRequest, EngineError> {
         let mut once: HashMap<Seq, Vec<SessionCut>> = HashMap::new();
         for (seq, cut) in cuts {
             once.entry(*seq).or_default().push(cut.clone());
@@ -73,6 +73,6 @@ impl SessionCore<KeptHistory> {
         };
         let lint::Fixed { body: fixed, repaired, remaining } = lint::fix(wire, &body);
         let (body, events) = (fixed.into_owned(), self.take_events());
-        Ok(PreparedRequest { body, wire, tokens, usable, repaired, remaining, events })
+        Ok(ContextRequest { body, wire, tokens, usable, repaired, remaining, events })
     }
 }

@@ -6,6 +6,7 @@ use secateur::session::{Event, Input, RequestFacts};
 use secateur_store::{Commit, StoreError};
 use uuid::Uuid;
 
+use super::background::BackgroundSummary;
 use super::core::SessionCore;
 use super::drive::DriveOutcome;
 use super::history::History;
@@ -40,9 +41,10 @@ impl<H: History> SessionCore<H> {
             Err(error) if error.is_collision() => self.pause(attempt).await?,
             ended => return ended,
         }
-        match attempt + 1 < ATTEMPTS {
-            true => Ok(None),
-            false => Err(EngineError::Busy { session: self.row.id.clone() }),
+        if attempt + 1 < ATTEMPTS {
+            Ok(None)
+        } else {
+            Err(EngineError::Busy { session: self.row.id.clone() })
         }
     }
 
@@ -60,7 +62,7 @@ impl<H: History> SessionCore<H> {
     pub(crate) async fn refresh(&mut self) -> Result<(), EngineError> {
         self.catch_up().await?;
         self.events.clear();
-        if self.compaction.background.as_ref().is_some_and(|background| background.is_finished()) {
+        if self.compaction.background.as_ref().is_some_and(BackgroundSummary::is_finished) {
             self.finish_background().await?;
         }
         Ok(())

@@ -9,7 +9,7 @@ use secateur::{Layer, Limits, Profiles, Usage};
 use secateur_engine::hooks::{Hook, HookCall, HookError, HookMoment, HookResponse, Hooks};
 use secateur_engine::provider::{Deltas, Finish, LanguageModel, ModelError, ModelRequest, ModelResponse};
 use secateur_engine::{
-    Clock, Engine, NewMessage, PreparedRequest, Session, SessionOptions, Settlement, Target,
+    Clock, ContextRequest, Engine, NewMessage, Session, SessionOptions, Settlement, Target,
 };
 use secateur_formats::{Wire, lint};
 
@@ -147,7 +147,7 @@ pub(crate) fn target(context: i64) -> Target {
 }
 
 /// The request to send, which no provider would reject.
-pub(crate) async fn ask(session: &mut Session, target: &Target) -> PreparedRequest {
+pub(crate) async fn ask(session: &mut Session, target: &Target) -> ContextRequest {
     let request = session.context(target).await.unwrap();
     assert_eq!(request.remaining, [], "{}", request.body);
     assert_eq!(lint::lint(request.wire, &request.body), []);

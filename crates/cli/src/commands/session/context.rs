@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use secateur::session::Event;
-use secateur_engine::{EngineError, PreparedRequest};
+use secateur_engine::{ContextRequest, EngineError};
 use secateur_formats::Wire;
 use secateur_formats::lint::Finding;
 use serde::Serialize;
@@ -77,7 +77,7 @@ impl SessionContextArgs {
             Err(error) => return Err(engine_error(error)),
         };
         let messages = session.live_messages().rows().len();
-        let PreparedRequest { body, wire, tokens, usable, repaired, remaining, events } = &request;
+        let ContextRequest { body, wire, tokens, usable, repaired, remaining, events } = &request;
         let code = if remaining.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
         if self.json {
             let report = SessionContextReport {
