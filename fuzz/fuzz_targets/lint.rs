@@ -1,4 +1,4 @@
-//! Requests: told apart, checked, repaired; and what is repaired stays repaired.
+//! Requests: recognised, checked, repaired; and a repaired request stays repaired.
 #![no_main]
 
 use std::borrow::Cow;

@@ -191,7 +191,7 @@ impl Applied<'_> {
         assert_eq!(outline.kind(part), self.before.outline.kind(part), "{self}");
         assert_eq!(outline.is_cut(part), self.before.format.holds_marks(), "the mark of {part:?}; {self}");
         match self.before.format {
-            // The mark stands beside the output.
+            // The mark is beside the output.
             Format::OpenCode | Format::OpenAgentic => assert_eq!(after, before, "{self}"),
             // The output is replaced, unless the state has the shape of the other kind of part.
             Format::Qwery => {
@@ -207,7 +207,7 @@ impl Applied<'_> {
                     assert_eq!(outline.size(part, ratio.characters.unit), planned.after, "{part:?}; {self}");
                 }
             }
-            // The content is replaced in whatever dialect it had.
+            // The content is replaced in its own spelling.
             _ if cut.action == Action::Clear => {
                 let (left, text) = (self.before.placeholder(part, cut.placeholder), self.after.text_of(part));
                 // An input stays an object where it was one, so there the placeholder stands inside.

@@ -64,7 +64,7 @@ pub(crate) fn read_lines<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Wa
             Ok(element) => elements.push(element),
             Err(error) => warnings.push(Warning {
                 line: index as u64 + 1,
-                reason: format!("not a JSON value ({error}); the line was left alone"),
+                reason: format!("not a JSON value ({error}); the line was skipped"),
             }),
         }
     }
@@ -86,14 +86,13 @@ fn read_patiently<'a, T: Fields<'a>>(
             Ok(element) => elements.push(element),
             Err(error) => {
                 elements.push(None);
-                let reason =
-                    format!("message {} cannot be read ({error}); it was left alone", elements.len());
+                let reason = format!("message {} cannot be read ({error}); it was skipped", elements.len());
                 warnings.push(Warning { line: lines.at(range.start), reason });
             }
         }
     }
     if warnings.is_empty() || matches!(error, SyntaxError::BreaksOff { .. }) {
-        let reason = format!("{error}; {} whole messages were read, the rest was left alone", elements.len());
+        let reason = format!("{error}; {} whole messages were read, the rest was skipped", elements.len());
         warnings.push(Warning { line: LineCounter::of(text).at(error.offset().unwrap_or(0)), reason });
     }
     elements
@@ -281,14 +280,14 @@ mod tests {
     fn an_element_that_cannot_be_read_does_not_take_the_others_with_it() {
         let (ids, warnings) = read("[{\"id\":1},\n{\"id\":2,\"refused\":0},\n{\"id\":3}]");
         assert_eq!(ids, [Some(1), None, Some(3)]);
-        assert_eq!(warnings, ["line 2: message 2 cannot be read (refused); it was left alone"]);
+        assert_eq!(warnings, ["line 2: message 2 cannot be read (refused); it was skipped"]);
     }
 
     #[test]
     fn where_the_grammar_breaks_the_reading_ends() {
         let (ids, warnings) = read("[{\"id\":1},\n{\"id\":2 \"a\":3},\n{\"id\":3}]");
         assert_eq!(ids, [Some(1)]);
-        let reason = "expected ',' or '}' at byte 19; 1 whole messages were read, the rest was left alone";
+        let reason = "expected ',' or '}' at byte 19; 1 whole messages were read, the rest was skipped";
         assert_eq!(warnings, [format!("line 2: {reason}")]);
     }
 

@@ -55,7 +55,7 @@ impl<'m> LineLog<'m> {
         for end in memchr::memchr_iter(b'\n', buffer) {
             let line = buffer.get(start..end).unwrap_or_default();
             if let Err(error) = self.take_line(line, offset + start) {
-                self.warn(format!("{error}; the line was left alone"));
+                self.warn(format!("{error}; the line was skipped"));
             }
             start = end + 1;
         }
@@ -69,7 +69,7 @@ impl<'m> LineLog<'m> {
         }
         if let Err(error) = self.take_line(rest, offset) {
             self.warn(format!(
-                "{error}; the last line is not whole (the file may still be growing) and was left alone"
+                "{error}; the incomplete last line was skipped (the file may still be growing)"
             ));
         }
     }

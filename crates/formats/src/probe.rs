@@ -101,11 +101,11 @@ impl<'a> Probe<'a> {
             return "an empty list; name the format".to_owned();
         }
         if record.keys.is_empty() {
-            return "no JSON object at its beginning".to_owned();
+            return "no JSON object at the beginning".to_owned();
         }
         let keys: Vec<String> =
             record.keys.iter().take(20).map(|key| key.escape_debug().to_string()).collect();
-        format!("its first record has the keys {}", keys.join(", "))
+        format!("the first record has the keys {}", keys.join(", "))
     }
 }
 

@@ -19,12 +19,12 @@ use crate::wire::request;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// There is nothing in it.
-    #[error("there is nothing in it")]
+    /// The input is empty.
+    #[error("the input is empty")]
     Empty,
     /// It is in no known format.
     #[error(
-        "not a session in a known format ({found}); known are {known}",
+        "unknown session format: {found}; known formats are {known}",
         known = FORMATS.map(|format| format.to_string()).join(", ")
     )]
     Unknown {
@@ -55,7 +55,7 @@ impl Format {
         let sample = bytes.get(..probe::ENOUGH).unwrap_or(bytes);
         let text = valid_text(sample);
         if text.is_empty() && !bytes.is_empty() {
-            return Err(ReadError::Unknown { found: "bytes that are no text".to_owned() });
+            return Err(ReadError::Unknown { found: "not text".to_owned() });
         }
         let Some(probe) = Probe::of(text) else { return Err(ReadError::Empty) };
         let found = logs::detect(&probe).or_else(|| request::detect(&probe).map(Format::Request));
@@ -126,7 +126,7 @@ pub fn read_all_as<'a>(
     };
     // Logs of lines skip only the lines that are not UTF-8, with a warning for each.
     if text.len() < bytes.len() && !matches!(spec.reader, FormatReader::Lines(_)) {
-        let reason = format!("byte {} is not UTF-8; nothing from there on was read", text.len());
+        let reason = format!("byte {} is not UTF-8; everything from there on was skipped", text.len());
         let warning = Warning::at(bytes, text.len(), reason);
         for draft in &mut drafts {
             draft.warnings.insert(0, warning.clone());

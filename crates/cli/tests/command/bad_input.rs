@@ -7,11 +7,11 @@ fn what_cannot_be_a_session_is_refused_with_the_reason() {
     let desk = Desk::new();
     let folder = desk.folder.path().to_str().unwrap().to_owned();
     let cases = [
-        (desk.put("empty.json", ""), "there is nothing in it"),
-        (desk.put("blank.json", " \n\n"), "there is nothing in it"),
-        (desk.put("binary", [0u8, 159, 146, 150, 1, 2]), "no JSON object at its beginning"),
-        (desk.put("notes.txt", "just notes"), "not a session in a known format"),
-        (desk.put("other.json", r#"{"a":1}"#), "its first record has the keys a"),
+        (desk.put("empty.json", ""), "the input is empty"),
+        (desk.put("blank.json", " \n\n"), "the input is empty"),
+        (desk.put("binary", [0u8, 159, 146, 150, 1, 2]), "no JSON object at the beginning"),
+        (desk.put("notes.txt", "just notes"), "unknown session format"),
+        (desk.put("other.json", r#"{"a":1}"#), "the first record has the keys a"),
         (desk.put("list.json", "[]"), "an empty list; name the format"),
         (folder, "holds 4 sessions; choose one with --session"),
         ("/no/such/file".to_owned(), "cannot read /no/such/file"),

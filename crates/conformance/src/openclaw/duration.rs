@@ -18,8 +18,7 @@ const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
 /// The time-to-live in milliseconds that a configured `ttl` stands for.
 ///
-/// Only a string is looked at; a number is not taken for minutes. Zero is a valid answer and means
-/// that nothing ever expires.
+/// Only a string counts; a number does not mean minutes. Zero is valid and means that nothing ever expires.
 pub fn parse_ttl_ms(raw: &Value) -> i64 {
     raw.as_str().and_then(parse_duration_ms).unwrap_or(DEFAULT_TTL_MS)
 }

@@ -31,8 +31,8 @@
 //! # Ok::<(), secateur_formats::json::SyntaxError>(())
 //! ```
 //!
-//! These types belong to [`read`](super::read()), which passes over what they do not want. Any other deserializer
-//! will do, but it has to read what it passes over and may refuse it: `serde_json` stops at half a surrogate pair
+//! These types belong to [`read`](super::read()), which skips what they do not request. Any other deserializer
+//! works as well, but it has to parse what it skips and may reject it: `serde_json` stops at half a surrogate pair
 //! in a string and at a number beyond the range of floats.
 
 use std::borrow::Cow;

@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         Self { text, at: 0, depth: 0, most: usize::MAX }
     }
 
-    /// The same, but a value that nests deeper than this is not passed over either.
+    /// The same, but skipped values may not nest deeper than this either.
     ///
     /// ```
     /// use secateur_formats::json::Reader;

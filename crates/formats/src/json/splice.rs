@@ -2,7 +2,7 @@
 //!
 //! Whatever is not cut passes through unchanged: that promise is easiest to keep by never touching it. A
 //! [`Splice`] is the original plus a list of ranges to be replaced; writing it alternates between slices of
-//! the one and texts of the other. Since edits speak of the original's offsets, their order does not matter,
+//! the one and texts of the other. Since edits refer to the original's offsets, their order does not matter,
 //! and two that overlap are a mistake of their maker, refused on the spot.
 //!
 //! ```

@@ -1,8 +1,8 @@
 //! String literals, measured, decoded and sliced as the languages that wrote them would.
 //!
 //! JavaScript holds a string as UTF-16 units, Python as code points, a file as bytes with escapes. Rules
-//! about "the first 1500 characters" mean one of the first two, so both must be known for text that is only
-//! at hand as the third. A *literal* here is the raw text with its quotes, exactly as it stands in the file.
+//! about "the first 1500 characters" mean one of the first two, so both must be computed from the third. A
+//! *literal* here is the raw text with its quotes, exactly as it is in the file.
 //!
 //! The one thing Rust's strings cannot hold is half of a surrogate pair, which JSON can spell (`"\ud83d"`)
 //! and which JavaScript makes whenever it cuts an emoji in two. Lengths count such a half as the one unit
@@ -67,8 +67,8 @@ pub fn points_len(text: &str) -> u64 {
     TextSize::of(text.as_bytes()).points
 }
 
-/// The string a literal stands for, borrowed if it contains no escape; every half of a surrogate pair that
-/// stands alone becomes U+FFFD. A text that is no literal, or has an escape JSON does not know, is returned
+/// The string a literal stands for, borrowed if it contains no escape; every lone half of a surrogate
+/// pair becomes U+FFFD. A text that is no literal, or has an escape JSON does not know, is returned
 /// as it is.
 pub fn decode(raw: &str) -> Cow<'_, str> {
     let Some(body) = body(raw) else { return Cow::Borrowed(raw) };
@@ -187,7 +187,7 @@ pub(super) struct Escape {
 /// What an escape stands for, as far as its printed form depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EscapeMeaning {
-    /// A short escape that every printer writes just so; also a broken one, which is left alone.
+    /// A short escape that every printer writes just so; also a broken one, which is kept.
     Same,
     /// `\/`, which no printer writes.
     Slash,

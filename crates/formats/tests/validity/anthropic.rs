@@ -40,7 +40,7 @@ pub(crate) fn request(scene: &Scene) -> Value {
     })
 }
 
-/// The blocks of the model and those that answer it.
+/// The blocks of a response, and those of its tool results.
 fn exchange(step: &Step, prefix: &str, marks: &mut Marks) -> (Vec<Value>, Vec<Value>) {
     let mut answer = Vec::new();
     match &step.thought {

@@ -52,7 +52,7 @@ fn check_clearing(session: &Transcript<'_>, number: usize, name: &str) -> usize 
     assert_eq!(again.warnings.len(), session.warnings.len(), "{name}: {:?}", again.warnings);
     let mut after = Census::of(&again.outline, again.format);
     let before = Census::of(&session.outline, session.format);
-    // What is cut is shorter, its images are gone, and where a failure is told from the text, so is that.
+    // A cut part is shorter, has no images, and no failure that only its text shows.
     let is_log = session.format == Format::OpenAgentic;
     assert!(
         after.images <= before.images

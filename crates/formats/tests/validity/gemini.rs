@@ -25,7 +25,7 @@ pub(crate) fn request(scene: &Scene) -> Value {
     })
 }
 
-/// The parts of the model and those that answer it.
+/// The parts of a response, and those of its tool results.
 fn exchange(step: &Step, prefix: Option<&str>) -> (Vec<Value>, Vec<Value>) {
     let mut answer = Vec::new();
     if let Some(Thought::Open(text)) = &step.thought {
@@ -53,7 +53,7 @@ fn exchange(step: &Step, prefix: Option<&str>) -> (Vec<Value>, Vec<Value>) {
     (answer, results)
 }
 
-/// Text stands in the response, media beside it.
+/// Text is in the response, media beside it.
 fn response(call: &Call) -> Value {
     let response = match &call.found {
         Found::Nothing => json!({}),

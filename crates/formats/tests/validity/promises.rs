@@ -131,7 +131,7 @@ fn rest<'a>(transcript: &Transcript<'a>, parts: &[PartIx]) -> Vec<&'a str> {
     rest
 }
 
-/// Where the content of a part lies, and with it the media that stand right behind it in Gemini's answers.
+/// Where the content of a part lies, with the media that follow it in Gemini's results.
 fn place(transcript: &Transcript<'_>, part: PartIx) -> Range<usize> {
     let (text, content) = (str::from_utf8(transcript.bytes()).unwrap(), transcript.content(part).unwrap());
     let start = content.as_ptr().addr() - text.as_ptr().addr();

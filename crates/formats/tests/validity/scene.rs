@@ -1,7 +1,7 @@
 //! A conversation, before any provider spells it.
 //!
-//! Random in everything that a reader or a cut could trip over, and valid by construction: each call has one answer,
-//! nobody says nothing, and it is the user who speaks first.
+//! Random in everything that a reader or a cut could trip over, and valid by construction: each call has one result,
+//! no message is empty, and the first one is the user's.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -18,7 +18,7 @@ pub(crate) const PIXEL: &str = "iVBORw0KGgo=";
 pub(crate) struct Scene {
     pub turns: Vec<Turn>,
     pub layout: Layout,
-    /// Whether a reference to something at the provider stands in between, where a provider has such references.
+    /// Whether there is a reference to something that the provider stores, if it has such references.
     pub reference: bool,
     /// Whether the provider keeps what was said.
     pub stored: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Turn {
     pub closing: Option<String>,
 }
 
-/// One answer of the model and what its tools found.
+/// One response and the results of its tool calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub thought: Option<Thought>,
@@ -82,7 +82,7 @@ pub(crate) enum Thought {
     Sealed,
 }
 
-/// A call of a tool with its answer.
+/// A tool call with its result.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub tool: &'static str,
@@ -97,9 +97,9 @@ pub(crate) struct Call {
 /// What a tool found.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
-    /// The answer has no content at all, where that is allowed.
+    /// The result has no content, where that is allowed.
     Nothing,
-    /// The answer is an object, where that is allowed.
+    /// The result is an object, where that is allowed.
     Data(Value),
     Said(Said),
 }

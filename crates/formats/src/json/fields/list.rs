@@ -39,7 +39,7 @@ pub fn each<'a, T: Deserialize<'a>>(raw: &'a str, sink: impl FnMut(T)) -> Result
 pub enum Listed {
     /// An array of this many elements.
     Array(usize),
-    /// Something else, which was passed over.
+    /// Something else, which was skipped.
     NotAnArray,
 }
 

@@ -21,8 +21,8 @@ pub(super) struct SplitResponses {
 
 impl SplitResponses {
     /// Adds a message that holds a line of this response.
-    pub(super) fn add(&mut self, answer: RecordId, message: MessageIx) {
-        let start = *self.starts.entry(answer).or_insert(message);
+    pub(super) fn add(&mut self, response: RecordId, message: MessageIx) {
+        let start = *self.starts.entry(response).or_insert(message);
         if start != message && self.fragments.last().is_none_or(|&(last, _)| last != message) {
             self.fragments.push((message, start));
         }

@@ -38,24 +38,24 @@ pub(super) fn take<'a>(
         match &*action {
             "message" => say(draft, reader, event),
             "system" => {
-                speak(draft, reader, event, Role::System, open::<OpenHandsArgs<'a>>(event.args).content)
+                push_text(draft, reader, event, Role::System, open::<OpenHandsArgs<'a>>(event.args).content)
             }
             "finish" => {
                 let args: OpenHandsArgs<'a> = open(event.args);
                 let is_text = |raw: &Raw<'_>| raw.is_string() && raw.text() != "\"\"";
                 let said = args.final_thought.filter(is_text).or(args.thought.filter(is_text));
-                speak(draft, reader, event, Role::Assistant, said);
+                push_text(draft, reader, event, Role::Assistant, said);
             }
             "condensation" => condense(draft, reader, event),
             "change_agent_state" | "recall" | "null" => {}
             other => call(draft, reader, event, other),
         }
     } else if event.is_answer() {
-        answer(draft, reader, event);
+        push_result(draft, reader, event);
     }
 }
 
-fn speak<'a>(
+fn push_text<'a>(
     draft: &mut TranscriptDraft<'_>,
     reader: &mut OpenHandsContext<'a>,
     event: &OpenHandsEvent<'a>,
@@ -113,7 +113,7 @@ fn call<'a>(
     });
 }
 
-fn answer<'a>(
+fn push_result<'a>(
     draft: &mut TranscriptDraft<'_>,
     reader: &mut OpenHandsContext<'a>,
     event: &OpenHandsEvent<'a>,

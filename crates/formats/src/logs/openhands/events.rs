@@ -129,7 +129,7 @@ fn observe<'a>(
         content: seen.content.or(seen.output),
         ..ToolResult::default()
     };
-    answer(draft, reader, event, answered);
+    push_result(draft, reader, event, answered);
 }
 
 /// A call that was not carried out.
@@ -140,10 +140,10 @@ fn refuse<'a>(
     reason: Option<Raw<'a>>,
 ) {
     let answered = ToolResult { status: ToolStatus::Error, content: reason, ..ToolResult::default() };
-    answer(draft, reader, event, answered);
+    push_result(draft, reader, event, answered);
 }
 
-fn answer<'a>(
+fn push_result<'a>(
     draft: &mut TranscriptDraft<'_>,
     reader: &mut OpenHandsContext<'a>,
     event: &OpenHandsEvent<'a>,
