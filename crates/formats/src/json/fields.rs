@@ -154,7 +154,8 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 }
 
-/// Declares a type that is filled from the members of an object, each by its name and kept [`Raw`].
+/// Declares a type that is filled from the members of an object, each by its name and kept [`Raw`]. Members under `objects`
+/// are read as objects with fields of their own, and those under `lists` as lists of such objects.
 macro_rules! raw_fields {
     ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident: $key:literal),* $(,)? }) => {
         $(#[$doc])*
@@ -167,6 +168,33 @@ macro_rules! raw_fields {
             fn field<A: serde::de::MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
                 match key {
                     $($key => self.$field = Some(map.next_value()?),)*
+                    _ => _ = map.next_value::<serde::de::IgnoredAny>()?,
+                }
+                Ok(())
+            }
+        }
+    };
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident: $key:literal),* $(,)? }
+     objects { $($object:ident: $object_key:literal => $inner:ident),* }
+     lists { $($list:ident: $list_key:literal => $element:ident),* }) => {
+        $(#[$doc])*
+        #[derive(Default)]
+        $vis struct $name<'a> {
+            $($vis $field: Option<$crate::json::Raw<'a>>,)*
+            $($vis $object: $crate::json::Object<$inner<'a>>,)*
+            $($vis $list: Vec<Option<$element<'a>>>,)*
+        }
+
+        impl<'a> $crate::json::Fields<'a> for $name<'a> {
+            fn field<A: serde::de::MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+                match key {
+                    $($key => self.$field = Some(map.next_value()?),)*
+                    $($object_key => self.$object = map.next_value()?,)*
+                    $($list_key => {
+                        self.$list.clear();
+                        let push = |$crate::json::Object(element)| self.$list.push(element);
+                        map.next_value_seed($crate::json::Each::new(push))?;
+                    })*
                     _ => _ = map.next_value::<serde::de::IgnoredAny>()?,
                 }
                 Ok(())

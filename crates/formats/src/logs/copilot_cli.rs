@@ -8,13 +8,12 @@
 use std::borrow::Cow;
 
 use secateur::{MessageFacts, MessageIx, PartFacts, PartKind, Role, Sizes, ToolStatus};
-use serde::de::{IgnoredAny, MapAccess};
 
 use crate::content;
 use crate::cut::Spot;
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::fields::{is_null, object, raw_fields};
-use crate::json::{Each, Fields, Object, Raw, SyntaxError};
+use crate::json::{Raw, SyntaxError};
 use crate::lines::LineReader;
 use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
@@ -194,79 +193,26 @@ raw_fields!(
     CopilotRequest { id: "toolCallId", name: "name", arguments: "arguments" }
 );
 
-#[derive(Default)]
-struct CopilotEvent<'a> {
-    kind: Option<Raw<'a>>,
-    data: Object<CopilotData<'a>>,
-    id: Option<Raw<'a>>,
-    parent: Option<Raw<'a>>,
-    time: Option<Raw<'a>>,
-}
-
-impl<'a> Fields<'a> for CopilotEvent<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "type" => self.kind = Some(map.next_value()?),
-            "data" => self.data = map.next_value()?,
-            "id" => self.id = Some(map.next_value()?),
-            "parentId" => self.parent = Some(map.next_value()?),
-            "timestamp" => self.time = Some(map.next_value()?),
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
+raw_fields!(
+    /// An event.
+    CopilotEvent {
+        kind: "type", id: "id", parent: "parentId", time: "timestamp"
     }
-}
+    objects { data: "data" => CopilotData }
+    lists {}
+);
 
-/// The data of any event.
-#[derive(Default)]
-struct CopilotData<'a> {
-    content: Option<Raw<'a>>,
-    sent: Option<Raw<'a>>,
-    reasoning: Option<Raw<'a>>,
-    requests: Vec<Option<CopilotRequest<'a>>>,
-    call: Option<Raw<'a>>,
-    tool: Option<Raw<'a>>,
-    starter: Option<Raw<'a>>,
-    success: Option<Raw<'a>>,
-    result: Option<Raw<'a>>,
-    error: Option<Raw<'a>>,
-    summary: Option<Raw<'a>>,
-    session: Option<Raw<'a>>,
-    version: Option<Raw<'a>>,
-    model: Option<Raw<'a>>,
-    new_model: Option<Raw<'a>>,
-    context: Option<Raw<'a>>,
-}
-
-impl<'a> Fields<'a> for CopilotData<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        let field = match key {
-            "toolRequests" => {
-                self.requests.clear();
-                map.next_value_seed(Each::new(|Object(request)| self.requests.push(request)))?;
-                return Ok(());
-            }
-            "content" => &mut self.content,
-            "transformedContent" => &mut self.sent,
-            "reasoningText" => &mut self.reasoning,
-            "toolCallId" => &mut self.call,
-            "toolName" => &mut self.tool,
-            "parentToolCallId" => &mut self.starter,
-            "success" => &mut self.success,
-            "result" => &mut self.result,
-            "error" => &mut self.error,
-            "summaryContent" => &mut self.summary,
-            "sessionId" => &mut self.session,
-            "copilotVersion" => &mut self.version,
-            "model" => &mut self.model,
-            "newModel" => &mut self.new_model,
-            "context" => &mut self.context,
-            _ => return map.next_value::<IgnoredAny>().map(|_| ()),
-        };
-        *field = Some(map.next_value()?);
-        Ok(())
+raw_fields!(
+    /// The data of any event.
+    CopilotData {
+        content: "content", sent: "transformedContent", reasoning: "reasoningText", call: "toolCallId",
+        tool: "toolName", starter: "parentToolCallId", success: "success", result: "result", error: "error",
+        summary: "summaryContent", session: "sessionId", version: "copilotVersion", model: "model",
+        new_model: "newModel", context: "context"
     }
-}
+    objects {}
+    lists { requests: "toolRequests" => CopilotRequest }
+);
 
 #[cfg(test)]
 mod tests;

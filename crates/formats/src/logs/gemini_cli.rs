@@ -211,51 +211,23 @@ impl<'a> Fields<'a> for GeminiCliMessage<'a> {
     }
 }
 
-#[derive(Default)]
-struct GeminiCliToolCall<'a> {
-    id: Option<Raw<'a>>,
-    name: Option<Raw<'a>>,
-    arguments: Option<Raw<'a>>,
-    status: Option<Raw<'a>>,
-    result: Vec<Option<GeminiCliResultPart<'a>>>,
-}
-
-impl<'a> Fields<'a> for GeminiCliToolCall<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "id" => self.id = Some(map.next_value()?),
-            "name" => self.name = Some(map.next_value()?),
-            "args" => self.arguments = Some(map.next_value()?),
-            "status" => self.status = Some(map.next_value()?),
-            "result" => {
-                self.result.clear();
-                map.next_value_seed(Each::new(|Object(part)| self.result.push(part)))?;
-            }
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
+raw_fields!(
+    /// A tool call with its result.
+    GeminiCliToolCall {
+        id: "id", name: "name", arguments: "args", status: "status"
     }
-}
+    objects {}
+    lists { result: "result" => GeminiCliResultPart }
+);
 
-/// A part of a tool result: its response, or a file beside it.
-#[derive(Default)]
-struct GeminiCliResultPart<'a> {
-    response: Object<GeminiCliResponse<'a>>,
-    inline: Option<Raw<'a>>,
-    file: Option<Raw<'a>>,
-}
-
-impl<'a> Fields<'a> for GeminiCliResultPart<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "functionResponse" => self.response = map.next_value()?,
-            "inlineData" => self.inline = Some(map.next_value()?),
-            "fileData" => self.file = Some(map.next_value()?),
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
+raw_fields!(
+    /// A part of a tool result: its response, or a file beside it.
+    GeminiCliResultPart {
+        inline: "inlineData", file: "fileData"
     }
-}
+    objects { response: "functionResponse" => GeminiCliResponse }
+    lists {}
+);
 
 #[cfg(test)]
 mod tests;

@@ -117,7 +117,7 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
 }
 
 fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenCodeMessage<'a>) {
-    let info = &message.info;
+    let info = message.info.0.unwrap_or_default();
     let parts = || message.parts.iter().flatten();
     let marker = parts().find(|part| part.is("compaction"));
     let (id, parent) = (info.id.and_then(Raw::as_str), info.parent.and_then(Raw::as_str));

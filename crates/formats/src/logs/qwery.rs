@@ -7,16 +7,13 @@
 use std::borrow::Cow;
 
 use secateur::{Action, Measures, MessageFacts, ModelCall, PartFacts, PartKind, Role, Sizes, ToolStatus};
-use serde::de::{IgnoredAny, MapAccess};
 
 use super::opencode;
 use crate::cut::{ApplyError, CutSite, Spot};
 use crate::document::{element_ranges, read_list};
 use crate::draft::TranscriptDraft;
 use crate::json::fields::{object, raw_fields};
-use crate::json::{
-    Each, Edit, Fields, Object, Printer, Raw, decode, encode, lengths, printed_len, set_member,
-};
+use crate::json::{Edit, Printer, Raw, decode, encode, lengths, printed_len, set_member};
 use crate::probe::Probe;
 use crate::sizes;
 use crate::spec::{Cutting, FormatReader, FormatSpec};
@@ -215,40 +212,18 @@ impl<'a> QweryPart<'a> {
     }
 }
 
-#[derive(Default)]
-struct QweryContent<'a> {
-    parts: Vec<Option<QweryPart<'a>>>,
-}
+raw_fields!(
+    /// The content of a message.
+    QweryContent {}
+    objects {}
+    lists { parts: "parts" => QweryPart }
+);
 
-impl<'a> Fields<'a> for QweryContent<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        if key == "parts" {
-            self.parts.clear();
-            map.next_value_seed(Each::new(|Object(part)| self.parts.push(part)))?;
-        } else {
-            map.next_value::<IgnoredAny>()?;
-        }
-        Ok(())
+raw_fields!(
+    /// A message.
+    QweryMessage {
+        id: "id", role: "role"
     }
-}
-
-#[derive(Default)]
-struct QweryMessage<'a> {
-    id: Option<Raw<'a>>,
-    role: Option<Raw<'a>>,
-    content: Object<QweryContent<'a>>,
-    metadata: Object<QweryMetadata<'a>>,
-}
-
-impl<'a> Fields<'a> for QweryMessage<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "id" => self.id = Some(map.next_value()?),
-            "role" => self.role = Some(map.next_value()?),
-            "content" => self.content = map.next_value()?,
-            "metadata" => self.metadata = map.next_value()?,
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
-    }
-}
+    objects { content: "content" => QweryContent, metadata: "metadata" => QweryMetadata }
+    lists {}
+);

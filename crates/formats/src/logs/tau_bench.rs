@@ -7,13 +7,12 @@
 use std::borrow::Cow;
 
 use secateur::{Measures, MessageFacts, Role, ToolStatus};
-use serde::de::{IgnoredAny, MapAccess};
 
 use crate::chat;
 use crate::document::read_list;
 use crate::draft::{ToolResult, TranscriptDraft};
+use crate::json::Raw;
 use crate::json::fields::raw_fields;
-use crate::json::{Each, Fields, Object, Raw};
 use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 
@@ -76,27 +75,14 @@ raw_fields!(
     TauBenchMessage { role: "role", content: "content", calls: "tool_calls", call: "tool_call_id", name: "name" }
 );
 
-#[derive(Default)]
-struct BenchRun<'a> {
-    task: Option<Raw<'a>>,
-    trial: Option<Raw<'a>>,
-    messages: Vec<Option<TauBenchMessage<'a>>>,
-}
-
-impl<'a> Fields<'a> for BenchRun<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "task_id" => self.task = Some(map.next_value()?),
-            "trial" => self.trial = Some(map.next_value()?),
-            "traj" => {
-                self.messages.clear();
-                map.next_value_seed(Each::new(|Object(message)| self.messages.push(message)))?;
-            }
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
+raw_fields!(
+    /// A run.
+    BenchRun {
+        task: "task_id", trial: "trial"
     }
-}
+    objects {}
+    lists { messages: "traj" => TauBenchMessage }
+);
 
 #[cfg(test)]
 mod tests {

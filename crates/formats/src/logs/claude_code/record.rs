@@ -26,64 +26,18 @@ pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
     })
 }
 
-/// A line: the members of all its kinds.
-#[derive(Default)]
-pub(super) struct ClaudeRecord<'a> {
-    pub(super) kind: Option<Raw<'a>>,
-    pub(super) subtype: Option<Raw<'a>>,
-    pub(super) uuid: Option<Raw<'a>>,
-    pub(super) parent: Option<Raw<'a>>,
-    pub(super) logical_parent: Option<Raw<'a>>,
-    pub(super) session: Option<Raw<'a>>,
-    pub(super) timestamp: Option<Raw<'a>>,
-    pub(super) cwd: Option<Raw<'a>>,
-    pub(super) version: Option<Raw<'a>>,
-    pub(super) is_side: Option<Raw<'a>>,
-    pub(super) is_meta: Option<Raw<'a>>,
-    pub(super) is_summary: Option<Raw<'a>>,
-    pub(super) is_error: Option<Raw<'a>>,
-    pub(super) summary: Option<Raw<'a>>,
-    pub(super) ai_title: Option<Raw<'a>>,
-    pub(super) custom_title: Option<Raw<'a>>,
-    pub(super) compaction: Option<Raw<'a>>,
-    pub(super) microcompaction: Option<Raw<'a>>,
-    pub(super) message: Object<ClaudeMessage<'a>>,
-}
-
-impl<'a> Fields<'a> for ClaudeRecord<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        let field = match key {
-            "message" => {
-                self.message = map.next_value()?;
-                return Ok(());
-            }
-            "type" => &mut self.kind,
-            "subtype" => &mut self.subtype,
-            "uuid" => &mut self.uuid,
-            "parentUuid" => &mut self.parent,
-            "logicalParentUuid" => &mut self.logical_parent,
-            "sessionId" => &mut self.session,
-            "timestamp" => &mut self.timestamp,
-            "cwd" => &mut self.cwd,
-            "version" => &mut self.version,
-            "isSidechain" => &mut self.is_side,
-            "isMeta" => &mut self.is_meta,
-            "isCompactSummary" => &mut self.is_summary,
-            "isApiErrorMessage" => &mut self.is_error,
-            "summary" => &mut self.summary,
-            "aiTitle" => &mut self.ai_title,
-            "customTitle" => &mut self.custom_title,
-            "compactMetadata" => &mut self.compaction,
-            "microcompactMetadata" => &mut self.microcompaction,
-            _ => {
-                map.next_value::<IgnoredAny>()?;
-                return Ok(());
-            }
-        };
-        *field = Some(map.next_value()?);
-        Ok(())
+raw_fields!(
+    /// A line: the members of all its kinds.
+    pub(super) ClaudeRecord {
+        kind: "type", subtype: "subtype", uuid: "uuid", parent: "parentUuid",
+        logical_parent: "logicalParentUuid", session: "sessionId", timestamp: "timestamp", cwd: "cwd",
+        version: "version", is_side: "isSidechain", is_meta: "isMeta", is_summary: "isCompactSummary",
+        is_error: "isApiErrorMessage", summary: "summary", ai_title: "aiTitle", custom_title: "customTitle",
+        compaction: "compactMetadata", microcompaction: "microcompactMetadata"
     }
-}
+    objects { message: "message" => ClaudeMessage }
+    lists {}
+);
 
 impl ClaudeRecord<'_> {
     pub(super) fn id(&self) -> Option<RecordId> {

@@ -1,10 +1,9 @@
 //! The records of a rollout, read in one pass: known members stay raw until they are needed, others are skipped.
 
 use secateur::Usage;
-use serde::de::{IgnoredAny, MapAccess};
 
+use crate::json::Raw;
 use crate::json::fields::{object, raw_fields};
-use crate::json::{Fields, Object, Raw};
 
 /// The text of instructions: `{text}`, or a string.
 pub(super) fn instructions(raw: Raw<'_>) -> Option<Raw<'_>> {
@@ -27,25 +26,14 @@ pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
     })
 }
 
-/// A line.
-#[derive(Default)]
-pub(super) struct CodexRecord<'a> {
-    pub(super) timestamp: Option<Raw<'a>>,
-    pub(super) kind: Option<Raw<'a>>,
-    pub(super) payload: Object<CodexItem<'a>>,
-}
-
-impl<'a> Fields<'a> for CodexRecord<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "timestamp" => self.timestamp = Some(map.next_value()?),
-            "type" => self.kind = Some(map.next_value()?),
-            "payload" => self.payload = map.next_value()?,
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
+raw_fields!(
+    /// A line.
+    pub(super) CodexRecord {
+        timestamp: "timestamp", kind: "type"
     }
-}
+    objects { payload: "payload" => CodexItem }
+    lists {}
+);
 
 raw_fields!(
     /// A payload: the members of all its kinds.

@@ -1,10 +1,9 @@
 //! The records of a session: known members stay raw until they are needed, others are skipped.
 
 use secateur::Usage;
-use serde::de::{IgnoredAny, MapAccess};
 
+use crate::json::Raw;
 use crate::json::fields::{object, raw_fields};
-use crate::json::{Each, Fields, Object, Raw};
 
 raw_fields!(
     /// A message's `info`.
@@ -64,40 +63,21 @@ pub(in crate::logs) fn usage(raw: Raw<'_>) -> Option<Usage> {
     })
 }
 
-#[derive(Default)]
-pub(super) struct OpenCodeMessage<'a> {
-    pub(super) info: OpenCodeInfo<'a>,
-    pub(super) parts: Vec<Option<OpenCodePart<'a>>>,
-}
-
-impl<'a> Fields<'a> for OpenCodeMessage<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "info" => self.info = map.next_value::<Object<_>>()?.0.unwrap_or_default(),
-            "parts" => {
-                self.parts.clear();
-                map.next_value_seed(Each::new(|Object(part)| self.parts.push(part)))?;
-            }
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
+raw_fields!(
+    /// A message.
+    pub(super) OpenCodeMessage {}
+    objects { info: "info" => OpenCodeInfo }
+    lists { parts: "parts" => OpenCodePart }
+);
+raw_fields!(
+    /// A part.
+    pub(super) OpenCodePart {
+        id: "id", kind: "type", text: "text", ignored: "ignored", synthetic: "synthetic", url: "url", mime: "mime",
+        tool: "tool", call: "callID", tail: "tail_start_id"
     }
-}
-
-#[derive(Default)]
-pub(super) struct OpenCodePart<'a> {
-    pub(super) id: Option<Raw<'a>>,
-    pub(super) kind: Option<Raw<'a>>,
-    pub(super) text: Option<Raw<'a>>,
-    pub(super) ignored: Option<Raw<'a>>,
-    pub(super) synthetic: Option<Raw<'a>>,
-    pub(super) url: Option<Raw<'a>>,
-    pub(super) mime: Option<Raw<'a>>,
-    pub(super) tool: Option<Raw<'a>>,
-    pub(super) call: Option<Raw<'a>>,
-    pub(super) tail: Option<Raw<'a>>,
-    pub(super) state: Object<OpenCodeState<'a>>,
-}
+    objects { state: "state" => OpenCodeState }
+    lists {}
+);
 
 impl OpenCodePart<'_> {
     pub(super) fn is(&self, kind: &str) -> bool {
@@ -108,25 +88,5 @@ impl OpenCodePart<'_> {
     pub(super) fn holds_media(&self) -> bool {
         let begins = |raw: Option<Raw<'_>>, start| raw.is_some_and(|raw| raw.text().starts_with(start));
         begins(self.mime, "\"image/") || begins(self.url, "\"data:")
-    }
-}
-
-impl<'a> Fields<'a> for OpenCodePart<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "id" => self.id = Some(map.next_value()?),
-            "type" => self.kind = Some(map.next_value()?),
-            "text" => self.text = Some(map.next_value()?),
-            "ignored" => self.ignored = Some(map.next_value()?),
-            "synthetic" => self.synthetic = Some(map.next_value()?),
-            "url" => self.url = Some(map.next_value()?),
-            "mime" => self.mime = Some(map.next_value()?),
-            "tool" => self.tool = Some(map.next_value()?),
-            "callID" => self.call = Some(map.next_value()?),
-            "tail_start_id" => self.tail = Some(map.next_value()?),
-            "state" => self.state = map.next_value()?,
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
     }
 }
