@@ -66,7 +66,7 @@ pub(crate) fn keep(keep: Keep) -> &'static str {
         Keep::BehindSummary => "before a summary",
         Keep::BehindCut => "before an earlier cut",
         Keep::AlreadyCut => "already cut",
-        Keep::Pinned => "its cut was undone",
+        Keep::Undone => "its cut was undone",
         Keep::BeforeFirstUser => "before the first user message",
         Keep::HasImage => "holds an image",
         Keep::ShortEnough => "short enough",

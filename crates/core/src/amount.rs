@@ -1,7 +1,6 @@
-//! A number of tokens, or a share of what is usable.
+//! A number of tokens, or a share of what is usable, written as `40000` or `"25%"`.
 //!
-//! Whoever sets a threshold thinks either in tokens or in percent of the window, and both are right: a cost is a
-//! number, a danger is a share. Written as `40000` or as `"25%"`.
+//! Thresholds are set either way: what limits costs is a number of tokens, what avoids overflow is a share of the window.
 //!
 //! ```
 //! use secateur::Amount;
@@ -21,9 +20,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A number of tokens, or a share of what is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// So many tokens.
+    /// A number of tokens.
     Tokens(u32),
-    /// So many hundredths of a percent. Whole numbers, so that the same share is the same on every machine.
+    /// Hundredths of a percent. A whole number, so that a share gives the same result on every machine.
     Share(u32),
 }
 
@@ -31,7 +30,7 @@ const ALLOWED: &str = "a number of tokens such as 40000, or a share such as \"25
 const WHOLE: u32 = 10_000;
 
 impl Amount {
-    /// In tokens, where `whole` is what is usable. Never negative.
+    /// The amount in tokens; `whole` is what is usable. Never negative.
     pub fn of(self, whole: i64) -> i64 {
         match self {
             Amount::Tokens(tokens) => tokens.into(),
@@ -78,8 +77,8 @@ impl Serialize for Amount {
 
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl Visitor<'_> for Either {
+        struct AmountVisitor;
+        impl Visitor<'_> for AmountVisitor {
             type Value = Amount;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,6 +99,6 @@ impl<'de> Deserialize<'de> for Amount {
                 text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
             }
         }
-        deserializer.deserialize_any(Either)
+        deserializer.deserialize_any(AmountVisitor)
     }
 }

@@ -1,7 +1,7 @@
 //! Exact token counts by OpenAI's vocabularies.
 //!
-//! Estimates are good enough to decide with, but somebody who budgets to the token, or wants to know how
-//! far off the estimates are, can count. The vocabularies weigh several megabytes, hence the feature.
+//! Estimates are good enough to decide with. Exact counts are for budgets to the token, and for checking the estimates.
+//! The vocabularies have several megabytes, hence the feature.
 
 use crate::measure::Vocabulary;
 

@@ -1,9 +1,8 @@
-//! Budgets in bytes and media, beside the tokens.
+//! Budgets of bytes and media, beside the tokens.
 //!
-//! Providers refuse requests that are too large in bytes or hold too many images long before the
-//! tokens run out. A budget is checked after the policy has had its say, whatever its family: while
-//! the context is over it, media are dropped and results cleared, oldest first, outside the turn that
-//! is being worked on. Tools that the policy may not touch stay whole here too.
+//! Providers refuse requests with too many bytes or images, even if the tokens fit. The budget is applied after the
+//! family's own cuts: while the context exceeds it, media are dropped and results cleared, oldest first, except in the
+//! current turn. Tools that the policy may not cut are left alone here, too.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +11,7 @@ use crate::outline::{Outline, PartIx, PartKind};
 use crate::plan::{Action, Cut, Plan, Reason};
 use crate::tool_filter::ToolFilter;
 
-/// Upper limits for a request beside its tokens.
+/// Limits of a request beside its tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
@@ -22,7 +21,7 @@ pub struct Budget {
     pub media: Option<u64>,
 }
 
-/// What a context spends.
+/// Bytes and media of a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spent {
     pub bytes: u64,
@@ -30,7 +29,7 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// What one part spends as the source has it: the placeholder, of `placeholder` bytes, if it was cut before.
+    /// The bytes and media of a part in the source: those of the placeholder if it was cut before.
     pub(crate) fn on(outline: &Outline, part: PartIx, placeholder: u64) -> Self {
         if matches!(outline.kind(part), PartKind::Other | PartKind::Compaction) {
             return Self::default();
@@ -44,14 +43,14 @@ impl Spent {
         self.media = self.media.saturating_add(other.media);
     }
 
-    /// What a cut of this kind leaves of it.
+    /// What is left after a cut.
     fn after(self, action: Action, placeholder: u64) -> Self {
         match action {
             Action::Clear => Self { bytes: self.bytes.min(placeholder), media: 0 },
             Action::Trim { head, tail, .. } => {
                 Self { bytes: self.bytes.min(head.saturating_add(tail)), media: 0 }
             }
-            // Text and media share the part's bytes; only the media are known to go.
+            // The part's bytes include text and media, so it is unknown how many bytes go with the media.
             Action::DropMedia => Self { bytes: self.bytes, media: 0 },
         }
     }
@@ -62,22 +61,22 @@ impl Spent {
     }
 }
 
-/// What a budget has to know about the context that it is kept for.
-pub(crate) struct Context<'a, W> {
+/// What the budget needs to know about the context.
+pub(crate) struct BudgetInput<'a, W> {
     pub outline: &'a Outline,
     pub memory: &'a Memory,
-    /// Tools that may be touched.
+    /// The tools whose results may be cut.
     pub tools: &'a ToolFilter,
-    /// What the context would spend without plan and memory.
+    /// Bytes and media without the plan and without remembered cuts.
     pub raw: Spent,
-    /// Bytes of the text that replaces content.
+    /// Bytes of the placeholder.
     pub placeholder: u64,
-    /// What a part weighs in the plan's scale, before and after a cut.
+    /// The size of a part in the plan's scale, before and after a cut.
     pub weigh: W,
 }
 
 impl Budget {
-    /// Whether there is any limit to keep.
+    /// Whether there is any limit.
     pub(crate) fn is_set(&self) -> bool {
         self.bytes.is_some() || self.media.is_some()
     }
@@ -94,9 +93,9 @@ impl Budget {
     pub(crate) fn extend<W: Fn(PartIx, Action) -> (u64, u64)>(
         &self,
         plan: &mut Plan,
-        context: &Context<'_, W>,
+        input: &BudgetInput<'_, W>,
     ) {
-        let Context { outline, memory, tools, raw, placeholder, weigh } = context;
+        let BudgetInput { outline, memory, tools, raw, placeholder, weigh } = input;
         let (placeholder, memory) = (*placeholder, *memory);
         let mut spent = *raw;
         let valid = |part: PartIx| plan.cut(part).is_none() && memory.cut(outline, part).is_some();
@@ -120,9 +119,9 @@ impl Budget {
             let free = plan.cut(part).is_none()
                 && memory.cut(outline, part).is_none()
                 && !outline.is_cut(part)
-                && !memory.is_pinned(part)
+                && !memory.is_undone(part)
                 && !outline.is_summary(outline.owner(part));
-            // Media of users belong to no tool, and no list of tools speaks of them.
+            // The user's media belong to no tool, so no list of tools protects them.
             let allowed = match outline.tool(part) {
                 None if outline.kind(part) == PartKind::Media => true,
                 tool => tools.allows(tool.unwrap_or_default()),

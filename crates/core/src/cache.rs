@@ -1,10 +1,10 @@
 //! What a provider's prompt cache is worth: prices relative to plain input, and how long it keeps a prefix.
 //!
-//! Whether a cut pays depends on these three numbers and on nothing else about a provider. A cut makes everything
-//! behind it new to the cache, so it costs a rewrite once and saves a cached read at every later request.
+//! Whether a cut pays depends only on these three numbers. Everything after a cut is new to the cache, so a cut costs one
+//! rewrite and saves a cached read at every later request.
 //!
-//! How long a cache lives is not what a price list says, but what a session's own reports show. A [`Lifetime`] takes
-//! them in one by one and keeps only what tells something.
+//! How long a cache really lives shows in the reported usage of a session, not in the price list. A [`Lifetime`] learns
+//! it from one report after the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::catalogue::ModelInfo;
 use crate::outline::ModelCall;
 use crate::usage::Usage;
 
-/// A prompt cache: what it charges and how long it keeps what it was given.
+/// A prompt cache: its prices, and how long it keeps a prefix.
 ///
 /// ```
 /// use secateur::Cache;
@@ -35,19 +35,19 @@ pub struct Cache {
 /// Caches that live longer than advertised live about an hour.
 const HOUR: i64 = 3_600_000;
 
-/// The shortest life that a cache is believed to have. A shorter pause says nothing.
+/// The shortest life that is assumed for a cache. A shorter pause says nothing.
 const SHORT: i64 = 300_000;
 
-/// How many pauses are remembered. What a provider did long ago says nothing about today.
+/// How many pauses are remembered: a provider's behaviour changes over time.
 const PAUSES: usize = 32;
 
 impl Cache {
     /// A provider without a cache: every token costs the same at every request.
     pub const NONE: Cache = Cache { read: 1.0, write: 1.0, ttl_ms: 0 };
 
-    /// What the catalogue says about a model's cache; none if it knows no price. A model without a price for cached
-    /// input has no cache, one without a price for writing charges plain input for it. Writing for an hour may cost
-    /// more, so what the session shows counts.
+    /// The cache of a model in the catalogue; none without a price. A model without a price for cached input has no
+    /// cache; without a price for writing, writing costs as much as plain input. Writing for an hour may cost more, so
+    /// the session's reports count.
     ///
     /// ```
     /// use secateur::{Cache, Catalogue, Lifetime};
@@ -59,7 +59,9 @@ impl Cache {
     /// ```
     pub fn of(model: &ModelInfo, lifetime: &Lifetime) -> Option<Self> {
         let price = model.price.filter(|price| price.input > 0.0)?;
-        let Some(read) = price.cache_read else { return Some(Self::NONE) };
+        let Some(read) = price.cache_read else {
+            return Some(Self::NONE);
+        };
         let write = price.cache_write_1h.filter(|_| lifetime.is_hourly()).or(price.cache_write);
         let ttl = model.cache_ttl.and_then(|seconds| i64::try_from(seconds).ok());
         Some(Self {
@@ -74,9 +76,9 @@ impl Cache {
         self.read < self.write
     }
 
-    /// The same cache with the life that a session's reports show. Writes say what was asked for, pauses what was
-    /// given: a request after a longer pause that was still mostly cached proves a longer life, one after a shorter
-    /// pause that was not proves a shorter one.
+    /// The same cache with the lifetime that the session's reports show. Writes show what was asked for, pauses what was
+    /// given: a longer pause after which most was still cached proves a longer life, a shorter pause after which it was
+    /// not proves a shorter one.
     #[must_use]
     pub fn lasting(mut self, lifetime: &Lifetime) -> Self {
         if lifetime.is_hourly() {
@@ -100,7 +102,7 @@ impl Default for Cache {
     }
 }
 
-/// What a session's reports show about how long its cache lives.
+/// How long a session's cache lives, as its reports show.
 ///
 /// ```
 /// use secateur::{Cache, Lifetime, Usage};
@@ -120,7 +122,7 @@ pub struct Lifetime {
     written: i64,
     /// Tokens written to a cache of an hour.
     written_1h: i64,
-    /// Pauses long enough to tell something, oldest first.
+    /// Pauses that are long enough to matter, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pauses: Vec<Pause>,
 }
@@ -135,7 +137,7 @@ struct Pause {
 }
 
 impl Lifetime {
-    /// What all these calls show.
+    /// The lifetime that these calls show.
     pub fn of(calls: &[ModelCall]) -> Self {
         let mut lifetime = Self::default();
         for call in calls {
@@ -149,7 +151,7 @@ impl Lifetime {
         self.written_1h.saturating_mul(2) > self.written
     }
 
-    /// Takes in what was reported about a request that was made at this time.
+    /// Learns from the usage of a request that was made at this time.
     pub fn observe(&mut self, time: Option<i64>, usage: &Usage) {
         self.written = self.written.saturating_add(usage.cache_write);
         self.written_1h = self.written_1h.saturating_add(usage.cache_write_1h);

@@ -1,10 +1,10 @@
-//! A meter that learns from what the provider reports.
+//! Token estimates that learn from the usage that the provider reports.
 //!
 //! Dividing characters by four is wrong by a third on real sessions: the ratio depends on the model,
 //! the language and the kind of output, and the system prompt and the tool definitions are not in the
-//! log at all. Two facts repair that. The provider's last reported context is exact, so only what came
-//! after it has to be estimated; and between two reports both characters and tokens grew, which
-//! gives this session's own ratio, free of the unknown constant part.
+//! log at all. Two facts correct that. The context that the provider last reported is exact, so only what came
+//! after it has to be estimated. And between two reports both characters and tokens grew, which
+//! gives this session's own ratio without the unknown constant part.
 //!
 //! ```
 //! use secateur::Calibration;
@@ -43,11 +43,11 @@ struct Anchor {
 }
 
 impl Calibration {
-    /// Takes in that a context of `chars` characters was reported as `tokens` tokens.
+    /// Learns that a context of `chars` characters was reported as `tokens` tokens.
     ///
-    /// A context that shrank was pruned, compacted or rewound; it moves the anchor and teaches
-    /// nothing about the ratio. Neither does growth that no text explains: other tools, another
-    /// model, a number that somebody made up.
+    /// A context that shrank was pruned, compacted or rewound: it moves the anchor, but says
+    /// nothing about the ratio. Neither does growth that text cannot explain, such as other tools,
+    /// another model or a wrong report.
     pub fn observe(&mut self, chars: u64, tokens: u64) {
         if let Some(last) = self.anchor
             && chars > last.chars
@@ -62,7 +62,9 @@ impl Calibration {
 
     /// The tokens that a context of `chars` characters will be reported as.
     pub fn predict(&self, chars: u64) -> u64 {
-        let Some(anchor) = self.anchor else { return self.scale(chars) };
+        let Some(anchor) = self.anchor else {
+            return self.scale(chars);
+        };
         if chars >= anchor.chars {
             anchor.tokens.saturating_add(self.scale(chars - anchor.chars))
         } else {
@@ -70,12 +72,12 @@ impl Calibration {
         }
     }
 
-    /// The tokens of a context that shrank to `chars` characters if each cost the same in the last
-    /// report; none if it did not shrink, or if the ratio is known: then only what was taken off
-    /// goes, and what no message shows, such as instructions, stays.
+    /// The tokens of a context that shrank to `chars` characters, as that share of the last report.
+    /// None if the context did not shrink, or if the ratio is learned.
     ///
-    /// Taking a part off the last report leaves too much where a ratio that is too low was assumed,
-    /// and who believes that will never send what would fit. Who sends too much is told so.
+    /// Before the ratio is learned, [`predict`](Self::predict) may subtract too little, and then a
+    /// request that fits would never be sent. This lower estimate is safe: if a request is too long
+    /// after all, the provider says so.
     ///
     /// ```
     /// let mut calibration = secateur::Calibration::default();
@@ -96,7 +98,7 @@ impl Calibration {
         u64::try_from(tokens).unwrap_or(u64::MAX)
     }
 
-    /// Characters that surely fit into so many tokens by the learned ratio.
+    /// Characters that fit into this many tokens by the learned ratio.
     ///
     /// ```
     /// let calibration = secateur::Calibration::default();
@@ -127,8 +129,8 @@ impl Calibration {
     }
 }
 
-/// Whether text can be the reason: no text has more than two tokens a character, or less than one in
-/// sixteen.
+/// Whether text can explain the growth: no text has more than two tokens per character, or less than one per
+/// sixteen characters.
 fn is_plausible(chars: u64, tokens: u64) -> bool {
     tokens <= chars.saturating_mul(2) && chars <= tokens.saturating_mul(16)
 }

@@ -1,18 +1,17 @@
-//! Models: what they can take and what they cost.
+//! Models: their limits and prices.
 //!
-//! The table is a dated data file that comes with the crate; a user's own file of the same shape is
-//! laid over it, entry by entry. Names are looked up as agents write them: with or without the
-//! provider in front.
+//! The crate contains a dated table. A user's own file of the same shape overrides it, model by model. Names
+//! are found as agents write them: with or without the provider in front.
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
 
-/// US dollars per million tokens. What is not known is not there.
+/// US dollars per million tokens; none where the price is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Input that comes from no cache.
+    /// Input that is not read from a cache.
     pub input: f64,
     /// Output.
     pub output: f64,
@@ -37,9 +36,9 @@ pub struct ModelInfo {
     pub aliases: Vec<String>,
     /// The whole window, in tokens.
     pub context: i64,
-    /// A limit of its own for the input.
+    /// A separate limit for the input.
     pub input: Option<i64>,
-    /// The longest answer.
+    /// The longest response.
     pub output: Option<i64>,
     /// What it costs.
     pub price: Option<Price>,
@@ -48,7 +47,7 @@ pub struct ModelInfo {
 }
 
 impl ModelInfo {
-    /// What the model can take.
+    /// The model's limits.
     pub fn limits(&self) -> Limits {
         Limits { context: self.context, input: self.input, output: self.output }
     }
@@ -90,7 +89,7 @@ impl Catalogue {
     /// assert_eq!(model.context, 200_000);
     /// ```
     pub fn builtin() -> Self {
-        // A unit test reads the file, so that an empty table can only mean a broken build.
+        // A unit test parses the file, so this never falls back to an empty table.
         Self::parse(include_str!("../data/models.toml"), "(built in)").unwrap_or_default()
     }
 
@@ -100,7 +99,7 @@ impl Catalogue {
         toml::from_str(text).map_err(fail)
     }
 
-    /// Lays another table over this one: its models replace those of the same id and provider.
+    /// Overrides this table with another one: its models replace those of the same id and provider.
     #[must_use]
     pub fn overlay(mut self, other: Catalogue) -> Self {
         let replaced = |model: &ModelInfo| {

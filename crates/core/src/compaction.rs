@@ -1,8 +1,9 @@
-//! When and how a session compacts: the parameters.
+//! When and how a session compacts: the settings.
 //!
-//! The founding systems agree on what a compaction is (a marker asks, a summary answers, older messages are no longer
-//! sent) and differ in everything around it: whether pruning is tried first, whether recent turns stay, what follows
-//! the summary. Each difference is a parameter here, so that one [machine](crate::Session) serves them all.
+//! The founding systems agree on what a compaction is: a marker asks for a summary, and once the summary is there, older
+//! messages are no longer sent. They differ in everything around it: whether pruning is tried first, whether recent
+//! turns stay, what follows the summary. Each difference is a setting here, so that one
+//! [machine](crate::session::SessionMachine) serves them all.
 
 use std::collections::BTreeMap;
 
@@ -16,60 +17,60 @@ use crate::tool_filter::matches;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompactionSettings {
-    /// Whether overflow is looked for and acted on without being asked.
+    /// Whether overflow leads to a compaction without being asked for.
     pub auto: bool,
     /// Whether old tool results are pruned.
     pub prune: bool,
-    /// When they are.
+    /// When they are pruned.
     #[serde(deserialize_with = "listed")]
     pub prune_at: Vec<Occasion>,
     /// What is done first at overflow.
     pub order: OverflowOrder,
-    /// What a model is sent for the marker.
+    /// The text of the marker.
     pub marker: String,
     /// When the marker is written.
     pub marker_at: MarkerAt,
-    /// The user message that lets the work go on after a compaction; none if there is none.
+    /// The user message that resumes the work after a compaction; none if there is none.
     #[serde(default)]
     pub resume: Option<String>,
     /// When it is written.
     pub resume_when: ResumeWhen,
-    /// Whether the user message that overflowed is said again behind the summary.
+    /// Whether the user message that overflowed is repeated after the summary.
     pub replay: Replay,
     /// Recent history that stays verbatim; none if nothing does.
     #[serde(default)]
     pub tail: Option<RecentTail>,
-    /// The most that is usable, if that is less than the model's limits leave.
+    /// An upper limit for what is usable, below the model's own limits.
     #[serde(default)]
     pub threshold: Option<Amount>,
     /// The longest summary.
     pub summary: Amount,
-    /// The most that may be filled after a compaction; none if that is not looked at.
+    /// The most that may be in use after a compaction; none for no limit.
     #[serde(default)]
     pub low_water: Option<Amount>,
-    /// How much an automatic compaction must save to count as progress; none if that is not looked at.
+    /// The least that an automatic compaction must save; none for no limit.
     #[serde(default)]
     pub least_gain: Option<Amount>,
-    /// From here on a summary is made in the background; none if never.
+    /// From this fill on, a summary is made in the background; none for never.
     #[serde(default)]
     pub background: Option<Amount>,
-    /// How often a model is asked for one summary.
+    /// How many times a model is called for one summary.
     pub attempts: u32,
-    /// After so many failures in a row the model is not asked any more.
+    /// After this many failures in a row the model is not called any more.
     pub breaker: u32,
     /// How long the breaker stays open, in milliseconds.
     pub cooldown_ms: i64,
     /// What happens when no model gives a summary.
     pub fallback: Fallback,
-    /// The longest results that are let in, by patterns of tool names. Of several that match, the longest pattern counts.
+    /// The longest results that stay whole, by patterns of tool names. The longest pattern that matches counts.
     #[serde(default)]
     pub caps: BTreeMap<String, Amount>,
-    /// Other values for some models, by patterns of their names. Of several that match, the longest pattern counts.
+    /// Other values for some models, by patterns of their names. The longest pattern that matches counts.
     #[serde(default)]
     pub models: BTreeMap<String, ForModel>,
 }
 
-/// What may be set for some models only.
+/// Settings that may differ by model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForModel {
@@ -92,17 +93,17 @@ pub enum Occasion {
     SessionStart,
     /// Before each request.
     BeforeRequest,
-    /// When the model has nothing more to do.
+    /// When the turn is over.
     TurnEnd,
     /// When it overflows.
     Overflow,
-    /// When a result arrives that is too long. Not for profiles to list: caps alone decide.
+    /// When a result arrives that is over its cap. Profiles cannot list it: caps alone decide.
     Arrival,
-    /// When nothing else makes a request fit. Not for profiles to list.
+    /// When nothing else makes a request fit. Profiles cannot list it.
     Emergency,
 }
 
-/// Occasions that a profile may list. What was done at the others is kept in records and read again, though.
+/// Reads the occasions that a profile may list. The others occur only in stored operations and events.
 fn listed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Occasion>, D::Error> {
     let list = Vec::<Occasion>::deserialize(deserializer)?;
     match list.iter().find(|occasion| matches!(occasion, Occasion::Arrival | Occasion::Emergency)) {
@@ -128,19 +129,19 @@ pub enum OverflowOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarkerAt {
-    /// Before the summary is asked for. It stays if there is never a summary.
+    /// Before the summary is made. The marker stays if there is never a summary.
     Start,
     /// Together with the summary, once that is complete.
     End,
 }
 
-/// When the message that lets the work go on is written.
+/// When the message that resumes the work is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResumeWhen {
     /// Never.
     Never,
-    /// If the model was interrupted and nothing else is there for it to answer.
+    /// If the model was interrupted and no other message waits for a response.
     Interrupted,
     /// After every automatic compaction.
     Auto,
@@ -148,13 +149,13 @@ pub enum ResumeWhen {
     Always,
 }
 
-/// Whether the user message that overflowed is said again.
+/// Whether the user message that overflowed is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replay {
     /// No.
     Never,
-    /// If the provider refused the request as too long: it is left out of what is summarised.
+    /// If the provider refused the request as too long. The message is then not summarised.
     Overflowed,
 }
 
@@ -162,7 +163,7 @@ pub enum Replay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fallback {
-    /// A digest made without a model takes its place. It always fits.
+    /// A digest, made by rules, takes its place. It always fits.
     Digest,
     /// Nothing changes.
     Nothing,
@@ -172,18 +173,18 @@ pub enum Fallback {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecentTail {
-    /// At most so many turns; all that fit if none is given.
+    /// The most turns; none for all that fit.
     #[serde(default)]
     pub turns: Option<u32>,
-    /// At most so many tokens.
+    /// The most tokens.
     pub tokens: Amount,
-    /// But never less than this,
+    /// A lower bound for `tokens`.
     #[serde(default)]
     pub at_least: u32,
-    /// and never more.
+    /// An upper bound for `tokens`.
     #[serde(default)]
     pub at_most: Option<u32>,
-    /// Whether the user's last message stays even if it is older than that.
+    /// Whether the last user message stays even if it is older.
     #[serde(default)]
     pub request: bool,
 }
@@ -197,7 +198,7 @@ impl RecentTail {
 }
 
 impl CompactionSettings {
-    /// What is set for this model, where nothing is set what holds for all.
+    /// The settings for this model; where it has none, those for all models.
     pub fn for_model(&self, model: &str) -> ForModel {
         let own = best(&self.models, model).copied().unwrap_or_default();
         ForModel {
@@ -207,7 +208,7 @@ impl CompactionSettings {
         }
     }
 
-    /// The longest result of this tool that is let in.
+    /// The longest result of this tool that stays whole.
     pub fn cap(&self, tool: &str) -> Option<Amount> {
         best(&self.caps, tool).copied()
     }

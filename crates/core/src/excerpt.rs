@@ -1,11 +1,11 @@
-//! The excerpt of a result: the lines that name things, so that a model knows what it could ask for again.
+//! The excerpt of a cut result: its definitions and headings, so that the model knows what it could recall.
 //!
-//! Of a file that was cut what is missed most is the names in it. Definitions and headings stand at the beginning of
-//! lines and can be told without knowing the language; a few hundred characters of them cost little to keep.
+//! What is missed most of a file that was cut is the names in it. Definitions and headings can be recognised by how a
+//! line begins, without knowing the language, and a few hundred characters of them cost little.
 
 use std::fmt::Write as _;
 
-/// Results of fewer characters have no excerpt: they are cut for little and say little.
+/// Results of fewer characters have no excerpt.
 const LEAST: u64 = 1_000;
 
 /// The longest excerpt, in UTF-16 units.
@@ -14,7 +14,7 @@ const MOST: usize = 400;
 /// The most that is taken of one line, in UTF-16 units.
 const LINE: usize = 80;
 
-/// How a line begins that names something.
+/// How a line with a definition or heading begins.
 const STARTS: [&str; 26] = [
     "fn ",
     "pub ",
@@ -44,7 +44,7 @@ const STARTS: [&str; 26] = [
     "describe (",
 ];
 
-/// The lines of a text that define or head something, one below the other; empty for a short text.
+/// The definitions and headings of a text, one per line; empty for a short text.
 ///
 /// ```
 /// let text = format!("     1\tuse std::fmt;\n     2\tpub fn main() {{\n{}", "     3\t    work();\n".repeat(60));
@@ -80,7 +80,7 @@ fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// A line without white space around it and without the number that tools put before it.
+/// A line without white space around it and without the line number that tools put before it.
 fn named(line: &str) -> &str {
     let line = line.trim();
     let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());

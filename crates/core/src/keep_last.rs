@@ -1,8 +1,7 @@
 //! Family *keep-last*: past a trigger, clear all but the newest tool uses.
 //!
-//! The rule of the Anthropic API's `clear_tool_uses_20250919`. A tool use is counted by its result.
-//! What was cleared stays cleared, so the rule has to remember; and because each clearing breaks the
-//! cached prefix, it can be told not to bother for less than a number of tokens.
+//! The rule of the Anthropic API's `clear_tool_uses_20250919`. A tool use is counted by its result. What was cleared
+//! stays cleared, so cuts are remembered. Each clearing breaks the cached prefix, so a minimum of tokens can be set.
 
 use std::collections::HashMap;
 
@@ -16,7 +15,7 @@ use crate::plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, T
 use crate::situation::Situation;
 use crate::tool_filter::ToolFilter;
 
-/// What sets the rule off.
+/// What triggers the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeepLastTrigger {
@@ -32,26 +31,26 @@ pub enum KeepLastTrigger {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeepLast {
-    /// What sets it off.
+    /// What triggers it.
     pub trigger: KeepLastTrigger,
-    /// What must be exceeded.
+    /// What the trigger's count must exceed.
     pub threshold: u64,
     /// How many of the newest tool uses stay.
     pub keep: u64,
-    /// Nothing is cleared unless at least this many tokens go.
+    /// Nothing is cleared unless that saves at least this many tokens.
     #[serde(default)]
     pub clear_at_least: u64,
-    /// Whether the input of a cleared call is cleared too.
+    /// Whether the inputs of cleared tool uses are cleared, too.
     #[serde(default)]
     pub clear_inputs: bool,
     /// How results are measured.
     pub meter: Meter,
-    /// Tools that may be touched.
+    /// The tools whose results may be cut.
     #[serde(default)]
     pub tools: ToolFilter,
 }
 
-/// What is counted for the trigger, and where the newest tool uses begin.
+/// Counts for the trigger, and where the newest tool uses begin.
 pub(crate) struct Count {
     /// Tokens of everything, before any cut.
     pub tokens: u64,
@@ -80,12 +79,12 @@ impl KeepLast {
         !outline.is_cut(part)
             && !outline.is_summary(outline.owner(part))
             && memory.cut(outline, part).is_none()
-            && !memory.is_pinned(part)
+            && !memory.is_undone(part)
             && self.tools.allows(outline.tool(part).unwrap_or_default())
     }
 }
 
-/// Plans with what was counted.
+/// Plans with these counts.
 pub(crate) fn plan(
     outline: &Outline,
     policy: &KeepLast,
@@ -144,14 +143,13 @@ pub(crate) fn plan(
     Plan { cuts, idle: None, totals, bounds }
 }
 
-/// The results that were cut before.
+/// The number of results that were cut before.
 fn cuts_before(outline: &Outline, memory: &Memory) -> u64 {
     let is_cut = |part: PartIx| outline.kind(part) == PartKind::Result && memory.cut(outline, part).is_some();
     memory.cuts().filter(|&(part, _)| is_cut(part)).count() as u64
 }
 
-/// The calls that these results answer: for each the last one before it with the same id, which may be used
-/// again for a later call.
+/// The calls of these results: for each the last one before it with the same id, because ids may be reused.
 fn inputs_of(outline: &Outline, results: &[Cut]) -> Vec<PartIx> {
     let mut open: HashMap<Name, PartIx> = HashMap::new();
     let mut answered = Vec::new();

@@ -1,35 +1,34 @@
 //! The pure kernel of Secateur: it decides what to prune, what overflows and where a history pivots.
 //!
-//! An LLM agent resends its whole conversation with every request, and most of it is old tool output. Somebody
-//! has to decide what still goes along. This crate is that decision and nothing else:
+//! An LLM agent resends its whole conversation with every request, and most of it is old tool output. This crate
+//! decides which of it is still sent, and does nothing else:
 //!
 //! ```text
 //! Outline + Policy + Situation + Memory  ──plan──▶  Plan
-//! (facts,   (which    (this         (what was       (cuts with reasons,
-//!  no text)  rule)     request)      cut before)     or why there are none)
+//! (facts,   (which    (this         (earlier        (cuts with reasons,
+//!  no text)  rule)     request)      cuts)           or why there are none)
 //! ```
 //!
-//! **Policies never see text.** An [`Outline`] is one small row of facts per part: kind, tool, status, sizes. A
-//! reader (the crate `secateur-formats` has some) makes it while it has the text in hand. That is why one planning
-//! function serves every format and every store, why a plan costs nanoseconds a part, and why a plan can be tested,
-//! stored and explained without the conversation behind it.
+//! **Policies never see text.** An [`Outline`] is one small row of facts per part: kind, tool, status, sizes. A reader
+//! (the crate `secateur-formats` has some) makes it while it reads the text. So one planning function serves every format
+//! and every store, a plan costs nanoseconds per part, and a plan can be tested, stored and explained without the text.
 //!
-//! **A [`Plan`] is data.** It changes nothing. Every cut carries its [`Reason`]; for every other part
-//! [`Policy::verdict`] says why it is kept; if there is nothing to cut, [`Plan::idle`] says why. Once a request was
-//! accepted, [`Memory::commit`] takes the cuts in, so that later requests replay them byte for byte and the
-//! provider's prompt cache stays warm.
+//! **A [`Plan`] is data.** It changes nothing. Every cut has a [`Reason`]; for every other part [`Policy::verdict`] says
+//! why it is kept; if nothing is cut, [`Plan::idle`] says why. After the request, [`Memory::commit`] remembers the cuts,
+//! so that later requests repeat them byte for byte and the provider's prompt cache stays warm.
 //!
 //! **Systems are parameters.** OpenCode, OpenClaw, openagentic-sdk, Qwery and Anthropic's own context editing differ
 //! in comparisons, rounding and boundaries, not in kind. Three families cover them: [`Watermark`], [`Ratio`] and
-//! [`KeepLast`]. A [`Profile`] is a page of TOML that names a family and its parameters; [`Profiles`] finds it by name.
+//! [`KeepLast`]; Secateur's own is [`Rent`]. A [`Profile`] is a TOML file with a family and its parameters; [`Profiles`]
+//! finds it by name.
 //!
-//! **Pure.** No I/O, no clock, no environment, no randomness, and no panic on any input. What the kernel needs to
-//! know about the moment is handed in as a [`Situation`].
+//! **Pure.** No I/O, no clock, no environment, no randomness, and no panic on any input. Time and model are handed in as
+//! a [`Situation`].
 //!
 //! ```
 //! use secateur::{PartKind, Memory, MessageFacts, Outline, PartFacts, Profiles, Role, Situation, Sizes, ToolStatus, Verdict};
 //!
-//! // Two old results of 120,000 and 170,000 characters, then two more requests of the user.
+//! // Two old results of 120,000 and 150,000 characters, then two more user messages.
 //! let profile = Profiles::builtin().get("opencode")?;
 //! let mut outline = Outline::new(profile.policy.measures());
 //! outline.push_message(MessageFacts { role: Role::User, ..Default::default() });
@@ -56,9 +55,9 @@
 //! # Ok::<(), secateur::ProfileError>(())
 //! ```
 //!
-//! [`PlanIndex`] plans one more turn of a long session without looking at all of it again; [`OverflowRule`] says when a
-//! window overflows; [`PivotRule`] which messages are visible after a compaction; [`Catalogue`] what models can take
-//! and cost.
+//! [`PlanIndex`] plans one more turn of a long session without scanning all of it again. [`OverflowRule`] says when a
+//! context overflows, [`PivotRule`] which messages are visible after a compaction, [`Catalogue`] what models can take and
+//! cost.
 
 mod amount;
 #[cfg(feature = "bpe")]

@@ -1,7 +1,7 @@
-//! Limits: when does a conversation overflow its model's window?
+//! When a context overflows its model's window.
 //!
-//! Each system adds up other terms of the reported usage, reserves room for the answer in another
-//! way and compares with `>` or `>=`; even a missing limit means different things to JavaScript's
+//! The systems add up different terms of the reported usage, reserve room for the response in different
+//! ways and compare with `>` or `>=`; even a missing limit means different things to JavaScript's
 //! `||`, to its `??` and to Python's `> 0`. [`OverflowRule`] holds those choices as data.
 //!
 //! ```
@@ -18,22 +18,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::usage::Usage;
 
-/// What a model can take, in tokens.
+/// The limits of a model, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
     /// The whole window; zero if unknown.
     pub context: i64,
-    /// A limit of its own for the input, if the provider has one.
+    /// A separate limit for the input, if the provider has one.
     pub input: Option<i64>,
-    /// The longest answer.
+    /// The longest response.
     pub output: Option<i64>,
 }
 
 impl Limits {
-    /// Takes so many tokens off the window.
+    /// Makes the window smaller by this many tokens.
     pub(crate) fn shrink(&mut self, tokens: i64) {
-        let less = |limit: i64| if limit > 0 { limit.saturating_sub(tokens).max(1) } else { limit };
+        let less = |limit: i64| {
+            if limit > 0 { limit.saturating_sub(tokens).max(1) } else { limit }
+        };
         (self.context, self.input) = (less(self.context), self.input.map(less));
     }
 }
@@ -42,7 +44,7 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Given {
-    /// Never: the system does not look at it.
+    /// Never: the system ignores it.
     Never,
     /// If it is there at all, even as zero.
     Present,
@@ -67,7 +69,7 @@ impl Given {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Term {
-    /// Input that came from no cache.
+    /// Input that was not read from a cache.
     Input,
     /// Output.
     Output,
@@ -75,7 +77,7 @@ pub enum Term {
     CacheRead,
     /// Input written to a cache.
     CacheWrite,
-    /// Reasoning. No founding system counts it; a profile may.
+    /// Reasoning. No founding system counts it, but a profile may.
     Reasoning,
 }
 
@@ -83,9 +85,9 @@ pub enum Term {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reserve {
-    /// There is none: the input limit as it is, or the window less the longest answer.
+    /// There is none: the input limit as it is, or the window less the longest response.
     Nothing,
-    /// From the input limit; without one, the window less the longest answer.
+    /// From the input limit; without one, the window less the longest response.
     FromInput,
     /// From the input limit or, without one, from the window.
     FromEither,
@@ -95,7 +97,7 @@ pub enum Reserve {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exhausted {
-    /// Compare with the negative number all the same.
+    /// Compare with the negative number.
     Compare,
     /// Compare with zero.
     Zero,
@@ -113,18 +115,18 @@ pub enum Comparison {
     AtLeast,
 }
 
-/// When a conversation overflows.
+/// When a context overflows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OverflowRule {
-    /// Whether overflow is looked for at all. In a profile that is `compaction.auto`.
+    /// Whether overflow is checked at all. In a profile this is `compaction.auto`.
     #[serde(skip)]
     pub auto: bool,
     /// The terms that are added up.
     pub terms: Vec<Term>,
     /// When the provider's own total takes their place.
     pub total: Given,
-    /// The most that is reserved for an answer, and what is reserved if the model names no limit.
+    /// The most that is reserved for a response, and what is reserved if the model has no limit.
     pub output_cap: i64,
     /// When the model's output limit counts.
     pub output_limit: Given,
@@ -139,7 +141,7 @@ pub struct OverflowRule {
     pub reserved: Option<i64>,
     /// When the configured reserve counts.
     pub reserved_limit: Given,
-    /// The reserve without configuration, if the longest answer is not shorter.
+    /// The reserve without configuration, if the longest response is not shorter.
     pub reserved_default: i64,
     /// What it means that nothing is left.
     pub exhausted: Exhausted,
@@ -152,7 +154,7 @@ pub struct OverflowRule {
 /// The outcome of an overflow check, with the numbers behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Overflow {
-    /// Whether the conversation overflows.
+    /// Whether the context overflows.
     pub overflow: bool,
     /// What was counted.
     pub count: i64,
@@ -161,7 +163,7 @@ pub struct Overflow {
 }
 
 impl OverflowRule {
-    /// What a usage counts for.
+    /// The tokens that a usage counts for.
     pub fn count(&self, usage: &Usage) -> i64 {
         if let Some(total) = self.total.of(usage.total) {
             return total;
@@ -176,28 +178,28 @@ impl OverflowRule {
         self.terms.iter().map(term).fold(0, i64::saturating_add)
     }
 
-    /// The longest answer that has to fit.
-    pub fn longest_answer(&self, limits: &Limits) -> i64 {
-        let answer = match self.output_limit.of(limits.output) {
+    /// The longest response that has to fit.
+    pub fn longest_response(&self, limits: &Limits) -> i64 {
+        let response = match self.output_limit.of(limits.output) {
             Some(limit) => limit.min(self.output_cap),
             None => self.output_cap,
         };
         match self.output_limit {
-            Given::Positive => answer.max(0),
-            _ => answer,
+            Given::Positive => response.max(0),
+            _ => response,
         }
     }
 
-    /// What is left of the window for the conversation; none if the window is unknown.
+    /// What is left of the window for the context; none if the window is unknown.
     pub fn usable(&self, limits: &Limits) -> Option<i64> {
         let context = self.context_limit.of(Some(limits.context))?;
-        let answer = self.longest_answer(limits);
-        let reserved = self.reserved_limit.of(self.reserved).unwrap_or(self.reserved_default.min(answer));
+        let response = self.longest_response(limits);
+        let reserved = self.reserved_limit.of(self.reserved).unwrap_or(self.reserved_default.min(response));
         let usable = match (self.reserve, self.input_limit.of(limits.input)) {
             (Reserve::Nothing, Some(input)) => input,
             (Reserve::FromInput | Reserve::FromEither, Some(input)) => input.saturating_sub(reserved),
             (Reserve::FromEither, None) => context.saturating_sub(reserved),
-            (Reserve::Nothing | Reserve::FromInput, None) => context.saturating_sub(answer),
+            (Reserve::Nothing | Reserve::FromInput, None) => context.saturating_sub(response),
         };
         Some(if self.exhausted == Exhausted::Zero { usable.max(0) } else { usable })
     }

@@ -1,9 +1,8 @@
 //! Which lines of a file a tool showed.
 //!
-//! Whether a later read makes an earlier one superfluous depends on the lines of both. Files are not at hand when that
-//! is asked, so their lengths are unknown: the end of a file is [`LineRange::END`], and the last lines of a file are
-//! counted back from there. A whole file then covers its own tail, a longer tail covers a shorter one, and no tail
-//! claims to cover a line that is known by its number.
+//! Whether a later read makes an earlier one superfluous depends on the lines of both. The length of the file is
+//! unknown then: its end is [`LineRange::END`], and its last lines are counted back from there. So a whole file covers
+//! its own tail, a longer tail covers a shorter one, and no tail covers a line that is given by its number.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +30,7 @@ impl LineRange {
     /// A whole file.
     pub const ALL: LineRange = LineRange { first: 1, last: LineRange::END };
 
-    /// So many lines from this one on, or all of them. There is no line 0; what begins there begins at line 1.
+    /// `count` lines from `first` on, or all of them. Line 0 is taken as line 1.
     pub fn starting(first: u32, count: Option<u32>) -> Self {
         let first = first.max(1);
         let last = count.map_or(LineRange::END, |count| first.saturating_add(count.saturating_sub(1)));
@@ -48,7 +47,7 @@ impl LineRange {
         self.first <= other.first && other.last <= self.last
     }
 
-    /// The part of this range that somebody sees who is shown only `part` of it, counted from its beginning.
+    /// The lines that `part` selects of this range, counted from its beginning.
     pub fn within(self, part: LineRange) -> Self {
         let at = |line: u32| self.first.saturating_add(line.saturating_sub(1));
         Self { first: at(part.first), last: at(part.last).min(self.last) }

@@ -1,31 +1,29 @@
-//! Measures: the sizes that a reader takes of a part while it has the text in hand.
+//! Measures: the sizes that a reader takes of a part while it reads the text.
 //!
-//! Policies decide on sizes, never on text, and each system of the field sizes text in its own way:
-//! UTF-16 units, code points, the length of the JSON that Python would print, weighted characters.
-//! The common sizes (bytes, units, code points, images) are always taken: they cost one pass over
-//! bytes that are read anyway. The others are taken only when a profile asks for them, and asking is
-//! not a list somebody has to keep in step: a [`Policy`](crate::Policy) derives its [`Measures`]
-//! from its own parameters.
+//! Policies decide on sizes, never on text, and each system measures text in its own way: UTF-16 units, code points, the
+//! length of the JSON that Python would print, weighted characters. The common sizes (bytes, units, code points, images)
+//! are always taken: they cost one pass over bytes that are read anyway. The others are taken only if a policy needs
+//! them; a [`Policy`](crate::Policy) derives its [`Measures`] from its parameters.
 
 use serde::{Deserialize, Serialize};
 
-/// What a meter counts. The first three are always known; the others only if they were asked for
-/// through [`Measures`], and count as zero otherwise.
+/// What a meter counts. The first three are always known, the others only if [`Measures`] asks for them; otherwise they
+/// are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// UTF-16 code units, what JavaScript calls the length of a string.
+    /// UTF-16 code units: the length of a string in JavaScript.
     #[default]
     Utf16,
-    /// Unicode code points, what Python calls the length of a string.
+    /// Unicode code points: the length of a string in Python.
     CodePoints,
-    /// Bytes as they lie in the source.
+    /// Bytes in the source.
     Bytes,
     /// UTF-16 units of the compact JSON that JavaScript would print.
     JsJson,
     /// Code points of the JSON that Python's `json.dumps(…, ensure_ascii=False)` would print.
     PyJson,
-    /// UTF-16 units in which wide characters weigh more, see [`weighted_len`](crate::weighted_len).
+    /// UTF-16 units in which wide characters count more, see [`weighted_len`](crate::weighted_len).
     Weighted,
     /// Tokens of OpenAI's `o200k_base` vocabulary, counted exactly (feature `bpe`).
     O200k,
@@ -33,11 +31,11 @@ pub enum Unit {
     Cl100k,
 }
 
-/// A soft trim: what stays of a result that is too long.
+/// What a trim keeps of a result that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trim {
-    /// Results of up to this many UTF-16 units are left alone.
+    /// Results of up to this many UTF-16 units stay whole.
     pub max: u64,
     /// Units kept from the beginning.
     pub head: u64,
@@ -51,13 +49,13 @@ pub struct Trim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SurrogatePairs {
-    /// It is split as JavaScript's plain slices split it; each half left over is shown as U+FFFD.
+    /// It is split, as JavaScript's slices do; each half that is left becomes U+FFFD.
     Split,
-    /// The half that would be left over is left out.
+    /// The half that would be left is left out.
     Whole,
 }
 
-/// Which sizes a reader has to take beyond the common ones.
+/// Which sizes a reader takes beyond the common ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// Take [`Unit::JsJson`].
@@ -66,7 +64,7 @@ pub struct Measures {
     pub py_json: bool,
     /// Take [`Unit::Weighted`].
     pub weighted: bool,
-    /// Take the hash of each result's text, so that a change of the source is noticed.
+    /// Take the hash of each result's text, which shows when the source changes.
     pub source: bool,
     /// Take the length of each result's [excerpt](crate::excerpt).
     pub excerpt: bool,
@@ -74,7 +72,7 @@ pub struct Measures {
     pub tokens: Option<Vocabulary>,
     /// Take the weighted length that a result would have after this trim (head and tail only).
     pub trimmed: Option<Trim>,
-    /// Note which results consist of exactly this text already.
+    /// Note which results are exactly this text.
     pub placeholder: Option<Box<str>>,
 }
 
@@ -88,8 +86,8 @@ pub enum Vocabulary {
 }
 
 impl Measures {
-    /// Adds what others need, so that one reading serves several policies. Of two trims, or of two placeholders, the
-    /// first counts.
+    /// Adds other measures, so that one reading serves several policies. Of two trims or two placeholders, the first
+    /// counts.
     #[must_use]
     pub fn and(self, other: Measures) -> Self {
         Self {
@@ -122,7 +120,7 @@ impl Measures {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sizes {
-    /// Bytes of the part's content as it lies in the source.
+    /// Bytes of the part's content in the source.
     #[serde(skip_serializing_if = "is_zero")]
     pub bytes: u64,
     /// UTF-16 units of the decoded text.

@@ -1,9 +1,8 @@
-//! What a branch of a conversation has to remember between requests.
+//! What is remembered between the requests of a branch: its cuts.
 //!
-//! A cut is decided once and then replayed byte-identical on every later request, so that the
-//! provider's prompt cache stays warm: that needs a memory of what was cut and of how it was
-//! rendered. Memory is small, serialisable data; it is never changed by planning, only by
-//! [committing](Memory::commit) a plan, so that a caller may drop a plan whose request failed.
+//! A cut is decided once and then repeated byte for byte in every later request, so that the provider's prompt cache
+//! stays warm. So it is remembered what was cut and how it was rendered. Planning never changes the memory, only
+//! [committing](Memory::commit) a plan does: a caller may drop a plan whose request failed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +12,12 @@ use crate::calibration::Calibration;
 use crate::outline::{Outline, PartIx};
 use crate::plan::{Action, Plan};
 
-/// How a part was cut, in enough detail to do exactly the same again.
+/// How a part was cut, in enough detail to repeat it exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RememberedCut {
-    /// What was done.
+    /// How it was cut.
     pub action: Action,
-    /// What was left, in the scale of the plan that cut it.
+    /// What is left, in the scale of the plan that cut it.
     pub after: u64,
     /// The hash of the text that was cut, if it was taken.
     pub source: Option<u64>,
@@ -38,23 +37,24 @@ pub struct RememberedCut {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// Changes with every commit or undo, so that derived state knows when it is out of date.
+    /// Changes with every commit or undo, so that an index knows when it is out of date.
     revision: u64,
     cuts: BTreeMap<PartIx, RememberedCut>,
     /// Parts whose cut was undone: no policy cuts them again.
-    pinned: BTreeSet<PartIx>,
+    #[serde(rename = "pinned")]
+    undone: BTreeSet<PartIx>,
     placeholders: Vec<String>,
     /// What was learned about characters and tokens.
     pub calibration: Calibration,
 }
 
 impl Memory {
-    /// A memory of no cuts that knows how many characters a token has.
+    /// A memory without cuts, with this calibration.
     pub fn new(calibration: Calibration) -> Self {
         Self { calibration, ..Self::default() }
     }
 
-    /// Takes in the cuts of a plan, with the placeholder that its renderer used.
+    /// Remembers the cuts of a plan, with the placeholder of its renderer.
     pub fn commit(&mut self, plan: &Plan, outline: &Outline, placeholder: &str) {
         if plan.cuts.is_empty() {
             return;
@@ -69,8 +69,7 @@ impl Memory {
         }
     }
 
-    /// Takes in a cut that was made before, as a store kept it: what was done, and what was left in the scale of its
-    /// plan.
+    /// Remembers an earlier cut from a store: how it was cut, and what is left in the scale of its plan.
     pub fn remember(&mut self, part: PartIx, cut: (Action, u64), source: Option<u64>, placeholder: &str) {
         self.revision = self.revision.wrapping_add(1);
         let placeholder = self.placeholder_index(placeholder);
@@ -78,20 +77,20 @@ impl Memory {
         self.cuts.insert(part, RememberedCut { action, after, source, placeholder });
     }
 
-    /// Takes back the cut of one part: from the next request on it is whole again, and no plan cuts it anew.
-    /// That also keeps a part whole that was never cut.
+    /// Undoes the cut of a part: from the next request on it is whole, and no plan cuts it again. A part that was not
+    /// cut stays whole, too.
     pub fn undo(&mut self, part: PartIx) -> Option<RememberedCut> {
         self.revision = self.revision.wrapping_add(1);
-        self.pinned.insert(part);
+        self.undone.insert(part);
         self.cuts.remove(&part)
     }
 
-    /// Whether a part is to stay whole because its cut was undone.
-    pub fn is_pinned(&self, part: PartIx) -> bool {
-        self.pinned.contains(&part)
+    /// Whether the cut of a part was undone, so that it stays whole.
+    pub fn is_undone(&self, part: PartIx) -> bool {
+        self.undone.contains(&part)
     }
 
-    /// How `part` was cut, if it was and if its text is still what it was.
+    /// How a part was cut; none if it was not, or if its text has changed since.
     pub fn cut(&self, outline: &Outline, part: PartIx) -> Option<&RememberedCut> {
         let remembered = self.cuts.get(&part)?;
         let changed =
@@ -99,22 +98,22 @@ impl Memory {
         (!changed).then_some(remembered)
     }
 
-    /// Everything that was cut, oldest part first.
+    /// All cuts, oldest part first.
     pub fn cuts(&self) -> impl DoubleEndedIterator<Item = (PartIx, &RememberedCut)> + ExactSizeIterator {
         self.cuts.iter().map(|(&part, remembered)| (part, remembered))
     }
 
-    /// Whether nothing was cut and nothing undone yet.
+    /// Whether nothing was cut or undone.
     pub fn is_empty(&self) -> bool {
-        self.cuts.is_empty() && self.pinned.is_empty()
+        self.cuts.is_empty() && self.undone.is_empty()
     }
 
-    /// The placeholder that a remembered cut was rendered with.
+    /// The placeholder of a cut.
     pub fn placeholder(&self, remembered: &RememberedCut) -> &str {
         self.placeholders.get(usize::from(remembered.placeholder)).map_or("", String::as_str)
     }
 
-    /// A number that changes whenever the remembered cuts do.
+    /// A number that changes whenever the cuts do.
     pub fn revision(&self) -> u64 {
         self.revision
     }

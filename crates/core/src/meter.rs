@@ -1,8 +1,8 @@
 //! Meters: from sizes to tokens.
 //!
-//! Every system of the field estimates tokens by dividing a length; they differ in what they measure,
-//! by what they divide and how they round. A [`Meter`] is those choices as data. Rounding happens per
-//! part, as each system does it, so the sum over a range of parts is a sum of rounded numbers.
+//! All systems estimate tokens by dividing a length. They differ in what they measure, by what they divide
+//! and how they round. A [`Meter`] holds those choices as data. Each part is rounded on its own, as the
+//! systems do it, so the sum over several parts is a sum of rounded numbers.
 //!
 //! ```
 //! use secateur::{Meter, Rounding, Unit};
@@ -38,7 +38,7 @@ pub enum Rounding {
 pub struct Meter {
     /// What is counted.
     pub unit: Unit,
-    /// How many units make a token.
+    /// Units per token.
     pub divisor: f64,
     /// How the quotient is rounded.
     pub rounding: Rounding,
@@ -55,12 +55,12 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// The estimate for something of this length.
+    /// The estimate for this length.
     pub fn estimate(&self, length: u64) -> u64 {
         self.gauge().estimate(length)
     }
 
-    /// The meter prepared for many estimates in a row.
+    /// The meter, prepared for many estimates in a row.
     pub(crate) fn gauge(&self) -> Gauge {
         let (add, least) = match self.rounding {
             Rounding::HalfUp => (2, 0),
@@ -68,11 +68,11 @@ impl Meter {
             Rounding::FloorMin1 => (0, 1),
         };
         Gauge {
-            // By far the most common divisor; whole numbers are exact and need no division.
+            // The most common divisor by far, and a shift is exact and faster than a division.
             by_four: self.divisor == 4.0,
             add,
             least,
-            // No part counts for more than its column could hold, so that sums over all parts cannot overflow.
+            // No part counts for more than a column can hold, so that sums over all parts cannot overflow.
             cap: self.cap.unwrap_or(u64::MAX).min(u32::MAX.into()),
             divisor: self.divisor,
             rounding: self.rounding,
@@ -89,14 +89,14 @@ impl Meter {
         self.estimate(length.saturating_add(outline.images(part).saturating_mul(self.image)))
     }
 
-    /// The estimate for one part as a model is sent it: nothing if it is not sent, or was cut in the source.
+    /// The estimate for one part as it is sent: nothing if it is not sent, or was cut in the source.
     pub(crate) fn sent(&self, outline: &Outline, part: PartIx) -> u64 {
         let unsent =
             matches!(outline.kind(part), PartKind::Other | PartKind::Compaction) || outline.is_cut(part);
         if unsent { 0 } else { self.part(outline, part) }
     }
 
-    /// The estimate for everything of the outline that a model is sent.
+    /// The estimate for all parts that are sent.
     pub fn whole(&self, outline: &Outline) -> u64 {
         outline.parts().map(|part| self.sent(outline, part)).fold(0, u64::saturating_add)
     }
@@ -129,14 +129,14 @@ impl Gauge {
         (length.saturating_add(self.add) >> 2).max(length.min(self.least)).min(self.cap)
     }
 
-    /// What is added before a division by four, if that is all there is to an estimate of a column's size.
+    /// What is added before a division by four, if an estimate takes nothing else.
     pub(crate) fn plain_quarter(&self) -> Option<u64> {
         let plain = self.by_four && self.least == 0 && self.cap == u32::MAX.into();
         plain.then_some(self.add)
     }
 
-    /// Divides as doubles, as the systems do. Conversions to whole numbers truncate, which for numbers that are
-    /// not negative is rounding down; that spares a call of a mathematical library per part.
+    /// Divides as doubles, as the systems do. Converting to an integer truncates, which rounds numbers that are not
+    /// negative down without a call to a math library.
     #[inline]
     fn divide(&self, length: u64) -> u64 {
         let quotient = length.min(i64::MAX as u64).cast_signed() as f64 / self.divisor;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     proptest! {
-        /// The whole-number path is a shortcut; the division is the definition.
+        /// The shift is a shortcut; the division is the definition.
         #[test]
         fn the_shortcut_equals_the_division(length in 0u64..1 << 33) {
             let quotient = length as f64 / 4.0;
@@ -182,7 +182,7 @@ mod tests {
             prop_assert_eq!(by(Rounding::FloorMin1), (quotient.floor() as u64).max(u64::from(length > 0)));
         }
 
-        /// Truncation stands for the functions that round.
+        /// Truncation replaces the functions that round.
         #[test]
         fn truncation_rounds_as_the_functions_do(length in 0u64..1 << 33, divisor in 0.5f64..20.0) {
             let quotient = length as f64 / divisor;

@@ -1,18 +1,17 @@
-//! Interned strings: tool names and foreign ids, each kept once and spoken of by number.
+//! Interned strings: tool names and ids, each stored once and referred to by number.
 //!
-//! An outline mentions the same few tool names and the same ids again and again; a number of four
-//! bytes compares faster than a string and keeps a row small. Names are never removed: an outline
-//! only grows, and so does what it mentions.
+//! An outline mentions the same tool names and ids again and again. A number of four bytes compares faster than a
+//! string and keeps rows small. Names are never removed, because an outline only grows.
 
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 
-/// The number of an interned string. Only meaningful together with the [`Names`] that gave it.
+/// The number of an interned string, valid for the [`Names`] that it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(u32);
 
 impl Name {
-    /// Stands for "no name": a part without a tool, a message without a parent.
+    /// No name: a part without a tool, a message without a parent.
     pub const NONE: Name = Name(u32::MAX);
 
     /// Whether this is a name at all.
@@ -20,23 +19,22 @@ impl Name {
         self != Name::NONE
     }
 
-    /// The position of the name among all names of its table, in order of first mention.
+    /// The position of the name in its table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A table of strings, each kept once.
+/// A table of strings, each stored once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Every part of a session is looked up here, so the hash is a fast one; it is keyed at random, because names
-    /// come from files.
+    /// Every part is looked up here, so the hash is a fast one. It has a random key, because names come from
+    /// untrusted files.
     set: IndexSet<Box<str>, RandomState>,
 }
 
 impl Names {
-    /// The number of `text`, which is added if it is new. A full table (four billion names) answers
-    /// [`Name::NONE`].
+    /// The number of `text`, which is added if it is new; [`Name::NONE`] once the table is full (four billion names).
     pub fn intern(&mut self, text: &str) -> Name {
         if let Some(index) = self.set.get_index_of(text) {
             return Name(index as u32);
@@ -48,7 +46,7 @@ impl Names {
         Name(index as u32)
     }
 
-    /// The number of `text` if it was ever interned.
+    /// The number of `text`, if it was interned.
     pub fn find(&self, text: &str) -> Option<Name> {
         self.set.get_index_of(text).map(|index| Name(index as u32))
     }
@@ -58,7 +56,7 @@ impl Names {
         self.set.get_index(name.index()).map(AsRef::as_ref)
     }
 
-    /// The name mentioned `index`-th, counted from zero.
+    /// The name at a position, in order of first mention.
     pub fn nth(&self, index: usize) -> Option<&str> {
         self.set.get_index(index).map(AsRef::as_ref)
     }

@@ -1,11 +1,11 @@
 //! The outline: facts about a conversation, without its text.
 //!
-//! Three tables that only ever grow: *messages*, *parts* of messages, *model calls*. A part's row is
-//! a handful of small numbers in columns of their own, so that a policy that walks a million parts
-//! touches a few bytes of each. Tool names and foreign ids are [interned](Names).
+//! Three tables that only grow: *messages*, *parts* of messages, *model calls*. The facts about parts lie in columns of
+//! small numbers, so that a policy that scans a million parts reads a few bytes of each. Tool names and ids are
+//! [interned](Names).
 //!
-//! A tool call and its result are two parts that share a call id, also where the source keeps them
-//! in one record: a policy then has one notion of a result for every system.
+//! A tool call and its result are two parts that share a call id, even where the source has them in one record. So
+//! policies treat results of all systems alike.
 //!
 //! ```
 //! use secateur::{PartKind, MessageFacts, Outline, PartFacts, Role, Sizes, ToolStatus};
@@ -57,13 +57,13 @@ struct MessageRow {
     tail: Name,
     first_part: u32,
     time: Option<i64>,
-    /// The message before which it stands in the context; itself, but for late summaries.
+    /// The message before which it stands in the context: itself, except for late summaries.
     place: u32,
-    /// The message from which on it is no longer in the context.
+    /// The first message whose context does not contain it any more.
     gone: u32,
 }
 
-/// Columns that exist only if their measure was asked for.
+/// Columns that are filled only if [`Measures`] asks for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Extra {
     js_json: Vec<u32>,
@@ -79,15 +79,15 @@ struct Extra {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     measures: Measures,
-    // Names are shared by all outlines that were selected from one another, until one of them learns a new name.
+    // Outlines that were selected from one another share names until one of them adds a name.
     tools: Arc<Names>,
     ids: Arc<Names>,
     subjects: Arc<Names>,
     messages: Vec<MessageRow>,
     users: Vec<MessageIx>,
     assistants: Vec<MessageIx>,
-    /// The first message of each answer of the model.
-    answers: Vec<MessageIx>,
+    /// The first message of each response.
+    responses: Vec<MessageIx>,
     summaries: Vec<MessageIx>,
     flags: Vec<PartFlags>,
     classes: Vec<PartClass>,
@@ -105,7 +105,7 @@ pub struct Outline {
     calls: Vec<ModelCall>,
 }
 
-/// The number of a name, in a table that is copied only if it is shared and lacks the name.
+/// The number of a name. The table is copied only if it is shared and lacks the name.
 fn intern(names: &mut Arc<Names>, text: &str) -> Name {
     match Arc::get_mut(names) {
         Some(own) => own.intern(text),
@@ -113,18 +113,18 @@ fn intern(names: &mut Arc<Names>, text: &str) -> Name {
     }
 }
 
-/// Sizes beyond what a column holds count as the largest that it can hold.
+/// A size for a column; larger ones count as the largest that fits.
 fn narrow(size: u64) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
 
 impl Outline {
-    /// An empty outline that will keep these measures beside the common ones.
+    /// An empty outline with columns for these measures.
     pub fn new(measures: Measures) -> Self {
         Self { measures, ..Self::default() }
     }
 
-    /// The measures that are kept beside the common ones.
+    /// The measures that have columns.
     pub fn measures(&self) -> &Measures {
         &self.measures
     }
@@ -155,8 +155,8 @@ impl Outline {
             Role::User => self.users.push(index),
             Role::Assistant => {
                 self.assistants.push(index);
-                if self.is_answered() {
-                    self.answers.push(index);
+                if self.begins_response() {
+                    self.responses.push(index);
                 }
             }
             _ => {}
@@ -169,7 +169,7 @@ impl Outline {
         index
     }
 
-    /// Adds a part to the newest message. Without any message, one of unknown role is made for it.
+    /// Adds a part to the newest message. If there is no message, one of unknown role is added first.
     pub fn push_part(&mut self, facts: PartFacts<'_>) -> PartIx {
         if self.messages.is_empty() {
             self.push_message(MessageFacts::default());
@@ -238,7 +238,7 @@ impl Outline {
         }
     }
 
-    /// Says that a result is about what its call was about; a name that it has of its own it keeps.
+    /// Copies to a result what its call is about, and the tool's name if the result has none.
     pub fn follow(&mut self, result: PartIx, call: PartIx) {
         fn copy<T: Copy>(column: &mut [T], to: usize, from: usize) {
             if let (Some(&value), true) = (column.get(from), to < column.len()) {
@@ -257,29 +257,29 @@ impl Outline {
         }
     }
 
-    /// Says of a part that the source cut it: some logs tell that only later.
+    /// Marks a part as cut by the source. Some logs say so only later.
     pub fn set_cut(&mut self, part: PartIx) {
         if let Some(flags) = self.flags.get_mut(part.0 as usize) {
             flags.set_cut();
         }
     }
 
-    /// Forgets which parts the source cut: the session as it would be if nothing had ever been cut.
+    /// Forgets which parts the source cut, as if nothing had ever been cut.
     pub fn forget_cuts(&mut self) {
         self.flags.iter_mut().for_each(PartFlags::clear_cut);
     }
 
-    /// Adds a model call. Calls come in the order of the messages that they produced.
+    /// Adds a model call. Calls are added in the order of the messages that they produced.
     pub fn push_model_call(&mut self, call: ModelCall) {
         self.calls.push(call);
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     pub fn message_count(&self) -> usize {
         self.messages.len()
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     pub fn part_count(&self) -> usize {
         self.flags.len()
     }
@@ -294,7 +294,7 @@ impl Outline {
         (0..self.flags.len()).map(|index| PartIx(index as u32))
     }
 
-    /// The messages of users, oldest first. Policies begin with them, so they are kept in a list of their own.
+    /// The user messages, oldest first. Policies start from them, so they have a list of their own.
     pub fn users(&self) -> &[MessageIx] {
         &self.users
     }
@@ -324,12 +324,12 @@ impl Outline {
         &self.ids
     }
 
-    /// The first part of a message; the end of all parts for a message that does not exist yet.
+    /// The first part of a message; one past the last part for a message that does not exist yet.
     pub(crate) fn first_part(&self, message: MessageIx) -> u32 {
         self.messages.get(message.0 as usize).map_or(self.flags.len() as u32, |message| message.first_part)
     }
 
-    /// What a tight loop over parts reads: the flags and the tools, part by part.
+    /// The columns that a scan over all parts reads: flags and tool names.
     pub(crate) fn scan_columns(&self) -> (&[PartFlags], &[Name]) {
         (&self.flags, &self.tool)
     }
@@ -338,7 +338,9 @@ impl Outline {
     pub fn parts_of(&self, message: MessageIx) -> Range<u32> {
         let index = message.0 as usize;
         let end = self.flags.len() as u32;
-        let Some(first) = self.messages.get(index) else { return end..end };
+        let Some(first) = self.messages.get(index) else {
+            return end..end;
+        };
         first.first_part..self.messages.get(index + 1).map_or(end, |next| next.first_part)
     }
 }

@@ -1,12 +1,12 @@
-//! The pivot: which messages a model still sees after a compaction.
+//! The pivot: which messages are still sent after a compaction.
 //!
-//! A compaction leaves two messages: a *marker* that asked for it and a *summary* that answers the
-//! marker. Once the summary is complete, what came before is no longer sent. Systems differ in where
-//! the rest begins, in whether a failed summary counts, and in whether recent turns from before the
-//! marker are kept verbatim behind the summary. Nothing is deleted: a pivot is a view.
+//! A compaction leaves two messages: a *marker* that asked for it, and the *summary*. Once the summary is
+//! complete, what came before is no longer sent. The systems differ in where the rest begins, in whether a
+//! failed summary counts, and in whether recent turns from before the marker stay verbatim after the
+//! summary. Nothing is deleted: a pivot is a view.
 //!
-//! The walk goes from the newest message to the pivot and no further, so its cost does not depend on
-//! how long the session has lived.
+//! The scan goes from the newest message back to the pivot and no further, so its cost does not depend on
+//! the length of the session.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::names::Name;
 use crate::outline::{MessageIx, Outline, Role};
 
-/// The text that stands for a marker when a model is sent one.
+/// The text of a marker.
 pub const MARKER: &str = "What did we do so far?";
 
 /// Where the visible history begins.
@@ -24,29 +24,29 @@ pub const MARKER: &str = "What did we do so far?";
 pub enum PivotStart {
     /// With the marker of the last completed compaction.
     Marker,
-    /// With what follows the marker of the last completed compaction.
+    /// After the marker of the last completed compaction.
     AfterMarker,
     /// With the last summary, finished or not.
     Summary,
 }
 
-/// What becomes of recent turns from before the marker.
+/// What happens to recent turns from before the marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tail {
     /// They are dropped with the rest.
     Dropped,
-    /// Those from the marker's tail on are kept, behind the summary.
+    /// Those from the marker's tail on are kept, after the summary.
     Kept,
 }
 
-/// What a summary that is not complete means to the tail that its marker names.
+/// What an incomplete summary does to the tail that its marker names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unfinished {
-    /// It hides what lies before the tail all the same.
+    /// It hides what lies before the tail, like a complete one.
     Pivots,
-    /// Nothing: a pivot moves only once its replacement is complete.
+    /// Nothing: a pivot moves only once its summary is complete.
     Ignored,
 }
 
@@ -60,7 +60,7 @@ pub struct PivotRule {
     pub failed_summary_counts: bool,
     /// Recent turns from before the marker.
     pub tail: Tail,
-    /// With a tail: a summary that is not complete.
+    /// With a tail: what an incomplete summary does.
     pub unfinished: Unfinished,
 }
 
@@ -70,8 +70,7 @@ fn suffix(range: Range<u32>) -> Vec<Range<u32>> {
 }
 
 impl PivotRule {
-    /// The messages that a model sees, as ranges of message numbers in the order in which it sees
-    /// them.
+    /// The messages that are sent, as ranges of message numbers, in the order in which the model sees them.
     pub fn visible(&self, outline: &Outline) -> Vec<Range<u32>> {
         let end = outline.message_count() as u32;
         if self.start == PivotStart::Summary {
@@ -118,8 +117,7 @@ impl PivotRule {
             && (self.failed_summary_counts || !outline.is_failed(message))
     }
 
-    /// Marker and summary first, then the tail that they do not stand for, then the rest. What lies before the
-    /// tail is not visible.
+    /// Marker and summary first, then the tail, then the rest. What lies before the tail is not visible.
     fn reorder(&self, outline: &Outline, visible: Range<u32>) -> Option<Vec<Range<u32>>> {
         let all = || visible.clone().map(MessageIx);
         let marker = all().rev().find(|&message| {

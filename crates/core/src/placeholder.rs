@@ -1,27 +1,27 @@
-//! What stands where a result was: a line that says what it was, how large, and how to have it back.
+//! Placeholders: the text in place of cut content, which says what it was, how large, and how to recall it.
 //!
-//! A profile writes it as a text with names in braces: `{tool}`, `{subject}`, `{size}`, `{handle}`, `{excerpt}`. All of
-//! them follow from the result itself, so the same cut reads the same for ever, and a provider's cache stays warm. The
-//! handle and the excerpt need the text, which a plan never sees; they are filled in last, where the text is at hand.
+//! A profile's template has names in braces: `{tool}`, `{subject}`, `{size}`, `{handle}`, `{excerpt}`. All of them depend
+//! only on the result itself, so a cut always reads the same and the provider's cache stays warm. Handle and excerpt need
+//! the text, which a plan never sees; they are filled in last, by the renderer.
 
 use std::borrow::Cow;
 
 use crate::excerpt::excerpt;
 use crate::outline::{Outline, PartIx};
 
-/// Where the handle goes: eight characters, as many as a handle has, so that lengths are known before it is filled in.
+/// The name of the handle. It has eight characters, as a handle does, so that lengths are known beforehand.
 const HANDLE: &str = "{handle}";
 
-/// What is written behind a trimmed text if the placeholder names a handle.
+/// The note after a trimmed text, if the placeholder has a handle.
 const RECALL: &str = "\n[recall {handle} brings all of it back]";
 
-/// Where the excerpt goes.
+/// The name of the excerpt.
 pub(crate) const EXCERPT: &str = "{excerpt}";
 
 /// The most characters of a subject: a command may be a whole script.
 const SUBJECT: usize = 100;
 
-/// A placeholder with everything filled in that the outline knows; handle and excerpt are left.
+/// Fills in what the outline knows; handle and excerpt stay.
 ///
 /// ```
 /// use secateur::{PartKind, Outline, PartFacts, Sizes};
@@ -53,7 +53,7 @@ pub fn fill_placeholder<'t>(template: &'t str, outline: &Outline, part: PartIx) 
             "{subject}" => filled.push_str(&shown(outline.subject(part).unwrap_or("result"))),
             "{size}" => filled.push_str(&outline.units(part).to_string()),
             _ => {
-                // Not a name of ours, or one that comes later.
+                // An unknown name, or one that is filled in later.
                 let length = name.len().max(1);
                 filled.push_str(rest.get(..length).unwrap_or_default());
                 rest = rest.get(length..).unwrap_or_default();
@@ -66,7 +66,7 @@ pub fn fill_placeholder<'t>(template: &'t str, outline: &Outline, part: PartIx) 
     Cow::Owned(filled)
 }
 
-/// A placeholder with the handle of what it stands for. An excerpt may hold anything, so it is filled in after that.
+/// Fills in the handle. This comes before the excerpt, which may contain anything.
 ///
 /// ```
 /// assert_eq!(secateur::fill_handle("[cut; recall {handle}]", || "kbqzwmta".into()), "[cut; recall kbqzwmta]");
@@ -78,8 +78,8 @@ pub fn fill_handle(placeholder: &str, handle: impl FnOnce() -> String) -> Cow<'_
     }
 }
 
-/// What is written behind a text that is trimmed: how to have all of it back, if the placeholder says that of what is
-/// cleared. The handle is left.
+/// The note after a trimmed text on how to recall all of it; empty if the placeholder has no handle. The handle is not
+/// filled in yet.
 ///
 /// ```
 /// assert_eq!(secateur::recall_note("[cut; recall {handle}]"), "\n[recall {handle} brings all of it back]");
@@ -89,7 +89,7 @@ pub fn recall_note(placeholder: &str) -> &'static str {
     if placeholder.contains(HANDLE) { RECALL } else { "" }
 }
 
-/// A placeholder with the excerpt of the text that it stands for.
+/// Fills in the excerpt of the text that was cut.
 ///
 /// ```
 /// let text = "pub fn main() {}\n".repeat(100);
@@ -105,7 +105,7 @@ pub fn fill_excerpt<'t>(placeholder: &'t str, text: &str) -> Cow<'t, str> {
     Cow::Owned(placeholder.replace(EXCERPT, &excerpt))
 }
 
-/// The UTF-16 units of a placeholder whose excerpt has so many.
+/// The UTF-16 units of a placeholder whose excerpt has `excerpt` units.
 pub(crate) fn placeholder_units(placeholder: &str, excerpt: u64) -> u64 {
     let units = |text: &str| text.encode_utf16().count() as u64;
     match placeholder.split_once(EXCERPT) {
@@ -114,7 +114,7 @@ pub(crate) fn placeholder_units(placeholder: &str, excerpt: u64) -> u64 {
     }
 }
 
-/// A value on one line, of bounded length and without braces, which would be taken for names.
+/// A value on one line, of bounded length, and without braces, which would read as names.
 fn shown(value: &str) -> String {
     let mut chars = value.lines().next().unwrap_or_default().chars();
     let mut shown: String = chars.by_ref().take(SUBJECT).filter(|sign| !matches!(sign, '{' | '}')).collect();

@@ -1,8 +1,8 @@
 //! A plan: what to cut and why, as data.
 //!
-//! A plan changes nothing by itself. It lists the cuts, each with its reason; the boundaries from
-//! which the [verdict](crate::Policy::verdict) on every other part follows; what was weighed; and, if
-//! nothing is to be cut, why not. Renderers, `explain`, stores and tests all read the same value.
+//! A plan changes nothing by itself. It has the cuts, each with its reason; the bounds from which the
+//! [verdict](crate::Policy::verdict) on every other part follows; the totals; and, if nothing is cut, why not.
+//! Renderers, `explain`, stores and tests all read the same value.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::outline::{PartIx, ToolStatus};
 pub enum Action {
     /// The content is replaced by the placeholder, media with it.
     Clear,
-    /// Head and tail stay, with a note on what is missing between them.
+    /// Head and tail stay, with a note on what is missing.
     Trim {
         /// UTF-16 units kept from the beginning.
         head: u64,
@@ -32,11 +32,11 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// It is older than the protected window of recent tool output.
+    /// It is older than the protected recent tool output.
     BeyondProtected,
-    /// The context fills more of the window than the soft limit, and the part is long.
+    /// The context exceeds the soft limit, and the part is long.
     OverSoftRatio,
-    /// The context fills more of the window than the hard limit.
+    /// The context exceeds the hard limit.
     OverHardRatio,
     /// The policy clears everything before the newest turns.
     Aggressive,
@@ -46,13 +46,13 @@ pub enum Reason {
     ByteBudget,
     /// The context has more media than its budget.
     MediaBudget,
-    /// What it cost to keep has reached what it costs to let it go.
+    /// Keeping it has cost as much as removing it.
     Rent,
     /// The provider's cache was cold, so that cutting was free.
     CacheCold,
     /// The window is nearly full.
     Pressure,
-    /// It is longer than what is let in.
+    /// It is longer than its cap.
     TooLong,
 }
 
@@ -65,9 +65,9 @@ pub struct Cut {
     pub action: Action,
     /// Why.
     pub reason: Reason,
-    /// What it weighed, in the plan's [`Scale`].
+    /// Its size, in the plan's [`Scale`].
     pub before: u64,
-    /// What is left of it, in the same scale.
+    /// Its size after the cut, in the same scale.
     pub after: u64,
 }
 
@@ -75,43 +75,43 @@ pub struct Cut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keep {
-    /// Pruning is switched off.
+    /// Pruning is off.
     Disabled,
-    /// Not a tool result: this policy never touches it.
+    /// It is not a tool result.
     NotResult,
-    /// The tool has not finished, or failed in a way that the policy does not count.
+    /// The tool has not finished, or has a status that the policy does not cut.
     Unfinished(ToolStatus),
     /// The tool is protected by name.
     ProtectedTool,
-    /// It belongs to the turns that are still being worked on.
+    /// It belongs to the active turns.
     ActiveTurn,
-    /// It is among the newest tool output, which is protected.
+    /// It belongs to the newest tool output, which is protected.
     ProtectedWindow,
-    /// It could be cut, but all that could be cut together is too little to be worth it.
+    /// All that could be cut together is too little to be worth it.
     BelowMinimum,
     /// It belongs to a summary.
     Summary,
-    /// It lies before a summary, which already stands for it.
+    /// It lies before a summary.
     BehindSummary,
     /// It lies before an earlier cut, where the scan stops.
     BehindCut,
     /// It was cut before.
     AlreadyCut,
-    /// Its cut was undone, so it stays.
-    Pinned,
+    /// Its cut was undone.
+    Undone,
     /// It comes before the first user message.
     BeforeFirstUser,
-    /// It holds an image.
+    /// It has an image.
     HasImage,
     /// It is short enough to stay whole.
     ShortEnough,
     /// Enough was cut before its turn came.
     Enough,
-    /// The policy had no occasion to look at it.
+    /// The policy did not get to it.
     NoOccasion,
-    /// It has not been there long enough.
+    /// It is not old enough.
     TooYoung,
-    /// Keeping it still costs less than letting it go.
+    /// Keeping it has cost less than removing it.
     RentBelowCost,
 }
 
@@ -129,29 +129,29 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "why")]
 pub enum Idle {
-    /// Pruning is switched off in the profile.
+    /// The profile does not prune.
     Disabled,
-    /// The caller asked to replay earlier cuts only.
+    /// The caller asked for earlier cuts only.
     ReplayOnly,
-    /// The policy needs the size of the model's window and got none.
+    /// The policy needs the size of the model's window, which is unknown.
     NoWindow,
     /// There are fewer user turns than the policy keeps active.
     TooFewTurns {
-        /// User turns there are.
+        /// User turns.
         have: u64,
-        /// User turns that must be there.
+        /// User turns that are needed.
         need: u64,
     },
     /// There are fewer assistant messages than the policy keeps.
     TooFewAssistants {
-        /// Assistant messages there are.
+        /// Assistant messages.
         have: u64,
         /// Assistant messages that are kept.
         need: u64,
     },
-    /// No user has spoken yet.
+    /// There is no user message.
     NoUser,
-    /// The provider's cache is still warm: a new cut would throw it away.
+    /// The provider's cache is still warm, and a new cut would invalidate it.
     CacheWarm {
         /// Milliseconds since the last request; none if there was no request.
         age: Option<i64>,
@@ -160,7 +160,7 @@ pub enum Idle {
     },
     /// No part may be cut.
     NothingEligible,
-    /// All tool output that may be cut fits into the protected window.
+    /// All tool output that may be cut is protected as recent.
     WithinProtected {
         /// Tokens of tool output that may be cut.
         total: u64,
@@ -174,30 +174,30 @@ pub enum Idle {
         /// Tokens that must be exceeded.
         minimum: i64,
     },
-    /// The context fills less of the window than the limit.
+    /// The context is below the limit.
     BelowRatio {
         /// The share of the window that is filled.
         ratio: f64,
-        /// The share from which something is cut.
+        /// The share from which on something is cut.
         limit: f64,
     },
-    /// Keeping what could be cut still costs less than writing what lies behind it to the cache again.
+    /// Keeping what could be cut has cost less than writing what follows it to the cache again would.
     RentBelowCost {
-        /// What keeping has cost, in tokens of plain input.
+        /// What keeping it has cost, in tokens of plain input.
         rent: f64,
-        /// What must be reached.
+        /// What that must reach.
         cost: f64,
     },
     /// The trigger of the policy has not been reached.
     BelowTrigger {
-        /// What was counted.
+        /// The count.
         value: u64,
-        /// What must be exceeded.
+        /// What it must exceed.
         trigger: u64,
     },
 }
 
-/// What the numbers of a plan count.
+/// The unit of a plan's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
@@ -208,31 +208,31 @@ pub enum Scale {
     Characters,
 }
 
-/// What a plan weighed.
+/// Sizes of what the policy looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// What the numbers count.
+    /// The unit.
     pub scale: Scale,
-    /// All that the policy weighed.
+    /// Everything that the policy counted.
     pub before: u64,
     /// The same after the plan's cuts.
     pub after: u64,
-    /// What could have been cut, whether or not it was.
+    /// What could be cut, whether or not it is.
     pub candidates: u64,
 }
 
-/// What lies before [`Bounds::floor`] and why it is out of reach.
+/// Why parts before [`Bounds::floor`] are out of reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Floor {
-    /// Nothing does.
+    /// There are none.
     #[default]
     None,
-    /// A summary stands for it.
+    /// They lie before a summary.
     Summary,
-    /// It lies before an earlier cut.
+    /// They lie before an earlier cut.
     Cut,
-    /// It comes before the first user message.
+    /// They lie before the first user message.
     FirstUser,
 }
 
@@ -243,7 +243,7 @@ pub struct Bounds {
     pub floor_kind: Floor,
     /// The first part within reach.
     pub floor: u32,
-    /// The first part behind the prunable zone: from here on parts are protected as recent.
+    /// The first part after the prunable zone: from here on parts are protected as recent.
     pub protected: u32,
     /// The first part of the active turns.
     pub active: u32,
@@ -254,11 +254,11 @@ pub struct Bounds {
 pub struct Plan {
     /// The cuts, oldest part first, each part at most once.
     pub cuts: Vec<Cut>,
-    /// Why there is none, if there is none.
+    /// Why there are none, if there are none.
     pub idle: Option<Idle>,
-    /// What was weighed.
+    /// Sizes before and after.
     pub totals: Totals,
-    /// Where the zones lie.
+    /// The zones.
     pub bounds: Bounds,
 }
 

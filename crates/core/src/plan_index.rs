@@ -1,23 +1,20 @@
-//! Planning one more turn without looking at the whole history again.
+//! Plans one more turn without scanning the whole history again.
 //!
-//! A tally keeps running sums over an outline under one policy: which results count and what they add
-//! up to, where user and assistant messages lie, where the walk would stop. After
-//! [`advance`](Tally::advance), which costs only what came new, the watermark family finds its
-//! boundaries by binary search, so a turn costs the same in a session of a million parts as in one of
-//! a hundred. The plain scan of [`Policy::plan`] stays the definition: property tests hold the two
-//! equal.
+//! The index has running sums over an outline under one policy. [`advance`](PlanIndex::advance) adds only what is new.
+//! Then the watermark family finds its bounds by binary search, so a turn costs the same in a session of a million parts
+//! as in one of a hundred. The plain scan of [`Policy::plan`] is the definition; property tests check that both give the
+//! same plan.
 //!
-//! When remembered cuts change, the sums are made anew; that happens once per flush, and a flush
-//! touches every part that it cuts anyway.
+//! When the remembered cuts change, the index is rebuilt: once for many cuts, which touch each part anyway.
 //!
 //! ```
 //! use secateur::{Memory, Outline, Profiles, Situation, PlanIndex};
 //!
 //! let policy = Profiles::builtin().get("opencode")?.policy;
 //! let (outline, memory, situation) = (Outline::default(), Memory::default(), Situation::default());
-//! let mut tally = PlanIndex::default();
-//! tally.advance(&outline, &policy, &memory);
-//! assert_eq!(tally.plan(&outline, &policy, &situation, &memory), policy.plan(&outline, &situation, &memory));
+//! let mut index = PlanIndex::default();
+//! index.advance(&outline, &policy, &memory);
+//! assert_eq!(index.plan(&outline, &policy, &situation, &memory), policy.plan(&outline, &situation, &memory));
 //! # Ok::<(), secateur::ProfileError>(())
 //! ```
 
@@ -27,32 +24,31 @@ use crate::memory::Memory;
 use crate::outline::{MessageIx, Outline, PartIx, PartKind};
 use crate::plan::{Bounds, Floor, Idle, Plan};
 use crate::policy::{Family, Policy};
-use crate::ratio::{self, Ratio, Scope};
+use crate::ratio::{self, Ratio, RatioScope};
 use crate::rent::{self, RentIndex};
 use crate::situation::{Situation, Thinking};
-use crate::watermark::{Crossing, Extent, Ground, Meaning, Obstacle, Sieve, Sums, Watermark};
+use crate::watermark::{Classifier, Crossing, Extent, Obstacle, ResultClass, WalkRange, WalkSums, Watermark};
 
-/// A result that counts, with the sum of all that count up to and including it.
+/// A result that counts, with the sum up to and including it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Counted {
+struct CountedResult {
     part: PartIx,
     sum: u64,
 }
 
 /// Running sums over an outline under one policy.
 ///
-/// A tally belongs to the policy and the outline that it was advanced with. With others it would
-/// answer for the wrong history, so make a new one when either is exchanged.
+/// An index belongs to the policy and the outline that it was advanced with. Make a new one when either changes.
 #[derive(Clone, Debug, Default)]
 pub struct PlanIndex {
     messages: u32,
     parts: u32,
     revision: u64,
-    counted: Vec<Counted>,
+    counted: Vec<CountedResult>,
     stops: Vec<PartIx>,
     results: Vec<PartIx>,
     spent: Spent,
-    /// Characters as they are sent (ratio), or tokens uncut (keep-last), of everything.
+    /// Characters as sent (ratio), or tokens without cuts (keep-last), of everything.
     total: u64,
     /// The same without thinking (ratio).
     without_thinking: u64,
@@ -60,7 +56,7 @@ pub struct PlanIndex {
 }
 
 impl PlanIndex {
-    /// Takes in what the outline has gained. If the remembered cuts have changed, starts over.
+    /// Adds what is new in the outline. Starts over if the remembered cuts have changed.
     pub fn advance(&mut self, outline: &Outline, policy: &Policy, memory: &Memory) {
         let rewound =
             self.parts as usize > outline.part_count() || self.messages as usize > outline.message_count();
@@ -75,7 +71,7 @@ impl PlanIndex {
             self.without_thinking = self.without_thinking.saturating_add(chars);
         }
         if let Family::Rent(rent) = &policy.family {
-            // Calls may come without parts.
+            // There may be new model calls without new parts.
             self.rent.advance(outline, rent, memory);
         }
         let fresh = self.parts..outline.part_count() as u32;
@@ -90,8 +86,8 @@ impl PlanIndex {
         }
         match &policy.family {
             Family::Watermark(watermark) => {
-                let sieve = Sieve::new(outline, watermark, memory);
-                fresh.for_each(|part| self.take_result(outline, watermark, &sieve, part));
+                let classifier = Classifier::new(outline, watermark, memory);
+                fresh.for_each(|part| self.take_result(outline, watermark, &classifier, part));
             }
             Family::Ratio(ratio) => {
                 fresh.for_each(|part| self.take_characters(outline, policy, ratio, memory, part));
@@ -101,17 +97,23 @@ impl PlanIndex {
         }
     }
 
-    fn take_result(&mut self, outline: &Outline, watermark: &Watermark, sieve: &Sieve<'_>, part: PartIx) {
-        if watermark.is_passed_summary(outline, outline.owner(part)) {
+    fn take_result(
+        &mut self,
+        outline: &Outline,
+        watermark: &Watermark,
+        classifier: &Classifier<'_>,
+        part: PartIx,
+    ) {
+        if watermark.is_skipped_summary(outline, outline.owner(part)) {
             return;
         }
-        match sieve.meaning(part) {
-            Meaning::Passed => {}
-            Meaning::CutBefore => self.stops.push(part),
-            Meaning::Counts => {
+        match classifier.class_of(part) {
+            ResultClass::Ignored => {}
+            ResultClass::CutBefore => self.stops.push(part),
+            ResultClass::Counts => {
                 let tokens = watermark.meter.part(outline, part);
                 let sum = self.sum_before(self.counted.len()).saturating_add(tokens);
-                self.counted.push(Counted { part, sum });
+                self.counted.push(CountedResult { part, sum });
             }
         }
     }
@@ -140,8 +142,7 @@ impl PlanIndex {
         self.total = self.total.saturating_add(keep.meter.sent(outline, part));
     }
 
-    /// Plans like [`Policy::plan`]; equal to it if the tally was [advanced](Self::advance) with the
-    /// same outline, policy and memory.
+    /// Plans like [`Policy::plan`], if the index was [advanced](Self::advance) with the same outline, policy and memory.
     pub fn plan(&self, outline: &Outline, policy: &Policy, situation: &Situation, memory: &Memory) -> Plan {
         policy.plan_with(
             outline,
@@ -151,7 +152,7 @@ impl PlanIndex {
             || match &policy.family {
                 Family::Watermark(watermark) => self.plan_watermark(outline, watermark),
                 Family::Ratio(ratio) => {
-                    let scope = Scope::of(outline, ratio);
+                    let scope = RatioScope::of(outline, ratio);
                     let total = || match situation.thinking {
                         Thinking::Sent => self.total,
                         Thinking::Dropped => self.without_thinking,
@@ -179,7 +180,7 @@ impl PlanIndex {
         )
     }
 
-    /// What the [budget](crate::Budget) alone would cut, whatever the family says.
+    /// What the [budget](crate::Budget) alone would cut.
     pub(crate) fn plan_budget(
         &self,
         outline: &Outline,
@@ -196,17 +197,17 @@ impl PlanIndex {
     }
 
     fn plan_watermark(&self, outline: &Outline, policy: &Watermark) -> Plan {
-        let ground = match policy.ground(outline) {
-            Ok(ground) => ground,
+        let range = match policy.range(outline) {
+            Ok(range) => range,
             Err(idle) => return Plan::idle(idle),
         };
-        let active = ground.active;
-        let (floor_kind, floor) = self.floor(policy, ground);
+        let active = range.active;
+        let (floor_kind, floor) = self.floor(policy, range);
         let at = |part: u32| self.counted.partition_point(|counted| counted.part.0 < part);
         let (low, high) = (at(floor), at(active).max(at(floor)));
         let split = self.split(outline, policy, low, high);
         let candidates = split.unwrap_or(high);
-        let sums = Sums {
+        let sums = WalkSums {
             total: self.sum_before(high) - self.sum_before(low),
             counted: (high - low) as u64,
             candidates: self.sum_before(candidates) - self.sum_before(low),
@@ -218,7 +219,7 @@ impl PlanIndex {
             Some(split) => self.counted.get(split - 1).map_or(floor, |newest| newest.part.0 + 1),
         };
         let bounds = Bounds { floor_kind, floor, protected, active };
-        let idle = policy.judge(sums);
+        let idle = policy.idle(sums);
         if idle.is_some() {
             return Plan { cuts: Vec::new(), idle, totals: policy.totals(sums, 0), bounds };
         }
@@ -231,22 +232,22 @@ impl PlanIndex {
         Plan { cuts, idle: None, totals: policy.totals(sums, sums.candidates), bounds }
     }
 
-    /// Where the walk would end: at a summary or at an earlier cut, whichever is met first.
-    fn floor(&self, policy: &Watermark, ground: Ground) -> (Floor, u32) {
-        let by_summary = (ground.floor_kind, ground.floor);
+    /// Where the scan would end: at a summary or at an earlier cut, whichever comes first.
+    fn floor(&self, policy: &Watermark, range: WalkRange) -> (Floor, u32) {
+        let by_summary = (range.floor_kind, range.floor);
         if policy.earlier_cut == Obstacle::Skip {
             return by_summary;
         }
-        let met = self.stops.partition_point(|stop| stop.0 < ground.active);
+        let met = self.stops.partition_point(|stop| stop.0 < range.active);
         let newest = met.checked_sub(1).and_then(|last| self.stops.get(last));
         match newest {
-            Some(stop) if stop.0 >= ground.floor => (Floor::Cut, stop.0 + 1),
+            Some(stop) if stop.0 >= range.floor => (Floor::Cut, stop.0 + 1),
             _ => by_summary,
         }
     }
 
-    /// The end of the candidates within `low..high`, or none if everything is one because the
-    /// watermark was never reached.
+    /// The end of the candidates within `low..high`; none if everything is a candidate because the watermark was never
+    /// reached.
     fn split(&self, outline: &Outline, policy: &Watermark, low: usize, high: usize) -> Option<usize> {
         let whole = self.sum_before(high);
         // From the newest down to the entry at `index`, itself included.

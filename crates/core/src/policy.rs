@@ -1,11 +1,11 @@
-//! A policy: one of the families with its parameters, and what every family shares.
+//! A policy: one of the families with its parameters, and what all families share.
 //!
-//! Planning is a pure function of outline, policy, situation and memory: no clock, no environment, no
-//! randomness. The same four values always give the same plan, on any machine.
+//! Planning is a pure function of outline, policy, situation and memory. The same four values always give the same plan,
+//! on any machine.
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::{Budget, Context, Spent};
+use crate::budget::{Budget, BudgetInput, Spent};
 use crate::keep_last::{self, KeepLast};
 use crate::measure::{Measures, Unit};
 use crate::memory::Memory;
@@ -31,23 +31,23 @@ pub enum Family {
     Ratio(Ratio),
     /// Past a trigger, clear all but the newest tool uses.
     KeepLast(KeepLast),
-    /// Let results pay rent; cut all that are due when that pays.
+    /// Cut results once keeping them has cost more than removing them.
     Rent(Rent),
 }
 
-/// How long a cut lasts.
+/// Where a cut is kept, and so how long it lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lasting {
-    /// It is written into the session itself and stays.
+    /// In the session log itself.
     #[default]
     Marked,
-    /// As marked, but every mark rewrites the whole message as it was before the pass, so that of several marks
-    /// in one message only the last one written survives.
+    /// As `Marked`, but every mark rewrites the whole message as it was before, so that only the last of several marks in
+    /// one message survives.
     MarkedOncePerMessage,
-    /// It is remembered beside the session and replayed on every request.
+    /// Beside the session; it is repeated in every request.
     Remembered,
-    /// It holds for one request; the next one decides anew.
+    /// Nowhere: it holds for one request, and the next one is planned anew.
     OneRequest,
 }
 
@@ -58,24 +58,23 @@ pub struct Policy {
     pub enabled: bool,
     /// The rule.
     pub family: Family,
-    /// What stands where content was.
+    /// The template of placeholders.
     pub placeholder: String,
-    /// How long a cut lasts.
+    /// Where cuts are kept.
     pub lasting: Lasting,
     /// Limits beside the tokens.
     pub budget: Budget,
 }
 
 impl Lasting {
-    /// Whether the session itself holds the cuts.
+    /// Whether the session log has the cuts.
     pub fn is_marked(self) -> bool {
         matches!(self, Lasting::Marked | Lasting::MarkedOncePerMessage)
     }
 }
 
 impl Policy {
-    /// The cuts of a plan that a session would hold afterwards, in the order in which they are written: newest
-    /// part first.
+    /// The cuts of a plan that the session would have afterwards, newest part first, which is the order of writing.
     pub fn surviving<'p>(
         &self,
         outline: &'p Outline,
@@ -91,7 +90,7 @@ impl Policy {
         (0..plan.cuts.len()).rev().filter(is_last).filter_map(|index| plan.cuts.get(index))
     }
 
-    /// Plans from scratch: looks at every part within reach.
+    /// Plans from scratch: scans all parts within reach.
     pub fn plan(&self, outline: &Outline, situation: &Situation, memory: &Memory) -> Plan {
         let spent = || {
             outline.parts().fold(Spent::default(), |mut sum, part| {
@@ -111,7 +110,7 @@ impl Policy {
         })
     }
 
-    /// What every way of planning shares: the switch before the family, the budget after it.
+    /// What all ways of planning share: the switch before the family, the budget after it.
     pub(crate) fn plan_with(
         &self,
         outline: &Outline,
@@ -128,7 +127,7 @@ impl Policy {
         }
         let mut plan = family();
         if self.budget.is_set() {
-            let context = Context {
+            let input = BudgetInput {
                 outline,
                 memory,
                 tools: self.tools(),
@@ -136,12 +135,12 @@ impl Policy {
                 placeholder: self.placeholder.len() as u64,
                 weigh: |part, action| self.weigh(outline, situation, memory, part, action),
             };
-            self.budget.extend(&mut plan, &context);
+            self.budget.extend(&mut plan, &input);
         }
         plan
     }
 
-    /// What a part weighs in the family's own scale, before and after a cut.
+    /// The size of a part in the family's scale, before and after a cut.
     fn weigh(
         &self,
         outline: &Outline,
@@ -173,7 +172,7 @@ impl Policy {
         }
     }
 
-    /// What the plan says about any part.
+    /// What the plan says about a part.
     pub fn verdict(&self, outline: &Outline, memory: &Memory, plan: &Plan, part: PartIx) -> Verdict {
         if let Some(cut) = plan.cut(part) {
             return Verdict::Cut(*cut);
@@ -181,8 +180,8 @@ impl Policy {
         if !self.enabled {
             return Verdict::Kept(Keep::Disabled);
         }
-        if memory.is_pinned(part) {
-            return Verdict::Kept(Keep::Pinned);
+        if memory.is_undone(part) {
+            return Verdict::Kept(Keep::Undone);
         }
         Verdict::Kept(match &self.family {
             Family::Watermark(watermark) => watermark.keep(outline, memory, plan, part),
@@ -192,7 +191,7 @@ impl Policy {
         })
     }
 
-    /// The measures that a reader has to take for this policy.
+    /// The measures that this policy needs.
     pub fn measures(&self) -> Measures {
         let mut measures = Measures::default();
         match &self.family {
@@ -213,7 +212,7 @@ impl Policy {
         measures
     }
 
-    /// The tools that the policy may touch.
+    /// The tools whose results the policy may cut.
     pub fn tools(&self) -> &ToolFilter {
         match &self.family {
             Family::Watermark(watermark) => &watermark.tools,

@@ -1,9 +1,8 @@
-//! Profiles: policies by name, as pages of TOML.
+//! Profiles: named TOML files with a policy, and when and how to compact.
 //!
-//! A profile says which family prunes and with which parameters, what counts as overflow and how a
-//! history pivots. The founding systems are profiles like any other; a user's own profile usually
-//! `extends` one and changes a few keys. Unknown keys, wrong types and impossible values are errors
-//! that name the key, the value and what is allowed.
+//! A profile has the family of its policy and its parameters, what counts as overflow, and how a history pivots. The
+//! founding systems are profiles like any other; a user's own profile usually `extends` one and changes a few keys.
+//! Unknown keys, wrong types and impossible values are errors that name the key, the value and what is allowed.
 //!
 //! ```
 //! use secateur::Profiles;
@@ -50,22 +49,22 @@ use crate::window::WindowOrder;
 /// How many profiles may extend one another in a row.
 const LONGEST_CHAIN: usize = 16;
 
-/// Everything that a name stands for.
+/// A policy, and when and how to compact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// Its name.
     pub name: String,
-    /// What it is, in a sentence.
+    /// What it does, in one sentence.
     pub about: String,
-    /// The system that it reproduces, with its version, if it does.
+    /// The system and version that it reproduces, if it does.
     pub reproduces: Option<Reproduces>,
     /// What to prune.
     pub policy: Policy,
-    /// When a conversation overflows.
+    /// When a context overflows.
     pub overflow: OverflowRule,
     /// Which messages are visible after a compaction.
     pub pivot: PivotRule,
-    /// Who is believed about the window's size.
+    /// Which place decides about the window's size.
     pub window: WindowOrder,
     /// When and how a session compacts.
     pub compaction: CompactionSettings,
@@ -83,14 +82,14 @@ pub struct Reproduces {
     pub version: String,
 }
 
-/// A page as it is written.
+/// A profile as its TOML is written, after inheritance.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Page {
+struct ProfileFile {
     name: String,
     about: String,
     reproduces: Option<Reproduces>,
-    prune: Prune,
+    prune: PruneSettings,
     watermark: Option<Watermark>,
     ratio: Option<Ratio>,
     keep_last: Option<KeepLast>,
@@ -98,7 +97,7 @@ struct Page {
     overflow: OverflowRule,
     pivot: PivotRule,
     #[serde(default)]
-    window: Window,
+    window: WindowSettings,
     compaction: CompactionSettings,
     #[serde(default)]
     budget: Budget,
@@ -106,22 +105,21 @@ struct Page {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Prune {
+struct PruneSettings {
     lasting: Lasting,
     placeholder: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Window {
+struct WindowSettings {
     order: WindowOrder,
 }
 
-/// Values that go over a profile's own, with the place that they came from: a file, a flag, a
-/// variable of the environment.
+/// Values that override those of a profile, with their origin: a file, a flag, an environment variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Where the values came from.
+    /// The origin of the values.
     pub origin: String,
     /// The values.
     pub values: Table,
@@ -139,18 +137,18 @@ impl Layer {
     }
 }
 
-/// All profiles that are known by name.
+/// The known profiles, by name.
 #[derive(Clone, Debug)]
 pub struct Profiles {
     layers: BTreeMap<String, Layer>,
 }
 
 impl Profiles {
-    /// Those that come with the crate.
+    /// The profiles in the crate.
     pub fn builtin() -> Self {
         let mut profiles = Self { layers: BTreeMap::new() };
-        for (name, text) in builtin::PAGES {
-            // A unit test resolves every page, so that none is missing in a build that passed it.
+        for (name, text) in builtin::FILES {
+            // A unit test resolves every profile, so none is missing.
             if let Ok(values) = text.parse::<Table>() {
                 profiles.layers.insert((*name).to_owned(), Layer { origin: (*name).to_owned(), values });
             }
@@ -158,8 +156,7 @@ impl Profiles {
         profiles
     }
 
-    /// Adds a page; `origin` says where it came from. Returns its name. A page of the same name is
-    /// replaced.
+    /// Adds a profile from TOML text with this origin. Returns its name. A profile of the same name is replaced.
     pub fn add(&mut self, origin: &str, text: &str) -> Result<String, ProfileError> {
         let values: Table = text.parse().map_err(|source| ProfileError::syntax(origin, source))?;
         let name = match values.get("name") {
@@ -167,7 +164,9 @@ impl Profiles {
             Some(other) => {
                 return Err(ProfileError::value(origin, "name", Some(other), "a text that is not empty"));
             }
-            None => return Err(ProfileError::value(origin, "name", None, "every profile has a name")),
+            None => {
+                return Err(ProfileError::value(origin, "name", None, "every profile has a name"));
+            }
         };
         self.layers.insert(name.clone(), Layer { origin: origin.to_owned(), values });
         Ok(name)
@@ -183,14 +182,14 @@ impl Profiles {
         self.get_with(name, &[])
     }
 
-    /// The profile of this name with further values laid over it, the last one on top.
+    /// The profile of this name with further values; later layers override earlier ones.
     pub fn get_with(&self, name: &str, overrides: &[Layer]) -> Result<Profile, ProfileError> {
         let mut chain = self.chain(name)?;
         chain.extend(overrides);
         resolve(&chain)
     }
 
-    /// The page and those that it extends, the most general one first.
+    /// The profile and those that it extends, the most general one first.
     fn chain(&self, name: &str) -> Result<Vec<&Layer>, ProfileError> {
         let unknown = |name: &str| ProfileError::Unknown {
             name: name.to_owned(),
@@ -214,7 +213,7 @@ impl Profiles {
     }
 }
 
-/// Lays the layers over one another and reads the result.
+/// Merges the layers and reads the result.
 fn resolve(chain: &[&Layer]) -> Result<Profile, ProfileError> {
     let mut values = Table::new();
     let mut origins = BTreeMap::new();
@@ -223,33 +222,33 @@ fn resolve(chain: &[&Layer]) -> Result<Profile, ProfileError> {
     }
     values.remove("extends");
     origins.remove("extends");
-    let page: Page = serde_path_to_error::deserialize(Value::Table(values.clone()))
+    let file: ProfileFile = serde_path_to_error::deserialize(Value::Table(values.clone()))
         .map_err(|error| ProfileError::from_serde(&error, &values, &origins))?;
-    check::page(&page).map_err(|(key, allowed)| ProfileError::at(&key, &allowed, &values, &origins))?;
-    let family = match (page.watermark, page.ratio, page.keep_last, page.rent) {
+    check::profile(&file).map_err(|(key, allowed)| ProfileError::at(&key, &allowed, &values, &origins))?;
+    let family = match (file.watermark, file.ratio, file.keep_last, file.rent) {
         (Some(watermark), None, None, None) => Family::Watermark(watermark),
         (None, Some(ratio), None, None) => Family::Ratio(ratio),
         (None, None, Some(keep), None) => Family::KeepLast(keep),
         (None, None, None, Some(rent)) => Family::Rent(rent),
-        _ => return Err(ProfileError::Families { name: page.name }),
+        _ => return Err(ProfileError::Families { name: file.name }),
     };
-    let Prune { lasting, placeholder } = page.prune;
-    let enabled = page.compaction.prune;
+    let PruneSettings { lasting, placeholder } = file.prune;
+    let enabled = file.compaction.prune;
     Ok(Profile {
-        name: page.name,
-        about: page.about,
-        reproduces: page.reproduces,
-        policy: Policy { enabled, family, placeholder, lasting, budget: page.budget },
-        overflow: OverflowRule { auto: page.compaction.auto, ..page.overflow },
-        pivot: page.pivot,
-        window: page.window.order,
-        compaction: page.compaction,
+        name: file.name,
+        about: file.about,
+        reproduces: file.reproduces,
+        policy: Policy { enabled, family, placeholder, lasting, budget: file.budget },
+        overflow: OverflowRule { auto: file.compaction.auto, ..file.overflow },
+        pivot: file.pivot,
+        window: file.window.order,
+        compaction: file.compaction,
         values,
         origins,
     })
 }
 
-/// Lays `top` over `base`, table by table, and notes where each value came from.
+/// Overrides `base` with `top`, table by table, and notes the origin of each value.
 fn overlay(base: &mut Table, top: &Table, path: &str, origin: &str, origins: &mut BTreeMap<String, String>) {
     for (key, value) in top {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -266,12 +265,12 @@ fn overlay(base: &mut Table, top: &Table, path: &str, origin: &str, origins: &mu
 }
 
 impl Profile {
-    /// Where the value of a key such as `watermark.protect` came from.
+    /// The origin of the value of a key such as `watermark.protect`.
     pub fn origin(&self, key: &str) -> Option<&str> {
         self.origins.get(key).map(String::as_str)
     }
 
-    /// Every effective value with its key and where it came from, in order of keys.
+    /// All effective settings in order of keys: key, value, origin.
     pub fn settings(&self) -> impl Iterator<Item = (&str, &Value, &str)> {
         self.origins
             .iter()

@@ -1,18 +1,17 @@
-//! Family *ratio*: compare the context with the window; trim, then clear, until it is below.
+//! Family *ratio*: compare the context with the window; trim, then clear, until it is below a limit.
 //!
-//! OpenClaw's rule. The context is measured in characters and compared with the window, likewise in
-//! characters. Above a soft limit, long tool results lose their middle; if the context is still above a
-//! hard limit and there is enough to gain, the oldest results are cleared one by one until it is below.
-//! Results among the newest assistant messages, and before the first user message, are never touched.
+//! OpenClaw's rule. Context and window are compared in characters. Above a soft limit, long tool results are trimmed. If
+//! the context is still above a hard limit and there is enough to gain, the oldest results are cleared one by one until
+//! it is below. Results among the newest assistant messages, and before the first user message, are never cut.
 //!
-//! The first versions decide anew at every request. The later one waits until the provider's cache has
-//! gone cold before it makes new cuts, remembers them, and replays them on every request.
+//! The first versions decide anew at every request. The later one makes new cuts only once the provider's cache has gone
+//! cold, remembers them, and repeats them in every request.
 
 mod round;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use round::{Scope, plan, scan};
+pub(crate) use round::{RatioScope, plan, scan};
 
 use crate::measure::{Trim, Unit};
 use crate::memory::Memory;
@@ -33,11 +32,11 @@ pub enum RatioMode {
     CacheTtl,
 }
 
-/// What becomes of results that hold images.
+/// What happens to results with images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Images {
-    /// They are never touched.
+    /// They are never cut.
     Protect,
     /// The images are replaced by a line that says so.
     Replace,
@@ -49,11 +48,11 @@ pub enum Images {
 pub struct Characters {
     /// How text is measured.
     pub unit: Unit,
-    /// Characters that make a token of the window.
+    /// Characters per token of the window.
     pub per_token: f64,
     /// What an image counts for.
     pub image: u64,
-    /// What a message of an unknown role counts for, whatever it holds.
+    /// What a message of an unknown role counts for, beside its parts.
     pub unknown_message: u64,
     /// Whether signatures and redacted thinking count.
     pub signatures: bool,
@@ -65,31 +64,31 @@ pub struct Characters {
 pub struct Ratio {
     /// How far it goes.
     pub mode: RatioMode,
-    /// The newest assistant messages from which on nothing is touched.
+    /// How many of the newest assistant messages are kept, with everything after the first of them.
     pub keep_last_assistants: u64,
-    /// Share of the window from which long results are trimmed.
+    /// Share of the window from which on long results are trimmed.
     pub soft_ratio: f64,
-    /// Share of the window from which results are cleared.
+    /// Share of the window from which on results are cleared.
     pub hard_ratio: f64,
     /// Characters that clearing must be able to gain.
     pub min_prunable: u64,
-    /// What a soft trim keeps.
+    /// What a trim keeps.
     pub trim: Trim,
-    /// Whether results are cleared at all; trimming alone otherwise.
+    /// Whether results are cleared, or only trimmed.
     pub hard_clear: bool,
-    /// What becomes of images.
+    /// What happens to images.
     pub images: Images,
     /// How characters are counted.
     pub characters: Characters,
     /// With `mode = "cache-ttl"`: how long the provider keeps a cache, in milliseconds.
     #[serde(default)]
     pub ttl_ms: i64,
-    /// Tools that may be touched.
+    /// The tools whose results may be cut.
     #[serde(default)]
     pub tools: ToolFilter,
 }
 
-/// The line that stands where an image was.
+/// The line in place of an image.
 pub const IMAGE_REMOVED: &str = "[image removed during context pruning]";
 
 /// The gap between head and tail of a trimmed text.
@@ -112,7 +111,7 @@ fn trim_overhead(trim: Trim, whole: u64) -> u64 {
 }
 
 impl Ratio {
-    /// What one part counts for, uncut.
+    /// What a part counts for without cuts.
     fn chars(&self, outline: &Outline, situation: &Situation, part: PartIx) -> u64 {
         let rule = &self.characters;
         let text = || outline.size(part, rule.unit);
@@ -128,13 +127,12 @@ impl Ratio {
         }
     }
 
-    /// What a message counts for beyond its parts.
+    /// What a message counts for beside its parts.
     pub(crate) fn message_chars(&self, role: Role) -> u64 {
         if role == Role::Other { self.characters.unknown_message } else { 0 }
     }
 
-    /// What one part counts for as it is sent: as remembered if it was cut before, as the placeholder if the
-    /// source says so.
+    /// What a part counts for as it is sent: with its remembered cut, or as the placeholder if the source cut it.
     pub(crate) fn sent_chars(
         &self,
         outline: &Outline,
@@ -150,7 +148,7 @@ impl Ratio {
         }
     }
 
-    /// What one part counts for before and after a cut that another rule makes.
+    /// What a part counts for before and after a cut that another rule makes.
     pub(crate) fn weigh(
         &self,
         outline: &Outline,
@@ -182,7 +180,7 @@ impl Ratio {
         self.tools.allows(outline.tool(part).unwrap_or_default())
     }
 
-    /// UTF-16 units of a result's blocks joined by line ends, images as lines of their own.
+    /// UTF-16 units of a result's blocks joined by line ends, each image as a line.
     fn joined_units(&self, outline: &Outline, part: PartIx) -> u64 {
         let images = match self.images {
             Images::Protect => 0,
@@ -192,7 +190,7 @@ impl Ratio {
         outline.units(part) + images * IMAGE_REMOVED.len() as u64 + lines.saturating_sub(1)
     }
 
-    /// The soft trim of a result, if it is long enough or holds an image.
+    /// The trim of a result, if it is long enough or has an image.
     fn trim_cut(&self, outline: &Outline, part: PartIx, before: u64) -> Option<Cut> {
         let whole = self.joined_units(outline, part);
         let Trim { max, head, tail, pairs } = self.trim;

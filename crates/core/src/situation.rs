@@ -1,6 +1,6 @@
-//! The moment in which a plan is made: everything that is neither history nor policy.
+//! What a plan depends on beside history and policy: time, model and cache.
 //!
-//! The kernel reads no clock and knows no model; what it needs of either is handed in.
+//! The kernel reads no clock and knows no model; both are handed in.
 
 use crate::cache::Cache;
 
@@ -9,15 +9,15 @@ use crate::cache::Cache;
 pub struct Situation {
     /// Now, in milliseconds since 1970.
     pub now: i64,
-    /// When the provider's cache was last touched, in milliseconds since 1970; none if never.
+    /// When the provider's cache was last used, in milliseconds since 1970; none if never.
     pub last_request: Option<i64>,
     /// The model's window in tokens, if known.
     pub window: Option<f64>,
-    /// What the provider reported as input of the last request, if it did.
+    /// The input tokens that the provider reported for the last request, if any.
     pub input_tokens: Option<u64>,
     /// What the provider's prompt cache is worth.
     pub cache: Cache,
-    /// What cuts are wanted for.
+    /// What cuts are for.
     pub purpose: CutPurpose,
     /// Whether new cuts may be made at all.
     pub pass: Pass,
@@ -25,14 +25,13 @@ pub struct Situation {
     pub thinking: Thinking,
 }
 
-/// What cuts are wanted for. Only the family *rent* asks: the others weigh sizes, not prices.
+/// What cuts are for. Only the family *rent* uses it: the others compare sizes, not prices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CutPurpose {
-    /// A request that costs less: what pays is cut.
+    /// To make requests cheaper: only what pays is cut.
     #[default]
     SaveCost,
-    /// A request that fits: whatever may go goes, whether it pays or not. A compaction would cost more and would lose
-    /// more.
+    /// To make a request fit: everything that may be cut is cut, because a compaction would cost more and lose more.
     MakeRoom,
 }
 
@@ -42,7 +41,7 @@ pub enum Pass {
     /// New cuts may be made.
     #[default]
     Full,
-    /// Earlier cuts are replayed, nothing new is cut.
+    /// Earlier cuts are repeated, nothing new is cut.
     ReplayOnly,
 }
 
@@ -52,6 +51,6 @@ pub enum Thinking {
     /// It is sent.
     #[default]
     Sent,
-    /// It is dropped before sending and counts for nothing.
+    /// It is dropped before sending and does not count.
     Dropped,
 }

@@ -1,7 +1,7 @@
-//! What has been overtaken: results that a later result or a later edit makes old.
+//! Stale results: a later result or edit has superseded them.
 //!
-//! A read of a file that was read again, a read of a file that was edited since, an output that came a second time:
-//! each is still in the context and still paid for. Whether that is a reason to cut is for a policy to say.
+//! A read of a file that was read again or edited since, an output that came again: each is still in the context and
+//! still paid for. Whether that is a reason to cut it is up to the policy.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::line_range::LineRange;
 use crate::outline::{Outline, PartIx, PartKind};
 use crate::tool_class::ToolClass;
 
-/// How a result was overtaken, and by which part.
+/// How a result became stale, and by which part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stale {
@@ -23,12 +23,12 @@ pub enum Stale {
     Repeated(PartIx),
 }
 
-/// How many later reads of one file are remembered; what is covered is nearly always covered by the last few.
+/// The most later reads of one file that are compared; the last few nearly always suffice.
 const READS: usize = 16;
 
 impl Outline {
-    /// For each part, whether it was overtaken. Identical outputs are noticed only if
-    /// [`Measures::source`](crate::Measures::source) was asked for.
+    /// For each part, whether it is stale. Identical outputs are found only with
+    /// [`Measures::source`](crate::Measures::source).
     pub fn staleness(&self) -> Vec<Option<Stale>> {
         let mut stale = vec![None; self.part_count()];
         let mut reads: HashMap<&str, Vec<(LineRange, PartIx)>> = HashMap::new();

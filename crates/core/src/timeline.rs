@@ -1,7 +1,7 @@
 //! The context over time: how full it was at each request.
 //!
-//! What a request held is known from the [lives](crate::Outline::context) of messages; what it weighed, from the
-//! provider's reports where there are any, and by a [calibrated](crate::Calibration) estimate where there are none.
+//! What a request contained follows from the [retirements](crate::Outline::retire) of messages; its tokens are those that
+//! the provider reported or, without a report, a [calibrated](crate::Calibration) estimate.
 //!
 //! ```
 //! use secateur::{ModelCall, PartKind, MessageFacts, Outline, PartFacts, Role, Sizes, Usage};
@@ -13,9 +13,9 @@
 //! let message = outline.push_message(MessageFacts { role: Role::Assistant, ..Default::default() });
 //! outline.push_model_call(ModelCall { message, time: None, usage: Usage { input: 900, ..Default::default() } });
 //!
-//! let moments = outline.timeline();
-//! assert_eq!(moments.len(), 1);
-//! assert_eq!((moments[0].chars, moments[0].estimated, moments[0].recorded), (3_200, 1_000, Some(900)));
+//! let points = outline.timeline();
+//! assert_eq!(points.len(), 1);
+//! assert_eq!((points[0].chars, points[0].estimated, points[0].recorded), (3_200, 1_000, Some(900)));
 //! ```
 
 use serde::Serialize;
@@ -31,25 +31,25 @@ pub struct TimelinePoint {
     pub message: MessageIx,
     /// When it was made, in milliseconds since 1970, if known.
     pub time: Option<i64>,
-    /// Characters of the context, as far as the log shows it.
+    /// Characters of the context that the log shows.
     pub chars: u64,
-    /// What the context was expected to weigh, in tokens, before the provider answered.
+    /// Estimated tokens of the context, before the response.
     pub estimated: u64,
-    /// What the provider said that it weighed.
+    /// Tokens of the context that the provider reported.
     pub recorded: Option<u64>,
-    /// How much of it the provider read from its cache.
+    /// How many of them were read from the cache.
     pub cached: Option<u64>,
-    /// The provider had most of the context in its cache once, and no more: all of it was paid in full.
+    /// The provider no longer had most of the context in its cache, so it was paid in full again.
     pub cold: bool,
 }
 
 impl Calibration {
-    /// What all reports of a session teach together.
+    /// The calibration from all reports of a session.
     pub fn of(timeline: &[TimelinePoint]) -> Self {
         let mut calibration = Self::default();
-        for moment in timeline {
-            if let Some(recorded) = moment.recorded {
-                calibration.observe(moment.chars, recorded);
+        for point in timeline {
+            if let Some(recorded) = point.recorded {
+                calibration.observe(point.chars, recorded);
             }
         }
         calibration
@@ -57,7 +57,7 @@ impl Calibration {
 }
 
 impl Outline {
-    /// The characters with which a part counts in a context: those of its text, or of the placeholder if it was cut.
+    /// The characters that a part counts for in a context: those of its text, or of the placeholder if it was cut.
     pub fn sent(&self, part: PartIx) -> u64 {
         match self.kind(part) {
             PartKind::Result if self.is_cut(part) => PLACEHOLDER.len() as u64,
@@ -66,20 +66,19 @@ impl Outline {
         }
     }
 
-    /// The requests of a session in order: the model calls that were recorded, or, without any, every message of
-    /// the model.
+    /// The requests of a session in order: the recorded model calls or, without any, all messages of the model.
     pub fn timeline(&self) -> Vec<TimelinePoint> {
         let weights = self.context_weights();
         let chars_at = |message: MessageIx| weights.get(message.0 as usize).copied().unwrap_or(0);
         let mut calibration = Calibration::default();
-        let mut moments = Vec::new();
+        let mut points = Vec::new();
         let caches = self.model_calls().iter().any(|call| call.usage.cache_read > 0);
         for call in self.model_calls() {
             let chars = chars_at(call.message);
             let recorded = u64::try_from(call.usage.context()).unwrap_or(0);
             let cached = u64::try_from(call.usage.cache_read).unwrap_or(0);
-            let before = moments.last().and_then(|moment: &TimelinePoint| moment.recorded).unwrap_or(0);
-            moments.push(TimelinePoint {
+            let before = points.last().and_then(|point: &TimelinePoint| point.recorded).unwrap_or(0);
+            points.push(TimelinePoint {
                 message: call.message,
                 time: call.time,
                 chars,
@@ -90,7 +89,7 @@ impl Outline {
             });
             calibration.observe(chars, recorded);
         }
-        if moments.is_empty() {
+        if points.is_empty() {
             let silent = |&message: &MessageIx| TimelinePoint {
                 message,
                 time: self.time(message),
@@ -100,15 +99,15 @@ impl Outline {
                 cached: None,
                 cold: false,
             };
-            moments.extend(self.assistants().iter().map(silent));
+            points.extend(self.assistants().iter().map(silent));
         }
-        moments
+        points
     }
 
-    /// For each message, the characters of the context that it was the answer to; one more for the next request.
+    /// For each message, the characters of the context before it; one more entry for the next request.
     fn context_weights(&self) -> Vec<u64> {
         let count = self.message_count();
-        // What comes and what goes at each message; both sums only grow, so their difference is never negative.
+        // What enters and what leaves the context at each message.
         let (mut come, mut gone) = (vec![0u64; count + 1], vec![0u64; count + 1]);
         for message in self.messages() {
             let weight: u64 = self.parts_of(message).map(|part| self.sent(PartIx(part))).sum();
@@ -154,7 +153,7 @@ mod tests {
         outline.retire(old, summary);
         outline.retire(first, summary);
         let second = message(&mut outline, Role::Assistant, 10);
-        let chars: Vec<_> = outline.timeline().iter().map(|moment| (moment.message, moment.chars)).collect();
+        let chars: Vec<_> = outline.timeline().iter().map(|point| (point.message, point.chars)).collect();
         assert_eq!(chars, [(first, 1_000), (second, 100)]);
     }
 
@@ -166,7 +165,7 @@ mod tests {
             let answer = message(&mut outline, Role::Assistant, 10);
             called(&mut outline, answer, input, cached);
         }
-        let cold: Vec<_> = outline.timeline().iter().map(|moment| moment.cold).collect();
+        let cold: Vec<_> = outline.timeline().iter().map(|point| point.cold).collect();
         assert_eq!(cold, [false, false, true, false]);
     }
 }

@@ -1,29 +1,29 @@
-//! What sort of work a tool does.
+//! What kind of work a tool does.
 //!
-//! Agents name their tools as they like, but the tools do the same few things, and how long an output stays useful
-//! depends on the thing done: text of a file is quoted for a long time, the output of a command hardly ever. A reader
-//! tells the class from a call's name and input; a policy only sees the class.
+//! Agents have different names for the same few tools. How long an output stays useful depends on the kind of work: text
+//! of a file is quoted for a long time, the output of a command hardly ever. A reader derives the class from a call's
+//! name and input; a policy sees only the class.
 
 use serde::{Deserialize, Serialize};
 
-/// What sort of work a tool call does.
+/// What kind of work a tool call does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum ToolClass {
-    /// Shows a file or a range of its lines, also by way of a shell.
+    /// Shows a file or some of its lines, also through a shell.
     Read,
     /// Writes, changes or deletes files.
     Edit,
-    /// Looks for files or for text in them, lists directories.
+    /// Searches files or text in them, or lists directories.
     Search,
-    /// Runs a command, or talks to one that runs.
+    /// Runs a command, or sends input to a running one.
     Shell,
     /// Fetches pages or searches the web.
     Web,
-    /// Hands work to another agent, or takes its result.
+    /// Delegates work to another agent, or takes its result.
     Agent,
-    /// Keeps a plan or a list of things to do.
+    /// Keeps a plan or a to-do list.
     Plan,
     /// Anything else.
     #[default]

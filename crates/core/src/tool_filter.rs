@@ -1,8 +1,7 @@
-//! Which tools a policy may touch: allow and deny lists with `*` wildcards.
+//! Which tools' results a policy may cut: allow and deny lists with `*` wildcards.
 //!
-//! Deny wins; an empty allow list allows everything. `*` stands for any characters but line ends, as
-//! in the regular expressions that the founding systems build from their patterns; everything else
-//! stands for itself. How letters are folded differs between systems and versions.
+//! Deny wins; an empty allow list allows everything. `*` matches any characters except line ends, as in the regular
+//! expressions that the founding systems build from their patterns. Case folding differs between systems and versions.
 
 use std::borrow::Cow;
 
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names::{Name, Names};
 
-/// How names and patterns are brought together before they are compared.
+/// How names and patterns are normalised before they are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fold {
@@ -36,7 +35,7 @@ pub struct ToolFilter {
 }
 
 impl ToolFilter {
-    /// Whether the policy may touch results of the tool `name`.
+    /// Whether results of the tool `name` may be cut.
     ///
     /// ```
     /// let tools = secateur::ToolFilter { deny: vec!["mcp.*".into()], ..Default::default() };
@@ -64,7 +63,7 @@ impl ToolFilter {
         if folded { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
     }
 
-    /// The answer for every name of a table at once, so that a scan asks by number.
+    /// The result of [`allows`](Self::allows) for all names of a table, so that a scan can look it up by number.
     pub(crate) fn mask<'a>(&'a self, names: &'a Names) -> Mask<'a> {
         let mut mask = Mask { tools: self, names, bits: [0; MASK_WORDS], nameless: self.allows("") };
         for index in 0..names.len().min(MASK_WORDS * 64) {
@@ -76,10 +75,10 @@ impl ToolFilter {
     }
 }
 
-/// Enough for every agent seen; further names are matched each time they are met.
+/// Room for more tools than agents have; further names are matched each time.
 const MASK_WORDS: usize = 4;
 
-/// The verdict of [`ToolFilter::allows`] by name number, without allocation.
+/// The result of [`ToolFilter::allows`] by name number, without allocation.
 pub(crate) struct Mask<'a> {
     tools: &'a ToolFilter,
     names: &'a Names,
@@ -88,8 +87,8 @@ pub(crate) struct Mask<'a> {
 }
 
 impl Mask<'_> {
-    /// All verdicts in one word, one bit per name number modulo 64; none if there are too many names for that. The
-    /// last bit is the verdict on parts without a tool, whose number has its last bits set.
+    /// All results in one word, one bit per name number modulo 64; none if there are too many names. The last bit is for
+    /// parts without a tool, whose number has its last bits set.
     pub(crate) fn word(&self) -> Option<u64> {
         let [word, ..] = self.bits;
         (self.names.len() < 63).then_some(word | u64::from(self.nameless) << 63)
@@ -109,17 +108,23 @@ impl Mask<'_> {
     }
 }
 
-/// Matches `name` as a whole: between the literal pieces of the pattern lies anything but line ends.
+/// Whether the whole `name` matches the pattern.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     if pattern == "*" {
         return true;
     }
     let mut pieces = pattern.split('*');
-    let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else { return false };
-    let Some(last) = pieces.next_back() else { return rest.is_empty() };
-    // Leftmost matching of the middle pieces leaves the most for what follows.
+    let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let Some(last) = pieces.next_back() else {
+        return rest.is_empty();
+    };
+    // Matching the middle pieces as far left as possible leaves the most for the rest.
     for piece in pieces {
-        let Some(found) = rest.find(piece) else { return false };
+        let Some(found) = rest.find(piece) else {
+            return false;
+        };
         if has_line_end(&rest[..found]) {
             return false;
         }

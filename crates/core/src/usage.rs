@@ -1,14 +1,14 @@
-//! What a provider reports about one model call.
+//! The usage that a provider reports for one model call.
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens of one model call as the provider counted them. `input` is what was not read from a cache.
+/// Tokens of one model call, as the provider counted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
     /// Input that was neither read from nor written to a cache.
     pub input: i64,
-    /// Output, without reasoning where the provider tells them apart.
+    /// Output, without reasoning if the provider reports that separately.
     pub output: i64,
     /// Reasoning.
     pub reasoning: i64,
@@ -16,10 +16,10 @@ pub struct Usage {
     pub cache_read: i64,
     /// Input written to the provider's cache.
     pub cache_write: i64,
-    /// How much of that was written to a cache that lives an hour, where the provider tells.
+    /// How much of that was written to a cache that lives an hour, if the provider reports it.
     #[serde(skip_serializing_if = "is_none")]
     pub cache_write_1h: i64,
-    /// A total of the provider's own, if it gave one.
+    /// The provider's own total, if it reports one.
     pub total: Option<i64>,
 }
 
@@ -28,7 +28,7 @@ fn is_none(tokens: &i64) -> bool {
 }
 
 impl Usage {
-    /// Everything that the model was given: what the call's context weighed.
+    /// All input tokens: the size of the call's context.
     ///
     /// ```
     /// let usage = secateur::Usage { input: 10, cache_read: 80, cache_write: 5, ..Default::default() };

@@ -1,20 +1,20 @@
 //! Family *watermark*: protect the newest tool output, cut the rest if it is worth it.
 //!
-//! Walk back from the newest message. Leave out the turns that are still being worked on; add up the
-//! tool results met; from where the sum passes a watermark, everything older is a candidate; cut the
-//! candidates if they are worth it together. OpenCode, openagentic-sdk and Qwery all do this and
-//! differ in each comparison: those differences are the fields of [`Watermark`].
+//! Scan back from the newest message, without the active turns, and add up the tool results. From where the sum passes a
+//! watermark, everything older is a candidate. Cut the candidates if they are worth it together. OpenCode,
+//! openagentic-sdk and Qwery all do this and differ in each comparison: those differences are the fields of
+//! [`Watermark`].
 //!
-//! [`scan`] is the plain walk: no allocation unless something is cut, and the oracle for the
-//! [incremental](crate::Tally) plan.
+//! [`scan`] is the plain scan. It allocates only if something is cut, and it defines what the
+//! [incremental](crate::PlanIndex) plan must give.
 
-mod sieve;
+mod classify;
 mod walk;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use sieve::{Meaning, Sieve};
-pub(crate) use walk::{Ground, Sums, scan};
+pub(crate) use classify::{Classifier, ResultClass};
+pub(crate) use walk::{WalkRange, WalkSums, scan};
 
 use crate::memory::Memory;
 use crate::meter::Meter;
@@ -22,35 +22,35 @@ use crate::outline::{MessageIx, Outline, PartIx, PartKind, ToolStatus};
 use crate::plan::{Action, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals};
 use crate::tool_filter::ToolFilter;
 
-/// What to do when an obstacle is met on the way back.
+/// What to do at a result that was cut before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Obstacle {
-    /// End the walk.
+    /// End the scan.
     Stop,
-    /// Leave it out and walk on.
+    /// Leave it out and go on.
     Skip,
 }
 
-/// What a summary means to the walk.
+/// What to do at a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtSummary {
-    /// The walk ends when it meets one.
+    /// End the scan.
     Stop,
-    /// Its own parts are left out; the walk goes on.
+    /// Leave out its parts and go on.
     Skip,
-    /// History begins with the last one, before turns are even counted.
+    /// History begins with the last summary; turns before it do not count.
     Begin,
 }
 
-/// What becomes of the part whose size carries the sum to the watermark.
+/// What happens to the part with which the sum reaches the watermark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Crossing {
-    /// It is a candidate when the sum, its own size included, exceeds the watermark.
+    /// It is a candidate if the sum with it exceeds the watermark.
     Cut,
-    /// It is still protected; what follows is a candidate once the sum is at least the watermark.
+    /// It is protected; older parts are candidates once the sum is at least the watermark.
     Keep,
 }
 
@@ -70,42 +70,42 @@ pub enum Extent {
 pub struct Watermark {
     /// Tokens of the newest tool output that stay.
     pub protect: i64,
-    /// What the candidates must exceed together, in tokens.
+    /// Tokens that the candidates must exceed together.
     pub minimum: i64,
     /// How results are measured.
     pub meter: Meter,
-    /// How many of the newest user turns are left out.
+    /// How many of the newest user turns are active and left out.
     pub active_turns: u64,
     /// Whether the user message that opens the oldest active turn is scanned itself.
     pub turn_message: TurnMessage,
-    /// What is scanned while there are fewer user turns than that.
+    /// What is scanned if there are fewer user turns.
     pub too_few_turns: Extent,
-    /// The part that reaches the watermark.
+    /// What happens to the part that reaches the watermark.
     pub crossing: Crossing,
     /// What is a candidate if the watermark is never reached (with `crossing = "keep"`).
     pub unreached: Extent,
     /// Whether older parts of the message in which the watermark was reached are candidates
     /// (with `crossing = "keep"`).
     pub rest_of_message: Extent,
-    /// A summary on the way back.
+    /// What happens at a summary.
     pub summary: AtSummary,
-    /// A result that was cut before.
+    /// What happens at a result that was cut before.
     pub earlier_cut: Obstacle,
-    /// Results of these states count.
+    /// Results with these statuses count.
     pub statuses: Vec<ToolStatus>,
-    /// Tools that may be touched.
+    /// The tools whose results may be cut.
     pub tools: ToolFilter,
-    /// Which of two checks comes first: matters for a protected tool's result that was cut before.
+    /// Which check comes first; that matters for a protected tool's result that was cut before.
     pub first_check: FirstCheck,
 }
 
-/// Whether the message that opens the oldest active turn is itself scanned.
+/// Whether the message that opens the oldest active turn is scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnMessage {
-    /// It is, and the walk begins with it.
+    /// It is; the scan begins with it.
     Scanned,
-    /// It is not; the walk begins with the message before it.
+    /// It is not; the scan begins with the message before it.
     Active,
 }
 
@@ -113,15 +113,15 @@ pub enum TurnMessage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstCheck {
-    /// A protected tool is passed over even if its result was cut before.
+    /// A protected tool's result is left out even if it was cut before.
     Tool,
-    /// A result that was cut before ends the walk even if its tool is protected.
+    /// A result that was cut before ends the scan even if its tool is protected.
     EarlierCut,
 }
 
 impl Watermark {
-    /// The reach of the walk by turns: messages before this number are scanned; none if there are too few
-    /// turns. Turns are counted among `users`, the user messages from the newest on.
+    /// Messages before this number are scanned; none if there are too few turns. `users` are the user messages, newest
+    /// first.
     pub(crate) fn reach(&self, mut users: impl Iterator<Item = MessageIx>, messages: u32) -> Option<u32> {
         if self.active_turns == 0 {
             return Some(messages);
@@ -134,8 +134,7 @@ impl Watermark {
         }
     }
 
-    /// Whether a sum of protected and candidate tokens makes the part that brought it there a
-    /// candidate (`Cut`), or what follows it (`Keep`).
+    /// Whether a sum reaches the watermark.
     #[inline]
     pub(crate) fn reached(&self, sum: u64) -> bool {
         let sum = i64::try_from(sum).unwrap_or(i64::MAX);
@@ -145,8 +144,8 @@ impl Watermark {
         }
     }
 
-    /// Turns the sums of a walk into a plan without cuts, or none if cuts are due.
-    pub(crate) fn judge(&self, sums: Sums) -> Option<Idle> {
+    /// Why nothing is cut, by the sums of a scan; none if something is.
+    pub(crate) fn idle(&self, sums: WalkSums) -> Option<Idle> {
         if sums.total == 0 && sums.counted == 0 {
             return Some(Idle::NothingEligible);
         }
@@ -157,7 +156,7 @@ impl Watermark {
         (!worth).then_some(Idle::BelowMinimum { candidates: sums.candidates, minimum: self.minimum })
     }
 
-    pub(crate) fn totals(&self, sums: Sums, cut: u64) -> Totals {
+    pub(crate) fn totals(&self, sums: WalkSums, cut: u64) -> Totals {
         Totals {
             scale: Scale::Tokens,
             before: sums.total,
@@ -172,8 +171,8 @@ impl Watermark {
 }
 
 impl Watermark {
-    /// Whether the walk passes over this message because it is a summary.
-    pub(crate) fn is_passed_summary(&self, outline: &Outline, message: MessageIx) -> bool {
+    /// Whether this message is left out because it is a summary.
+    pub(crate) fn is_skipped_summary(&self, outline: &Outline, message: MessageIx) -> bool {
         self.summary == AtSummary::Skip && outline.is_summary(message)
     }
 
@@ -190,7 +189,7 @@ impl Watermark {
         if part.0 >= bounds.active {
             return Keep::ActiveTurn;
         }
-        if self.is_passed_summary(outline, outline.owner(part)) {
+        if self.is_skipped_summary(outline, outline.owner(part)) {
             return Keep::Summary;
         }
         if part.0 < bounds.floor {

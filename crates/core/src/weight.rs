@@ -1,8 +1,7 @@
-//! Weighted length: UTF-16 units in which characters that cost many tokens weigh more.
+//! Weighted length: UTF-16 units in which characters that take many tokens count more.
 //!
-//! A character of Chinese, Japanese or Korean text takes about as many tokens as four Latin letters,
-//! a rare one up to four times that. The later OpenClaw therefore adds a surcharge per code point to
-//! the plain length; these are its ranges.
+//! A character of Chinese, Japanese or Korean text takes about as many tokens as four Latin letters, a rare one up to
+//! four times that. Later versions of OpenClaw add a surcharge per code point to the plain length; these are its ranges.
 
 /// Surcharges by range of code points, ascending and disjoint.
 const SURCHARGES: [(u32, u32, u8); 30] = [
@@ -38,7 +37,7 @@ const SURCHARGES: [(u32, u32, u8); 30] = [
     (0x30000, 0x3347F, 14),
 ];
 
-/// What a code point weighs beyond its UTF-16 units.
+/// What a code point counts beyond its UTF-16 units.
 fn surcharge(point: char) -> u64 {
     let point = u32::from(point);
     let index = SURCHARGES.partition_point(|&(_, last, _)| last < point);

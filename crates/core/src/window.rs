@@ -1,11 +1,11 @@
-//! How large is the window? Several places may say so; this is who is believed.
+//! The size of a model's window, if several places name one.
 
 use serde::{Deserialize, Serialize};
 
-/// The window that is assumed when nobody names one.
+/// The window that is assumed if no place names one.
 pub const DEFAULT_WINDOW: f64 = 200_000.0;
 
-/// Who is believed first.
+/// Which place takes precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowOrder {
@@ -26,11 +26,11 @@ pub enum WindowSource {
     ProviderOverride,
     /// The agent's own setting.
     AgentSetting,
-    /// Nobody named one.
+    /// No place names one.
     Default,
 }
 
-/// What each place says, in tokens. Numbers that are not finite and positive do not count.
+/// The window by place, in tokens. Only finite and positive numbers count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WindowHints {
     /// The model's own definition.
@@ -42,7 +42,7 @@ pub struct WindowHints {
 }
 
 impl WindowHints {
-    /// The size of the window, and who said so.
+    /// The size of the window, and where it came from.
     ///
     /// ```
     /// use secateur::{WindowHints, WindowOrder, WindowSource};

@@ -164,8 +164,8 @@ impl Trace {
         // The last response is included: its actions are the last that may need something.
         let messages = stretch.order.iter().copied().chain([last.message]);
         let (selected, parts) = transcript.outline.select(messages.map(MessagePick::Message));
-        let mut outline = selected.seedling();
-        selected.messages().for_each(|message| outline.grow(&selected, message));
+        let mut outline = selected.empty_copy();
+        selected.messages().for_each(|message| outline.extend_from(&selected, message));
         // What the agent cut itself is there again: a policy is judged by what it does, not by what was done before.
         let cut: u64 =
             outline.parts().filter(|&part| outline.is_cut(part)).map(|part| outline.units(part)).sum();

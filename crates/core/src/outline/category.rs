@@ -1,4 +1,4 @@
-//! What a part counts as when somebody asks what a context consists of.
+//! Categories of parts, for reports on what a context consists of.
 
 use serde::Serialize;
 
@@ -10,26 +10,26 @@ use super::{Outline, PartIx, PartKind, Role};
 pub enum Category {
     /// Instructions.
     System,
-    /// What a person wrote.
+    /// What the user wrote.
     User,
-    /// What the program put into a person's mouth: reminders, notifications, files that were mentioned.
+    /// What the client inserted into user messages: reminders, notifications, mentioned files.
     UserMeta,
     /// What the model wrote.
     Assistant,
-    /// What the model thought.
+    /// The model's thinking.
     Reasoning,
     /// Inputs of tools.
     ToolCall,
     /// Outputs of tools.
     ToolResult,
-    /// Summaries that took the place of history.
+    /// Summaries of older history.
     Summary,
     /// Anything else.
     Other,
 }
 
 impl Category {
-    /// Every category, in the order in which they are listed.
+    /// All categories, in the order of reports.
     pub const ALL: [Category; 9] = [
         Category::System,
         Category::User,
@@ -59,7 +59,7 @@ impl Category {
 }
 
 impl Outline {
-    /// What a part counts as. Media count as what they came with.
+    /// The category of a part. Media belong to the category of their message.
     pub fn category(&self, part: PartIx) -> Category {
         let owner = self.owner(part);
         match (self.kind(part), self.role(owner)) {

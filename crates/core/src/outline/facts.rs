@@ -1,4 +1,4 @@
-//! The facts that readers hand in: what a message is, what a part is, what a model call reported.
+//! The facts that readers hand in about messages, parts and model calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,29 +7,29 @@ use crate::measure::Sizes;
 use crate::tool_class::ToolClass;
 use crate::usage::Usage;
 
-/// The place of a message in the outline: 0 is the oldest.
+/// The index of a message in the outline: 0 is the oldest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageIx(pub u32);
 
-/// The place of a part in the outline, counted over all messages.
+/// The index of a part in the outline, counted over all messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PartIx(pub u32);
 
-/// Who speaks in a message.
+/// Whose message it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// A person, or a program in a person's place.
+    /// The user, or a program in the user's place.
     User,
     /// The model.
     Assistant,
-    /// A tool that answers.
+    /// A tool.
     Tool,
     /// Instructions.
     System,
-    /// Anything else that a source may hold.
+    /// Anything else.
     #[default]
     Other,
 }
@@ -46,25 +46,25 @@ pub enum PartKind {
     Signature,
     /// A tool call with its input.
     Call,
-    /// What a tool answered.
+    /// A tool result.
     Result,
     /// An image or another file.
     Media,
-    /// The mark that a compaction was asked for.
+    /// The marker of a compaction.
     Compaction,
-    /// Anything else; not sent to the model as far as is known.
+    /// Anything else; assumed not to be sent.
     #[default]
     Other,
 }
 
-/// How far a tool call has come.
+/// The status of a tool call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolStatus {
     /// Not a tool part, or not known.
     #[default]
     None,
-    /// Asked for, not started.
+    /// Not started.
     Pending,
     /// Started, not finished.
     Running,
@@ -77,11 +77,11 @@ pub enum ToolStatus {
 /// Facts about a message, as a reader hands them in.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MessageFacts<'a> {
-    /// Who speaks.
+    /// Whose message it is.
     pub role: Role,
     /// The source's own id.
     pub id: Option<&'a str>,
-    /// The id of the message that this one answers.
+    /// The id of the message that it replies to.
     pub parent: Option<&'a str>,
     /// It is a summary of what came before.
     pub summary: bool,
@@ -89,13 +89,13 @@ pub struct MessageFacts<'a> {
     pub finished: bool,
     /// It ended in an error.
     pub failed: bool,
-    /// It carries the mark of a compaction.
+    /// It is the marker of a compaction.
     pub marker: bool,
-    /// With the mark: the id of the message from which history is kept verbatim.
+    /// With the marker: the id of the message from which history stays verbatim.
     pub tail: Option<&'a str>,
     /// When it was made, in milliseconds since 1970, if known.
     pub time: Option<i64>,
-    /// A summary that was written late: the message before which it stands in the context.
+    /// For a summary that was written late: the message before which it stands in the context.
     pub place: Option<MessageIx>,
 }
 
@@ -104,7 +104,7 @@ pub struct MessageFacts<'a> {
 pub struct PartFacts<'a> {
     /// What it is.
     pub kind: PartKind,
-    /// How far the tool has come.
+    /// The status of the tool call.
     pub status: ToolStatus,
     /// The tool's name.
     pub tool: Option<&'a str>,
@@ -114,9 +114,9 @@ pub struct PartFacts<'a> {
     pub cut: bool,
     /// The text is exactly the placeholder of [`Measures::placeholder`](crate::Measures::placeholder).
     pub placeholder: bool,
-    /// The program put it in; nobody said it: a reminder, the text of a mentioned file.
+    /// The client inserted it: a reminder, the text of a mentioned file.
     pub injected: bool,
-    /// The tool finished, but says that it did not succeed: a command with an exit code other than 0.
+    /// The tool finished but reported a failure: a command with an exit code other than 0.
     pub failed: bool,
     /// The class of the tool.
     pub class: ToolClass,
@@ -128,10 +128,10 @@ pub struct PartFacts<'a> {
     pub sizes: Sizes,
 }
 
-/// One call of the model: when, and what the provider said it cost.
+/// One model call: when, and the reported usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelCall {
-    /// The message that the call produced; everything before it was the context.
+    /// The message that the call produced. What came before it was the context.
     pub message: MessageIx,
     /// When it was made, in milliseconds since 1970, if known.
     pub time: Option<i64>,

@@ -1,9 +1,9 @@
-//! Which messages a model still sees: messages leave the context, and a summary takes their place.
+//! Which messages were in the context when: messages leave it, and a summary takes their place.
 //!
-//! A log keeps everything that ever happened: what was said before a compaction, branches that the user left,
-//! turns that were rolled back. The outline keeps it, too, so that a session can be counted and replayed. But a
-//! request holds only what is alive at that point. So each message knows when it was [retired](Outline::retire),
-//! and a summary that was written late knows before which message it [stands](crate::MessageFacts::place).
+//! A log has the whole history: what came before a compaction, abandoned branches, turns that were rolled back. The
+//! outline has it, too, so that a session can be counted and replayed. But a request holds only part of it. So each
+//! message has the point at which it was [retired](Outline::retire), and a summary that was written late has the message
+//! before which it [stands](crate::MessageFacts::place).
 //!
 //! ```
 //! use secateur::{MessageFacts, MessageIx, Outline, Role};
@@ -26,33 +26,33 @@ use std::sync::Arc;
 
 use super::{MessageIx, MessageRow, Outline, PartIx};
 
-/// How a message comes into an outline that is made from another one.
+/// How a message is taken over into a selected outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessagePick {
     /// As a message.
     Message(MessageIx),
-    /// Its parts join those of the message before: one answer of the model that a log tells in several records.
+    /// Its parts are added to the message before: a log has several records for one response.
     Join(MessageIx),
 }
 
 impl Outline {
-    /// Takes a message out of the context: `at` is the first message that is made without it. What left once does not come back: an earlier
-    /// retirement stays.
+    /// Takes a message out of the context: `at` is the first message that is made without it. An earlier retirement
+    /// stays.
     pub fn retire(&mut self, message: MessageIx, at: MessageIx) {
         if let Some(message) = self.messages.get_mut(message.0 as usize) {
             message.gone = message.gone.min(at.0);
         }
     }
 
-    /// Lets a message stand before an earlier one, as [`MessageFacts::place`](crate::MessageFacts::place) does, where
-    /// that is known only later.
+    /// Moves a message before an earlier one, like [`MessageFacts::place`](crate::MessageFacts::place), for sources that
+    /// say so only later.
     pub fn move_before(&mut self, message: MessageIx, place: MessageIx) {
         if let Some(message) = self.messages.get_mut(message.0 as usize) {
             message.place = place.0;
         }
     }
 
-    /// The message from which on this one is no longer in the context.
+    /// The first message whose context does not contain this one any more.
     pub fn gone(&self, message: MessageIx) -> Option<MessageIx> {
         Some(self.message(message).gone).filter(|&gone| gone != u32::MAX).map(MessageIx)
     }
@@ -63,8 +63,8 @@ impl Outline {
         let end = at.map_or(self.messages.len(), |at| (at.0 as usize).min(self.messages.len()));
         let alive = |&index: &usize| self.messages[index].gone as usize > end;
         let mut order: Vec<MessageIx> = (0..end).filter(alive).map(|index| MessageIx(index as u32)).collect();
-        // Most sessions hold no late summary, and then nothing moves. Of two messages with one place the summary
-        // is the one that was written later.
+        // Without late summaries nothing moves. Of two messages with the same place, the later one is the summary and
+        // comes first.
         let place = |&message: &MessageIx| {
             let place = self.message(message).place.min(message.0);
             (place, u32::from(place == message.0))
@@ -73,8 +73,8 @@ impl Outline {
         order
     }
 
-    /// An outline without messages that knows the same names, to be [grown](Outline::grow) from this one.
-    pub fn seedling(&self) -> Outline {
+    /// An empty outline with the same names, to be [extended](Outline::extend_from) from this one.
+    pub fn empty_copy(&self) -> Outline {
         Outline {
             measures: self.measures.clone(),
             tools: Arc::clone(&self.tools),
@@ -84,27 +84,31 @@ impl Outline {
         }
     }
 
-    /// Adds a message of the outline that this one is a [seedling](Outline::seedling) of, with its parts. So a recorded
-    /// session is played again: the outline holds at each request what was there then, and nothing of what came later.
-    pub fn grow(&mut self, from: &Outline, message: MessageIx) {
-        let Some(row) = from.messages.get(message.0 as usize) else { return };
+    /// Adds a message with its parts from the outline that this one is an [empty copy](Outline::empty_copy) of. That
+    /// replays a recorded session: at each request the outline holds what was there then.
+    pub fn extend_from(&mut self, from: &Outline, message: MessageIx) {
+        let Some(row) = from.messages.get(message.0 as usize) else {
+            return;
+        };
         self.push_row(MessageRow { gone: u32::MAX, place: u32::MAX, ..*row });
         for part in from.parts_of(message) {
             self.copy_part(from, part as usize);
         }
     }
 
-    /// An outline of some of the messages, in this order, and for each of its parts the part that it was here.
+    /// An outline of some of the messages, in this order, and for each of its parts the index that it has here.
     ///
-    /// Model calls come along with their message, and a late summary keeps its place if that is selected as well.
-    /// Lives are not taken over: in the new outline all is alive.
+    /// Model calls are copied with their message, and a late summary keeps its place if that is selected as well.
+    /// Retirements are not copied: in the new outline everything is in the context.
     pub fn select(&self, picks: impl IntoIterator<Item = MessagePick>) -> (Outline, Vec<PartIx>) {
-        let mut selected = self.seedling();
+        let mut selected = self.empty_copy();
         let mut parts = Vec::new();
         let mut renamed = vec![None; self.messages.len()];
         for pick in picks {
             let (MessagePick::Message(message) | MessagePick::Join(message)) = pick;
-            let Some(row) = self.messages.get(message.0 as usize) else { continue };
+            let Some(row) = self.messages.get(message.0 as usize) else {
+                continue;
+            };
             if matches!(pick, MessagePick::Message(_)) || selected.messages.is_empty() {
                 selected.push_row(MessageRow { gone: u32::MAX, ..*row });
             }

@@ -1,9 +1,9 @@
-//! What an outline answers about a message.
+//! Facts about one message of an outline.
 
 use super::{MessageIx, MessageRow, Outline, Role};
 use crate::names::Name;
 
-/// What is known of a message that does not exist: nothing.
+/// The facts about a message that does not exist.
 const NO_MESSAGE: MessageRow = MessageRow {
     role: Role::Other,
     summary: false,
@@ -19,13 +19,13 @@ const NO_MESSAGE: MessageRow = MessageRow {
     gone: u32::MAX,
 };
 
-/// Facts about one message. An index past the end answers like an empty message of unknown role.
+/// Facts about one message. An index past the end is an empty message of unknown role.
 impl Outline {
     pub(super) fn message(&self, message: MessageIx) -> &MessageRow {
         self.messages.get(message.0 as usize).unwrap_or(&NO_MESSAGE)
     }
 
-    /// Who speaks.
+    /// Whose message it is.
     pub fn role(&self, message: MessageIx) -> Role {
         self.message(message).role
     }
@@ -45,7 +45,7 @@ impl Outline {
         self.message(message).failed
     }
 
-    /// Whether it carries the mark of a compaction.
+    /// Whether it is the marker of a compaction.
     pub fn is_marker(&self, message: MessageIx) -> bool {
         self.message(message).marker
     }
@@ -55,12 +55,12 @@ impl Outline {
         self.message(message).id
     }
 
-    /// The id of the message that it answers.
+    /// The id of the message that it replies to.
     pub fn parent(&self, message: MessageIx) -> Name {
         self.message(message).parent
     }
 
-    /// The id from which a compaction keeps history verbatim.
+    /// The id of the message from which a compaction keeps history verbatim.
     pub fn tail(&self, message: MessageIx) -> Name {
         self.message(message).tail
     }

@@ -1,24 +1,26 @@
-//! Which model calls saw what: the age of a part in calls.
+//! The age of a part in model calls.
 //!
-//! Where calls were recorded, they are counted. A session that is opened again, or a log without usage, has none; then
-//! answers are counted. An answer is a message of the model, or several in a row: some systems keep each tool call of an
-//! answer in a message of its own. A result ends an answer also where it lies in the model's own message.
+//! If model calls were recorded, they are counted. A reopened session, or a log without usage, has none; then responses
+//! are counted. A response is one message of the model or several in a row: some systems write each tool call of a
+//! response as its own message. A tool result ends a response, even inside the model's own message.
 
 use super::{MessageIx, Outline, PartIx, PartKind, Role};
 
 impl Outline {
-    /// Whether a message of the model that came now would begin an answer.
-    pub(super) fn is_answered(&self) -> bool {
-        let Some(last) = self.messages.last() else { return true };
+    /// Whether a message of the model that is added now begins a response.
+    pub(super) fn begins_response(&self) -> bool {
+        let Some(last) = self.messages.last() else {
+            return true;
+        };
         let own = MessageIx(self.messages.len() as u32 - 1);
         let is_result = |part: u32| self.kind(PartIx(part)) == PartKind::Result;
         last.role != Role::Assistant || self.parts_of(own).any(is_result)
     }
 
-    /// The number of the first model call that has a message in its context.
+    /// The number of the first model call whose context contains a message.
     pub(crate) fn first_call(&self, message: MessageIx) -> u32 {
         let count = if self.calls.is_empty() {
-            self.answers.partition_point(|&answer| answer <= message)
+            self.responses.partition_point(|&response| response <= message)
         } else {
             self.calls.partition_point(|call| call.message <= message)
         };
@@ -27,15 +29,15 @@ impl Outline {
 
     /// The number of the next model call.
     pub(crate) fn next_call(&self) -> u32 {
-        let count = if self.calls.is_empty() { self.answers.len() } else { self.calls.len() };
+        let count = if self.calls.is_empty() { self.responses.len() } else { self.calls.len() };
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// The first part that no model call has seen yet.
+    /// The first part that was not in the context of any model call.
     pub(crate) fn unseen(&self) -> u32 {
         let newest = match self.calls.last() {
             Some(call) => Some(call.message),
-            None => self.answers.last().copied(),
+            None => self.responses.last().copied(),
         };
         newest.map_or(0, |message| self.first_part(message))
     }
@@ -55,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_the_model_in_a_row_are_one_answer() {
+    fn messages_of_the_model_in_a_row_are_one_response() {
         let mut outline = Outline::default();
         let user = say(&mut outline, Role::User, &[PartKind::Text]);
         say(&mut outline, Role::Assistant, &[PartKind::Reasoning]);
@@ -68,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_in_the_models_own_message_ends_an_answer() {
+    fn a_result_in_the_models_own_message_ends_a_response() {
         let mut outline = Outline::default();
         let first = say(&mut outline, Role::Assistant, &[PartKind::Call, PartKind::Result]);
         say(&mut outline, Role::Assistant, &[PartKind::Call, PartKind::Result]);
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_calls_go_before_answers() {
+    fn recorded_calls_are_counted_instead_of_responses() {
         let mut outline = Outline::default();
         for _ in 0..5 {
             say(&mut outline, Role::User, &[PartKind::Text]);

@@ -1,4 +1,4 @@
-//! What an outline answers about a part.
+//! Facts about one part of an outline.
 
 use super::{MessageIx, Outline, PartClass, PartFlags, PartIx, PartKind, ToolStatus};
 use crate::line_range::LineRange;
@@ -6,7 +6,7 @@ use crate::measure::{Sizes, Unit};
 use crate::names::Name;
 use crate::tool_class::ToolClass;
 
-/// Facts about one part. An index past the end answers like an empty part of unknown kind.
+/// Facts about one part. An index past the end is an empty part of unknown kind.
 impl Outline {
     fn flags(&self, part: PartIx) -> PartFlags {
         self.flags.get(part.0 as usize).copied().unwrap_or(PartFlags::NOTHING)
@@ -18,7 +18,7 @@ impl Outline {
         self.flags(part).kind()
     }
 
-    /// How far its tool has come.
+    /// The status of its tool call.
     #[inline]
     pub fn status(&self, part: PartIx) -> ToolStatus {
         self.flags(part).status()
@@ -35,23 +35,23 @@ impl Outline {
         self.flags(part).is_placeholder()
     }
 
-    fn class_byte(&self, part: PartIx) -> PartClass {
+    fn part_class(&self, part: PartIx) -> PartClass {
         self.classes.get(part.0 as usize).copied().unwrap_or(PartClass::UNKNOWN)
     }
 
     /// The class of its tool.
     pub fn class(&self, part: PartIx) -> ToolClass {
-        self.class_byte(part).class()
+        self.part_class(part).class()
     }
 
-    /// Whether it was put in by the program rather than said by the one who speaks.
+    /// Whether the client inserted it.
     pub fn is_injected(&self, part: PartIx) -> bool {
-        self.class_byte(part).is_injected()
+        self.part_class(part).is_injected()
     }
 
-    /// Whether the tool says that it did not succeed.
+    /// Whether the tool failed.
     pub fn is_failure(&self, part: PartIx) -> bool {
-        self.status(part) == ToolStatus::Error || self.class_byte(part).is_failed()
+        self.status(part) == ToolStatus::Error || self.part_class(part).is_failed()
     }
 
     /// What a call or result is about: a normalised path, or a command.
@@ -97,7 +97,7 @@ impl Outline {
         at(&self.units, part)
     }
 
-    /// All its sizes; those that were not asked for are zero.
+    /// All its sizes; those without a column are zero.
     pub fn sizes(&self, part: PartIx) -> Sizes {
         Sizes {
             bytes: self.bytes(part),
@@ -120,23 +120,23 @@ impl Outline {
         at(&self.bytes, part)
     }
 
-    /// Text blocks that it consists of.
+    /// The number of its text blocks.
     pub fn blocks(&self, part: PartIx) -> u64 {
         self.blocks.get(part.0 as usize).map_or(0, |&count| count.into())
     }
 
-    /// Images and other media in it.
+    /// The number of images and other media in it.
     #[inline]
     pub fn images(&self, part: PartIx) -> u64 {
         self.images.get(part.0 as usize).map_or(0, |&count| count.into())
     }
 
-    /// Its size in `unit`; zero if that measure was not asked for.
+    /// Its size in `unit`; zero without a column for it.
     pub fn size(&self, part: PartIx, unit: Unit) -> u64 {
         at(self.column(unit), part)
     }
 
-    /// The sizes of all parts in `unit`; empty if that measure was not asked for.
+    /// The sizes of all parts in `unit`; empty without a column for it.
     pub(crate) fn column(&self, unit: Unit) -> &[u32] {
         match unit {
             Unit::Utf16 => &self.units,

@@ -1,15 +1,16 @@
-//! What is known about a part beyond its flags, in one byte: the class of its tool and two flags.
+//! The class of a part's tool and two more flags, packed into one byte.
 
 use super::PartFacts;
 use crate::tool_class::ToolClass;
 
+/// The class of a part's tool in bits 0 to 2, then two flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PartClass(u8);
 
 impl PartClass {
     const INJECTED: u8 = 1 << 6;
     const FAILED: u8 = 1 << 7;
-    /// Nothing is known of a part that does not exist.
+    /// For a part that does not exist.
     pub(super) const UNKNOWN: PartClass = PartClass(ToolClass::Other as u8);
 
     pub(super) fn new(facts: &PartFacts<'_>) -> Self {

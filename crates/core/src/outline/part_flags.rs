@@ -1,16 +1,15 @@
-//! What a scan asks of every part first, in one byte.
+//! Kind, status and two flags of a part, packed into one byte.
 
 use super::{PartFacts, PartKind, ToolStatus};
 
-/// The facts that every scan looks at first, packed into one byte: kind in bits 0 to 2, status in bits 3 to 5,
-/// then the two flags.
+/// The facts that every scan reads first: kind in bits 0 to 2, status in bits 3 to 5, then two flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PartFlags(u8);
 
 impl PartFlags {
     const CUT: u8 = 1 << 6;
     const PLACEHOLDER: u8 = 1 << 7;
-    /// Nothing is known of a part that does not exist.
+    /// For a part that does not exist.
     pub(super) const NOTHING: PartFlags = PartFlags(PartKind::Other as u8);
 
     pub(super) fn new(facts: &PartFacts<'_>) -> Self {
@@ -51,7 +50,7 @@ impl PartFlags {
         self.0
     }
 
-    /// The flags with this byte; kinds and states that do not exist read as nothing known.
+    /// The flags with this byte; a status that does not exist reads as unknown.
     pub(crate) fn from_byte(byte: u8) -> Self {
         Self(byte)
     }
@@ -68,7 +67,7 @@ impl PartFlags {
         self.0 &= !Self::CUT;
     }
 
-    /// Whether it is a result in one of these states, given as one bit each.
+    /// Whether it is a result with one of these statuses, given as one bit each.
     #[inline]
     pub(crate) fn is_result_in(self, statuses: u32) -> bool {
         (self.0 & 7 == PartKind::Result as u8) & (statuses >> (self.0 >> 3 & 7) & 1 == 1)

@@ -1,14 +1,14 @@
-//! The pages that come with the crate.
+//! The profiles in the crate.
 
-macro_rules! pages {
+macro_rules! profiles {
     ($($name:literal),* $(,)?) => {
-        /// Name and text of every page.
-        pub(super) const PAGES: &[(&str, &str)] =
+        /// The name and the text of every profile.
+        pub(super) const FILES: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../profiles/", $name, ".toml")))),*];
     };
 }
 
-pages![
+profiles![
     "anthropic",
     "balanced",
     "careful",

@@ -1,6 +1,6 @@
-//! Values that have the right type and still make no sense.
+//! Checks of values that have the right type but are not allowed.
 
-use super::Page;
+use super::ProfileFile;
 use crate::amount::Amount;
 use crate::compaction::{CompactionSettings, Occasion, ResumeWhen};
 use crate::measure::Unit;
@@ -9,47 +9,47 @@ use crate::ratio::{Ratio, RatioMode};
 use crate::rent::Rent;
 use crate::watermark::Watermark;
 
-/// The key that is wrong, and what is allowed there.
-type Complaint = (String, String);
+/// The key of a wrong value, and what is allowed there.
+type InvalidValue = (String, String);
 
-fn demand(holds: bool, key: &str, allowed: &str) -> Result<(), Complaint> {
+fn demand(holds: bool, key: &str, allowed: &str) -> Result<(), InvalidValue> {
     if holds { Ok(()) } else { Err((key.to_owned(), allowed.to_owned())) }
 }
 
-/// Checks a page as a whole.
-pub(super) fn page(page: &Page) -> Result<(), Complaint> {
-    demand(!page.name.trim().is_empty(), "name", "a text that is not empty")?;
-    demand(!page.prune.placeholder.is_empty(), "prune.placeholder", "a text that is not empty")?;
-    demand(page.overflow.output_cap > 0, "overflow.output_cap", "a number of tokens above 0")?;
+/// Checks a whole profile.
+pub(super) fn profile(file: &ProfileFile) -> Result<(), InvalidValue> {
+    demand(!file.name.trim().is_empty(), "name", "a text that is not empty")?;
+    demand(!file.prune.placeholder.is_empty(), "prune.placeholder", "a text that is not empty")?;
+    demand(file.overflow.output_cap > 0, "overflow.output_cap", "a number of tokens above 0")?;
     demand(
-        page.overflow.reserved_default >= 0,
+        file.overflow.reserved_default >= 0,
         "overflow.reserved_default",
         "a number of tokens, 0 or more",
     )?;
-    compaction(&page.compaction)?;
-    demand(page.budget.bytes != Some(0), "budget.bytes", "a number of bytes above 0")?;
+    compaction(&file.compaction)?;
+    demand(file.budget.bytes != Some(0), "budget.bytes", "a number of bytes above 0")?;
     let listed = |occasion: &Occasion| !matches!(occasion, Occasion::Arrival | Occasion::Emergency);
     demand(
-        page.compaction.prune_at.iter().all(listed),
+        file.compaction.prune_at.iter().all(listed),
         "compaction.prune_at",
         "some of \"session-start\", \"before-request\", \"turn-end\", \"overflow\"",
     )?;
-    if let Some(rule) = &page.watermark {
+    if let Some(rule) = &file.watermark {
         watermark(rule)?;
     }
-    if let Some(rule) = &page.ratio {
+    if let Some(rule) = &file.ratio {
         ratio(rule)?;
     }
-    if let Some(rule) = &page.keep_last {
+    if let Some(rule) = &file.keep_last {
         meter("keep-last.meter", &rule.meter)?;
     }
-    if let Some(rule) = &page.rent {
+    if let Some(rule) = &file.rent {
         rent(rule)?;
     }
     Ok(())
 }
 
-fn rent(rule: &Rent) -> Result<(), Complaint> {
+fn rent(rule: &Rent) -> Result<(), InvalidValue> {
     demand(rule.margin.is_finite() && rule.margin >= 0.0, "rent.margin", "a number, 0 or more")?;
     if let Some(pressure) = &rule.pressure {
         demand((0.0..=1.0).contains(&pressure.fill), "rent.pressure.fill", "a share between 0 and 1")?;
@@ -61,7 +61,7 @@ fn rent(rule: &Rent) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn compaction(rule: &CompactionSettings) -> Result<(), Complaint> {
+fn compaction(rule: &CompactionSettings) -> Result<(), InvalidValue> {
     demand(!rule.marker.trim().is_empty(), "compaction.marker", "a text that is not empty")?;
     let resumes = rule.resume_when != ResumeWhen::Never;
     let has_text = rule.resume.as_ref().is_some_and(|text| !text.trim().is_empty());
@@ -76,7 +76,7 @@ fn compaction(rule: &CompactionSettings) -> Result<(), Complaint> {
     )
 }
 
-fn watermark(rule: &Watermark) -> Result<(), Complaint> {
+fn watermark(rule: &Watermark) -> Result<(), InvalidValue> {
     demand(rule.protect >= 0, "watermark.protect", "a number of tokens, 0 or more")?;
     demand(rule.minimum >= 0, "watermark.minimum", "a number of tokens, 0 or more")?;
     demand(
@@ -87,7 +87,7 @@ fn watermark(rule: &Watermark) -> Result<(), Complaint> {
     meter("watermark.meter", &rule.meter)
 }
 
-fn ratio(rule: &Ratio) -> Result<(), Complaint> {
+fn ratio(rule: &Ratio) -> Result<(), InvalidValue> {
     let share = |share: f64| (0.0..=1.0).contains(&share);
     demand(share(rule.soft_ratio), "ratio.soft_ratio", "a share of the window between 0 and 1")?;
     demand(share(rule.hard_ratio), "ratio.hard_ratio", "a share of the window between 0 and 1")?;
@@ -103,7 +103,7 @@ fn ratio(rule: &Ratio) -> Result<(), Complaint> {
     demand(text, "ratio.characters.unit", "\"utf16\" or \"weighted\"")
 }
 
-fn meter(key: &str, meter: &Meter) -> Result<(), Complaint> {
+fn meter(key: &str, meter: &Meter) -> Result<(), InvalidValue> {
     demand(meter.divisor.is_finite() && meter.divisor > 0.0, &format!("{key}.divisor"), "a number above 0")?;
     demand(meter.cap != Some(0), &format!("{key}.cap"), "a number of tokens above 0")?;
     let exact = matches!(meter.unit, Unit::O200k | Unit::Cl100k);

@@ -1,4 +1,4 @@
-//! What can be wrong with a profile.
+//! Errors in profiles.
 
 use std::collections::BTreeMap;
 
@@ -21,24 +21,24 @@ pub enum ProfileError {
     /// The text is not TOML.
     #[error("profile {origin} is not valid TOML: {source}")]
     Syntax {
-        /// Where the text came from.
+        /// The origin of the text.
         origin: String,
         /// What is wrong, with line and column.
         #[source]
         source: Box<toml::de::Error>,
     },
-    /// Profiles extend each other in a circle, or far too many in a row.
+    /// Profiles extend one another in a circle, or too many in a row.
     #[error("profile {name:?} extends others in a circle or without end (at {parent:?})")]
     Cycle {
         /// The profile that was asked for.
         name: String,
-        /// Where the chain was given up.
+        /// Where the chain became too long.
         parent: String,
     },
-    /// A key has a value that is not allowed, or is missing, or does not exist.
+    /// A key is unknown or missing, or its value is not allowed.
     #[error("profile {origin}: key `{key}`{value}: {allowed}")]
     Key {
-        /// Where the value came from.
+        /// The origin of the value.
         origin: String,
         /// The key, as a path.
         key: String,
@@ -47,8 +47,10 @@ pub enum ProfileError {
         /// What is allowed.
         allowed: String,
     },
-    /// A profile needs exactly one family.
-    #[error("profile {name:?} must have exactly one of the tables [watermark], [ratio] and [keep-last]")]
+    /// The profile does not have exactly one family.
+    #[error(
+        "profile {name:?} must have exactly one of the tables [watermark], [ratio], [keep-last] and [rent]"
+    )]
     Families {
         /// The profile's name.
         name: String,
@@ -71,12 +73,12 @@ impl ProfileError {
             || origins.iter().rev().find(|(path, _)| path.starts_with(key)).map(|(_, origin)| origin);
         let around = || origins.iter().next_back().map(|(_, origin)| origin);
         let origin = origins.get(key).or_else(inside).or_else(around).map_or("", String::as_str);
-        // A whole table says nothing that its key does not say.
+        // A whole table would only repeat its key.
         let value = lookup(values, key).filter(|value| !value.is_table());
         Self::value(origin, key, value, allowed)
     }
 
-    /// Turns what serde says into key, value and what is allowed.
+    /// The error of serde as key, value and what is allowed.
     pub(super) fn from_serde(
         error: &serde_path_to_error::Error<toml::de::Error>,
         values: &Table,

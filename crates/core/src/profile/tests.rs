@@ -1,6 +1,6 @@
 use super::*;
 
-fn page(text: &str) -> String {
+fn check(text: &str) -> String {
     let mut profiles = Profiles::builtin();
     let name = match profiles.add("own.toml", text) {
         Ok(name) => name,
@@ -10,10 +10,10 @@ fn page(text: &str) -> String {
 }
 
 #[test]
-fn every_builtin_page_resolves_under_its_own_name() {
+fn every_builtin_profile_resolves_under_its_own_name() {
     let profiles = Profiles::builtin();
-    assert_eq!(profiles.names().count(), builtin::PAGES.len());
-    for (name, _) in builtin::PAGES {
+    assert_eq!(profiles.names().count(), builtin::FILES.len());
+    for (name, _) in builtin::FILES {
         let profile = profiles.get(name).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(profile.name, *name);
         assert!(!profile.about.is_empty());
@@ -33,7 +33,7 @@ fn a_name_without_a_date_is_the_newest_version() {
 
 #[test]
 fn unknown_keys_wrong_types_and_impossible_values_are_named() {
-    let own = |rest: &str| page(&format!("name = \"own\"\nextends = \"opencode\"\n{rest}"));
+    let own = |rest: &str| check(&format!("name = \"own\"\nextends = \"opencode\"\n{rest}"));
     assert_eq!(own(""), "fine");
     for (rest, words) in [
         ("[watermark]\nprotekt = 1", vec!["own.toml", "`watermark.protekt` = 1", "protect"]),
@@ -56,16 +56,16 @@ fn unknown_keys_wrong_types_and_impossible_values_are_named() {
 
 #[test]
 fn chains_are_checked() {
-    assert!(page("name = \"a\"\nextends = \"nobody\"").contains("there is no profile \"nobody\""));
-    assert!(page("name = \"a\"\nextends = \"a\"").contains("circle"));
-    assert!(page("name = \"a\"\nextends = 3").contains("extends"));
-    assert!(page("extends = \"opencode\"").contains("every profile has a name"));
-    assert!(page("name = ").contains("not valid TOML"));
-    assert!(page("name = \"a\"").contains("missing field"));
+    assert!(check("name = \"a\"\nextends = \"nobody\"").contains("there is no profile \"nobody\""));
+    assert!(check("name = \"a\"\nextends = \"a\"").contains("circle"));
+    assert!(check("name = \"a\"\nextends = 3").contains("extends"));
+    assert!(check("extends = \"opencode\"").contains("every profile has a name"));
+    assert!(check("name = ").contains("not valid TOML"));
+    assert!(check("name = \"a\"").contains("missing field"));
 }
 
 #[test]
-fn a_layer_goes_over_the_page_and_is_named() {
+fn a_layer_overrides_the_profile_and_is_named() {
     let layer = Layer::set("environment OPENCODE_DISABLE_PRUNE", "compaction.prune", Value::Boolean(false));
     let profile = Profiles::builtin().get_with("opencode", &[layer]).unwrap();
     assert!(!profile.policy.enabled);

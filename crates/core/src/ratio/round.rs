@@ -1,4 +1,4 @@
-//! One round: find the reach, compare with the window, trim, clear.
+//! One round: find the scope, compare with the window, trim, clear.
 
 use super::{Ratio, RatioMode};
 use crate::memory::Memory;
@@ -6,15 +6,15 @@ use crate::outline::{MessageIx, Outline, PartIx};
 use crate::plan::{Action, Bounds, Cut, Floor, Idle, Plan, Reason, Scale, Totals};
 use crate::situation::Situation;
 
-/// The range of messages whose results may be touched, or why there is none.
-pub(crate) struct Scope {
+/// The range of messages whose results may be cut.
+pub(crate) struct RatioScope {
     pub first_user: Option<MessageIx>,
     /// The first message that is kept as recent.
     pub cutoff: Option<MessageIx>,
     pub assistants: u64,
 }
 
-impl Scope {
+impl RatioScope {
     pub(crate) fn of(outline: &Outline, policy: &Ratio) -> Self {
         let messages = outline.message_count() as u32;
         let assistants = outline.assistants();
@@ -26,7 +26,7 @@ impl Scope {
     }
 }
 
-/// Plans by looking at every part.
+/// Plans by scanning all parts.
 pub(crate) fn scan(
     outline: &Outline,
     policy: &Ratio,
@@ -34,7 +34,7 @@ pub(crate) fn scan(
     situation: &Situation,
     memory: &Memory,
 ) -> Plan {
-    let scope = Scope::of(outline, policy);
+    let scope = RatioScope::of(outline, policy);
     let total = || {
         let parts =
             outline.parts().map(|part| policy.sent_chars(outline, placeholder, situation, memory, part));
@@ -44,14 +44,14 @@ pub(crate) fn scan(
     plan(outline, policy, placeholder, situation, memory, &scope, total)
 }
 
-/// Plans within a known scope; `total` is asked for only if it matters.
+/// Plans within a known scope; `total` is called only if it matters.
 pub(crate) fn plan(
     outline: &Outline,
     policy: &Ratio,
     placeholder: u64,
     situation: &Situation,
     memory: &Memory,
-    scope: &Scope,
+    scope: &RatioScope,
     total: impl FnOnce() -> u64,
 ) -> Plan {
     let bounds = match gate(outline, policy, situation, scope) {
@@ -72,10 +72,15 @@ pub(crate) fn plan(
     Plan { cuts: round.cuts, idle, totals, bounds }
 }
 
-/// Everything that can be said before a single part is looked at.
-fn gate(outline: &Outline, policy: &Ratio, situation: &Situation, scope: &Scope) -> Result<Bounds, Idle> {
+/// The bounds of a round, or why there is none.
+fn gate(
+    outline: &Outline,
+    policy: &Ratio,
+    situation: &Situation,
+    scope: &RatioScope,
+) -> Result<Bounds, Idle> {
     if policy.mode == RatioMode::CacheTtl {
-        // A touch at time zero counts as no touch, as it does in the system this reproduces.
+        // A time of zero counts as never, as in the system that this reproduces.
         let age =
             situation.last_request.filter(|&last| last != 0).map(|last| situation.now.saturating_sub(last));
         if policy.ttl_ms <= 0 || age.is_none_or(|age| age < policy.ttl_ms) {
@@ -92,7 +97,7 @@ fn gate(outline: &Outline, policy: &Ratio, situation: &Situation, scope: &Scope)
     Ok(Bounds { floor_kind: Floor::FirstUser, floor, protected: active, active })
 }
 
-/// One round over the parts within reach.
+/// One round over the parts in scope.
 struct Round<'a> {
     outline: &'a Outline,
     policy: &'a Ratio,
@@ -106,7 +111,7 @@ struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    /// Results within reach that were not cleared before, oldest first.
+    /// Results in scope that were not cleared before, oldest first.
     fn eligible(&self) -> impl Iterator<Item = PartIx> + use<'a> {
         let (outline, policy, memory) = (self.outline, self.policy, self.memory);
         (self.bounds.floor..self.bounds.active.max(self.bounds.floor))
@@ -114,7 +119,7 @@ impl<'a> Round<'a> {
             .filter(move |&part| policy.is_eligible(outline, part) && policy.may_touch(outline, part))
             .filter(move |&part| {
                 memory.is_empty()
-                    || !memory.is_pinned(part)
+                    || !memory.is_undone(part)
                         && memory.cut(outline, part).is_none_or(|cut| cut.action != Action::Clear)
             })
     }
@@ -139,7 +144,7 @@ impl<'a> Round<'a> {
         Plan { cuts, idle, totals, bounds: self.bounds }
     }
 
-    /// Trims, then clears; says why it stopped if it cut nothing.
+    /// Trims, then clears. Returns why it stopped, if it cut nothing.
     fn run(&mut self, char_window: f64) -> Option<Idle> {
         let ratio = |total: u64| total as f64 / char_window;
         if ratio(self.total) < self.policy.soft_ratio {
@@ -181,7 +186,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Characters of the eligible results as they stand after the cuts so far.
+    /// Characters of the eligible results after the cuts so far.
     fn prunable(&self) -> u64 {
         let mut cuts = self.cuts.iter().peekable();
         self.eligible()

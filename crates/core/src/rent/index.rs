@@ -223,7 +223,7 @@ impl Rent {
             && (outline.kind(part) == PartKind::Call || !is_open)
             && outline.images(part) == 0
             && !outline.is_cut(part)
-            && !memory.is_pinned(part)
+            && !memory.is_undone(part)
             && !outline.is_summary(outline.owner(part))
             && self.tools.allows(outline.tool(part).unwrap_or_default())
     }

@@ -405,7 +405,7 @@ fn what_is_protected_stays_for_ever() {
             Keep::Unfinished(ToolStatus::Running),
             Keep::ShortEnough,
             Keep::AlreadyCut,
-            Keep::Pinned,
+            Keep::Undone,
             Keep::NotResult,
         ]
     );

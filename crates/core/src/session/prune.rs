@@ -94,7 +94,7 @@ impl SessionMachine {
             let message = crate::outline::MessageIx(at as u32);
             for part in outline.parts_of(message).map(PartIx) {
                 let is_cut = self.context.memory().cut(outline, part).is_some();
-                if outline.kind(part) != PartKind::Result || is_cut || self.context.memory().is_pinned(part) {
+                if outline.kind(part) != PartKind::Result || is_cut || self.context.memory().is_undone(part) {
                     continue;
                 }
                 let Some(cap) = self.profile.compaction.cap(outline.tool(part).unwrap_or_default()) else {
@@ -129,7 +129,7 @@ impl SessionMachine {
             }
             let is_cleared =
                 self.context.memory().cut(outline, part).is_some_and(|cut| cut.action == Action::Clear);
-            if outline.kind(part) != PartKind::Result || is_cleared || self.context.memory().is_pinned(part) {
+            if outline.kind(part) != PartKind::Result || is_cleared || self.context.memory().is_undone(part) {
                 continue;
             }
             let Some((seq, cut)) = self.session_cut(part, Action::Clear, 0, Reason::Pressure) else {

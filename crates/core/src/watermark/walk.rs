@@ -1,15 +1,15 @@
-//! The plain walk: every part within reach, newest first, once.
+//! The plain scan: every part within reach, newest first, once.
 
 use std::ops::ControlFlow;
 
-use super::{AtSummary, Crossing, Extent, Meaning, Obstacle, Sieve, Watermark};
+use super::{AtSummary, Classifier, Crossing, Extent, Obstacle, ResultClass, Watermark};
 use crate::memory::Memory;
 use crate::outline::{MessageIx, Outline, PartIx};
 use crate::plan::{Bounds, Floor, Idle, Plan};
 
-/// What a walk added up.
+/// The sums of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub(crate) struct WalkSums {
     /// Tokens of all results that count.
     pub total: u64,
     /// How many count.
@@ -20,9 +20,9 @@ pub(crate) struct Sums {
     pub candidate_count: u64,
 }
 
-/// Where a walk takes place, before a single part is looked at.
+/// The range of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ground {
+pub(crate) struct WalkRange {
     pub reach: u32,
     pub active: u32,
     pub floor: u32,
@@ -30,8 +30,8 @@ pub(crate) struct Ground {
 }
 
 impl Watermark {
-    /// Finds the ground of a walk, or says why there is none.
-    pub(crate) fn ground(&self, outline: &Outline) -> Result<Ground, Idle> {
+    /// The range of a scan, or why there is none.
+    pub(crate) fn range(&self, outline: &Outline) -> Result<WalkRange, Idle> {
         let begin = match self.summary {
             AtSummary::Begin => outline.summaries().last().copied(),
             _ => None,
@@ -44,15 +44,15 @@ impl Watermark {
         let summary = match self.summary {
             AtSummary::Skip => None,
             AtSummary::Begin => begin,
-            AtSummary::Stop => self.passed_summaries(outline, reach).next(),
+            AtSummary::Stop => self.summaries_before(outline, reach).next(),
         };
         let floor = summary.map_or(0, |summary| outline.parts_of(summary).end);
         let floor_kind = if summary.is_some() { Floor::Summary } else { Floor::None };
-        Ok(Ground { reach, active: outline.first_part(MessageIx(reach)), floor, floor_kind })
+        Ok(WalkRange { reach, active: outline.first_part(MessageIx(reach)), floor, floor_kind })
     }
 
     /// The summaries before a message, newest first.
-    fn passed_summaries<'o>(
+    fn summaries_before<'o>(
         &self,
         outline: &'o Outline,
         reach: u32,
@@ -63,29 +63,29 @@ impl Watermark {
     }
 }
 
-/// Plans by walking the whole reach.
+/// Plans by scanning everything within reach.
 pub(crate) fn scan(outline: &Outline, policy: &Watermark, memory: &Memory) -> Plan {
-    let ground = match policy.ground(outline) {
-        Ok(ground) => ground,
+    let range = match policy.range(outline) {
+        Ok(range) => range,
         Err(idle) => return Plan::idle(idle),
     };
     let mut walk = Walk {
         outline,
         policy,
         sizes: if policy.meter.image == 0 { outline.column(policy.meter.unit) } else { &[] },
-        sieve: Sieve::new(outline, policy, memory),
-        sums: Sums::default(),
+        classifier: Classifier::new(outline, policy, memory),
+        sums: WalkSums::default(),
         bounds: Bounds {
-            floor_kind: ground.floor_kind,
-            floor: ground.floor,
-            protected: ground.active,
-            active: ground.active,
+            floor_kind: range.floor_kind,
+            floor: range.floor,
+            protected: range.active,
+            active: range.active,
         },
         reached_in: None,
     };
-    let mut end = ground.active;
+    let mut end = range.active;
     if policy.summary == AtSummary::Skip {
-        for summary in policy.passed_summaries(outline, ground.reach) {
+        for summary in policy.summaries_before(outline, range.reach) {
             let parts = outline.parts_of(summary);
             if walk.run(parts.end, end).is_break() {
                 return walk.finish();
@@ -93,34 +93,34 @@ pub(crate) fn scan(outline: &Outline, policy: &Watermark, memory: &Memory) -> Pl
             end = parts.start;
         }
     }
-    let _ = walk.run(ground.floor, end);
+    let _ = walk.run(range.floor, end);
     walk.finish()
 }
 
-/// How many parts are added up at a run.
+/// How many parts are added up at once.
 const STRETCH: u32 = 512;
 
-/// The plain walk, newest part first.
+/// A scan, newest part first.
 struct Walk<'a> {
     outline: &'a Outline,
     policy: &'a Watermark,
-    /// The sizes that the meter counts; empty if a part's size takes more than one column to tell.
+    /// The sizes that the meter counts; empty if a part's size takes more than one column.
     sizes: &'a [u32],
-    sieve: Sieve<'a>,
-    sums: Sums,
+    classifier: Classifier<'a>,
+    sums: WalkSums,
     bounds: Bounds,
     /// With `crossing = "keep"`: the message in which the watermark was reached.
     reached_in: Option<MessageIx>,
 }
 
 impl Walk<'_> {
-    /// Walks from `end` down to `floor`, stretch by stretch: at a run where nothing happens, step by step where the
-    /// watermark is reached or an earlier cut lies in the way. Breaks off at such a cut if the policy does.
+    /// Scans from `end` down to `floor`, stretch by stretch: all at once where possible, part by part where the watermark
+    /// is reached or a part was cut before. Stops at an earlier cut if the policy does.
     fn run(&mut self, floor: u32, end: u32) -> ControlFlow<()> {
         let mut end = end;
         while end > floor {
             let start = end.saturating_sub(STRETCH).max(floor);
-            if !self.skim(start, end) {
+            if !self.sum_stretch(start, end) {
                 self.step(start, end)?;
             }
             end = start;
@@ -128,21 +128,23 @@ impl Walk<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Adds up a stretch at once, if nothing in it needs a closer look.
-    fn skim(&mut self, start: u32, end: u32) -> bool {
+    /// Adds up a stretch at once; false if it has to be scanned part by part.
+    fn sum_stretch(&mut self, start: u32, end: u32) -> bool {
         let gauge = self.policy.meter.gauge();
-        // One loop per way to estimate, so that none decides part by part.
+        // One loop for each way to estimate, so that none has to branch for each part.
         let skimmed = match gauge.plain_quarter() {
-            Some(add) => self.sieve.skim(start..end, self.sizes, |length| (length + add) >> 2),
+            Some(add) => self.classifier.sum_range(start..end, self.sizes, |length| (length + add) >> 2),
             None if gauge.is_by_four() => {
-                self.sieve.skim(start..end, self.sizes, |length| gauge.quarter(length))
+                self.classifier.sum_range(start..end, self.sizes, |length| gauge.quarter(length))
             }
-            None => self.sieve.skim(start..end, self.sizes, |length| gauge.estimate(length)),
+            None => self.classifier.sum_range(start..end, self.sizes, |length| gauge.estimate(length)),
         };
-        let Some((sum, count)) = skimmed else { return false };
+        let Some((sum, count)) = skimmed else {
+            return false;
+        };
         let total = self.sums.total.saturating_add(sum);
         if self.sums.candidate_count > 0 {
-            // Behind the first candidate every result that counts is one.
+            // After the first candidate, every result that counts is a candidate.
             self.sums.candidates = self.sums.candidates.saturating_add(sum);
             self.sums.candidate_count += count;
         } else if self.reached_in.is_some() || self.policy.reached(total) {
@@ -153,15 +155,15 @@ impl Walk<'_> {
         true
     }
 
-    /// Adds up the parts from `end` down to `floor` one by one and notes where candidates begin.
+    /// Adds up the parts from `end` down to `floor` one by one and finds the first candidate.
     fn step(&mut self, floor: u32, end: u32) -> ControlFlow<()> {
-        // The sums live in registers while the loop runs.
+        // A local copy, so that the sums stay in registers in the loop.
         let (mut sums, gauge) = (self.sums, self.policy.meter.gauge());
         let mut broken = None;
-        for (part, meaning) in self.sieve.newest_first(floor..end) {
-            match meaning {
-                Meaning::Passed => {}
-                Meaning::Counts => {
+        for (part, class) in self.classifier.newest_first(floor..end) {
+            match class {
+                ResultClass::Ignored => {}
+                ResultClass::Counts => {
                     let tokens = match self.sizes.get(part.0 as usize) {
                         Some(&size) => gauge.estimate(size.into()),
                         None => self.tokens(part),
@@ -189,15 +191,17 @@ impl Walk<'_> {
                         sums.candidate_count += 1;
                     }
                 }
-                Meaning::CutBefore if self.policy.earlier_cut == Obstacle::Skip => {}
-                Meaning::CutBefore => {
+                ResultClass::CutBefore if self.policy.earlier_cut == Obstacle::Skip => {}
+                ResultClass::CutBefore => {
                     broken = Some(part);
                     break;
                 }
             }
         }
         self.sums = sums;
-        let Some(part) = broken else { return ControlFlow::Continue(()) };
+        let Some(part) = broken else {
+            return ControlFlow::Continue(());
+        };
         self.bounds.floor = part.0 + 1;
         self.bounds.floor_kind = Floor::Cut;
         ControlFlow::Break(())
@@ -207,7 +211,7 @@ impl Walk<'_> {
         self.policy.meter.part(self.outline, part)
     }
 
-    /// Judges the sums and, if cuts are due, collects them in a second walk over the candidates.
+    /// Decides by the sums and, if cuts are due, collects them in a second pass over the candidates.
     fn finish(mut self) -> Plan {
         let policy = self.policy;
         let unreached = policy.crossing == Crossing::Keep && self.reached_in.is_none();
@@ -217,14 +221,14 @@ impl Walk<'_> {
         } else if self.sums.candidate_count == 0 {
             self.bounds.protected = self.bounds.floor;
         }
-        let idle = policy.judge(self.sums);
+        let idle = policy.idle(self.sums);
         if idle.is_some() {
             return Plan { cuts: Vec::new(), idle, totals: policy.totals(self.sums, 0), bounds: self.bounds };
         }
         let cuts = (self.bounds.floor..self.bounds.protected)
             .map(PartIx)
-            .filter(|&part| self.sieve.meaning(part) == Meaning::Counts)
-            .filter(|&part| !policy.is_passed_summary(self.outline, self.outline.owner(part)))
+            .filter(|&part| self.classifier.class_of(part) == ResultClass::Counts)
+            .filter(|&part| !policy.is_skipped_summary(self.outline, self.outline.owner(part)))
             .map(|part| policy.cut(part, self.tokens(part)))
             .collect();
         let totals = policy.totals(self.sums, self.sums.candidates);

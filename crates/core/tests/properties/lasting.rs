@@ -280,7 +280,7 @@ proptest! {
             prop_assert_eq!(second.cut(part), None);
             prop_assert_eq!(memory.cut(&outline, part), None);
             let verdict = scene.policy.verdict(&outline, &memory, &second, part);
-            prop_assert_eq!(verdict, Verdict::Kept(Keep::Pinned));
+            prop_assert_eq!(verdict, Verdict::Kept(Keep::Undone));
         }
     }
 

@@ -40,7 +40,7 @@ impl<'a> Replayer<'a> {
             trace,
             profile,
             terms,
-            outline: trace.outline.seedling(),
+            outline: trace.outline.empty_copy(),
             memory: Memory::default(),
             tally: PlanIndex::default(),
             context: ReplayContext::new(trace, &profile.policy),
@@ -86,7 +86,7 @@ impl<'a> Replayer<'a> {
             is_new_turn |= self.trace.outline.role(message) == Role::User;
             let parts = self.trace.outline.parts_of(message).map(PartIx);
             self.chars += parts.map(|part| self.trace.outline.sent(part)).sum::<u64>();
-            self.outline.grow(&self.trace.outline, message);
+            self.outline.extend_from(&self.trace.outline, message);
         }
         let before = number.checked_sub(1).map(|last| self.trace.calls[last]);
         if let Some((before, usage)) = before.and_then(|before| Some((before, before.usage?))) {

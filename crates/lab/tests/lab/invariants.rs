@@ -144,8 +144,8 @@ fn from_scratch(trace: &Trace, profile: &Profile, terms: &ReplayTerms<'_>) -> Ve
     let mut memory = secateur::Memory::default();
     let mut contexts = Vec::new();
     for (number, call) in trace.calls.iter().enumerate() {
-        let mut outline: Outline = trace.outline.seedling();
-        (0..call.messages).for_each(|message| outline.grow(&trace.outline, MessageIx(message)));
+        let mut outline: Outline = trace.outline.empty_copy();
+        (0..call.messages).for_each(|message| outline.extend_from(&trace.outline, MessageIx(message)));
         for before in &trace.calls[..number] {
             let message = MessageIx(before.messages);
             outline.push_model_call(secateur::ModelCall {

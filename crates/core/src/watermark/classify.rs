@@ -1,4 +1,4 @@
-//! What each part means to the walk.
+//! Which parts count for a scan.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use crate::names::Name;
 use crate::outline::{Outline, PartFlags, PartIx};
 use crate::tool_filter::Mask;
 
-/// What one part means to the walk.
+/// How a part counts for a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum ResultClass {
     /// It does not count.
-    Passed,
+    Ignored,
     /// It counts.
     Counts,
-    /// It was cut before, and that matters.
+    /// It was cut before, which may end the scan.
     CutBefore,
 }
 
@@ -24,8 +24,8 @@ const RESULT: u8 = 1;
 /// A result that was cut before.
 const CUT: u8 = 2;
 
-/// Tells what parts mean. Made once per walk, so that the loop itself reads two columns and little else.
-pub(crate) struct Sieve<'a> {
+/// Classifies parts. Made once per scan, so that the loop itself reads little more than two columns.
+pub(crate) struct Classifier<'a> {
     outline: &'a Outline,
     memory: &'a Memory,
     flags: &'a [PartFlags],
@@ -33,15 +33,15 @@ pub(crate) struct Sieve<'a> {
     mask: Mask<'a>,
     /// One bit per status that counts.
     statuses: u32,
-    /// What skimming needs to know of a flag byte: [`RESULT`] if it counts, [`CUT`] if it was cut before.
+    /// For each flag byte: [`RESULT`] if it counts, [`CUT`] if it was cut before.
     bits: [u8; 256],
-    /// One if a tool may be touched, by its number modulo 64; none if there are too many tools for that.
+    /// 1 if a tool's results may be cut, by its number modulo 64; none if there are too many tools for that.
     allowed: Option<[u8; 64]>,
     first_check: FirstCheck,
     remembers: bool,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> Classifier<'a> {
     pub(crate) fn new(outline: &'a Outline, policy: &'a Watermark, memory: &'a Memory) -> Self {
         let (flags, tools) = outline.scan_columns();
         let mask = policy.tools.mask(outline.tool_names());
@@ -69,35 +69,35 @@ impl<'a> Sieve<'a> {
         }
     }
 
-    pub(crate) fn meaning(&self, part: PartIx) -> Meaning {
+    pub(crate) fn class_of(&self, part: PartIx) -> ResultClass {
         let index = part.0 as usize;
         match (self.flags.get(index), self.tools.get(index)) {
-            (Some(&flags), Some(&tool)) => self.judge(part, flags, tool),
-            _ => Meaning::Passed,
+            (Some(&flags), Some(&tool)) => self.classify(part, flags, tool),
+            _ => ResultClass::Ignored,
         }
     }
 
     #[inline]
-    fn judge(&self, part: PartIx, flags: PartFlags, tool: Name) -> Meaning {
+    fn classify(&self, part: PartIx, flags: PartFlags, tool: Name) -> ResultClass {
         if !flags.is_result_in(self.statuses) {
-            return Meaning::Passed;
+            return ResultClass::Ignored;
         }
         let cut = flags.is_cut() || (self.remembers && self.memory.cut(self.outline, part).is_some());
-        if self.remembers && self.memory.is_pinned(part) {
-            return Meaning::Passed;
+        if self.remembers && self.memory.is_undone(part) {
+            return ResultClass::Ignored;
         }
         match (self.mask.allows(tool), cut) {
-            (true, false) => Meaning::Counts,
-            (true, true) => Meaning::CutBefore,
-            (false, true) if self.first_check == FirstCheck::EarlierCut => Meaning::CutBefore,
-            (false, _) => Meaning::Passed,
+            (true, false) => ResultClass::Counts,
+            (true, true) => ResultClass::CutBefore,
+            (false, true) if self.first_check == FirstCheck::EarlierCut => ResultClass::CutBefore,
+            (false, _) => ResultClass::Ignored,
         }
     }
 
-    /// Adds up a range without asking what each part means, and so without a branch per part. None if that would
-    /// not be the truth: a result in it was cut before, something is remembered, or there are too many tools.
+    /// Adds up a range without a branch per part. None if that would be wrong: a result in it was cut before, there are
+    /// remembered cuts, or too many tools.
     #[inline]
-    pub(super) fn skim(
+    pub(super) fn sum_range(
         &self,
         range: Range<u32>,
         sizes: &[u32],
@@ -122,15 +122,15 @@ impl<'a> Sieve<'a> {
         (seen & CUT == 0).then_some((sum, count))
     }
 
-    /// The parts of a range with what they mean, newest first.
+    /// The parts of a range with their classes, newest first.
     #[inline]
-    pub(super) fn newest_first(&self, range: Range<u32>) -> impl Iterator<Item = (PartIx, Meaning)> {
+    pub(super) fn newest_first(&self, range: Range<u32>) -> impl Iterator<Item = (PartIx, ResultClass)> {
         let slice = range.start as usize..range.end as usize;
         let flags = self.flags.get(slice.clone()).unwrap_or_default();
         let tools = self.tools.get(slice).unwrap_or_default();
         flags.iter().zip(tools).enumerate().rev().map(move |(index, (&flags, &tool))| {
             let part = PartIx(range.start + index as u32);
-            (part, self.judge(part, flags, tool))
+            (part, self.classify(part, flags, tool))
         })
     }
 }
