@@ -18,7 +18,7 @@ test('numbers read well', () => {
   assert.deepEqual([grouped(0), grouped(999), grouped(1_234_567)], ['0', '999', '1,234,567']);
   assert.deepEqual([fixed(-0.04, 1), fixed(-1.26, 1), fixed(NaN, 1), fixed(null, 1)], ['0.0', '−1.3', '–', '–']);
   assert.deepEqual([counted(1, 'session'), counted(2, 'session')], ['1 session', '2 sessions']);
-  assert.deepEqual([compact(12_345), percent(12.34, 1), shareOf(1, 0), shareOf(1, 40)], ['12.3k', '12.3 %', '0 %', '2.5 %']);
+  assert.deepEqual([compact(12_345), percent(12.34, 1), shareOf(1, 0), shareOf(1, 40)], ['12.3k', '12.3\u00a0%', '0 %', '2.5 %']);
   assert.deepEqual([median([]), median([3, 1, 2]), median([4, 1, 2, 3])], [null, 2, 2.5]);
 });
 

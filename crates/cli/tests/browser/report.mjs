@@ -179,7 +179,7 @@ export async function visitReport(page, data, width) {
     holds(!(await page.isVisible('#tip')), 'Escape sends it away');
     await page.locator('#chart svg').hover({ position: { x: width / 3, y: 120 } });
     holds(await page.isVisible('#tip'), 'the pointer brings it back');
-    equal(await page.$$eval('#chart .cursor line', (found) => found.length), 1, 'the cursor is drawn');
+    equal(await page.$$eval('#chart .cursor path', (found) => found.length), 1, 'the cursor is drawn');
     await page.mouse.move(2, 2);
   }
 

@@ -53,12 +53,12 @@ export function fixed(number, places) {
 }
 
 /**
- * A number that is in percent already, with a fixed count of decimals.
+ * A number that is in percent already, with a fixed count of decimals and no line break before its sign.
  * @param {number | null} number
  * @param {number} places
  */
 export function percent(number, places) {
-  return `${fixed(number, places)} %`;
+  return `${fixed(number, places)}\u00a0%`;
 }
 
 /**
