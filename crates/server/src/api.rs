@@ -42,7 +42,7 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::http::admission::AdmissionError;
-use crate::http::response_body::ResponseBody;
+use crate::http::response_body::ProxyResponseBody;
 use crate::metrics::Recorders;
 use crate::settings::Settings;
 use configuration::Configured;
@@ -96,7 +96,7 @@ impl Api {
     }
 
     /// Answers a request, also if its handler panics or takes too long.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<ResponseBody> {
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<ProxyResponseBody> {
         let mut router = self.router.clone();
         let work = AssertUnwindSafe(router.call(request)).catch_unwind();
         let response = match timeout(TIMEOUT, work).await {
@@ -110,7 +110,7 @@ impl Api {
     }
 
     /// The response to a request that is not let in.
-    pub(crate) fn deny(error: AdmissionError) -> Response<ResponseBody> {
+    pub(crate) fn deny(error: AdmissionError) -> Response<ProxyResponseBody> {
         private(ApiProblem::from(error).into_response())
     }
 
@@ -121,10 +121,10 @@ impl Api {
 }
 
 /// Sessions are private, so responses must not be cached.
-fn private(mut response: Response) -> Response<ResponseBody> {
+fn private(mut response: Response) -> Response<ProxyResponseBody> {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response.map(ResponseBody::api)
+    response.map(ProxyResponseBody::api)
 }
 
 /// The word that a value is serialised as; its tag, where it has fields.

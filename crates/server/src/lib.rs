@@ -25,5 +25,5 @@ pub use metrics::Snapshot;
 pub use metrics::savings::Savings;
 pub use route::{Provider, RequestKind, Route};
 pub use server::{BindError, Counters, Server};
-pub use settings::token::{BadToken, Token};
+pub use settings::token::{AccessToken, BadToken};
 pub use settings::{BadUpstream, Settings, Upstream};

@@ -31,7 +31,7 @@ use crate::http::health::HealthEndpoint;
 use crate::http::limits::MemoryBudget;
 use crate::http::refusal;
 use crate::http::request_body::ExceededLimit;
-use crate::http::response_body::ResponseBody;
+use crate::http::response_body::ProxyResponseBody;
 use crate::http::socket::{ClientGone, Peer};
 use crate::http::upstream::UpstreamClient;
 use crate::metrics::Recorders;
@@ -56,7 +56,7 @@ pub(crate) struct Proxy {
 }
 
 /// A response, unless the client disconnected.
-type ExchangeResult = Result<Response<ResponseBody>, ClientGone>;
+type ExchangeResult = Result<Response<ProxyResponseBody>, ClientGone>;
 
 impl Handler for Proxy {
     async fn handle(&self, request: Request<Incoming>, peer: Peer) -> ExchangeResult {
@@ -89,7 +89,7 @@ impl Handler for Proxy {
 
 impl Proxy {
     /// Refuses a request that is wrong whatever its path is.
-    fn reject(&self, parts: &Parts, body: &Incoming, peer: &Peer) -> Option<Response<ResponseBody>> {
+    fn reject(&self, parts: &Parts, body: &Incoming, peer: &Peer) -> Option<Response<ProxyResponseBody>> {
         // Counted when the connection ends, which follows.
         if peer.is_flawed() {
             let message = "ambiguous request head: another program could read it differently";
@@ -108,7 +108,7 @@ impl Proxy {
     }
 
     /// The response to a client whose body is too long, or arrives too slowly.
-    fn exceeded(&self, provider: Provider, limit: ExceededLimit) -> Response<ResponseBody> {
+    fn exceeded(&self, provider: Provider, limit: ExceededLimit) -> Response<ProxyResponseBody> {
         match limit {
             ExceededLimit::TooLong => {
                 self.recorders.metrics.denied(Denial::TooLong);
@@ -122,7 +122,7 @@ impl Proxy {
     }
 
     /// The response to a request that is not let in.
-    fn deny(&self, parts: &Parts, error: AdmissionError) -> Response<ResponseBody> {
+    fn deny(&self, parts: &Parts, error: AdmissionError) -> Response<ProxyResponseBody> {
         self.recorders.metrics.denied(error.denial());
         let route = Route::of(parts.uri.path(), &parts.headers);
         let mut refusal = if Api::owns(parts.uri.path()) {

@@ -10,7 +10,7 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
 use crate::route::Provider;
-use token::Token;
+use token::AccessToken;
 
 /// The settings of the proxy.
 ///
@@ -27,7 +27,7 @@ pub struct Settings {
     /// Where it listens. Port 0 lets the system choose.
     pub listen: SocketAddr,
     /// The token that requests must have. Without one the proxy listens on this machine only.
-    pub token: Option<Token>,
+    pub token: Option<AccessToken>,
     /// Further names of this machine that requests without a token may have in their Host header.
     pub hosts: Vec<String>,
     /// The most connections of clients at once.

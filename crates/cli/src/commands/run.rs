@@ -26,7 +26,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use secateur_engine::config::Config;
-use secateur_server::{Counters, Provider, Server, Settings, Token};
+use secateur_server::{AccessToken, Counters, Provider, Server, Settings};
 use secateur_sources::AgentFolders;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -109,7 +109,7 @@ impl RunArgs {
         if token.is_some() && call.has_address_in_arguments() {
             // Every user can read arguments, so this token is for a proxy of this run only.
             let run_token = uuid::Uuid::new_v4().simple().to_string();
-            settings.token = Some(Token::new(&run_token)?);
+            settings.token = Some(AccessToken::new(&run_token)?);
             settings.listen.set_port(0);
             token = Some(run_token);
         }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use secateur_engine::config::Config;
-use secateur_server::{Provider, Server, Settings, Token, Upstream};
+use secateur_server::{AccessToken, Provider, Server, Settings, Upstream};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -111,7 +111,7 @@ impl ServeArgs {
     /// The token that clients must send, for use in a URL.
     pub(crate) fn token(&self, config: &Config) -> Result<Option<String>> {
         let Some(path) = self.token_file(config) else { return Ok(None) };
-        Token::read(Path::new(path))?;
+        AccessToken::read(Path::new(path))?;
         let token = std::fs::read_to_string(path)?.trim().to_owned();
         if token.contains('/') {
             bail!(
@@ -197,7 +197,7 @@ impl ServeArgs {
             None => usual.listen,
         };
         let token = self.token_file(config);
-        let token = token.map(|path| Token::read(Path::new(path))).transpose()?;
+        let token = token.map(|path| AccessToken::read(Path::new(path))).transpose()?;
         Ok(Settings {
             listen,
             token,

@@ -67,7 +67,7 @@ struct PlannedCut {
 /// Whether a part would be cut, and why.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Verdict)]
-pub(super) struct PartVerdict {
+pub(super) struct VerdictItem {
     /// Its place among the parts that are sent, from 1 on.
     number: u64,
     /// Its name, by which it can be recalled.
@@ -132,13 +132,13 @@ impl PlannedSession {
         }
     }
 
-    fn verdict(&self, part: PartIx) -> PartVerdict {
+    fn verdict(&self, part: PartIx) -> VerdictItem {
         let policy = &self.session.profile().policy;
         let (verdict, reason) = match policy.verdict(self.outline(), &self.memory, &self.plan, part) {
             Verdict::Cut(cut) => (Fate::Cut, word(cut.reason)),
             Verdict::Kept(keep) => (Fate::Kept, word(keep)),
         };
-        PartVerdict {
+        VerdictItem {
             number: u64::from(part.0) + 1,
             name: self.name(part),
             kind: word(self.outline().kind(part)),
@@ -184,16 +184,16 @@ pub(super) async fn plan(
     path = "/api/sessions/{id}/verdicts",
     tag = "sessions",
     params(("id" = String, Path, description = "The session's id."), PageQuery),
-    responses((status = 200, body = Page<PartVerdict>, description = "A part of the verdicts."), Problems)
+    responses((status = 200, body = Page<VerdictItem>, description = "A part of the verdicts."), Problems)
 )]
 pub(super) async fn verdicts(
     State(state): State<ApiState>,
     PathParams(id): PathParams<String>,
     QueryParams(asked): QueryParams<PageQuery>,
-) -> Result<Json<Page<PartVerdict>>, ApiProblem> {
+) -> Result<Json<Page<VerdictItem>>, ApiProblem> {
     let (limit, after) = (asked.limit()?, usize::try_from(asked.after()?).unwrap_or(usize::MAX));
     let planned = PlannedSession::load(&state, &id).await?;
     let parts = planned.outline().parts().skip(after).take(limit + 1);
     let rows = parts.map(|part| planned.verdict(part)).collect();
-    Ok(Json(Page::of(rows, limit, |row: &PartVerdict| row.number.to_string())))
+    Ok(Json(Page::of(rows, limit, |row: &VerdictItem| row.number.to_string())))
 }

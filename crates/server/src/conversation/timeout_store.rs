@@ -55,89 +55,40 @@ async fn limit<T>(
     })
 }
 
-#[async_trait]
-impl Store for TimeoutStore {
-    async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError> {
-        self.write(self.store.create(session)).await
-    }
+/// Implements the store by calls of the one behind it, each with the limit of a read or of a write.
+macro_rules! forward {
+    ($($limit:ident $name:ident($($argument:ident: $type:ty),*) -> $output:ty;)+) => {
+        #[async_trait]
+        impl Store for TimeoutStore {
+            $(async fn $name(&self, $($argument: $type),*) -> Result<$output, StoreError> {
+                self.$limit(self.store.$name($($argument),*)).await
+            })+
 
-    async fn session(&self, id: &str) -> Result<SessionRow, StoreError> {
-        self.read(self.store.session(id)).await
-    }
+            async fn shrink(&self) -> Result<(), StoreError> {
+                self.store.shrink().await
+            }
+        }
+    };
+}
 
-    async fn sessions(&self, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
-        self.read(self.store.sessions(limit)).await
-    }
-
-    async fn sessions_after(
-        &self,
-        place: &SessionCursor,
-        limit: usize,
-    ) -> Result<Vec<SessionRow>, StoreError> {
-        self.read(self.store.sessions_after(place, limit)).await
-    }
-
-    async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
-        self.read(self.store.find(ids)).await
-    }
-
-    async fn find_in(&self, session: &str, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
-        self.read(self.store.find_in(session, ids)).await
-    }
-
-    async fn load(&self, id: &str) -> Result<Loaded, StoreError> {
-        self.read(self.store.load(id)).await
-    }
-
-    async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
-        self.write(self.store.commit(id, commit)).await
-    }
-
-    async fn fork(&self, from: &str, fork: Fork) -> Result<SessionRow, StoreError> {
-        self.write(self.store.fork(from, fork)).await
-    }
-
-    async fn originals(&self, id: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        self.read(self.store.originals(id, seqs)).await
-    }
-
-    async fn facts(&self, id: &str, after: u64, limit: usize) -> Result<Vec<StoredMessage>, StoreError> {
-        self.read(self.store.facts(id, after, limit)).await
-    }
-
-    async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<StoredMessage>, StoreError> {
-        self.read(self.store.messages(id, from, to)).await
-    }
-
-    async fn clippings(&self, handle: &str) -> Result<Vec<Clipping>, StoreError> {
-        self.read(self.store.clippings(handle)).await
-    }
-
-    async fn search(&self, search: ClippingSearch) -> Result<Vec<Clipping>, StoreError> {
-        self.read(self.store.search(search)).await
-    }
-
-    async fn operations(&self, id: &str, after: u64, limit: usize) -> Result<Vec<OperationRow>, StoreError> {
-        self.read(self.store.operations(id, after, limit)).await
-    }
-
-    async fn events(&self, id: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
-        self.read(self.store.events(id, after, limit)).await
-    }
-
-    async fn lease(&self, id: &str, owner: &str, ttl_ms: u64) -> Result<Option<Lease>, StoreError> {
-        self.write(self.store.lease(id, owner, ttl_ms)).await
-    }
-
-    async fn release(&self, id: &str, owner: &str) -> Result<(), StoreError> {
-        self.write(self.store.release(id, owner)).await
-    }
-
-    async fn forget(&self, id: &str, forget: Forget) -> Result<Forgotten, StoreError> {
-        self.write(self.store.forget(id, forget)).await
-    }
-
-    async fn shrink(&self) -> Result<(), StoreError> {
-        self.store.shrink().await
-    }
+forward! {
+    write create(session: NewSession) -> SessionRow;
+    read session(id: &str) -> SessionRow;
+    read sessions(limit: usize) -> Vec<SessionRow>;
+    read sessions_after(place: &SessionCursor, limit: usize) -> Vec<SessionRow>;
+    read find(ids: &[String]) -> Vec<FoundMessage>;
+    read find_in(session: &str, ids: &[String]) -> Vec<FoundMessage>;
+    read load(id: &str) -> Loaded;
+    write commit(id: &str, commit: Commit) -> Committed;
+    write fork(from: &str, fork: Fork) -> SessionRow;
+    read originals(id: &str, seqs: &[u64]) -> Vec<Option<Vec<u8>>>;
+    read facts(id: &str, after: u64, limit: usize) -> Vec<StoredMessage>;
+    read messages(id: &str, from: u64, to: u64) -> Vec<StoredMessage>;
+    read clippings(handle: &str) -> Vec<Clipping>;
+    read search(search: ClippingSearch) -> Vec<Clipping>;
+    read operations(id: &str, after: u64, limit: usize) -> Vec<OperationRow>;
+    read events(id: &str, after: u64, limit: usize) -> Vec<EventRow>;
+    write lease(id: &str, owner: &str, ttl_ms: u64) -> Option<Lease>;
+    write release(id: &str, owner: &str) -> ();
+    write forget(id: &str, forget: Forget) -> Forgotten;
 }

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use super::response_body::ResponseBody;
+use super::response_body::ProxyResponseBody;
 use super::socket::{ClientGone, Peer, Socket};
 use crate::metrics::Metrics;
 use crate::outcome::Denial;
@@ -66,7 +66,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
         &self,
         request: Request<Incoming>,
         peer: Peer,
-    ) -> impl Future<Output = Result<Response<ResponseBody>, ClientGone>> + Send;
+    ) -> impl Future<Output = Result<Response<ProxyResponseBody>, ClientGone>> + Send;
 }
 
 /// Accepts connections, and hands their requests to a handler.

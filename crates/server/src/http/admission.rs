@@ -17,7 +17,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 use crate::outcome::Denial;
 use crate::settings::Settings;
-use crate::settings::token::Token;
+use crate::settings::token::AccessToken;
 
 const X_TOKEN: HeaderName = HeaderName::from_static("x-secateur-token");
 
@@ -26,7 +26,7 @@ const LONGEST_RUN: usize = 64;
 
 /// The rules by which requests are let in.
 pub(crate) struct Admission<'s> {
-    token: Option<&'s Token>,
+    token: Option<&'s AccessToken>,
     /// Further host names of this machine.
     hosts: &'s [String],
 }
@@ -122,7 +122,11 @@ pub(crate) fn check_origin(parts: &Parts) -> Result<(), AdmissionError> {
 }
 
 /// Looks for the token in all its places, and removes it from the headers.
-fn take_token(token: &Token, in_path: &[String], headers: &mut HeaderMap) -> Result<(), AdmissionError> {
+fn take_token(
+    token: &AccessToken,
+    in_path: &[String],
+    headers: &mut HeaderMap,
+) -> Result<(), AdmissionError> {
     let mut shown = !in_path.is_empty();
     let mut is_right = in_path.iter().any(|word| token.is(word));
     for value in headers.get_all(X_TOKEN) {

@@ -8,7 +8,7 @@ use secateur_store::Store;
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::response_body::ResponseBody;
+use super::response_body::ProxyResponseBody;
 use crate::metrics::Metrics;
 
 /// How long the store may take to answer a readiness check.
@@ -45,19 +45,21 @@ impl HealthEndpoint {
         method: &Method,
         store: &dyn Store,
         metrics: &Metrics,
-    ) -> Response<ResponseBody> {
+    ) -> Response<ProxyResponseBody> {
         if !matches!(*method, Method::GET | Method::HEAD) {
-            let mut refusal = ResponseBody::own(StatusCode::METHOD_NOT_ALLOWED, JSON, "{}".to_owned());
+            let mut refusal = ProxyResponseBody::own(StatusCode::METHOD_NOT_ALLOWED, JSON, "{}".to_owned());
             refusal.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return refusal;
         }
         let response = match self {
             Self::Health => {
                 let said = json!({ "program": "secateur", "version": env!("CARGO_PKG_VERSION") });
-                ResponseBody::own(StatusCode::OK, JSON, said.to_string())
+                ProxyResponseBody::own(StatusCode::OK, JSON, said.to_string())
             }
             Self::Readiness => match timeout(PATIENCE, store.sessions(1)).await {
-                Ok(Ok(_)) => ResponseBody::own(StatusCode::OK, JSON, json!({ "ready": true }).to_string()),
+                Ok(Ok(_)) => {
+                    ProxyResponseBody::own(StatusCode::OK, JSON, json!({ "ready": true }).to_string())
+                }
                 failed => {
                     // The error may name hosts and files, so only the log has it.
                     let why = match failed {
@@ -66,11 +68,11 @@ impl HealthEndpoint {
                     };
                     tracing::warn!(why, "store unavailable");
                     let said = json!({ "ready": false, "why": "the store cannot be reached; see the log" });
-                    ResponseBody::own(StatusCode::SERVICE_UNAVAILABLE, JSON, said.to_string())
+                    ProxyResponseBody::own(StatusCode::SERVICE_UNAVAILABLE, JSON, said.to_string())
                 }
             },
-            Self::Metrics => ResponseBody::own(StatusCode::OK, OPEN_METRICS, metrics.text()),
+            Self::Metrics => ProxyResponseBody::own(StatusCode::OK, OPEN_METRICS, metrics.text()),
         };
-        if *method == Method::HEAD { response.map(|_| ResponseBody::empty()) } else { response }
+        if *method == Method::HEAD { response.map(|_| ProxyResponseBody::empty()) } else { response }
     }
 }

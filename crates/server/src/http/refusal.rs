@@ -4,7 +4,7 @@ use http::header::{CONNECTION, HeaderValue};
 use http::{Response, StatusCode};
 use serde_json::json;
 
-use super::response_body::ResponseBody;
+use super::response_body::ProxyResponseBody;
 use super::upstream::UpstreamError;
 use crate::route::Provider;
 use crate::settings::Upstream;
@@ -14,7 +14,7 @@ pub(crate) fn failed(
     provider: Provider,
     upstream: &Upstream,
     error: &UpstreamError,
-) -> Response<ResponseBody> {
+) -> Response<ProxyResponseBody> {
     let (status, fix) = match error {
         UpstreamError::Timeout { .. } => (StatusCode::GATEWAY_TIMEOUT, "try again, or allow more time"),
         UpstreamError::Unreachable { .. } => (StatusCode::BAD_GATEWAY, "check its address and the network"),
@@ -25,24 +25,24 @@ pub(crate) fn failed(
 }
 
 /// The body is too long to be passed on. The rest of the connection is not read.
-pub(crate) fn too_long(provider: Provider, most: u64) -> Response<ResponseBody> {
+pub(crate) fn too_long(provider: Provider, most: u64) -> Response<ProxyResponseBody> {
     let message = format!("the body of the request is longer than {most} bytes");
     last(refuse(provider, StatusCode::PAYLOAD_TOO_LARGE, &message))
 }
 
 /// The body does not arrive, or too slowly.
-pub(crate) fn too_slow(provider: Provider) -> Response<ResponseBody> {
+pub(crate) fn too_slow(provider: Provider) -> Response<ProxyResponseBody> {
     last(refuse(provider, StatusCode::REQUEST_TIMEOUT, "the rest of the request did not arrive in time"))
 }
 
 /// Marks a response as the last of its connection.
-pub(crate) fn last(mut refusal: Response<ResponseBody>) -> Response<ResponseBody> {
+pub(crate) fn last(mut refusal: Response<ProxyResponseBody>) -> Response<ProxyResponseBody> {
     refusal.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     refusal
 }
 
 /// An error response in the form of this provider.
-pub(crate) fn refuse(provider: Provider, status: StatusCode, message: &str) -> Response<ResponseBody> {
+pub(crate) fn refuse(provider: Provider, status: StatusCode, message: &str) -> Response<ProxyResponseBody> {
     let code = status.as_u16();
     let body = match provider {
         Provider::Anthropic => {
@@ -62,5 +62,5 @@ pub(crate) fn refuse(provider: Provider, status: StatusCode, message: &str) -> R
             json!({ "error": { "code": code, "message": message, "status": name } })
         }
     };
-    ResponseBody::own(status, HeaderValue::from_static("application/json"), body.to_string())
+    ProxyResponseBody::own(status, HeaderValue::from_static("application/json"), body.to_string())
 }

@@ -21,7 +21,7 @@ use super::socket::Disconnect;
 use crate::metrics::OpenResponse;
 
 /// The body of a response to a client.
-pub(crate) struct ResponseBody {
+pub(crate) struct ProxyResponseBody {
     source: BodySource,
     /// The request counts as in flight until this body is dropped.
     _guard: Option<Arc<()>>,
@@ -77,7 +77,7 @@ pub(crate) struct ProviderStream {
     open: OpenResponse,
 }
 
-impl ResponseBody {
+impl ProxyResponseBody {
     fn new(source: BodySource) -> Self {
         Self { source, _guard: None }
     }
@@ -108,7 +108,7 @@ impl ResponseBody {
     }
 }
 
-impl From<ProviderStream> for ResponseBody {
+impl From<ProviderStream> for ProxyResponseBody {
     fn from(stream: ProviderStream) -> Self {
         Self::new(BodySource::Provider(Box::new(stream)))
     }
@@ -250,7 +250,7 @@ impl ProviderStream {
     }
 }
 
-impl Body for ResponseBody {
+impl Body for ProxyResponseBody {
     type Data = Bytes;
     type Error = ResponseError;
 

@@ -12,7 +12,7 @@ use tokio::io::copy_bidirectional;
 use tokio_util::task::TaskTracker;
 
 use super::refusal;
-use super::response_body::ResponseBody;
+use super::response_body::ProxyResponseBody;
 use super::socket::Peer;
 use crate::metrics::OpenResponse;
 use crate::route::Route;
@@ -21,7 +21,7 @@ use crate::route::Route;
 const AGENT_HEADERS: [HeaderName; 2] = [USER_AGENT, HeaderName::from_static("originator")];
 
 /// Refuses the upgrade for a client that would hold a conversation over it and is known to fall back to plain HTTP.
-pub(crate) fn decline(route: &Route, headers: &HeaderMap) -> Option<Response<ResponseBody>> {
+pub(crate) fn decline(route: &Route, headers: &HeaderMap) -> Option<Response<ProxyResponseBody>> {
     route.conversation?;
     let is_codex =
         |name: &HeaderName| headers.get(name).is_some_and(|name| name.as_bytes().starts_with(b"codex"));
@@ -43,12 +43,12 @@ pub(crate) fn request_upgrade(headers: &mut HeaderMap, protocol: HeaderValue) {
 
 /// Connects client and provider, if the provider agreed to the upgrade.
 pub(crate) fn connect(
-    mut response: Response<ResponseBody>,
+    mut response: Response<ProxyResponseBody>,
     client: OnUpgrade,
     peer: Option<Peer>,
     open: OpenResponse,
     tasks: &TaskTracker,
-) -> Response<ResponseBody> {
+) -> Response<ProxyResponseBody> {
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         return response;
     }

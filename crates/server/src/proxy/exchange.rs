@@ -29,7 +29,7 @@ use crate::http::limits::MinRate;
 use crate::http::request_body::{
     BodyLimits, ExceededLimit, UnreadBody, UpstreamBody, read_whole, unreadable,
 };
-use crate::http::response_body::{ProviderStream, ResponseBody};
+use crate::http::response_body::{ProviderStream, ProxyResponseBody};
 use crate::http::socket::{ClientGone, Disconnect, Peer};
 use crate::http::upstream::RequestHead;
 use crate::http::{hop_headers, refusal, tunnel};
@@ -96,7 +96,7 @@ impl Proxy {
     /// Reports what was done: to the client, the log and the metrics.
     fn finish(
         &self,
-        mut response: Response<ResponseBody>,
+        mut response: Response<ProxyResponseBody>,
         report: &ExchangeReport,
         path: &str,
     ) -> ExchangeResult {
@@ -141,7 +141,7 @@ impl Proxy {
             .boxed(),
         });
         match self.send(request, &mut disconnect, provider).await? {
-            Ok(response) => Ok(self.stream(response, disconnect).map(ResponseBody::from)),
+            Ok(response) => Ok(self.stream(response, disconnect).map(ProxyResponseBody::from)),
             Err(refusal) => Ok(refusal),
         }
     }
@@ -229,7 +229,7 @@ impl Proxy {
                 let observer = ResponseObserver { reader, pending, report, run: destination.run, recorders };
                 response.body_mut().observe_with(observer);
             }
-            return (Ok(response.map(ResponseBody::from)), report);
+            return (Ok(response.map(ProxyResponseBody::from)), report);
         }
     }
 
@@ -261,7 +261,7 @@ impl Proxy {
         request: Request<UpstreamBody>,
         disconnect: &mut Option<Disconnect>,
         provider: Provider,
-    ) -> Result<Result<Response<Incoming>, Response<ResponseBody>>, ClientGone> {
+    ) -> Result<Result<Response<Incoming>, Response<ProxyResponseBody>>, ClientGone> {
         let metrics = &self.recorders.metrics;
         let (began, progress) = (Instant::now(), request.body().progress());
         let mut sending = pin!(self.client.send(request));

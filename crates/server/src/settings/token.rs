@@ -16,16 +16,16 @@ const LONGEST: usize = 4096;
 /// in constant time, so that guessing does not reveal a part of it.
 ///
 /// ```
-/// use secateur_server::Token;
+/// use secateur_server::AccessToken;
 ///
-/// let token = Token::new("correct-horse-battery")?;
+/// let token = AccessToken::new("correct-horse-battery")?;
 /// assert!(token.is("correct-horse-battery"));
 /// assert!(!token.is("correct-horse-batterz"));
-/// assert!(Token::new("short").is_err());
+/// assert!(AccessToken::new("short").is_err());
 /// # Ok::<(), secateur_server::BadToken>(())
 /// ```
 #[derive(Clone)]
-pub struct Token([u8; 32]);
+pub struct AccessToken([u8; 32]);
 
 /// A text that cannot be a token.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ pub enum BadToken {
     },
 }
 
-impl Token {
+impl AccessToken {
     /// Makes a token from its text.
     pub fn new(word: &str) -> Result<Self, BadToken> {
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
@@ -77,17 +77,17 @@ impl Token {
     }
 }
 
-impl PartialEq for Token {
+impl PartialEq for AccessToken {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
 
-impl Eq for Token {}
+impl Eq for AccessToken {}
 
-impl fmt::Debug for Token {
+impl fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
+        f.write_str("AccessToken(…)")
     }
 }
 
@@ -100,20 +100,20 @@ mod tests {
         for word in
             ["", "hunter2-hunter2", "with a blank inside", "line\nfeed-and-more-of-it", &"x".repeat(4097)]
         {
-            let error = Token::new(word).unwrap_err().to_string();
+            let error = AccessToken::new(word).unwrap_err().to_string();
             assert!(error.contains("openssl rand"), "{error}");
             assert!(word.is_empty() || !error.contains(word), "{error}");
         }
-        let token = Token::new("a-token-of-some-length").unwrap();
-        assert_eq!(format!("{token:?}"), "Token(…)");
+        let token = AccessToken::new("a-token-of-some-length").unwrap();
+        assert_eq!(format!("{token:?}"), "AccessToken(…)");
     }
 
     #[test]
     fn a_token_is_read_from_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
-        assert!(Token::read(&path).unwrap_err().to_string().contains("cannot read the token"));
+        assert!(AccessToken::read(&path).unwrap_err().to_string().contains("cannot read the token"));
         std::fs::write(&path, "  a-token-of-some-length\n").unwrap();
-        assert!(Token::read(&path).unwrap().is("a-token-of-some-length"));
+        assert!(AccessToken::read(&path).unwrap().is("a-token-of-some-length"));
     }
 }

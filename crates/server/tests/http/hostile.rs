@@ -2,7 +2,7 @@
 
 use secateur::Catalogue;
 use secateur_engine::Engine;
-use secateur_server::{BindError, Server, Settings, Token};
+use secateur_server::{AccessToken, BindError, Server, Settings};
 
 use crate::play::Play;
 
@@ -87,7 +87,7 @@ async fn a_page_that_makes_its_name_point_here_is_refused() {
 
 #[tokio::test]
 async fn without_the_token_nothing_is_answered() {
-    let play = Play::start_with(|settings| settings.token = Token::new(WORD).ok()).await;
+    let play = Play::start_with(|settings| settings.token = AccessToken::new(WORD).ok()).await;
     let ask = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nhost: anything\r\n{headers}\r\n");
     for path in
         ["/v1/models", "/v1/messages", "/healthz", "/readyz", "/metrics", "/api/sessions", "/", "//api"]
@@ -110,7 +110,7 @@ async fn without_the_token_nothing_is_answered() {
 
 #[tokio::test]
 async fn the_token_is_not_passed_on() {
-    let play = Play::start_with(|settings| settings.token = Token::new(WORD).ok()).await;
+    let play = Play::start_with(|settings| settings.token = AccessToken::new(WORD).ok()).await;
     let headers = format!("x-secateur-token: {WORD}\r\nauthorization: Bearer sk-provider\r\n");
     for (path, headers) in [
         ("/v1/models".to_owned(), headers),
@@ -136,7 +136,7 @@ async fn nobody_else_in_the_network_gets_in_without_a_token() {
         let refused = Server::bind(settings.clone(), engine().await, Catalogue::builtin()).await.err();
         assert!(matches!(refused, Some(BindError::Exposed { .. })), "{everywhere}: {refused:?}");
         assert!(refused.unwrap().to_string().contains("--token-file"));
-        settings.token = Token::new(WORD).ok();
+        settings.token = AccessToken::new(WORD).ok();
         // Whether the machine has such an address is another matter.
         let refused = Server::bind(settings, engine().await, Catalogue::builtin()).await.err();
         assert!(matches!(refused, None | Some(BindError::Listen { .. })), "{everywhere}: {refused:?}");

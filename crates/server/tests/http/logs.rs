@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use secateur_server::Token;
+use secateur_server::AccessToken;
 use tracing::Level;
 use tracing::subscriber::set_global_default;
 
@@ -126,7 +126,7 @@ async fn every_refusal_has_a_line_and_nothing_of_the_request_is_in_it() {
         assert_eq!(refused(&play, &request).await, status, "{request:.60}");
     }
     let guarded =
-        Play::start_with(|settings| settings.token = Token::new("a-token-of-some-length").ok()).await;
+        Play::start_with(|settings| settings.token = AccessToken::new("a-token-of-some-length").ok()).await;
     for request in [
         format!(
             "GET /token:canary/v1/canary HTTP/1.1\r\nhost: x\r\n{secrets}\r\nx-secateur-token: canary\r\n\r\n"

@@ -13,7 +13,7 @@ fn parts(uri: &str, headers: &[(&str, &str)]) -> Parts {
 }
 
 fn guarded(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), AdmissionError> {
-    let token = Token::new(WORD).unwrap();
+    let token = AccessToken::new(WORD).unwrap();
     let mut parts = parts(uri, headers);
     let run = Admission { token: Some(&token), hosts: &[] }.admit(&mut parts)?;
     Ok((run, parts))
