@@ -41,6 +41,7 @@ const MOST_HOOKS: usize = 32;
 /// The proxy: where it listens, and its upstreams. Defaults apply to what is not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Serve")]
 pub struct ServeConfig {
     /// The address to listen on, such as 127.0.0.1:7878.
     pub listen: Option<String>,
@@ -75,6 +76,7 @@ pub enum LogFormat {
 /// The `[redaction]` table: what is redacted in addition to credentials.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Redaction")]
 pub(super) struct RedactionConfig {
     /// Regular expressions by name. The name goes into the marker; if there is a group called `secret`, only that is
     /// replaced.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A point at which hooks are called, with its name in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Moment")]
 pub enum HookMoment {
     /// Parts are about to be cut. A hook may veto or name parts to keep.
     #[serde(rename = "before_prune")]

@@ -18,7 +18,7 @@ use super::connector::Connector;
 use super::credentials::Credentials;
 use super::endpoint::{ConnectError, Endpoint};
 use super::error_response;
-use super::response_body::{EVENT, ResponseBody, network, read_refusal};
+use super::limited_body::{EVENT, LimitedBody, network, read_refusal};
 use super::response_builder::ResponseBuilder;
 use super::retry_after::retry_after;
 use super::secret::SecretFilter;
@@ -129,7 +129,7 @@ impl ModelClient {
         framing: Framing,
         builder: &mut ResponseBuilder<'_>,
     ) -> Result<(), ModelError> {
-        let mut source = ResponseBody::new(response, self.patience(), self.most_bytes(), &self.secrets);
+        let mut source = LimitedBody::new(response, self.patience(), self.most_bytes(), &self.secrets);
         let mut reader = ResponseReader::new(self.endpoint.wire, framing, EVENT);
         loop {
             let chunk = match source.next().await {

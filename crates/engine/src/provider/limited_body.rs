@@ -21,7 +21,7 @@ const OVERHEAD: usize = 256;
 const REFUSAL: usize = 64 << 10;
 
 /// The body of a response while it is read.
-pub(super) struct ResponseBody<'s> {
+pub(super) struct LimitedBody<'s> {
     response: Response,
     patience: Duration,
     secrets: &'s SecretFilter,
@@ -29,7 +29,7 @@ pub(super) struct ResponseBody<'s> {
     most: usize,
 }
 
-impl<'s> ResponseBody<'s> {
+impl<'s> LimitedBody<'s> {
     /// The body of `response`, of at most as many bytes as `text` bytes of text may take.
     pub(super) fn new(
         response: Response,
