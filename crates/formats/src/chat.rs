@@ -73,10 +73,10 @@ pub(crate) fn take_calls(draft: &mut TranscriptDraft<'_>, list: Option<Raw<'_>>)
 /// Adds a call.
 pub(crate) fn take_call(draft: &mut TranscriptDraft<'_>, raw: &str) {
     let Ok(Some(call)) = object::<ChatCall<'_>>(raw) else { return };
-    let function = call.function.and_then(|raw| object::<ChatFunction<'_>>(raw.text()).ok().flatten());
+    let function = call.function.and_then(Raw::object::<ChatFunction<'_>>);
     let function = function.unwrap_or_default();
     let (id, tool) = (call.id.and_then(Raw::as_str), function.name.and_then(Raw::as_str));
-    draft.push_model_call(ToolCall {
+    draft.push_call(ToolCall {
         id: id.as_deref(),
         tool: tool.as_deref(),
         input: function.arguments,

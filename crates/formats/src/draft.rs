@@ -122,7 +122,7 @@ impl<'m> TranscriptDraft<'m> {
     }
 
     /// Adds a tool call.
-    pub(crate) fn push_model_call(&mut self, call: ToolCall<'_>) {
+    pub(crate) fn push_call(&mut self, call: ToolCall<'_>) {
         let spot = self.spot_of(call.input.filter(|raw| raw.text() != "null"));
         self.push_call_at(call, spot);
     }

@@ -239,14 +239,14 @@ impl ClaudeReader {
 
     fn kept(&self, metadata: &str) -> Vec<MessageIx> {
         let metadata = object::<ClaudeCompaction<'_>>(metadata).ok().flatten().unwrap_or_default();
-        let messages = metadata.messages.and_then(|raw| object::<ClaudePreserved<'_>>(raw.text()).ok()?);
+        let messages = metadata.messages.and_then(Raw::object::<ClaudePreserved<'_>>);
         let uuids = messages.and_then(|messages| messages.all.or(messages.uuids));
         if let Some(uuids) = uuids {
             let mut kept = Vec::new();
             _ = each(uuids.text(), |uuid: Raw<'_>| kept.extend(self.tree.message(RecordId::of(uuid.text()))));
             return kept;
         }
-        let segment = metadata.segment.and_then(|raw| object::<ClaudePreserved<'_>>(raw.text()).ok()?);
+        let segment = metadata.segment.and_then(Raw::object::<ClaudePreserved<'_>>);
         let ends = segment.and_then(|segment| segment.head.zip(segment.tail));
         let segment = |(head, tail): (Raw<'_>, Raw<'_>)| {
             self.tree.segment(RecordId::of(head.text()), RecordId::of(tail.text()))
@@ -256,7 +256,7 @@ impl ClaudeReader {
 
     /// Notes the results that are cleared for the model from now on.
     fn clear(&mut self, draft: &TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
-        let metadata = record.microcompaction.and_then(|raw| object::<ClaudeCleared<'_>>(raw.text()).ok()?);
+        let metadata = record.microcompaction.and_then(Raw::object::<ClaudeCleared<'_>>);
         let Some(calls) = metadata.and_then(|metadata| metadata.calls) else { return };
         _ = each(calls.text(), |id: Raw<'_>| {
             let name = id.as_str().and_then(|id| draft.outline.ids().find(&id));
@@ -278,7 +278,7 @@ fn take_block(draft: &mut TranscriptDraft<'_>, block: &ClaudeBlock<'_>) {
         Some("redacted_thinking") => draft.push_text(PartKind::Signature, block.data),
         Some("tool_use") => {
             let (tool, id, input) = (tool.as_deref(), id.as_deref(), block.input);
-            draft.push_model_call(ToolCall { tool, id, input, ..ToolCall::default() });
+            draft.push_call(ToolCall { tool, id, input, ..ToolCall::default() });
         }
         Some("tool_result") => {
             let call = block.call.and_then(Raw::as_str);

@@ -11,7 +11,7 @@ use secateur::{MessageFacts, ModelCall, PartKind, Role, ToolStatus, Usage};
 use crate::document::read_document;
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
 use crate::json::Raw;
-use crate::json::fields::{each, object, raw_fields};
+use crate::json::fields::{each, raw_fields};
 use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 
@@ -75,8 +75,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: &ClineMessage<'_>) {
     if let Some(content) = message.content {
         take_content(draft, content);
     }
-    let model =
-        message.model.and_then(|model| object::<ClineModel<'_>>(model.text()).ok().flatten()?.id?.as_str());
+    let model = message.model.and_then(|model| model.object::<ClineModel<'_>>()?.id?.as_str());
     if let Some(model) = model {
         draft.origin.model = Some(model.into_owned());
     }
@@ -91,7 +90,7 @@ fn take_content(draft: &mut TranscriptDraft<'_>, content: Raw<'_>) {
     }
     // The document was read, so this is JSON. Content that is not a list holds nothing that we know.
     _ = each(content.text(), |raw: Raw<'_>| {
-        if let Ok(Some(block)) = object::<ClineBlock<'_>>(raw.text()) {
+        if let Some(block) = raw.object::<ClineBlock<'_>>() {
             take_block(draft, raw, &block);
         }
     });
@@ -112,7 +111,7 @@ fn take_block(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, block: &ClineBlock<
         Some("tool_use") => {
             let (tool, id) = (text(block.name), text(block.id));
             let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.push_model_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.input });
+            draft.push_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.input });
         }
         Some("tool_result") => {
             let (tool, id) = (text(block.name), text(block.call));
@@ -134,7 +133,7 @@ fn take_text(draft: &mut TranscriptDraft<'_>, text: Raw<'_>) {
 }
 
 fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<ClineMetrics<'_>>(raw.text()).ok()??;
+    let tokens = raw.object::<ClineMetrics<'_>>()?;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
     let (input, read, write) = (number(tokens.input), number(tokens.read), number(tokens.write));
     let usage = Usage {

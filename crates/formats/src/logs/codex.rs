@@ -18,7 +18,7 @@ use secateur::{MessageFacts, MessageIx, ModelCall, PartKind, Role, ToolStatus, U
 
 use crate::content;
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::{each, object};
+use crate::json::fields::each;
 use crate::json::{Object, Raw, SyntaxError, read};
 use crate::lines::LineReader;
 use crate::probe::{Probe, TextShape};
@@ -115,11 +115,11 @@ impl CodexReader {
             }
             Some("function_call" | "custom_tool_call") => {
                 self.open_response(draft);
-                draft.push_model_call(ToolCall { input: item.arguments.or(item.input), ..called });
+                draft.push_call(ToolCall { input: item.arguments.or(item.input), ..called });
             }
             Some("local_shell_call") => {
                 self.open_response(draft);
-                draft.push_model_call(ToolCall { tool: Some("local_shell"), input: item.action, ..called });
+                draft.push_call(ToolCall { tool: Some("local_shell"), input: item.action, ..called });
             }
             Some("function_call_output" | "custom_tool_call_output") => {
                 self.begin(draft, Role::Tool);
@@ -210,8 +210,7 @@ impl CodexReader {
 
     /// Adds the usage of a model call. That ends the response: the next item belongs to another one.
     fn count(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
-        let Some(info) = item.info.and_then(|info| object::<CodexInfo<'_>>(info.text()).ok().flatten())
-        else {
+        let Some(info) = item.info.and_then(Raw::object::<CodexInfo<'_>>) else {
             return;
         };
         let (Some(total), Some(last)) = (info.total.and_then(usage), info.last.and_then(usage)) else {

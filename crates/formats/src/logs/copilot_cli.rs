@@ -147,13 +147,13 @@ fn take_response(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     for request in data.requests.iter().flatten() {
         let (tool, id) = (request.name.and_then(Raw::as_str), request.id.and_then(Raw::as_str));
         let (tool, id) = (tool.as_deref(), id.as_deref());
-        draft.push_model_call(ToolCall { tool, id, status: ToolStatus::Completed, input: request.arguments });
+        draft.push_call(ToolCall { tool, id, status: ToolStatus::Completed, input: request.arguments });
     }
 }
 
 fn take_result(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     let (tool, id) = (data.tool.and_then(Raw::as_str), data.call.and_then(Raw::as_str));
-    let result = data.result.and_then(|result| object::<CopilotOutcome<'_>>(result.text()).ok().flatten());
+    let result = data.result.and_then(Raw::object::<CopilotOutcome<'_>>);
     let output = result.and_then(|result| result.content).filter(|raw| !is_null(raw.text()));
     let status =
         if data.success.is_none_or(Raw::is_truthy) { ToolStatus::Completed } else { ToolStatus::Error };
@@ -175,8 +175,7 @@ fn describe(draft: &mut TranscriptDraft<'_>, data: &CopilotData<'_>) {
     keep(&mut origin.session, data.session);
     keep(&mut origin.version, data.version);
     keep(&mut origin.model, data.new_model.or(data.model));
-    let context =
-        data.context.and_then(|context| object::<CopilotContext<'_>>(context.text()).ok().flatten());
+    let context = data.context.and_then(Raw::object::<CopilotContext<'_>>);
     keep(&mut origin.project, context.and_then(|context| context.cwd));
 }
 

@@ -14,7 +14,7 @@ use serde::de::{IgnoredAny, MapAccess};
 
 use crate::document::{element_ranges, read_document};
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::{object, raw_fields};
+use crate::json::fields::raw_fields;
 use crate::json::{Each, Fields, Object, Raw};
 use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
@@ -108,7 +108,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: &GeminiCliMessage<'_>) -> Opti
 }
 
 fn take_thought(draft: &mut TranscriptDraft<'_>, thought: Raw<'_>) {
-    let Ok(Some(parts)) = object::<GeminiCliThought<'_>>(thought.text()) else { return };
+    let Some(parts) = thought.object::<GeminiCliThought<'_>>() else { return };
     let mut sizes = draft.sizes_of(parts.description);
     let subject = draft.sizes_of(parts.subject);
     sizes.units += subject.units;
@@ -130,7 +130,7 @@ fn take_call(draft: &mut TranscriptDraft<'_>, call: &GeminiCliToolCall<'_>) {
     };
     let has_result = call.result.iter().flatten().next().is_some();
     let called = if has_result { status } else { ToolStatus::Pending };
-    draft.push_model_call(ToolCall { tool, id, status: called, input: call.arguments });
+    draft.push_call(ToolCall { tool, id, status: called, input: call.arguments });
     if !has_result {
         return;
     }
@@ -145,7 +145,7 @@ fn take_call(draft: &mut TranscriptDraft<'_>, call: &GeminiCliToolCall<'_>) {
 
 /// Reads the usage. Its input includes what was read from the cache.
 fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<GeminiCliTokens<'_>>(raw.text()).ok()??;
+    let tokens = raw.object::<GeminiCliTokens<'_>>()?;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
     let (input, cached) = (number(tokens.input), number(tokens.cached));
     let usage = Usage {

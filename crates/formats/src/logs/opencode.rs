@@ -39,7 +39,7 @@ fn matches(probe: &Probe<'_>) -> bool {
 /// Reads the messages of a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let (head, messages) = read_document::<OpenCodeHead<'_>, OpenCodeMessage<'_>>(text, &mut draft.warnings);
-    let info = head.info.and_then(|info| object::<OpenCodeSessionInfo<'_>>(info.text()).ok().flatten());
+    let info = head.info.and_then(Raw::object::<OpenCodeSessionInfo<'_>>);
     describe(draft, &info.unwrap_or_default());
     for message in messages {
         take(draft, &message.unwrap_or_default());
@@ -50,7 +50,7 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
 /// Notes the session's own description.
 fn describe(draft: &mut TranscriptDraft<'_>, info: &OpenCodeSessionInfo<'_>) {
     let own = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
-    let model = info.model.and_then(|model| object::<OpenCodeModel<'_>>(model.text()).ok().flatten());
+    let model = info.model.and_then(Raw::object::<OpenCodeModel<'_>>);
     draft.origin = Origin {
         session: own(info.id),
         model: own(model.and_then(|model| model.id)),
@@ -127,7 +127,7 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenCodeMessage<'a>) {
         Some("assistant") => Role::Assistant,
         _ => Role::Other,
     };
-    let created = |time: Raw<'a>| object::<OpenCodeTime<'a>>(time.text()).ok().flatten()?.created;
+    let created = |time: Raw<'a>| time.object::<OpenCodeTime<'a>>()?.created;
     let time = info.time.and_then(created).and_then(Raw::as_i64);
     let index = draft.push_message(MessageFacts {
         role,
@@ -196,7 +196,7 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
     let output = if status == ToolStatus::Error { state.error } else { state.output };
     let mut sizes = draft.sizes_of(output.filter(|raw| raw.is_string()));
     sizes.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
-    let time = state.time.and_then(|time| object::<OpenCodeTime<'a>>(time.text()).ok().flatten());
+    let time = state.time.and_then(Raw::object::<OpenCodeTime<'a>>);
     let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
     let failed = status == ToolStatus::Completed && state.metadata.is_some_and(has_failed);
     let spot = Spot { id, mark: draft.range(state.time), ..draft.spot_of(output) };

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use crate::document::{read_lines, read_list, read_list_under};
 use crate::draft::TranscriptDraft;
 use crate::json::Raw;
-use crate::json::fields::{object, raw_fields};
+use crate::json::fields::raw_fields;
 use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
@@ -132,7 +132,7 @@ impl<'a> OpenHandsEvent<'a> {
 
 /// The members of a value, if it is an object.
 fn open<'a, T: crate::json::Fields<'a>>(raw: Option<Raw<'a>>) -> T {
-    raw.and_then(|raw| object::<T>(raw.text()).ok().flatten()).unwrap_or_default()
+    raw.and_then(Raw::object::<T>).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -117,8 +117,7 @@ impl PiReader {
         if record.custom.map(Raw::text) != Some("\"openclaw.cache-ttl\"") {
             return;
         }
-        let Some(data) = record.data.and_then(|data| object::<PiPruning<'_>>(data.text()).ok().flatten())
-        else {
+        let Some(data) = record.data.and_then(Raw::object::<PiPruning<'_>>) else {
             return;
         };
         for pruned in data.results.into_iter().flatten() {
@@ -249,12 +248,7 @@ fn take_block(draft: &mut TranscriptDraft<'_>, block: &PiBlock<'_>) {
         Some("toolCall") => {
             let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
             let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.push_model_call(ToolCall {
-                tool,
-                id,
-                status: ToolStatus::Completed,
-                input: block.arguments,
-            });
+            draft.push_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.arguments });
         }
         _ => {}
     }

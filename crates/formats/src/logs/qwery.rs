@@ -143,7 +143,7 @@ fn take_part<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>) {
 }
 
 fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &str) {
-    let state = part.state.and_then(|raw| object::<QweryState<'a>>(raw.text()).ok().flatten());
+    let state = part.state.and_then(Raw::object::<QweryState<'a>>);
     let word = match &state {
         Some(state) => state.status.and_then(Raw::as_str),
         None => part.state.and_then(Raw::as_str),
@@ -171,7 +171,7 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &s
     let output = part.output.or(inner.output);
     let mut sizes = output_sizes(output, draft.measures);
     sizes.images = inner.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
-    let marked = inner.time.and_then(|time| object::<QweryTime<'a>>(time.text()).ok().flatten()?.compacted);
+    let marked = inner.time.and_then(|time| time.object::<QweryTime<'a>>()?.compacted);
     let own = part.compacted_at.filter(|raw| raw.text() != "null");
     let cut = own.or(marked).is_some_and(Raw::is_truthy);
     let placeholder = draft.is_placeholder(output);

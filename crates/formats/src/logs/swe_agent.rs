@@ -35,7 +35,7 @@ fn matches(probe: &Probe<'_>) -> bool {
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let top =
         object::<SweAgentTop<'_>>(text.trim_start_matches('\u{FEFF}')).ok().flatten().unwrap_or_default();
-    let info = top.info.and_then(|info| object::<SweAgentInfo<'_>>(info.text()).ok().flatten());
+    let info = top.info.and_then(Raw::object::<SweAgentInfo<'_>>);
     draft.origin.version = info.and_then(|info| info.version).and_then(Raw::as_str).map(Into::into);
     let history = read_list_under::<SweAgentMessage<'_>>("history", text, &mut draft.warnings);
     if history.is_empty() {

@@ -14,7 +14,7 @@ use secateur::{MessageFacts, PartKind, Role, ToolStatus};
 use crate::chat;
 use crate::document::{element_ranges, read_list};
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::{object, raw_fields};
+use crate::json::fields::raw_fields;
 use crate::json::{self, Raw};
 use crate::probe::{Probe, ProbedRecord};
 use crate::spec::{FormatReader, FormatSpec};
@@ -44,7 +44,7 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
 fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &UiMessage<'a>) {
     let (id, role) = (message.id.and_then(Raw::as_str), message.role.and_then(Raw::as_str));
     let role = chat::role(role.as_deref());
-    let metadata = message.metadata.and_then(|raw| object::<UiMetadata<'a>>(raw.text()).ok().flatten());
+    let metadata = message.metadata.and_then(Raw::object::<UiMetadata<'a>>);
     draft.push_message(MessageFacts {
         role,
         id: id.as_deref(),
@@ -82,7 +82,7 @@ fn elements<'a>(list: Option<Raw<'a>>) -> impl Iterator<Item = Raw<'a>> {
 }
 
 fn take_part(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>) {
-    let Ok(Some(part)) = object::<UiPart<'_>>(raw.text()) else { return };
+    let Some(part) = raw.object::<UiPart<'_>>() else { return };
     let kind = part.kind.and_then(Raw::as_str).unwrap_or_default();
     match &*kind {
         "text" => draft.push_text(PartKind::Text, part.text),
@@ -115,7 +115,7 @@ fn status(state: &str) -> ToolStatus {
 
 /// The call and, if there is one, its result.
 fn take_tool(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, name: Option<&str>) {
-    let Ok(Some(tool)) = object::<UiTool<'_>>(raw.text()) else { return };
+    let Some(tool) = raw.object::<UiTool<'_>>() else { return };
     let state = tool.state.and_then(Raw::as_str).unwrap_or_default();
     let status = status(&state);
     let own = tool.name.and_then(Raw::as_str);
@@ -123,7 +123,7 @@ fn take_tool(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, name: Option<&str>) 
     let (name, id) = (name.as_deref(), id.as_deref());
     let is_there = |raw: &Raw<'_>| raw.text() != "null";
     let input = tool.input.filter(is_there).or(tool.args).or(tool.raw_input);
-    draft.push_model_call(ToolCall { tool: name, id, status, input });
+    draft.push_call(ToolCall { tool: name, id, status, input });
     let content = match status {
         ToolStatus::Completed => tool.output.or(tool.result),
         ToolStatus::Error => tool.error.or(tool.output),

@@ -10,7 +10,7 @@ use std::ops::Range;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 
-use super::want;
+use super::{Fields, object, want};
 use crate::json::{number, string};
 
 /// Any value, kept as the text it is spelled in.
@@ -57,6 +57,11 @@ impl<'a> Raw<'a> {
     /// The integer it stands for, if it is one; see [`as_i64`].
     pub fn as_i64(self) -> Option<i64> {
         as_i64(self.text())
+    }
+
+    /// Its fields; `None` if it is not an object.
+    pub fn object<T: Fields<'a>>(self) -> Option<T> {
+        object(self.0).ok().flatten()
     }
 
     /// Whether it is a string.

@@ -4,18 +4,15 @@ use secateur::Usage;
 use serde::de::{IgnoredAny, MapAccess};
 
 use super::tree::{ClaudeChain, ClaudeParent, RecordId};
-use crate::json::fields::{is_null, object, raw_fields};
+use crate::json::fields::{is_null, raw_fields};
 use crate::json::{Fields, List, Object, Raw};
 use crate::time;
 
 /// Reads the usage.
 pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<ClaudeTokens<'_>>(raw.text()).ok()??;
+    let tokens = raw.object::<ClaudeTokens<'_>>()?;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
-    let kinds = tokens
-        .writes
-        .and_then(|raw| object::<ClaudeWrites<'_>>(raw.text()).ok().flatten())
-        .unwrap_or_default();
+    let kinds = tokens.writes.and_then(Raw::object::<ClaudeWrites<'_>>).unwrap_or_default();
     Some(Usage {
         input: number(tokens.input),
         output: number(tokens.output),

@@ -70,7 +70,7 @@ fn unwrap(raw: &str, measures: &Measures) -> Option<CodexReading> {
     let inner = decode(raw);
     let wrapped = object::<CodexWrapped<'_>>(&inner).ok()??;
     let output = wrapped.output.filter(|output| output.is_string())?;
-    let metadata = object::<CodexMetadata<'_>>(wrapped.metadata?.text()).ok()??;
+    let metadata = wrapped.metadata?.object::<CodexMetadata<'_>>()?;
     let sizes = Sizes { bytes: raw.len() as u64, ..sizes::of_string(output.text(), measures) };
     Some(CodexReading { sizes, failed: metadata.exit.and_then(Raw::as_i64).is_some_and(|exit| exit != 0) })
 }

@@ -14,7 +14,7 @@ pub(super) fn instructions(raw: Raw<'_>) -> Option<Raw<'_>> {
 /// Reads the usage. Codex counts cached tokens as input, and reasoning as output; the latter is kept, as on the
 /// provider's bill.
 pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<CodexTokens<'_>>(raw.text()).ok()??;
+    let tokens = raw.object::<CodexTokens<'_>>()?;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
     let cache_read = number(tokens.cached);
     Some(Usage {

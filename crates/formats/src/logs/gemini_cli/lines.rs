@@ -8,7 +8,6 @@ use serde::de::MapAccess;
 use super::{GeminiCliHead, GeminiCliMessage, describe, take};
 use crate::document::read_lines;
 use crate::draft::TranscriptDraft;
-use crate::json::fields::object;
 use crate::json::{Each, Fields, Object, Raw};
 
 /// Reads the lines. Of each message the last version counts, at the place of the first.
@@ -124,7 +123,7 @@ impl<'a> Fields<'a> for GeminiCliRecord<'a> {
             "messages" => list(map).map(|messages| self.replaced = Some(messages)),
             "$set" => {
                 let change: Raw<'a> = map.next_value()?;
-                let Ok(Some(change)) = object::<GeminiCliChange<'a>>(change.text()) else { return Ok(()) };
+                let Some(change) = change.object::<GeminiCliChange<'a>>() else { return Ok(()) };
                 self.head = change.head;
                 self.replaced = change.messages;
                 Ok(())

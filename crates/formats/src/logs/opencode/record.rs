@@ -3,7 +3,7 @@
 use secateur::Usage;
 
 use crate::json::Raw;
-use crate::json::fields::{object, raw_fields};
+use crate::json::fields::raw_fields;
 
 raw_fields!(
     /// A message's `info`.
@@ -46,11 +46,8 @@ raw_fields!(
 
 /// Reads the usage: `{input, output, reasoning, total?, cache: {read, write}}`.
 pub(in crate::logs) fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<OpenCodeTokens<'_>>(raw.text()).ok()??;
-    let cache = tokens
-        .cache
-        .and_then(|cache| object::<OpenCodeCache<'_>>(cache.text()).ok().flatten())
-        .unwrap_or_default();
+    let tokens = raw.object::<OpenCodeTokens<'_>>()?;
+    let cache = tokens.cache.and_then(Raw::object::<OpenCodeCache<'_>>).unwrap_or_default();
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64);
     Some(Usage {
         input: number(tokens.input).unwrap_or(0),

@@ -38,7 +38,7 @@ pub(super) fn take<'a>(
         match &*action {
             "message" => say(draft, reader, event),
             "system" => {
-                push_text(draft, reader, event, Role::System, open::<OpenHandsArgs<'a>>(event.args).content)
+                push_text(draft, reader, event, Role::System, open::<OpenHandsArgs<'a>>(event.args).content);
             }
             "finish" => {
                 let args: OpenHandsArgs<'a> = open(event.args);
@@ -105,12 +105,7 @@ fn call<'a>(
     }
     begin(draft, reader, event, Role::Assistant);
     reader.calls.insert(id);
-    draft.push_model_call(ToolCall {
-        tool: Some(action),
-        id: Some(id),
-        input: event.args,
-        ..ToolCall::default()
-    });
+    draft.push_call(ToolCall { tool: Some(action), id: Some(id), input: event.args, ..ToolCall::default() });
 }
 
 fn push_result<'a>(

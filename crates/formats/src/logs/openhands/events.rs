@@ -95,12 +95,7 @@ fn act<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, e
     let id = event.call_id.or(call.id).and_then(Raw::as_str);
     let tool = event.tool.or(call.name).and_then(Raw::as_str);
     let input = call.arguments.or(event.action);
-    draft.push_model_call(ToolCall {
-        tool: tool.as_deref(),
-        id: id.as_deref(),
-        input,
-        ..ToolCall::default()
-    });
+    draft.push_call(ToolCall { tool: tool.as_deref(), id: id.as_deref(), input, ..ToolCall::default() });
 }
 
 /// Thinking is given as signed blocks or as text; if both are there, they are the same.

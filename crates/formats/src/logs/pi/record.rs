@@ -3,11 +3,11 @@
 use secateur::Usage;
 
 use crate::json::Raw;
-use crate::json::fields::{object, raw_fields};
+use crate::json::fields::raw_fields;
 
 /// Reads the usage; `None` if it is zero, as in a failed response.
 pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let tokens = object::<PiTokens<'_>>(raw.text()).ok()??;
+    let tokens = raw.object::<PiTokens<'_>>()?;
     let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
     let usage = Usage {
         input: number(tokens.input),

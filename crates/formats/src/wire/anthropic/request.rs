@@ -65,7 +65,7 @@ fn take_block(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, block: AnthropicBlo
         Some("tool_use") => {
             let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
             let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.push_model_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.input });
+            draft.push_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.input });
         }
         Some("tool_result") => {
             let id = block.answered.and_then(Raw::as_str);

@@ -72,7 +72,7 @@ fn take_part(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, raw: Raw<
         let call = fields::<GeminiCallFields<'_>>(call);
         let tool = call.name.and_then(Raw::as_str).unwrap_or_default();
         let id = call.id.and_then(Raw::as_str).map_or_else(|| ordinals.call(&tool), Cow::into_owned);
-        draft.push_model_call(ToolCall {
+        draft.push_call(ToolCall {
             tool: Some(&tool),
             id: Some(&id),
             status: ToolStatus::Completed,

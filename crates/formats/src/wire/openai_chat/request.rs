@@ -100,7 +100,7 @@ fn take_call(draft: &mut TranscriptDraft<'_>, raw: Option<Raw<'_>>, id: Option<&
     let function = raw.map(fields::<ChatFunctionFields<'_>>).unwrap_or_default();
     let tool = function.name.and_then(Raw::as_str);
     let input = function.arguments.or(function.input);
-    draft.push_model_call(ToolCall { tool: tool.as_deref(), id, status: ToolStatus::Completed, input });
+    draft.push_call(ToolCall { tool: tool.as_deref(), id, status: ToolStatus::Completed, input });
 }
 
 raw_fields!(

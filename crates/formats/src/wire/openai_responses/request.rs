@@ -77,16 +77,16 @@ fn take(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, speaker: Option<Role>) ->
         }
         (_, Some("reasoning")) => take_reasoning(draft, &item),
         (_, Some("function_call")) => {
-            draft.push_model_call(ToolCall { tool, id, status, input: item.arguments })
+            draft.push_call(ToolCall { tool, id, status, input: item.arguments });
         }
         (_, Some("custom_tool_call")) => {
-            draft.push_model_call(ToolCall { tool, id, status, input: item.input })
+            draft.push_call(ToolCall { tool, id, status, input: item.input });
         }
         (_, Some("local_shell_call")) => {
-            draft.push_model_call(ToolCall { tool: Some("local_shell"), id, status, input: item.action });
+            draft.push_call(ToolCall { tool: Some("local_shell"), id, status, input: item.action });
         }
         (_, Some("apply_patch_call")) => {
-            draft.push_model_call(ToolCall { tool: Some("apply_patch"), id, status, input: item.operation });
+            draft.push_call(ToolCall { tool: Some("apply_patch"), id, status, input: item.operation });
         }
         _ => push_opaque(draft, raw),
     }
