@@ -1,4 +1,4 @@
-//! Each clause of the rule, told as a short story: steps of an agent, and what is cut before the next call.
+//! Each clause of the rule, as a short story: steps of an agent, and what is cut before the next call.
 
 use super::*;
 use crate::{
@@ -71,7 +71,7 @@ impl Story {
         self.step(PartFacts { class, subject: Some(subject), lines, sizes, ..PartFacts::default() })
     }
 
-    /// The model answers so many times, to nothing in particular.
+    /// The model responds `calls` times, to nothing in particular.
     fn pass(&mut self, calls: u32) {
         for _ in 0..calls {
             self.text(Role::Assistant, 0);
@@ -323,7 +323,7 @@ fn a_nearly_full_window_is_a_reason_of_its_own() {
 }
 
 #[test]
-fn where_room_is_wanted_nobody_asks_for_rent() {
+fn when_a_request_must_fit_rent_does_not_matter() {
     let mut story = Story::new("balanced");
     let read = story.result(ToolClass::Read, 1_000);
     story.text(Role::User, 900_000);
