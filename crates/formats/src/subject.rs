@@ -36,7 +36,7 @@ mod words;
 use secateur::{LineRange, ToolClass};
 
 use crate::json::{fields, string};
-use input::CallInput;
+use input::SubjectInput;
 use tool::ToolKind;
 
 /// What a tool call is about.
@@ -131,7 +131,7 @@ pub fn subject(tool: &str, input: &str, cwd: Option<&str>) -> Subject {
 
 /// The subject of a call whose input is an object; `None` if it is not an object.
 fn structured(tool: ToolKind, input: &str, cwd: Option<&str>) -> Option<Subject> {
-    let input: CallInput<'_> = fields::object(input).ok()??;
+    let input: SubjectInput<'_> = fields::object(input).ok()??;
     Some(match tool {
         ToolKind::Only(class) => Subject::new(class, About::Nothing),
         ToolKind::Read => Subject::new(ToolClass::Read, input.read(cwd)),

@@ -18,7 +18,7 @@ const BEGINNING: usize = 32 * 1024;
 
 /// The members of an input that matter.
 #[derive(Clone, Copy, Default)]
-pub(super) struct CallInput<'a> {
+pub(super) struct SubjectInput<'a> {
     path: Option<Raw<'a>>,
     paths: Option<Raw<'a>>,
     offset: Option<Raw<'a>>,
@@ -32,7 +32,7 @@ pub(super) struct CallInput<'a> {
     directory: Option<Raw<'a>>,
 }
 
-impl<'a> Fields<'a> for CallInput<'a> {
+impl<'a> Fields<'a> for SubjectInput<'a> {
     fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let member = match key {
             "file_path" | "filePath" | "path" | "absolute_path" | "absolutePath" | "notebook_path"
@@ -59,7 +59,7 @@ impl<'a> Fields<'a> for CallInput<'a> {
     }
 }
 
-impl CallInput<'_> {
+impl SubjectInput<'_> {
     /// Whether an editor only shows a file.
     pub(super) fn is_view(&self) -> bool {
         self.command.is_some_and(|command| command.text() == "\"view\"")
@@ -76,7 +76,7 @@ impl CallInput<'_> {
         let mut paths = Vec::new();
         let list = self.paths.map_or("[]", Raw::text);
         each(list, |entry| {
-            let file = fields::object::<CallInput<'_>>(entry.text()).ok().flatten();
+            let file = fields::object::<SubjectInput<'_>>(entry.text()).ok().flatten();
             let spelled = file.map_or(Some(entry), |file| file.path).and_then(Raw::as_str);
             lines = file.map_or(LineRange::ALL, |file| file.lines());
             paths.extend(spelled.and_then(|spelled| path::normal(&spelled, cwd)));
@@ -93,7 +93,7 @@ impl CallInput<'_> {
             return patch::about(patch::escaped(patch.text()), cwd);
         }
         let Self { paths, .. } = *self;
-        CallInput { paths, ..CallInput::default() }.read(cwd)
+        SubjectInput { paths, ..SubjectInput::default() }.read(cwd)
     }
 
     /// The command that is run.
