@@ -50,8 +50,8 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 enum LabCommand {
-    WhyArgs(why::WhyArgs),
-    TuneArgs(tune::TuneArgs),
+    Why(why::WhyArgs),
+    Tune(tune::TuneArgs),
 }
 
 /// Which sessions are replayed, and under which terms.
@@ -125,8 +125,8 @@ fn measures(profiles: &[Profile]) -> Measures {
 impl LabArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         match &self.other {
-            Some(LabCommand::WhyArgs(why)) => return why.run(out),
-            Some(LabCommand::TuneArgs(tune)) => return tune.run(out),
+            Some(LabCommand::Why(why)) => return why.run(out),
+            Some(LabCommand::Tune(tune)) => return tune.run(out),
             None => {}
         }
         let profiles =

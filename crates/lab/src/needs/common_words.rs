@@ -37,7 +37,7 @@ impl CommonWords {
                 match (input, trace.outline.kind(part)) {
                     (Some(input), _) => seen.extend(input.names()),
                     (None, PartKind::Text | PartKind::Reasoning | PartKind::Result) => {
-                        seen.extend(words::names(text))
+                        seen.extend(words::names(text));
                     }
                     _ => {}
                 }
