@@ -19,13 +19,18 @@ macro_rules! log_formats {
         }
 
         /// Every format, in the order in which they are listed.
-        pub const FORMATS: [Format; [$($name),*].len() + Wire::ALL.len()] = [
-            $(Format::$variant,)*
-            Format::Request(Wire::Anthropic),
-            Format::Request(Wire::OpenAiChat),
-            Format::Request(Wire::OpenAiResponses),
-            Format::Request(Wire::Gemini),
-        ];
+        pub const FORMATS: [Format; LOGS.len() + Wire::ALL.len()] = {
+            let mut formats = [Format::Request(Wire::ALL[0]); LOGS.len() + Wire::ALL.len()];
+            let mut at = 0;
+            while at < formats.len() {
+                formats[at] =
+                    if at < LOGS.len() { LOGS[at] } else { Format::Request(Wire::ALL[at - LOGS.len()]) };
+                at += 1;
+            }
+            formats
+        };
+
+        const LOGS: [Format; [$($name),*].len()] = [$(Format::$variant,)*];
 
         impl Format {
             /// The name that commands use.

@@ -25,10 +25,15 @@ pub enum Wire {
 
 /// A name that is not the name of a wire.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("unknown request format {name:?}; known are anthropic, openai-chat, openai-responses and gemini")]
+#[error("unknown request format {name:?}; known are {}", known_wires())]
 pub struct UnknownWire {
     /// The name that was given.
     pub name: String,
+}
+
+fn known_wires() -> String {
+    let [first @ .., last] = Wire::ALL.map(Wire::name);
+    format!("{} and {last}", first.join(", "))
 }
 
 impl Wire {

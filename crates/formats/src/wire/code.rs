@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::lint::body::{BodyNode, LintBody};
-use super::lint::report::LintReport;
+use super::lint::report::FindingsReport;
 use super::render::conversation::NormalConversation;
 use super::render::{Loss, RenderOptions};
 use super::request::TextRequest;
@@ -17,7 +17,7 @@ pub(crate) struct WireCode {
     /// Writes a request for a text.
     pub(crate) write_text_request: fn(&TextRequest<'_>) -> Value,
     /// Reports what the provider would reject in a request.
-    pub(crate) check: fn(&LintBody<'_>, BodyNode<'_>, &mut LintReport),
+    pub(crate) check: fn(&LintBody<'_>, BodyNode<'_>, &mut FindingsReport),
     /// Writes a conversation as a request.
     pub(crate) render: fn(&NormalConversation<'_>, &RenderOptions<'_>, &mut Vec<Loss>) -> String,
     /// Reads a document of a response. An error says why it cannot be read.

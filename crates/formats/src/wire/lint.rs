@@ -46,7 +46,7 @@ pub use rule::Rule;
 
 use crate::wire_spec::Wire;
 use body::{BodyNode, LintBody, ValueKind};
-use report::LintReport;
+use report::FindingsReport;
 
 /// The result of a call that has none.
 pub(crate) const NO_RESULT: &str = "[No result was recorded for this tool call]";
@@ -125,8 +125,8 @@ fn repair_once(wire: Wire, text: &str) -> Option<String> {
     report.is_fixable().then(|| report.apply(&read))
 }
 
-fn check(wire: Wire, body: &LintBody<'_>) -> LintReport {
-    let mut report = LintReport::default();
+fn check(wire: Wire, body: &LintBody<'_>) -> FindingsReport {
+    let mut report = FindingsReport::default();
     let Some(root) = body.root() else { return report };
     if root.kind() != ValueKind::Object {
         let message = "a request must be a JSON object".to_owned();
@@ -148,7 +148,7 @@ fn not_json(error: &str) -> Finding {
 }
 
 /// Reports a required member if it is missing.
-pub(crate) fn require(report: &mut LintReport, object: BodyNode<'_>, name: &str) {
+pub(crate) fn require(report: &mut FindingsReport, object: BodyNode<'_>, name: &str) {
     if object.get(name).is_none() {
         let message = format!("the member {name} is missing");
         report.unfixable(object, Rule::MissingField, message, &format!("add {name}"));
@@ -157,7 +157,7 @@ pub(crate) fn require(report: &mut LintReport, object: BodyNode<'_>, name: &str)
 
 /// The list of messages. Reports it if it is missing, empty or not a list.
 pub(crate) fn message_list<'b>(
-    report: &mut LintReport,
+    report: &mut FindingsReport,
     root: BodyNode<'b>,
     name: &str,
 ) -> Option<BodyNode<'b>> {

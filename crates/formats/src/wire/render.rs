@@ -109,6 +109,37 @@ pub(crate) fn array(elements: Vec<String>) -> String {
     list
 }
 
+/// Messages in which the sides alternate: what one side sends in a row is one message.
+#[derive(Default)]
+pub(crate) struct AlternatingMessages(Vec<(&'static str, Vec<String>)>);
+
+impl AlternatingMessages {
+    /// Adds a part of a message.
+    pub(crate) fn push(&mut self, role: &'static str, part: String) {
+        match self.0.last_mut() {
+            Some((last, parts)) if *last == role => parts.push(part),
+            _ => self.0.push((role, vec![part])),
+        }
+    }
+
+    /// The messages as JSON, with this member for their parts. The last one is the user's: if it is not, or if there is
+    /// none, one with this part is added.
+    pub(crate) fn into_json(mut self, member: &str, last: String) -> String {
+        if self.0.last().is_none_or(|(role, _)| *role != USER) {
+            self.push(USER, last);
+        }
+        let messages = self.0.into_iter();
+        array(
+            messages
+                .map(|(role, parts)| format!(r#"{{"role":"{role}","{member}":{}}}"#, array(parts)))
+                .collect(),
+        )
+    }
+}
+
+/// The name of the user's role.
+pub(crate) const USER: &str = "user";
+
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

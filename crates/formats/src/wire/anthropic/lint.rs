@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use crate::json::{decode, encode};
 use crate::wire::lint::body::{BodyNode, LintBody, ValueKind};
-use crate::wire::lint::report::LintReport;
+use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
 use crate::wire::lint::{NO_CONTENT, NO_START, is_plain_name, media, message_list, require};
 
@@ -51,12 +51,15 @@ impl<'b> AnthropicMessage<'b> {
     }
 
     /// The blocks that are not to be removed.
-    fn remaining<'r>(&'r self, report: &'r LintReport) -> impl DoubleEndedIterator<Item = BodyNode<'b>> + 'r {
+    fn remaining<'r>(
+        &'r self,
+        report: &'r FindingsReport,
+    ) -> impl DoubleEndedIterator<Item = BodyNode<'b>> + 'r {
         self.blocks.iter().copied().filter(|&block| !report.drops(block))
     }
 }
 
-pub(crate) fn check(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintReport) {
+pub(crate) fn check(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut FindingsReport) {
     media::check_size(body, root, LARGEST_BODY, report);
     check_surrogates(body, root, report);
     check_fields(root, report);
@@ -72,7 +75,7 @@ pub(crate) fn check(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintRe
 
 /// A request to count tokens has the same members without `max_tokens`; so its absence counts only beside a
 /// member that such a request must not have. The model is in the path where the version is in the body.
-fn check_fields(root: BodyNode<'_>, report: &mut LintReport) {
+fn check_fields(root: BodyNode<'_>, report: &mut FindingsReport) {
     if root.get("anthropic_version").is_none() {
         require(report, root, "model");
     }
@@ -83,7 +86,7 @@ fn check_fields(root: BodyNode<'_>, report: &mut LintReport) {
 }
 
 /// The parser behind the API refuses half of a surrogate pair: "no low surrogate in string".
-fn check_surrogates(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintReport) {
+fn check_surrogates(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut FindingsReport) {
     let lone = media::lone_surrogates(body.text());
     if let Some(first) = lone.first() {
         let message = format!("{} escapes are half a surrogate pair, the first at byte {first}", lone.len());
@@ -96,7 +99,7 @@ fn check_surrogates(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintRe
 
 /// "tools: Tool names must be unique", and the names have a pattern. The provider's own
 /// tools have names of their own. A tool cannot be renamed here: the client would not know the name in a call.
-fn check_tools(root: BodyNode<'_>, report: &mut LintReport) {
+fn check_tools(root: BodyNode<'_>, report: &mut FindingsReport) {
     let mut names = HashSet::new();
     for tool in root.get("tools").into_iter().flat_map(BodyNode::items) {
         let Some(name) = tool.get("name") else { continue };
@@ -113,7 +116,7 @@ fn check_tools(root: BodyNode<'_>, report: &mut LintReport) {
     }
 }
 
-fn check_messages(list: BodyNode<'_>, report: &mut LintReport) {
+fn check_messages(list: BodyNode<'_>, report: &mut FindingsReport) {
     let mut messages = Vec::with_capacity(list.len());
     for (index, node) in list.items().enumerate() {
         if node.kind() == ValueKind::Object {
@@ -141,7 +144,7 @@ fn check_messages(list: BodyNode<'_>, report: &mut LintReport) {
     settle_contents(&messages, report);
 }
 
-fn read<'b>(node: BodyNode<'b>, index: usize, report: &mut LintReport) -> AnthropicMessage<'b> {
+fn read<'b>(node: BodyNode<'b>, index: usize, report: &mut FindingsReport) -> AnthropicMessage<'b> {
     let role = node.get("role");
     let name = role.and_then(BodyNode::text);
     let role = match (role, name.as_deref()) {
@@ -182,7 +185,7 @@ fn turns(messages: &[AnthropicMessage<'_>]) -> Vec<Range<usize>> {
 }
 
 /// "messages: first message must use the "user" role".
-fn check_start(list: BodyNode<'_>, messages: &[AnthropicMessage<'_>], report: &mut LintReport) {
+fn check_start(list: BodyNode<'_>, messages: &[AnthropicMessage<'_>], report: &mut FindingsReport) {
     let Some(first) = messages.first().filter(|first| first.role == AnthropicRole::Assistant) else { return };
     let message = "the first message must be the user's".to_owned();
     report.fixable(first.node, Rule::RoleOrder, message, "a short user message is put before it");
@@ -191,7 +194,7 @@ fn check_start(list: BodyNode<'_>, messages: &[AnthropicMessage<'_>], report: &m
 
 /// Inserts blocks into messages, and removes messages without any, unless that would merge two turns. "all messages must have non-empty content
 /// except for the optional final assistant message".
-fn settle_contents(messages: &[AnthropicMessage<'_>], report: &mut LintReport) {
+fn settle_contents(messages: &[AnthropicMessage<'_>], report: &mut FindingsReport) {
     let mut role_before = None;
     for (number, message) in messages.iter().enumerate() {
         let is_final = number + 1 == messages.len() && message.role == AnthropicRole::Assistant;
@@ -231,7 +234,7 @@ fn settle_contents(messages: &[AnthropicMessage<'_>], report: &mut LintReport) {
 }
 
 /// Puts blocks before the content of a message.
-fn receive(message: &AnthropicMessage<'_>, report: &mut LintReport) {
+fn receive(message: &AnthropicMessage<'_>, report: &mut FindingsReport) {
     let Some(content) = message.content else { return };
     if content.kind() == ValueKind::Array {
         for text in &message.arrivals {

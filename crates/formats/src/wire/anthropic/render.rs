@@ -6,26 +6,12 @@ use crate::wire::render::conversation::{
     CONTINUE, NormalConversation, NormalItem, NormalTurn, PairedCall, StepBlock, Thought,
 };
 use crate::wire::render::media::Media;
-use crate::wire::render::{Loss, RenderOptions, array};
+use crate::wire::render::{AlternatingMessages, Loss, RenderOptions, USER, array};
 
 /// The limit if the caller gives none. Every model that is still served can write as much.
 const MAX_TOKENS: u64 = 4096;
 
 const ASSISTANT: &str = "assistant";
-const USER: &str = "user";
-
-/// Messages in which sides alternate.
-#[derive(Default)]
-struct AlternatingMessages(Vec<(&'static str, Vec<String>)>);
-
-impl AlternatingMessages {
-    fn push(&mut self, role: &'static str, block: String) {
-        match self.0.last_mut() {
-            Some((last, blocks)) if *last == role => blocks.push(block),
-            _ => self.0.push((role, vec![block])),
-        }
-    }
-}
 
 pub(crate) fn body(
     conversation: &NormalConversation<'_>,
@@ -51,14 +37,7 @@ pub(crate) fn body(
             NormalTurn::Step(blocks) => step(blocks, &mut messages, losses),
         }
     }
-    if messages.0.last().is_none_or(|(role, _)| *role == ASSISTANT) {
-        messages.push(USER, text(CONTINUE));
-    }
-    let messages: Vec<String> = messages
-        .0
-        .into_iter()
-        .map(|(role, blocks)| format!(r#"{{"role":"{role}","content":{}}}"#, array(blocks)))
-        .collect();
+    let messages = messages.into_json("content", text(CONTINUE));
     let tools: Vec<String> = conversation
         .tools()
         .into_iter()
@@ -70,7 +49,7 @@ pub(crate) fn body(
         body += &format!(r#","system":{}"#, encode(&system.join("\n\n")));
     }
     body.push_str(r#","messages":"#);
-    body.push_str(&array(messages));
+    body.push_str(&messages);
     if !tools.is_empty() {
         body += &format!(r#","tools":{}"#, array(tools));
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::json::encode;
 use crate::wire::lint::body::{BodyNode, LintBody, ValueKind};
 use crate::wire::lint::pairing::{LintCall, LintResult, ResultStanding, pair};
-use crate::wire::lint::report::LintReport;
+use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
 use crate::wire::lint::{NO_CONTENT, NO_RESULT, NO_START, media, message_list};
 
@@ -29,7 +29,7 @@ struct GeminiTurn<'b> {
     results: Vec<BodyNode<'b>>,
 }
 
-pub(crate) fn check(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintReport) {
+pub(crate) fn check(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut FindingsReport) {
     media::check_size(body, root, LARGEST_BODY, report);
     check_declarations(root, report);
     // A single object is accepted in the place of a list of one.
@@ -52,7 +52,7 @@ pub(crate) fn check(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintRe
 
 /// "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric, underscores,
 /// dots, colons or dashes".
-fn check_declarations(root: BodyNode<'_>, report: &mut LintReport) {
+fn check_declarations(root: BodyNode<'_>, report: &mut FindingsReport) {
     let tools = root.get("tools").into_iter().flat_map(BodyNode::items);
     let declared = tools.filter_map(|tool| tool.get_either("functionDeclarations", "function_declarations"));
     for name in declared.flat_map(BodyNode::items).filter_map(|declared| declared.get("name")) {
@@ -68,7 +68,7 @@ fn check_declarations(root: BodyNode<'_>, report: &mut LintReport) {
     }
 }
 
-fn read<'b>(node: BodyNode<'b>, report: &mut LintReport) -> GeminiTurn<'b> {
+fn read<'b>(node: BodyNode<'b>, report: &mut FindingsReport) -> GeminiTurn<'b> {
     let mut content = GeminiTurn { node, is_model: false, parts: None, calls: vec![], results: vec![] };
     if node.kind() != ValueKind::Object {
         let message = "a content must be an object".to_owned();
@@ -117,7 +117,7 @@ fn read<'b>(node: BodyNode<'b>, report: &mut LintReport) -> GeminiTurn<'b> {
 }
 
 /// A turn with calls must follow a turn of the user. After a turn of the model it is joined with that one.
-fn check_order(list: BodyNode<'_>, contents: &[GeminiTurn<'_>], report: &mut LintReport) -> bool {
+fn check_order(list: BodyNode<'_>, contents: &[GeminiTurn<'_>], report: &mut FindingsReport) -> bool {
     let mut found = false;
     let mut join_into: Option<BodyNode<'_>> = None;
     for (index, content) in contents.iter().enumerate() {
@@ -147,7 +147,7 @@ fn check_order(list: BodyNode<'_>, contents: &[GeminiTurn<'_>], report: &mut Lin
     found
 }
 
-fn check_exchanges(list: BodyNode<'_>, contents: &[GeminiTurn<'_>], report: &mut LintReport) {
+fn check_exchanges(list: BodyNode<'_>, contents: &[GeminiTurn<'_>], report: &mut FindingsReport) {
     let (mut calls, mut call_nodes) = (Vec::new(), Vec::new());
     let (mut answers, mut answer_nodes) = (Vec::new(), Vec::new());
     let names = CallNames::of(contents);
@@ -211,7 +211,7 @@ fn check_exchanges(list: BodyNode<'_>, contents: &[GeminiTurn<'_>], report: &mut
 }
 
 /// Takes a part away; if it was the only one, says so in its place.
-fn leave_text(part: BodyNode<'_>, report: &mut LintReport) {
+fn leave_text(part: BodyNode<'_>, report: &mut FindingsReport) {
     if part.parent().items().all(|other| other.number() == part.number() || report.drops(other)) {
         report.replace(part, text_part(&encode("[A tool result was moved to its call]")));
     } else {
@@ -225,7 +225,7 @@ fn deliver(
     contents: &[GeminiTurn<'_>],
     batch: usize,
     results: Vec<String>,
-    report: &mut LintReport,
+    report: &mut FindingsReport,
 ) {
     let next = contents.get(batch + 1).filter(|next| !next.is_model || !next.results.is_empty());
     match next.and_then(|next| next.parts) {

@@ -5,30 +5,16 @@ use crate::wire::render::conversation::{
     CONTINUE, NormalConversation, NormalItem, NormalTurn, PairedCall, StepBlock,
 };
 use crate::wire::render::media::Media;
-use crate::wire::render::{Loss, RenderOptions, array};
+use crate::wire::render::{AlternatingMessages, Loss, RenderOptions, USER, array};
 
 const MODEL: &str = "model";
-const USER: &str = "user";
-
-/// Contents in which the sides alternate.
-#[derive(Default)]
-struct AlternatingContents(Vec<(&'static str, Vec<String>)>);
-
-impl AlternatingContents {
-    fn push(&mut self, role: &'static str, part: String) {
-        match self.0.last_mut() {
-            Some((last, parts)) if *last == role => parts.push(part),
-            _ => self.0.push((role, vec![part])),
-        }
-    }
-}
 
 pub(crate) fn body(
     conversation: &NormalConversation<'_>,
     options: &RenderOptions<'_>,
     losses: &mut Vec<Loss>,
 ) -> String {
-    let (mut system, mut contents) = (Vec::new(), AlternatingContents::default());
+    let (mut system, mut contents) = (Vec::new(), AlternatingMessages::default());
     for turn in &conversation.turns {
         match turn {
             NormalTurn::System(items) => {
@@ -47,19 +33,12 @@ pub(crate) fn body(
             NormalTurn::Step(blocks) => step(blocks, &mut contents, losses),
         }
     }
-    if contents.0.last().is_none_or(|(role, _)| *role == MODEL) {
-        contents.push(USER, text(CONTINUE));
-    }
-    let contents: Vec<String> = contents
-        .0
-        .into_iter()
-        .map(|(role, parts)| format!(r#"{{"role":"{role}","parts":{}}}"#, array(parts)))
-        .collect();
+    let contents = contents.into_json("parts", text(CONTINUE));
     let mut members = Vec::new();
     if !system.is_empty() {
         members.push(format!(r#""systemInstruction":{{"parts":{}}}"#, array(system)));
     }
-    members.push(format!(r#""contents":{}"#, array(contents)));
+    members.push(format!(r#""contents":{contents}"#));
     let declare = |tool: &str| {
         // Parameters may be missing, but an object without properties is refused.
         let description = encode("A tool that was used in this conversation");
@@ -75,7 +54,7 @@ pub(crate) fn body(
     format!("{{{}}}", members.join(","))
 }
 
-fn step(blocks: &[StepBlock<'_>], contents: &mut AlternatingContents, losses: &mut Vec<Loss>) {
+fn step(blocks: &[StepBlock<'_>], contents: &mut AlternatingMessages, losses: &mut Vec<Loss>) {
     let (mut answers, mut shown) = (Vec::new(), Vec::new());
     for block in blocks {
         let spelled = match block {

@@ -1,11 +1,16 @@
 //! Limits in bytes, which every provider has, and none the same.
 
 use super::body::{BodyNode, LintBody};
-use super::report::LintReport;
+use super::report::FindingsReport;
 use super::rule::Rule;
 
 /// Reports a body that is larger than the provider takes.
-pub(crate) fn check_size(body: &LintBody<'_>, root: BodyNode<'_>, largest: usize, report: &mut LintReport) {
+pub(crate) fn check_size(
+    body: &LintBody<'_>,
+    root: BodyNode<'_>,
+    largest: usize,
+    report: &mut FindingsReport,
+) {
     let size = body.text().len();
     if size > largest {
         let message = format!("the body has {size} bytes; the provider takes at most {largest}");
@@ -14,7 +19,7 @@ pub(crate) fn check_size(body: &LintBody<'_>, root: BodyNode<'_>, largest: usize
 }
 
 /// Reports a list that is longer than the provider takes.
-pub(crate) fn check_count(list: BodyNode<'_>, largest: usize, report: &mut LintReport) {
+pub(crate) fn check_count(list: BodyNode<'_>, largest: usize, report: &mut FindingsReport) {
     if list.len() > largest {
         let message = format!("the list has {} elements; the provider takes at most {largest}", list.len());
         report.unfixable(list, Rule::TooLarge, message, "send fewer elements");
@@ -23,7 +28,7 @@ pub(crate) fn check_count(list: BodyNode<'_>, largest: usize, report: &mut LintR
 
 /// Reports a string that is longer than the provider takes. The length is that of the
 /// literal, which is never shorter than the text.
-pub(crate) fn check_string(node: BodyNode<'_>, longest: usize, report: &mut LintReport) {
+pub(crate) fn check_string(node: BodyNode<'_>, longest: usize, report: &mut FindingsReport) {
     let raw = node.raw();
     if raw.len() <= longest || !raw.starts_with('"') {
         return;

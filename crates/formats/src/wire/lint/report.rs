@@ -13,7 +13,7 @@ use crate::json::{Edit, Splice, set_member};
 
 /// What was found in a body, and how to repair it.
 #[derive(Default)]
-pub(crate) struct LintReport {
+pub(crate) struct FindingsReport {
     pub(crate) findings: Vec<Finding>,
     dropped: BTreeSet<usize>,
     /// By container: what comes before the element of that index.
@@ -22,7 +22,7 @@ pub(crate) struct LintReport {
     held: bool,
 }
 
-impl LintReport {
+impl FindingsReport {
     /// Reports what can be repaired; the caller adds the repair with the functions below.
     pub(crate) fn fixable(&mut self, node: BodyNode<'_>, rule: Rule, message: String, repair: &str) {
         self.add(node, rule, message, repair.to_owned(), Fixable::Yes);
@@ -190,7 +190,7 @@ mod tests {
     fn relisted(text: &str, dropped: &[usize], inserted: &[(usize, &str)]) -> String {
         let body = LintBody::read(text).unwrap();
         let root = body.root().unwrap();
-        let mut report = LintReport::default();
+        let mut report = FindingsReport::default();
         for (index, child) in root.children().enumerate() {
             if dropped.contains(&index) {
                 report.drop(child);
@@ -226,7 +226,7 @@ mod tests {
     fn repairs_inside_what_goes_are_forgotten() {
         let body = LintBody::read(r#"[{"a":1},{"a":2}]"#).unwrap();
         let items: Vec<_> = body.root().unwrap().items().collect();
-        let mut report = LintReport::default();
+        let mut report = FindingsReport::default();
         report.set(items[0], "a", "null");
         report.set(items[1], "b", "3");
         report.drop(items[0]);
@@ -237,7 +237,7 @@ mod tests {
     fn a_held_report_repairs_nothing_more() {
         let body = LintBody::read("[1,2]").unwrap();
         let items: Vec<_> = body.root().unwrap().items().collect();
-        let mut report = LintReport::default();
+        let mut report = FindingsReport::default();
         report.drop(items[0]);
         report.hold();
         report.drop(items[1]);

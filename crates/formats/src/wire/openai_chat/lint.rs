@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::json::encode;
 use crate::wire::lint::body::{BodyNode, LintBody, ValueKind};
 use crate::wire::lint::pairing::{LintCall, LintResult, ResultStanding, pair};
-use crate::wire::lint::report::LintReport;
+use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
 use crate::wire::lint::{
     NO_CONTENT, NO_RESULT, is_plain_name, media, message_list, plain_name, require, with_member,
@@ -35,7 +35,7 @@ struct ChatMessage<'b> {
     calls: Vec<BodyNode<'b>>,
 }
 
-pub(crate) fn check(_: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintReport) {
+pub(crate) fn check(_: &LintBody<'_>, root: BodyNode<'_>, report: &mut FindingsReport) {
     check_tools(root, report);
     let Some(list) = message_list(report, root, "messages") else { return };
     media::check_count(list, MOST_MESSAGES, report);
@@ -51,7 +51,7 @@ pub(crate) fn check(_: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintRepor
 }
 
 /// Names match `^[a-zA-Z0-9_-]+$`. A tool cannot be renamed here: the client would not know the name in a call.
-fn check_tools(root: BodyNode<'_>, report: &mut LintReport) {
+fn check_tools(root: BodyNode<'_>, report: &mut FindingsReport) {
     let Some(tools) = root.get("tools") else { return };
     media::check_count(tools, MOST_TOOLS, report);
     for name in tools.items().filter_map(|tool| tool.get("function")?.get("name")) {
@@ -63,7 +63,7 @@ fn check_tools(root: BodyNode<'_>, report: &mut LintReport) {
     }
 }
 
-fn read<'b>(node: BodyNode<'b>, report: &mut LintReport) -> ChatMessage<'b> {
+fn read<'b>(node: BodyNode<'b>, report: &mut FindingsReport) -> ChatMessage<'b> {
     if node.kind() != ValueKind::Object {
         let message = "a message must be an object".to_owned();
         report.unfixable(node, Rule::WrongType, message, "send an object with role and content");
@@ -104,7 +104,7 @@ fn read<'b>(node: BodyNode<'b>, report: &mut LintReport) -> ChatMessage<'b> {
 }
 
 /// "empty array. Expected an array with minimum length 1". An empty string is accepted.
-fn check_content(node: BodyNode<'_>, report: &mut LintReport) {
+fn check_content(node: BodyNode<'_>, report: &mut FindingsReport) {
     let Some(content) = node.get("content") else { return };
     if content.kind() == ValueKind::Array && content.len() == 0 {
         set_content(node, report);
@@ -113,14 +113,14 @@ fn check_content(node: BodyNode<'_>, report: &mut LintReport) {
 }
 
 /// "Invalid value for 'content': expected a string, got null".
-fn set_content(node: BodyNode<'_>, report: &mut LintReport) {
+fn set_content(node: BodyNode<'_>, report: &mut FindingsReport) {
     let message = "the message has no content".to_owned();
     report.fixable(node, Rule::EmptyContent, message, "it says that it was empty");
     report.set(node, "content", &encode(NO_CONTENT));
 }
 
 /// "function.arguments: expected a string, but got an object instead"; names have the pattern of tools' names.
-fn check_call(call: BodyNode<'_>, report: &mut LintReport) {
+fn check_call(call: BodyNode<'_>, report: &mut FindingsReport) {
     let Some(function) = call.get("function") else { return };
     if let Some(arguments) = function.get("arguments").filter(|value| value.kind() != ValueKind::String) {
         let message = "the arguments of a call must be a string".to_owned();
@@ -139,7 +139,7 @@ fn check_call(call: BodyNode<'_>, report: &mut LintReport) {
 }
 
 /// Images that are in the request, not linked.
-fn check_media(list: BodyNode<'_>, report: &mut LintReport) {
+fn check_media(list: BodyNode<'_>, report: &mut FindingsReport) {
     let blocks =
         list.items().flat_map(|message| message.get("content").into_iter().flat_map(BodyNode::items));
     let urls = blocks.filter_map(|block| block.get("image_url")?.get("url"));
@@ -150,7 +150,7 @@ fn check_media(list: BodyNode<'_>, report: &mut LintReport) {
     }
 }
 
-fn check_exchanges(list: BodyNode<'_>, messages: &[ChatMessage<'_>], report: &mut LintReport) {
+fn check_exchanges(list: BodyNode<'_>, messages: &[ChatMessage<'_>], report: &mut FindingsReport) {
     let (mut calls, mut call_nodes) = (Vec::new(), Vec::new());
     let (mut answers, mut answer_nodes) = (Vec::new(), Vec::new());
     // The assistant message whose results may come now, and where its results end.

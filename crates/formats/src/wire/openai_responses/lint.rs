@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::json::encode;
 use crate::wire::lint::body::{BodyNode, LintBody, ValueKind};
-use crate::wire::lint::report::LintReport;
+use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
 use crate::wire::lint::{NO_RESULT, is_plain_name, media, plain_name, require};
 use crate::wire::openai_chat::lint::{LARGEST_MEDIA, LONGEST_TEXT, short_id};
@@ -19,7 +19,7 @@ const LONGEST_ID: usize = 64;
 /// The longest name of a function.
 const LONGEST_NAME: usize = 128;
 
-pub(crate) fn check(_: &LintBody<'_>, root: BodyNode<'_>, report: &mut LintReport) {
+pub(crate) fn check(_: &LintBody<'_>, root: BodyNode<'_>, report: &mut FindingsReport) {
     let has = |name: &str| root.get(name).is_some_and(|value| !value.is_null());
     if !has("prompt") {
         require(report, root, "model");
@@ -70,7 +70,7 @@ fn is_bare_reference(item: BodyNode<'_>) -> bool {
     item.len() == 1 && item.get("id").is_some()
 }
 
-fn check_item(item: BodyNode<'_>, report: &mut LintReport) {
+fn check_item(item: BodyNode<'_>, report: &mut FindingsReport) {
     let kind = item.type_name();
     match kind.as_ref() {
         "function_call" => {
@@ -103,7 +103,7 @@ fn check_item(item: BodyNode<'_>, report: &mut LintReport) {
     }
 }
 
-fn check_name(item: BodyNode<'_>, report: &mut LintReport) {
+fn check_name(item: BodyNode<'_>, report: &mut FindingsReport) {
     let Some(name) = item.get("name") else { return };
     let Some(text) = name.text() else { return };
     if !is_plain_name(&text) || text.len() > LONGEST_NAME {
@@ -114,10 +114,10 @@ fn check_name(item: BodyNode<'_>, report: &mut LintReport) {
 }
 
 /// An output is a string or an array.
-fn check_output(item: BodyNode<'_>, report: &mut LintReport) {
+fn check_output(item: BodyNode<'_>, report: &mut FindingsReport) {
     match item.get("output") {
         Some(output) if output.kind() == ValueKind::String => {
-            media::check_string(output, LONGEST_TEXT, report)
+            media::check_string(output, LONGEST_TEXT, report);
         }
         Some(output) if output.kind() == ValueKind::Array => {}
         output => {
@@ -131,7 +131,7 @@ fn check_output(item: BodyNode<'_>, report: &mut LintReport) {
 
 /// "Invalid value: 'tool'. Supported values are: 'assistant', 'system', 'developer', and 'user'"; "Invalid
 /// value: 'input_text'. Supported values are: 'output_text' and 'refusal'", and the other way round.
-fn check_message(item: BodyNode<'_>, report: &mut LintReport) {
+fn check_message(item: BodyNode<'_>, report: &mut FindingsReport) {
     let Some(role) = item.get("role") else { return };
     let name = role.text().unwrap_or_default();
     if !["user", "assistant", "system", "developer"].contains(&name.as_ref()) {
@@ -158,7 +158,7 @@ fn check_message(item: BodyNode<'_>, report: &mut LintReport) {
 }
 
 /// "Duplicate item found with id rs_… Remove duplicate items from your input and try again."
-fn check_duplicates(items: &[BodyNode<'_>], report: &mut LintReport) {
+fn check_duplicates(items: &[BodyNode<'_>], report: &mut FindingsReport) {
     let mut seen: HashMap<_, BodyNode<'_>> = HashMap::new();
     for &item in items {
         let Some(id) = item.get("id").filter(|id| !report.drops(*id)) else { continue };
@@ -181,7 +181,7 @@ fn check_duplicates(items: &[BodyNode<'_>], report: &mut LintReport) {
 
 /// "Item 'rs_…' of type 'reasoning' was provided without its required following item." Enforced where the
 /// provider knows the item by its id; one with its encrypted content needs nothing behind it.
-fn check_reasoning(items: &[BodyNode<'_>], report: &mut LintReport) {
+fn check_reasoning(items: &[BodyNode<'_>], report: &mut FindingsReport) {
     let mut followed = false;
     for &item in items.iter().rev() {
         if report.drops(item) {
@@ -204,7 +204,7 @@ fn check_reasoning(items: &[BodyNode<'_>], report: &mut LintReport) {
     }
 }
 
-fn check_media(input: BodyNode<'_>, report: &mut LintReport) {
+fn check_media(input: BodyNode<'_>, report: &mut FindingsReport) {
     let lists = input.items().filter_map(|item| item.get_either("content", "output"));
     let urls = lists.flat_map(BodyNode::items).filter_map(|block| block.get("image_url"));
     let size: usize = urls.filter(|url| url.raw().starts_with("\"data:")).map(media::literal_len).sum();
@@ -215,7 +215,12 @@ fn check_media(input: BodyNode<'_>, report: &mut LintReport) {
 }
 
 /// "No tool call found for function call output with call_id …", "No tool output found for function call …".
-fn check_exchanges(input: BodyNode<'_>, items: &[BodyNode<'_>], scope: ItemScope, report: &mut LintReport) {
+fn check_exchanges(
+    input: BodyNode<'_>,
+    items: &[BodyNode<'_>],
+    scope: ItemScope,
+    report: &mut FindingsReport,
+) {
     let pairs = [("function_call", "function_call_output"), ("custom_tool_call", "custom_tool_call_output")];
     let sets = pairs.map(|(call, output)| (ids_of(call, items, report), ids_of(output, items, report)));
     let ends = batch_ends(items);
@@ -270,7 +275,7 @@ fn batch_ends(items: &[BodyNode<'_>]) -> Vec<usize> {
 }
 
 /// The call ids in the items of one type.
-fn ids_of<'b>(kind: &str, items: &[BodyNode<'b>], report: &LintReport) -> HashSet<Cow<'b, str>> {
+fn ids_of<'b>(kind: &str, items: &[BodyNode<'b>], report: &FindingsReport) -> HashSet<Cow<'b, str>> {
     let of_kind = items.iter().filter(|item| !report.drops(**item) && item.type_name() == kind);
     of_kind.filter_map(|item| item.text_of("call_id")).collect()
 }

@@ -6,7 +6,7 @@ use crate::json::encode;
 use crate::wire::render::conversation::{
     NormalConversation, NormalItem, NormalTurn, PairedCall, StepBlock, Thought,
 };
-use crate::wire::render::input::CallInput;
+use crate::wire::render::input::PairedInput;
 use crate::wire::render::media::Media;
 use crate::wire::render::{Loss, RenderOptions, array};
 
@@ -16,7 +16,7 @@ pub(crate) fn body(
     losses: &mut Vec<Loss>,
 ) -> String {
     // A tool is either a function or takes free text. It takes free text if it never got anything else.
-    let functions = conversation.uses().filter(|call| matches!(call.input, CallInput::Object(_)));
+    let functions = conversation.uses().filter(|call| matches!(call.input, PairedInput::Object(_)));
     let functions: HashSet<&str> = functions.map(|call| &*call.tool).collect();
     let (mut instructions, mut items, mut has_thoughts) = (Vec::new(), Vec::new(), false);
     for turn in &conversation.turns {
@@ -92,7 +92,7 @@ fn step(
                 let kind = if functions.contains(&*call.tool) { "function_call" } else { "custom_tool_call" };
                 let (id, name, output) = (encode(&call.id), encode(&call.tool), output(call, losses));
                 let input = match &call.input {
-                    CallInput::Text(text) if kind == "custom_tool_call" => {
+                    PairedInput::Text(text) if kind == "custom_tool_call" => {
                         format!(r#""input":{}"#, encode(text))
                     }
                     input => format!(r#""arguments":{}"#, encode(&input.object())),

@@ -69,7 +69,7 @@ pub(crate) fn read(document: ResponseDocument<'_>, sink: &mut EventSink<'_>) -> 
     let event: ResponsesEvent<'_> = document.parse()?;
     match event.kind.as_deref() {
         Some("response.output_text.delta") => {
-            sink.text(event.delta.ok_or("a delta of the text has no text")?)?
+            sink.text(event.delta.ok_or("a delta of the text has no text")?)?;
         }
         Some("response.refusal.delta") => sink.refusal(),
         Some("response.output_item.added" | "response.output_item.done") => {
@@ -78,7 +78,7 @@ pub(crate) fn read(document: ResponseDocument<'_>, sink: &mut EventSink<'_>) -> 
             }
         }
         Some("response.completed" | "response.incomplete" | "response.failed" | "response.cancelled") => {
-            read_body(event.response.ok_or("the last event has no response")?, sink)?;
+            read_body(event.response.as_ref().ok_or("the last event has no response")?, sink)?;
             sink.end();
         }
         // Some put the error into a member of its own, some are the error themselves.
@@ -91,13 +91,13 @@ pub(crate) fn read(document: ResponseDocument<'_>, sink: &mut EventSink<'_>) -> 
             if body.output.is_none() && !is_filled(body.error) {
                 sink.unreadable("it has no output");
             }
-            read_body(body, sink)?;
+            read_body(&body, sink)?;
         }
     }
     Ok(())
 }
 
-fn read_body(body: ResponsesBody<'_>, sink: &mut EventSink<'_>) -> Result<(), String> {
+fn read_body(body: &ResponsesBody<'_>, sink: &mut EventSink<'_>) -> Result<(), String> {
     sink.error_member(body.error);
     sink.usage(body.usage.as_ref(), |reported, _| count_tokens(reported));
     let is_first = !sink.has_text();

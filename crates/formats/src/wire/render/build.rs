@@ -12,7 +12,7 @@ use super::Loss;
 use super::conversation::{
     Medium, NO_CALL, NormalConversation, NormalItem, NormalTurn, PairedCall, PairedResult, START, StepBlock,
 };
-use super::input::{CallInput, with_whole_pairs};
+use super::input::{PairedInput, with_whole_pairs};
 use super::labels::{CallIds, tool_name};
 use crate::content::{self, ContentPiece};
 use crate::cut::{Rendering, text_left};
@@ -81,7 +81,7 @@ impl<'a> Builder<'_, '_, 'a> {
                 (PartKind::Reasoning | PartKind::Signature, Role::Assistant) => self.think(part),
                 (PartKind::Reasoning | PartKind::Signature, _) => self.lose(part, "only the model can think"),
                 (PartKind::Text | PartKind::Media, Role::Other) => {
-                    self.lose(part, "it is not known who said it")
+                    self.lose(part, "it is not known who said it");
                 }
                 (PartKind::Text | PartKind::Media, _) => {
                     for item in self.items(part) {
@@ -134,8 +134,8 @@ impl<'a> Builder<'_, '_, 'a> {
     fn call(&mut self, part: PartIx) {
         let outline = &self.transcript.outline;
         let input = match self.cuts.get(&part) {
-            Some(cut) => CallInput::Text(Cow::Owned(self.transcript.written(*cut).into_owned())),
-            None => CallInput::of(self.transcript.content(part)),
+            Some(cut) => PairedInput::Text(Cow::Owned(self.transcript.written(*cut).into_owned())),
+            None => PairedInput::of(self.transcript.content(part)),
         };
         let name = outline.call(part);
         let call = PairedCall {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use secateur::{PartIx, PartKind};
 
 use super::Loss;
-use super::input::CallInput;
+use super::input::PairedInput;
 
 /// The first message, if the conversation does not begin with one of the user.
 pub(crate) const START: &str = "(start of the conversation)";
@@ -75,7 +75,7 @@ pub(crate) struct PairedCall<'a> {
     pub id: String,
     /// As the provider takes it.
     pub tool: String,
-    pub input: CallInput<'a>,
+    pub input: PairedInput<'a>,
     /// The literal of the signature of thinking that is on it.
     pub signature: Option<&'a str>,
     pub answer: Option<PairedResult<'a>>,

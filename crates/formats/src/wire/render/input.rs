@@ -7,42 +7,42 @@ use serde::de::IgnoredAny;
 use crate::json::{Token, decode, encode, tokens};
 
 /// A tool's input.
-pub(crate) enum CallInput<'a> {
+pub(crate) enum PairedInput<'a> {
     /// An object, in the spelling of its source.
     Object(Cow<'a, str>),
     /// Free text, of a tool that takes no JSON.
     Text(Cow<'a, str>),
 }
 
-impl<'a> CallInput<'a> {
+impl<'a> PairedInput<'a> {
     /// The input that a raw value stands for; none is an empty one.
     pub(crate) fn of(raw: Option<&'a str>) -> Self {
         let raw = raw.map_or("null", str::trim);
         match raw.as_bytes().first() {
-            Some(b'{') if is_json(raw) => CallInput::Object(with_whole_pairs(Cow::Borrowed(raw))),
+            Some(b'{') if is_json(raw) => PairedInput::Object(with_whole_pairs(Cow::Borrowed(raw))),
             Some(b'"') => {
                 let text = decode(raw);
                 let text = if text.trim().is_empty() { Cow::Borrowed("{}") } else { text };
                 if text.trim_start().starts_with('{') && is_json(&text) {
-                    CallInput::Object(with_whole_pairs(text))
+                    PairedInput::Object(with_whole_pairs(text))
                 } else {
-                    CallInput::Text(text)
+                    PairedInput::Text(text)
                 }
             }
-            None => CallInput::Object(Cow::Borrowed("{}")),
-            Some(_) if raw == "null" => CallInput::Object(Cow::Borrowed("{}")),
+            None => PairedInput::Object(Cow::Borrowed("{}")),
+            Some(_) if raw == "null" => PairedInput::Object(Cow::Borrowed("{}")),
             Some(_) if is_json(raw) => {
-                CallInput::Object(with_whole_pairs(Cow::Owned(format!("{{\"input\":{raw}}}"))))
+                PairedInput::Object(with_whole_pairs(Cow::Owned(format!("{{\"input\":{raw}}}"))))
             }
-            Some(_) => CallInput::Text(Cow::Borrowed(raw)),
+            Some(_) => PairedInput::Text(Cow::Borrowed(raw)),
         }
     }
 
     /// The input as an object: free text becomes its member `input`.
     pub(crate) fn object(&self) -> Cow<'_, str> {
         match self {
-            CallInput::Object(object) => Cow::Borrowed(object),
-            CallInput::Text(text) => Cow::Owned(format!("{{\"input\":{}}}", encode(text))),
+            PairedInput::Object(object) => Cow::Borrowed(object),
+            PairedInput::Text(text) => Cow::Owned(format!("{{\"input\":{}}}", encode(text))),
         }
     }
 }
@@ -87,13 +87,13 @@ mod tests {
             (Some(r#""""#), "{}"),
             (None, "{}"),
         ] {
-            assert_eq!(CallInput::of(raw).object(), object, "{raw:?}");
+            assert_eq!(PairedInput::of(raw).object(), object, "{raw:?}");
         }
     }
 
     #[test]
     fn halves_of_pairs_are_replaced_and_whole_ones_stay() {
         let raw = r#"{"a":"\ud83d\ude00 \u00e9", "b": ["\ud83d"]}"#;
-        assert_eq!(CallInput::of(Some(raw)).object(), raw.replace(r#"["\ud83d"]"#, "[\"\u{fffd}\"]"));
+        assert_eq!(PairedInput::of(Some(raw)).object(), raw.replace(r#"["\ud83d"]"#, "[\"\u{fffd}\"]"));
     }
 }

@@ -239,3 +239,49 @@ impl ListScan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documents(framing: Framing, chunks: &[&[u8]]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut documents = Documents::new(framing, 16);
+        for chunk in chunks {
+            documents.push(chunk, &mut |document| found.push(String::from_utf8(document.to_vec()).unwrap()));
+        }
+        found
+    }
+
+    #[test]
+    fn events_end_with_a_blank_line_of_any_kind() {
+        for text in ["data: 1\n\ndata: 2", "data: 1\r\n\r\ndata: 2", "data:1\r\rdata:2"] {
+            assert_eq!(documents(Framing::Events, &[text.as_bytes()]), ["1"], "{text:?}");
+            let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+            assert_eq!(documents(Framing::Events, &bytes), ["1"], "{text:?}");
+        }
+        assert!(documents(Framing::Events, &[b"data: 1\n", b": a comment\n"]).is_empty());
+    }
+
+    #[test]
+    fn lines_of_one_event_are_joined_and_other_fields_are_skipped() {
+        let text = b"event: x\ndata: 1\nid: 7\ndata:2\n\n: a comment\n\nretry: 3\n\n";
+        assert_eq!(documents(Framing::Detect, &[text]), ["1\n2"]);
+    }
+
+    #[test]
+    fn documents_that_are_too_long_are_skipped() {
+        let long = "x".repeat(17);
+        let text = format!("data: {long}\n\ndata: 1\n\n");
+        assert_eq!(documents(Framing::Events, &[text.as_bytes()]), ["1"]);
+        let text = format!("[[\"{long}\"],[1]]");
+        assert_eq!(documents(Framing::Json, &[text.as_bytes()]), ["[1]"]);
+    }
+
+    #[test]
+    fn the_first_character_tells_the_framing() {
+        assert_eq!(documents(Framing::Detect, &[b" [", b"{}", b", {\"a\"", b":[]}]"]), ["{}", "{\"a\":[]}"]);
+        assert!(documents(Framing::Detect, &[b"{}"]).is_empty(), "it may go on");
+        assert_eq!(documents(Framing::Events, &[b"\xef\xbb\xbfdata: 1\n\n"]), ["1"]);
+    }
+}

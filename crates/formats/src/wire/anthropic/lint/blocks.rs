@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{AnthropicMessage, AnthropicRole, literal_of, text_block};
 use crate::json::{decode, encode};
 use crate::wire::lint::body::{BodyNode, LintBody, ValueKind};
-use crate::wire::lint::report::LintReport;
+use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
 use crate::wire::lint::{is_plain_name, media, plain_name};
 
@@ -18,7 +18,7 @@ const MOST_IMAGES: usize = 600;
 /// Names of calls in the history may be longer than those of tools.
 const LONGEST_CALL_NAME: usize = 200;
 
-pub(crate) fn check(message: &AnthropicMessage<'_>, report: &mut LintReport) {
+pub(crate) fn check(message: &AnthropicMessage<'_>, report: &mut FindingsReport) {
     let all_blank = message
         .blocks
         .iter()
@@ -51,20 +51,20 @@ fn is_scalar(node: BodyNode<'_>) -> bool {
 
 /// "text content blocks must be non-empty" and, of a message with nothing else, "must contain
 /// non-whitespace text". A blank block beside others is accepted.
-pub(crate) fn check_text(block: BodyNode<'_>, report: &mut LintReport) {
+pub(crate) fn check_text(block: BodyNode<'_>, report: &mut FindingsReport) {
     if block.get("text").is_some_and(BodyNode::is_empty_text) {
         drop_text(block, report);
     }
 }
 
-fn drop_text(block: BodyNode<'_>, report: &mut LintReport) {
+fn drop_text(block: BodyNode<'_>, report: &mut FindingsReport) {
     let message = "the text is empty".to_owned();
     report.fixable(block, Rule::EmptyContent, message, "the block is removed");
     report.drop(block);
 }
 
 /// "tool_use.input: Input should be a valid dictionary"; names have the pattern of tools' names.
-fn check_call(block: BodyNode<'_>, report: &mut LintReport) {
+fn check_call(block: BodyNode<'_>, report: &mut FindingsReport) {
     let input = block.get("input");
     if input.is_none_or(|input| input.kind() != ValueKind::Object) {
         let message = "the input of a call must be an object".to_owned();
@@ -99,7 +99,7 @@ fn as_object(input: BodyNode<'_>) -> String {
 }
 
 /// "content cannot be empty if `is_error` is true"; and content is a string or an array.
-fn check_result(block: BodyNode<'_>, report: &mut LintReport) {
+fn check_result(block: BodyNode<'_>, report: &mut FindingsReport) {
     let content = block.get("content");
     if let Some(content) =
         content.filter(|content| content.kind() == ValueKind::Object || is_scalar(*content))
@@ -126,7 +126,7 @@ fn check_result(block: BodyNode<'_>, report: &mut LintReport) {
 }
 
 /// "image exceeds 5 MB maximum".
-fn check_image(block: BodyNode<'_>, report: &mut LintReport) {
+fn check_image(block: BodyNode<'_>, report: &mut FindingsReport) {
     let data = block.get("source").and_then(|source| source.get("data"));
     let Some(size) = data.map(media::literal_len).filter(|&size| size > LARGEST_IMAGE) else { return };
     let message = format!("the image has {size} bytes of base64; the provider takes at most {LARGEST_IMAGE}");
@@ -135,7 +135,7 @@ fn check_image(block: BodyNode<'_>, report: &mut LintReport) {
 }
 
 /// The oldest images go first.
-pub(crate) fn check_image_count(messages: &[AnthropicMessage<'_>], report: &mut LintReport) {
+pub(crate) fn check_image_count(messages: &[AnthropicMessage<'_>], report: &mut FindingsReport) {
     let is_image = |block: &BodyNode<'_>| block.type_name() == "image";
     let mut images = Vec::new();
     for &block in messages.iter().flat_map(|message| &message.blocks) {
@@ -151,7 +151,7 @@ pub(crate) fn check_image_count(messages: &[AnthropicMessage<'_>], report: &mut 
 }
 
 /// "thinking.signature: Field required", "Invalid `signature` in `thinking` block".
-fn check_thinking(block: BodyNode<'_>, proof: &str, report: &mut LintReport) {
+fn check_thinking(block: BodyNode<'_>, proof: &str, report: &mut FindingsReport) {
     if block.get(proof).is_none_or(|proof| proof.kind() != ValueKind::String || proof.is_empty_text()) {
         let message = format!("the thinking has no {proof}");
         report.fixable(block, Rule::UnsignedThinking, message, "the block is removed");
@@ -163,7 +163,7 @@ fn check_thinking(block: BodyNode<'_>, proof: &str, report: &mut LintReport) {
 pub(crate) fn check_trailing_thinking(
     messages: &[AnthropicMessage<'_>],
     turns: &[Range<usize>],
-    report: &mut LintReport,
+    report: &mut FindingsReport,
 ) {
     for turn in turns {
         let turn = messages.get(turn.clone()).unwrap_or_default();
@@ -187,7 +187,7 @@ pub(crate) fn check_trailing_thinking(
 }
 
 /// "final assistant content cannot end with trailing whitespace".
-pub(crate) fn check_end(message: &AnthropicMessage<'_>, report: &mut LintReport) {
+pub(crate) fn check_end(message: &AnthropicMessage<'_>, report: &mut FindingsReport) {
     let last = match message.blocks.last() {
         Some(block) if block.type_name() == "text" => block.get("text"),
         Some(_) => None,

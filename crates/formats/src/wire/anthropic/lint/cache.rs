@@ -5,12 +5,12 @@
 //! carry one.
 
 use crate::wire::lint::body::BodyNode;
-use crate::wire::lint::report::LintReport;
+use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
 
 const MOST_MARKS: usize = 4;
 
-pub(crate) fn check(root: BodyNode<'_>, report: &mut LintReport) {
+pub(crate) fn check(root: BodyNode<'_>, report: &mut FindingsReport) {
     let own = root.get("cache_control").filter(|mark| !mark.is_null());
     let list = |name: &str| root.get(name).into_iter().flat_map(BodyNode::items);
     let blocks =

@@ -13,7 +13,7 @@ use super::{AnthropicMessage, AnthropicRole, literal_of, text_block};
 use crate::json::encode;
 use crate::wire::lint::body::BodyNode;
 use crate::wire::lint::pairing::{LintCall, LintResult, ResultStanding, pair};
-use crate::wire::lint::report::LintReport;
+use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
 use crate::wire::lint::{NO_RESULT, is_plain_name, plain_name, with_member};
 
@@ -32,7 +32,7 @@ pub(crate) fn check(
     list: BodyNode<'_>,
     messages: &mut [AnthropicMessage<'_>],
     turns: &[Range<usize>],
-    report: &mut LintReport,
+    report: &mut FindingsReport,
 ) {
     let found = collect(messages, turns, report);
     let (standings, answered) = pair(&found.calls, &found.answers);
@@ -106,7 +106,7 @@ fn deliver(
     turns: &[Range<usize>],
     batch: usize,
     texts: Vec<String>,
-    report: &mut LintReport,
+    report: &mut FindingsReport,
 ) {
     let next = turns.get(batch + 1).and_then(|turn| messages.get_mut(turn.start));
     match next.filter(|message| message.role == AnthropicRole::User && message.takes_blocks()) {
@@ -122,7 +122,7 @@ fn deliver(
 fn collect<'b>(
     messages: &[AnthropicMessage<'b>],
     turns: &[Range<usize>],
-    report: &mut LintReport,
+    report: &mut FindingsReport,
 ) -> Pairings<'b> {
     let mut found = Pairings::default();
     let mut served = HashSet::new();
@@ -168,7 +168,7 @@ fn take_call<'b>(
     batch: usize,
     role: AnthropicRole,
     block: BodyNode<'b>,
-    report: &mut LintReport,
+    report: &mut FindingsReport,
 ) {
     let id = block.text_of("id").filter(|id| !id.is_empty());
     match id.filter(|_| role == AnthropicRole::Assistant) {
@@ -185,7 +185,12 @@ fn take_call<'b>(
 }
 
 /// "Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."
-fn check_served(block: BodyNode<'_>, kind: &str, served: &HashSet<Cow<'_, str>>, report: &mut LintReport) {
+fn check_served(
+    block: BodyNode<'_>,
+    kind: &str,
+    served: &HashSet<Cow<'_, str>>,
+    report: &mut FindingsReport,
+) {
     if block.text_of("tool_use_id").is_none_or(|id| served.contains(&id)) {
         return;
     }
@@ -195,7 +200,7 @@ fn check_served(block: BodyNode<'_>, kind: &str, served: &HashSet<Cow<'_, str>>,
 }
 
 /// New ids for calls whose id another has, or that has letters it must not: `^[a-zA-Z0-9_-]+$`.
-fn rename(found: &Pairings<'_>, report: &mut LintReport) -> BTreeMap<usize, String> {
+fn rename(found: &Pairings<'_>, report: &mut FindingsReport) -> BTreeMap<usize, String> {
     let mut renamed = BTreeMap::new();
     let mut taken: HashSet<Cow<'_, str>> = HashSet::with_capacity(found.calls.len());
     let mut spoken_for: Option<HashSet<&str>> = None;
@@ -224,7 +229,7 @@ fn rename(found: &Pairings<'_>, report: &mut LintReport) -> BTreeMap<usize, Stri
 }
 
 /// A block of text in the place of a result: what was said stays said.
-fn replace_by_text(node: BodyNode<'_>, report: &mut LintReport) {
+fn replace_by_text(node: BodyNode<'_>, report: &mut FindingsReport) {
     match node.get("content") {
         // A list of blocks would need a place for several.
         Some(content) if !content.is_blank_text() && !content.is_null() && content.len() != 1 => {

@@ -24,7 +24,7 @@ impl<'a> Builder<'_, '_, 'a> {
         let is_signature = self.transcript.outline.kind(part) == PartKind::Signature;
         match (thinking, is_signature) {
             (ThinkingReturn::NotTaken, _) => {
-                self.lose(part, "another provider does not take back this thinking")
+                self.lose(part, "another provider does not take back this thinking");
             }
             (ThinkingReturn::OnCalls, true) => self.sign(part),
             (ThinkingReturn::OnCalls, false) => match self.thought(vec![part], None) {
