@@ -128,7 +128,7 @@ impl FollowedSession {
             messages.push((seq, facts));
         }
         let seqs = messages.iter().map(|(seq, _)| *seq).collect();
-        self.core.drive(Input::Appended { messages: messages }).await?;
+        self.core.drive(Input::Appended { messages }).await?;
         Ok(seqs)
     }
 
