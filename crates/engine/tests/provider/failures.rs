@@ -134,7 +134,7 @@ async fn what_cannot_be_read_is_malformed() {
         }
         let page = Script::stream("<html>Welcome</html>").header("content-type", "text/html");
         let error = play(wire, page).await.error();
-        assert!(error.to_string().contains("see whether the url is right"), "{wire}: {error}");
+        assert!(error.to_string().contains("check the url"), "{wire}: {error}");
     }
 }
 

@@ -95,9 +95,12 @@ fn read_whole(
         sink.error(document.parse()?);
         return Ok(());
     }
-    let content = message.content.as_ref().ok_or("it has no content")?;
+    if message.content.is_none() {
+        sink.unreadable("it has no content");
+        message.kind.as_ref().ok_or("it has no type")?;
+    }
     sink.usage(message.usage.as_ref(), count);
-    content.iter().try_for_each(|block| read_block(block, sink))?;
+    message.content.iter().flatten().try_for_each(|block| read_block(block, sink))?;
     finish(message.stop_reason.as_deref(), sink);
     sink.finish_whole(TurnState::Over);
     Ok(())
