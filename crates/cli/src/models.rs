@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use secateur::Catalogue;
 
-/// The built-in catalogue, with the file that `SECATEUR_MODELS` names laid over it.
+/// The built-in catalogue, overridden by the file that `SECATEUR_MODELS` names.
 pub(crate) fn catalogue() -> Result<Catalogue> {
     let builtin = Catalogue::builtin();
     match std::env::var_os("SECATEUR_MODELS") {

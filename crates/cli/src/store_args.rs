@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
-use secateur_engine::config::Config;
 use secateur_engine::{Engine, EngineError, Session};
 use secateur_store::StoreError;
 
@@ -22,7 +21,7 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "FILE|URL", env = "SECATEUR_STORE", hide_env_values = true)]
     store: Option<String>,
     #[command(flatten)]
-    settings: SettingsArgs,
+    pub(crate) settings: SettingsArgs,
 }
 
 /// Where a store is.
@@ -61,11 +60,6 @@ impl StoreArgs {
     /// These arguments with another profile for new sessions.
     pub(crate) fn with_profile(&self, profile: &str) -> Self {
         Self { settings: self.settings.with("profile", profile), ..self.clone() }
-    }
-
-    /// The settings file that a flag or a variable names, if one does.
-    pub(crate) fn config_file(&self) -> Option<&Path> {
-        self.settings.file()
     }
 
     /// The store that a flag or a variable names, if one does.
@@ -114,16 +108,6 @@ pub(crate) async fn open_engine(args: &StoreArgs, summariser: Option<&Summariser
         Some(summariser) => summariser.add_to(engine),
         None => Ok(engine),
     }
-}
-
-/// All settings.
-pub(crate) fn config(args: &StoreArgs) -> Result<Config> {
-    args.settings.read()
-}
-
-/// The default profile of new sessions.
-pub(crate) fn default_profile(args: &StoreArgs) -> Result<String> {
-    Ok(args.settings.read()?.profile().name.clone())
 }
 
 /// Opens a session. If it does not exist, the error says how to list those that do.

@@ -68,10 +68,10 @@ impl DoctorArgs {
     async fn check(&self) -> Vec<DoctorFinding> {
         let variable = |name: &str| env::var(name).ok();
         let (mut findings, settings, config) = self.configuration();
-        if let Ok(location) = self.serve.location() {
+        if let Ok(location) = self.serve.store.location() {
             findings.extend(match location.server() {
                 Some(url) => postgres::check(url).await,
-                None => store_file::check(location.file.as_deref(), self.serve.folder()),
+                None => store_file::check(location.file.as_deref(), self.serve.store.folder()),
             });
             findings.extend(store_file::check_disk(location.file.as_deref(), self.least_free));
         }

@@ -93,7 +93,7 @@ impl ScanArgs {
         let mut rows = batch::read(&sources, &self.paths, self.threads, |source| {
             ScanRow::all(source, &profile, &self.next)
         })?;
-        rows.retain(|row| self.wants(row));
+        rows.retain(|row| self.matches(row));
         rows.sort_by(|one, other| {
             self.key(one).cmp(&self.key(other)).then_with(|| one.file.cmp(&other.file))
         });
@@ -137,7 +137,7 @@ impl ScanArgs {
         Ok(sources)
     }
 
-    fn wants(&self, row: &ScanRow) -> bool {
+    fn matches(&self, row: &ScanRow) -> bool {
         let is_agent = |name: &String| row.agent.starts_with(name.as_str()) || row.format.name() == name;
         let in_project =
             |text: &String| row.project.as_ref().is_some_and(|project| project.contains(text.as_str()));

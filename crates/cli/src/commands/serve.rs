@@ -20,7 +20,7 @@ pub(crate) use effective_settings::has_same_settings;
 pub(crate) use log::Colours;
 
 use crate::models::catalogue;
-use crate::store_args::{self, StoreArgs, StoreFolder, StoreLocation};
+use crate::store_args::{self, StoreArgs};
 use crate::summariser_args::SummariserArgs;
 use crate::terminal;
 
@@ -62,7 +62,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FORMAT", env = "SECATEUR_LOG_FORMAT")]
     log_format: Option<log::LogLines>,
     #[command(flatten)]
-    store: StoreArgs,
+    pub(crate) store: StoreArgs,
     #[command(flatten)]
     summariser: SummariserArgs,
 }
@@ -95,17 +95,7 @@ impl ServeArgs {
 
     /// All settings, with the profile that a flag names.
     pub(crate) fn config(&self) -> Result<Config> {
-        store_args::config(&self.store_args())
-    }
-
-    /// Where the store is.
-    pub(crate) fn location(&self) -> Result<StoreLocation> {
-        self.store.location()
-    }
-
-    /// What happens if the store's folder does not exist.
-    pub(crate) fn folder(&self) -> StoreFolder {
-        self.store.folder()
+        self.store_args().settings.read()
     }
 
     /// The token that clients must send, for use in a URL.

@@ -11,7 +11,7 @@ const DATABASE: &str = "postgres://secateur@db.internal/secateur";
 
 /// How many commands of the book are not run: they install something, or need what is not here. Each of them says why.
 /// Before you raise this number, look for a way to run the command.
-const NOT_RUN: usize = 26;
+const NOT_RUN: usize = 29;
 
 /// What came of the commands of a page.
 #[derive(Debug, Default)]

@@ -236,7 +236,7 @@ fn of_a_file_with_several_sessions_one_can_be_named() {
     }
     let run = secateur(&["context", &file, "--to", "openai-chat", "--session", "9"]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("no session \"9\"; there are 2"), "{}", run.err);
+    assert!(run.err.contains("no session \"9\"; the file holds sessions 1 to 2"), "{}", run.err);
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn what_cannot_be_repaired_is_left_and_said() {
     let file = desk.put("body.json", r#"{"model":"m","max_tokens":9,"messages":[]}"#);
     let run = secateur(&["lint", &file, "--as", "anthropic", "--fix"]);
     assert_eq!(run.code, 1);
-    assert!(run.err.starts_with("left: $.messages [missing-field]"), "{}", run.err);
+    assert!(run.err.starts_with("not repaired: $.messages [missing-field]"), "{}", run.err);
     assert_eq!(run.out.as_bytes(), bytes(&file));
     let json = secateur(&["lint", &file, "--as", "anthropic", "--fix", "--json"]).json();
     assert_eq!((&json["valid"], &json["repaired"]), (&false.into(), &json!([])));
@@ -186,7 +186,7 @@ fn what_cannot_be_repaired_is_left_and_said() {
 fn what_is_no_request_is_an_error() {
     let desk = Desk::new();
     let folder = desk.folder.path().to_str().unwrap().to_owned();
-    let hint = "--as names one of anthropic, openai-chat, openai-responses, gemini";
+    let hint = "name one with --as: anthropic, openai-chat, openai-responses or gemini";
     for (file, why) in [
         (desk.put("empty.json", ""), hint),
         (desk.put("other.json", r#"{"a":1}"#), hint),
@@ -244,7 +244,7 @@ fn standard_input_is_read_like_a_file() {
     assert!(serde_json::from_str::<Value>(&fixed.out).is_ok());
     let nothing = fed(&["lint", "-"], b"");
     assert_eq!(nothing.code, 2);
-    assert!(nothing.err.starts_with("error: standard input is no request"), "{}", nothing.err);
+    assert!(nothing.err.starts_with("error: standard input is not a request"), "{}", nothing.err);
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn a_dry_run_changes_nothing_and_says_what_would_go() {
     let run = secateur(&["prune", &file]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.contains("Would cut"), "{}", run.out);
-    assert!(run.out.contains("Pruning is not deletion: the text stays."), "{}", run.out);
+    assert!(run.out.contains("marks these results in the file; their text stays."), "{}", run.out);
     let json = secateur(&["prune", &file, "--json"]).json();
     assert_eq!(json["format"], "opencode");
     assert_eq!(json["profile"], "balanced");
@@ -104,13 +104,13 @@ fn profiles_that_work_per_request_refuse_to_write_and_say_why() {
     let file = desk.demo();
     let before = bytes(&file);
     for (profile, why) in [
-        ("openclaw@2026-01", "decides anew for every request"),
-        ("openclaw", "remembers it beside the session"),
-        ("anthropic", "remembers it beside the session"),
+        ("openclaw@2026-01", "decides again for every request"),
+        ("openclaw", "remembers the cuts elsewhere"),
+        ("anthropic", "remembers the cuts elsewhere"),
     ] {
         let run = secateur(&["prune", &file, "--write", "--profile", profile]);
         assert_eq!(run.code, 2, "{profile}");
-        assert!(run.err.contains(why) && run.err.contains("never touches the file"), "{}", run.err);
+        assert!(run.err.contains(why) && run.err.contains("never changes the file"), "{}", run.err);
     }
     let messages = desk.put("claw.json", r#"[{"role":"user","content":"hi"}]"#);
     let run = secateur(&["prune", &messages, "--write", "--profile", "opencode"]);
@@ -206,7 +206,7 @@ fn a_users_own_profile_and_single_values_are_heard() {
     let own =
         desk.put("own.toml", "name = \"own\"\nextends = \"opencode\"\n[watermark]\nprotect = 1000000\n");
     let run = secateur(&["prune", &file, "--profile", &own]);
-    assert!(run.out.contains("fit into the 1,000,000 that are protected"), "{}", run.out);
+    assert!(run.out.contains("are within the newest 1,000,000 that are protected"), "{}", run.out);
     let run = secateur(&["prune", &file, "--profile", "opencode", "--set", "watermark.protect=0", "--json"]);
     assert!(run.json()["cuts"].as_array().unwrap().len() > 40);
     let run = secateur(&["prune", &file, "--profile", "opencode", "--set", "watermark.protekt=0"]);

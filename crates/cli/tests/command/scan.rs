@@ -230,7 +230,7 @@ fn a_folder_with_other_things_in_it_yields_its_sessions_and_a_note() {
 #[test]
 fn wrong_arguments_say_what_is_allowed() {
     for (arguments, words) in [
-        (["scan", "--since", "soon"], "write a number and m, h, d or w, e.g. 7d"),
+        (["scan", "--since", "soon"], "expected a number and m, h, d or w, e.g. 7d"),
         (["scan", "--sort", "size"], "[possible values: saved, age, context, peak, messages]"),
         (["scan", "--limit", "few"], "invalid digit"),
         (["scan", "--profile", "nobody"], "no profile \"nobody\""),

@@ -155,7 +155,7 @@ fn a_refused_request_is_made_smaller() {
     shelf.demo();
     let settled = shelf.run(&["settle", "s", "--overflow", "200001"]);
     assert!(
-        settled.out.starts_with("overflow: the provider refused the request as too long"),
+        settled.out.starts_with("overflow: the provider rejected the request as too long"),
         "{}",
         settled.out
     );

@@ -54,6 +54,6 @@ fn when_and_where_must_be_said() {
         shelf.refusal(arguments, "");
     }
     let told = shelf.refusal(&["forget", "s", "--before", "soon"], "");
-    assert!(told.contains("nor an age such as 30d"), "{told}");
+    assert!(told.contains("or an age such as 30d"), "{told}");
     assert!(shelf.refusal(&["forget", "nobody", "--before", "30d"], "").contains("no session \"nobody\""));
 }

@@ -128,7 +128,7 @@ fn what_is_wrong_is_named_and_nothing_is_appended() {
     error: message 2 of standard input is not an object; expected a message as in a request, a JSON object. Nothing was appended
     error: standard input is not a JSON array: EOF while parsing a list at line 1 column 30. Nothing was appended
     error: standard input holds no message; expected one JSON object per line
-    error: line 2 of standard input holds a tool call or its result and cannot be pinned: one half cannot stay alone. Nothing was appended
+    error: line 2 of standard input holds a tool call or a tool result and cannot be pinned: neither can stay without the other. Nothing was appended
     ");
     assert_eq!(shelf.run(&["list", "--json"]).json()[0]["messages"], 0);
 }
@@ -143,7 +143,7 @@ fn a_session_that_is_not_there_is_looked_for_in_vain() {
         assert!(told.contains("`secateur session list` shows the sessions"), "{told}");
     }
     assert!(shelf.refusal(&["new", "--id", "s"], "").contains("a session s exists already"));
-    assert!(shelf.refusal(&["new", "--id", ""], "").contains("is no id"));
+    assert!(shelf.refusal(&["new", "--id", ""], "").contains("invalid --id"));
     let told = shelf.refusal(&["new", "--profile", "fern"], "");
     assert!(told.contains("\"fern\""), "{told}");
 }

@@ -112,11 +112,11 @@ fn variables_that_name_another_proxy_are_found() {
     command.env("HTTPS_PROXY", "http://me:secret@proxy.example:3128").env("NO_PROXY", "example.com");
     let report = examine(&mut command);
     let (found, fix) = report.find("proxy variables", "fault", "HTTPS_PROXY");
-    assert!(found.contains("NO_PROXY does not name 127.0.0.1"), "{found}");
+    assert!(found.contains("NO_PROXY does not exempt 127.0.0.1"), "{found}");
     assert!(fix.contains("export NO_PROXY=example.com,127.0.0.1,localhost"), "{fix}");
     assert!(!report.text.contains("secret"), "{}", report.text);
     command.env("NO_PROXY", "example.com,127.0.0.1");
-    examine_as_it_is(&mut command).find("proxy variables", "ok", "spares 127.0.0.1");
+    examine_as_it_is(&mut command).find("proxy variables", "ok", "exempts 127.0.0.1");
 }
 
 #[test]

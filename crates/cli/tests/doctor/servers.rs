@@ -67,7 +67,7 @@ async fn a_server_that_cannot_be_used_is_found() {
     let stage = Stage::new();
     let store = schema(&server, "doctor_ill").await;
     let read_only = store.replace("options=", "options=-c%20default_transaction_read_only%3Don%20");
-    report(&stage, &read_only).find("store", "fault", "only be read");
+    report(&stage, &read_only).find("store", "fault", "is read-only");
 
     // Somebody who may look and not touch, before and after the tables are made.
     let client = connect(&store).await;
@@ -97,5 +97,5 @@ async fn a_server_that_is_not_there_is_found() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_in_memory_is_not_taken_for_a_server() {
-    report(&Stage::new(), "sqlite::memory:").find("store", "warning", "end with the proxy");
+    report(&Stage::new(), "sqlite::memory:").find("store", "warning", "lost when the proxy stops");
 }

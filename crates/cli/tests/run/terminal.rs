@@ -79,7 +79,7 @@ fn a_token_is_shown_in_front_of_the_path_and_not_passed_on() {
     );
     std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o640)).unwrap();
     let said = run().err;
-    assert_eq!(said.matches("can get at the token").count(), 1, "{said}");
+    assert_eq!(said.matches("can read the token").count(), 1, "{said}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl ServeArgs {
 
     /// Whether any of these was set by a flag, a variable, or a file that one of them names.
     pub(crate) fn is_customised(&self, shown: &[Setting]) -> bool {
-        let file = self.store.config_file().map(|file| file.display().to_string());
+        let file = self.store.settings.file().map(|file| file.display().to_string());
         shown.iter().filter(|setting| !ACCESS_KEYS.contains(&setting.key.as_str())).any(|setting| {
             let origin = &setting.origin;
             origin.starts_with("--") || origin.starts_with("environment ") || file.as_ref() == Some(origin)

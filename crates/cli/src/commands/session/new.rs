@@ -68,7 +68,7 @@ impl NewArgs {
             wire: imported.as_ref().map(|log| log.wire).or(self.wire).unwrap_or(Wire::OpenAiChat),
             profile: Some(match &self.profile {
                 Some(name) => name.clone(),
-                None => store_args::default_profile(&self.store)?,
+                None => self.store.settings.read()?.profile().name.clone(),
             }),
             title: self.title.clone(),
             envelope: self.envelope()?,
