@@ -210,7 +210,7 @@ fn events() -> String {
     let (all, _) = all.split_once("\n}\n").unwrap();
     let mut page = head(&["`type`", "what happened", "what belongs to it"]);
     let (mut about, mut open) = (String::new(), None::<(String, String, Vec<String>)>);
-    for line in all.lines() {
+    for line in all.lines().filter(|line| !line.trim_start().starts_with("#[")) {
         let is_inner = line.starts_with("        ");
         let line = line.trim();
         if let Some(comment) = line.strip_prefix("/// ") {
