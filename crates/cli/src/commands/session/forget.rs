@@ -123,7 +123,7 @@ impl ForgetArgs {
         let day = time_text::minute(self.before.as_millisecond());
         match (messages, self.dry_run) {
             (0, _) => {
-                writeln!(out, "Nothing to delete: no original from before {day} was cut or compacted.")?
+                writeln!(out, "Nothing to delete: no original from before {day} was cut or compacted.")?;
             }
             (_, true) => writeln!(out, "Would delete {}. Nothing was deleted.", sum.describe())?,
             (_, false) => writeln!(out, "Deleted {}.", sum.describe())?,
