@@ -54,7 +54,7 @@ fn a_conversation_in_anthropics_dialect() {
       > Keep /app/README.md as it is.
 
     ## What the user said later, oldest first
-    - > UseCount commit 3fa9c1d as the base.
+    - > Use commit 3fa9c1d as the base.
       > Then go on.
     - to “The types differ.”:
       > yes
@@ -104,7 +104,7 @@ fn the_same_conversation_as_a_chat() {
       > Keep /app/README.md as it is.
 
     ## What the user said later, oldest first
-    - > UseCount commit 3fa9c1d as the base.
+    - > Use commit 3fa9c1d as the base.
       > Then go on.
     - to “The types differ.”:
       > yes
@@ -152,7 +152,7 @@ fn a_small_room_keeps_what_the_user_said_and_what_is_broken() {
       > Keep /app/README.md as it is.
 
     ## What the user said later, oldest first
-    - > UseCount commit 3fa9c1d as the base.
+    - > Use commit 3fa9c1d as the base.
       > Then go on.
     - to “The types differ.”:
       > yes

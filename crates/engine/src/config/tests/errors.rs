@@ -37,7 +37,7 @@ fn wrong_types_are_named() {
     insta::assert_snapshot!(file("hooks = 5"), @"config.toml: key `hooks` = 5: expected a list of at most 32 tables, written [[hooks]]");
     insta::assert_snapshot!(file("[[hooks]]\nname = 5"), @"config.toml: key `hooks[0].name` = 5: invalid type: integer `5`, expected a string");
     insta::assert_snapshot!(file("[redaction.patterns]\nbadge = 5"), @"config.toml: key `redaction.patterns.badge` = 5: invalid type: integer `5`, expected a string");
-    insta::assert_snapshot!(file("compaction = 5"), @"config.toml: key `compaction` = 5: invalid type: integer `5`, expected struct Compaction");
+    insta::assert_snapshot!(file("compaction = 5"), @"config.toml: key `compaction` = 5: invalid type: integer `5`, expected struct CompactionSettings");
     insta::assert_snapshot!(file("profile = \"opencode\"\n[watermark]\nprotect = \"lots\""), @r#"config.toml: key `watermark.protect` = "lots": invalid type: string "lots", expected i64"#);
 }
 

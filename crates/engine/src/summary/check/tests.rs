@@ -119,5 +119,5 @@ fn a_flaw_is_data_with_numbers() {
     let json = serde_json::to_string(&flaw).unwrap();
     assert_eq!(json, r#"{"flaw":"too-long","tokens":3,"budget":2}"#);
     assert_eq!(serde_json::from_str::<SummaryFlaw>(&json).unwrap(), flaw);
-    assert_eq!(flaw.to_string(), "the summary has 3 tokens, 2 are allowed");
+    assert_eq!(flaw.to_string(), "the summary has 3 tokens, 2 allowed");
 }
