@@ -44,6 +44,8 @@ mod reference;
 mod shell;
 #[path = "book/shown.rs"]
 mod shown;
+#[path = "book/structure.rs"]
+mod structure;
 
 use std::path::{Path, PathBuf};
 

@@ -59,7 +59,7 @@ fn what_is_wrong_is_named() {
         (HookConfig { max_bytes: (1 << 20) + 1, ..shell("x") }, "max_bytes of hook script is 1048577"),
         (endpoint("example"), "url of hook h is not a URL"),
         (endpoint("file:///etc/passwd"), "url of hook h has a scheme other than http and https"),
-        (endpoint("https://u:p@example.com/"), "url of hook h holds a user or password"),
+        (endpoint("https://u:p@example.com/"), "url of hook h contains a user or password"),
         (
             HookConfig { env: vec!["A".to_owned()], ..endpoint("http://[::1]/") },
             "env of hook h has no meaning",

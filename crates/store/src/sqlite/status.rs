@@ -85,6 +85,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
         drop(Sqlite::open(&path).unwrap());
+        // The writer's thread closes the file, and writes to it then.
+        while folder.path().join("store.db-wal").exists() {
+            std::thread::yield_now();
+        }
         let ours = FileStatus::Store { schema: KNOWN, known: KNOWN };
         assert_eq!(file_status(&path).unwrap(), ours);
         let before = fs::read(&path).unwrap();
