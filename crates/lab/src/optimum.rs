@@ -13,7 +13,6 @@
 use secateur::PartIx;
 
 use crate::needs::TextNeed;
-use crate::pricing::Pricing;
 use crate::replay::ReplayTerms;
 use crate::trace::Trace;
 
@@ -31,7 +30,7 @@ pub const LEAST_TOKENS: f64 = 100.0;
 ///
 /// A need that several results could have met holds none of them here. To charge for any of them might be too much.
 pub fn lower_bound(trace: &Trace, needs: &[TextNeed], terms: &ReplayTerms<'_>) -> f64 {
-    let bill = Pricing::new(terms);
+    let bill = terms.pricing();
     let last_use = sole_uses(trace, needs);
     let mut leaving = vec![0.0; trace.calls.len()];
     for part in trace.results() {

@@ -4,7 +4,6 @@
 //! by one rule, so the rule is separate from everything that decides about cuts.
 
 use crate::price_sheet::PriceSheet;
-use crate::replay::ReplayTerms;
 use crate::trace::Trace;
 
 /// The rule by which requests are charged.
@@ -27,12 +26,7 @@ pub struct Charge {
     pub cost: f64,
 }
 
-impl<'a> Pricing<'a> {
-    /// The rule under these terms.
-    pub fn new(terms: &ReplayTerms<'a>) -> Self {
-        Self { sheet: terms.sheet, as_billed: terms.as_billed }
-    }
-
+impl Pricing<'_> {
     /// Charges the request of a call that holds `context` tokens, of which the first `kept` are as they were sent
     /// last. For the first call of a trace that is not known: what the cache held then was written before the trace
     /// began.

@@ -17,6 +17,7 @@ use secateur::{PartIx, Profile, Reason};
 
 use crate::needs::TextNeed;
 use crate::price_sheet::PriceSheet;
+use crate::pricing::Pricing;
 use crate::trace::Trace;
 use replayer::Replayer;
 
@@ -32,9 +33,14 @@ pub struct ReplayTerms<'a> {
     pub window: Option<f64>,
 }
 
-impl ReplayTerms<'_> {
+impl<'a> ReplayTerms<'a> {
     /// The window that policies plan for if none is named, in tokens.
     pub const USUAL_WINDOW: f64 = 200_000.0;
+
+    /// The rule by which requests are charged under these terms.
+    pub fn pricing(&self) -> Pricing<'a> {
+        Pricing { sheet: self.sheet, as_billed: self.as_billed }
+    }
 }
 
 /// One request of a replay.

@@ -37,7 +37,8 @@ fn sources() -> Vec<Source> {
         walk(&folder, &mut files);
         for file in files {
             let path = file.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
-            let is_test = path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("/properties.rs");
+            let is_test =
+                path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("/properties.rs");
             if is_test {
                 continue;
             }
@@ -111,8 +112,9 @@ fn type_names_have_one_owner() {
 
 /// The first names behind each `crate::` in some code, groups in braces taken apart.
 fn paths(code: &str) -> Vec<String> {
-    let identifier =
-        |text: &str| text.trim_start().chars().take_while(|one| one.is_alphanumeric() || *one == '_').collect();
+    let identifier = |text: &str| {
+        text.trim_start().chars().take_while(|one| one.is_alphanumeric() || *one == '_').collect()
+    };
     let mut found: Vec<String> = Vec::new();
     for rest in code.split("crate::").skip(1) {
         let Some(group) = rest.strip_prefix('{') else {
@@ -158,7 +160,8 @@ fn top_level_modules_have_no_import_cycle() {
     let sources = sources();
     for owner in ["core", "formats", "sources", "store", "engine", "lab", "server"] {
         let files: Vec<&Source> = sources.iter().filter(|source| source.owner == owner).collect();
-        let modules: BTreeSet<&str> = files.iter().map(|file| file.module()).filter(|name| *name != "lib").collect();
+        let modules: BTreeSet<&str> =
+            files.iter().map(|file| file.module()).filter(|name| *name != "lib").collect();
         let lib = files.iter().find(|file| file.module() == "lib").unwrap();
         let exported = exported(&lib.code);
         let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -182,7 +185,7 @@ fn top_level_modules_have_no_import_cycle() {
             if free.is_empty() {
                 break;
             }
-            free.iter().for_each(|module| drop(left.remove(module)));
+            left.retain(|module| !free.contains(module));
         }
         assert!(left.is_empty(), "modules of {owner} that are in a cycle or import one: {left:?}");
     }
@@ -218,7 +221,10 @@ fn the_documents_name_tests_that_exist() {
     let tests: Vec<&str> = invariants.split('`').skip(1).step_by(2).filter(is_test).collect();
     assert!(tests.len() > 20, "only {} tests are named", tests.len());
     for name in tests {
-        assert!(code.contains(&format!("fn {name}(")), "ARCHITECTURE.md names the test {name}, which does not exist");
+        assert!(
+            code.contains(&format!("fn {name}(")),
+            "ARCHITECTURE.md names the test {name}, which does not exist"
+        );
     }
 }
 

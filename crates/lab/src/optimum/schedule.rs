@@ -27,7 +27,7 @@ pub fn best_schedule(trace: &Trace, needs: &[TextNeed], terms: &ReplayTerms<'_>)
     if trace.calls.is_empty() {
         return Schedule::default();
     }
-    let search = ScheduleSearch::new(trace, needs, Pricing::new(terms));
+    let search = ScheduleSearch::new(trace, needs, terms.pricing());
     let (input, flushes) = search.run();
     let output: f64 = (0..trace.calls.len()).map(|number| search.bill.output(trace, number)).sum();
     Schedule { cost: input + output, flushes }

@@ -8,7 +8,6 @@ use secateur::{
 use super::context::{CutPart, ReplayContext};
 use super::{Miss, ReplayRun, ReplayStep, ReplayTerms};
 use crate::needs::TextNeed;
-use crate::pricing::Pricing;
 use crate::trace::Trace;
 
 /// What a summary takes, in tokens.
@@ -63,7 +62,7 @@ impl<'a> Replayer<'a> {
             step.unseen = (sent..call.parts).filter(|&part| self.context.is_cut(part)).count() as u32;
         }
         let last = self.run.steps.last().map_or(0.0, |step| step.context);
-        let billed = Pricing::new(self.terms).input(
+        let billed = self.terms.pricing().input(
             self.trace,
             number,
             step.context,
@@ -73,7 +72,7 @@ impl<'a> Replayer<'a> {
         step.broke = kept.is_some() && !step.cold;
         step.cause = changed.and_then(|(_, cause)| cause);
         self.run.input_cost += billed.cost;
-        self.run.output_cost += Pricing::new(self.terms).output(self.trace, number);
+        self.run.output_cost += self.terms.pricing().output(self.trace, number);
         self.run.steps.push(step);
     }
 
