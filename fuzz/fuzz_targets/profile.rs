@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use secateur::{
-    PartKind, Limits, Memory, MessageFacts, Outline, PartFacts, Profile, Profiles, Role, Sizes, ToolStatus, PlanIndex,
-    Usage,
+    Limits, Memory, MessageFacts, Outline, PartFacts, PartKind, PlanIndex, Profile, Profiles, Role, Sizes,
+    ToolStatus, Usage,
 };
 use secateur_fuzz::policies::{measures, situation};
 
@@ -82,7 +82,11 @@ fn outline(size: u64) -> Outline {
             let facts =
                 PartFacts { tool: Some(tool), call: Some(&call), status, sizes, ..PartFacts::default() };
             outline.push_part(PartFacts { kind: PartKind::Call, ..facts });
-            outline.push_part(PartFacts { kind: PartKind::Result, cut: turn == 1 && tool == "bash", ..facts });
+            outline.push_part(PartFacts {
+                kind: PartKind::Result,
+                cut: turn == 1 && tool == "bash",
+                ..facts
+            });
         }
     }
     outline

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use secateur::{Measures, PLACEHOLDER, SurrogatePairs, Profile, Profiles, Situation, Trim};
+use secateur::{Measures, PLACEHOLDER, Profile, Profiles, Situation, SurrogatePairs, Trim};
 
 /// The time of every cut.
 pub const NOW: i64 = 1_767_225_600_000;

@@ -1,6 +1,6 @@
 //! The promises about requests: valid before is valid after, and what is rendered is valid.
 
-use secateur::{Action, PartKind, PLACEHOLDER};
+use secateur::{Action, PLACEHOLDER, PartKind};
 use secateur_formats::lint::lint;
 use secateur_formats::{Format, RenderOptions, Rendering, Transcript, Wire, read_as, render};
 

@@ -12,7 +12,8 @@
 use std::fmt;
 
 use secateur::{
-    Action, Family, Idle, Keep, PartKind, Memory, Outline, PartIx, Plan, Policy, Profile, PlanIndex, Usage, Verdict,
+    Action, Family, Idle, Keep, Memory, Outline, PartIx, PartKind, Plan, PlanIndex, Policy, Profile, Usage,
+    Verdict,
 };
 use secateur_formats::json::decode;
 use secateur_formats::{ApplyError, Format, Rendering, Transcript, read, read_as, renderings};
