@@ -8,7 +8,7 @@
 //! becomes a text followed by the attachments that carry their data in the address (`data:…,…`); a
 //! file that is merely linked cannot be sent and is dropped.
 //!
-//! Only the part types that [`super::ui_messages`] produces are known here; others are skipped, as the
+//! Only the part types that [`ui_messages`](mod@super::ui_messages) produces are known here; others are skipped, as the
 //! SDK skips what it does not know.
 
 use serde_json::Value;

@@ -3,7 +3,7 @@
 //! OpenCode does not write a request body itself. It first turns its stored messages into the SDK's
 //! neutral shape, and most of what a model sees or does not see is decided here: a pruned tool result
 //! becomes a placeholder, a compaction marker becomes a question, a call that never finished becomes
-//! an error (providers refuse a call without a result). [`super::model_messages`] is the second half.
+//! an error (providers refuse a call without a result). [`model_messages`](mod@super::model_messages) is the second half.
 //!
 //! Stored messages are foreign data and are read with JavaScript's rules, not with a schema: a field
 //! that is absent stays absent, `compacted: 0` is not a mark because zero is falsy, and a message of
