@@ -12,7 +12,6 @@ use secateur_sources::AgentFolders;
 /// An agent, by the name of its program.
 #[derive(Debug)]
 pub(crate) struct AgentSpec {
-    /// The program's name.
     pub(crate) program: &'static str,
     /// Its name as people write it.
     pub(crate) title: &'static str,
@@ -48,7 +47,6 @@ const GEMINI: (&str, Provider) = ("GOOGLE_GEMINI_BASE_URL", Provider::Gemini);
 const ALL: &[(&str, Provider)] =
     &[ANTHROPIC, ("ANTHROPIC_API_BASE", Provider::Anthropic), OPENAI, OPENAI_OLD, GEMINI];
 
-/// The known agents.
 pub(crate) static AGENTS: [AgentSpec; 7] = [
     AgentSpec {
         program: "claude",

@@ -21,9 +21,7 @@ pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
         found.sources.extend(here.sources);
         found.warnings.extend(here.warnings);
     }
-    for warning in &found.warnings {
-        terminal::warn(warning);
-    }
+    found.warnings.iter().for_each(terminal::warn);
     Ok(found.sources)
 }
 
@@ -49,7 +47,7 @@ pub(crate) fn read<T: Send>(
         outcome
     };
     let outcomes: Vec<_> = in_pool(threads, || sources.par_iter().map(read_one).collect())?;
-    progress.finish();
+    drop(progress);
     let (mut all, mut failures) = (Vec::new(), Vec::new());
     for (source, outcome) in sources.iter().zip(outcomes) {
         match outcome {

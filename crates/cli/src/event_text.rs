@@ -23,6 +23,9 @@ pub(crate) fn sentence(event: &Event) -> String {
             let why = match occasion {
                 Occasion::Arrival => "shortened",
                 Occasion::Emergency => "cut as a last resort",
+                Occasion::Refusal => {
+                    "left out, because the provider refused thinking that is bound to other content"
+                }
                 _ => "pruned",
             };
             format!("{why} {}: {}", counted((*cuts).into(), "tool result"), change(*before, *after))
@@ -67,7 +70,6 @@ pub(crate) fn sentences(events: &[Event]) -> impl Iterator<Item = String> {
     events.iter().filter(|event| !matches!(event, Event::CompactionStarted { .. })).map(sentence)
 }
 
-/// Why a compaction failed.
 fn failure(why: &CompactionFailure) -> String {
     match why {
         CompactionFailure::Vetoed => "a hook refused it".to_owned(),
@@ -78,6 +80,10 @@ fn failure(why: &CompactionFailure) -> String {
             format!("the summary would not save enough ({})", change(*before, *after))
         }
         CompactionFailure::Cancelled => "another process is compacting the session".to_owned(),
+        CompactionFailure::BoundThinking => {
+            "the turn that is still going on has thinking that is valid only behind what would be summarised"
+                .to_owned()
+        }
         other => serde_json::to_string(other).unwrap_or_else(|_| "unknown reason".to_owned()),
     }
 }

@@ -5,12 +5,11 @@
 
 use std::time::Duration;
 
-use reqwest::redirect;
+use reqwest::{RequestBuilder, redirect};
 
 /// How many bytes of a response are read at most.
 const MAX_BODY: usize = 4 << 20;
 
-/// A response.
 pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     /// The `date` header.
@@ -23,15 +22,29 @@ pub(crate) async fn get(
     url: &str,
     headers: &[(&str, String)],
     timeout: Duration,
-) -> Result<HttpResponse, reqwest::Error> {
-    read(url, headers, timeout).await.map_err(reqwest::Error::without_url)
+) -> reqwest::Result<HttpResponse> {
+    let send = async {
+        let mut response = request(url, headers, timeout)?.send().await?;
+        let status = response.status().as_u16();
+        let date = response.headers().get("date").and_then(|date| date.to_str().ok()).map(str::to_owned);
+        let mut body = Vec::new();
+        while let Some(piece) = response.chunk().await? {
+            body.extend_from_slice(&piece);
+            if body.len() >= MAX_BODY {
+                break;
+            }
+        }
+        Ok(HttpResponse { status, date, body: String::from_utf8_lossy(&body).into_owned() })
+    };
+    send.await.map_err(reqwest::Error::without_url)
 }
 
-async fn read(
-    url: &str,
-    headers: &[(&str, String)],
-    timeout: Duration,
-) -> Result<HttpResponse, reqwest::Error> {
+/// The header that carries a token, if there is one.
+pub(crate) fn authorization(token: Option<&str>) -> Vec<(&'static str, String)> {
+    token.map(|token| ("authorization", format!("Bearer {token}"))).into_iter().collect()
+}
+
+fn request(url: &str, headers: &[(&str, String)], timeout: Duration) -> reqwest::Result<RequestBuilder> {
     // The process has one provider of ciphers. One that is already installed is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
@@ -45,21 +58,8 @@ async fn read(
         let tls = rustls::ClientConfig::builder().with_root_certificates(no_roots).with_no_client_auth();
         builder = builder.tls_backend_preconfigured(tls);
     }
-    let mut request = builder.build()?.get(url);
-    for (name, value) in headers {
-        request = request.header(*name, value);
-    }
-    let mut response = request.send().await?;
-    let status = response.status().as_u16();
-    let date = response.headers().get("date").and_then(|date| date.to_str().ok()).map(str::to_owned);
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await? {
-        body.extend_from_slice(&piece);
-        if body.len() >= MAX_BODY {
-            break;
-        }
-    }
-    Ok(HttpResponse { status, date, body: String::from_utf8_lossy(&body).into_owned() })
+    let request = builder.build()?.get(url);
+    Ok(headers.iter().fold(request, |request, (name, value)| request.header(*name, value)))
 }
 
 /// Why there was no response: the innermost cause.

@@ -1,10 +1,8 @@
 //! A session log as a request, to start a kept session with.
 
-use std::borrow::Cow;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use secateur::Measures;
-use secateur_formats::{Format, Loss, RenderOptions, Wire, render};
+use secateur_formats::{Format, Loss, Rendered, Wire};
 
 use crate::humanize::{counted, grouped};
 use crate::session_file::SessionFileArgs;
@@ -12,11 +10,8 @@ use crate::terminal;
 
 /// A session log as a request.
 pub(crate) struct ImportedLog {
-    /// The conversation as a request.
     pub(crate) body: String,
-    /// The wire of the body.
     pub(crate) wire: Wire,
-    /// The format of the log.
     pub(crate) format: Format,
     /// The model that the log names.
     pub(crate) model: Option<String>,
@@ -33,26 +28,20 @@ pub(crate) fn read(args: &SessionFileArgs, wire: Option<Wire>) -> Result<Importe
         terminal::warn(format_args!("{}, {warning}", args.file.display()));
     }
     let model = context.origin.model.clone();
-    let (body, losses) = if session.format == Format::Request(wire) {
-        let text = std::str::from_utf8(&session.bytes).context("the request is not UTF-8")?;
-        (Cow::Borrowed(text), Vec::new())
-    } else {
-        let options = RenderOptions { model: model.as_deref().unwrap_or_default(), max_tokens: None };
-        let rendered = render(&context, wire, &options, &[]);
-        (Cow::Owned(rendered.body), rendered.losses)
-    };
-    Ok(ImportedLog { body: body.into_owned(), wire, format: session.format, model, losses })
+    let Rendered { body, losses } = session.request(&context, wire, model.as_deref().unwrap_or_default())?;
+    Ok(ImportedLog { body, wire, format: session.format, model, losses })
 }
 
 /// Notes on standard error what the wire could not hold.
 pub(crate) fn note_losses(losses: &[Loss]) {
-    if losses.is_empty() {
-        return;
+    if let Some(text) = losses_text(losses) {
+        terminal::note(text);
     }
+}
+
+/// What the wire could not hold, if anything.
+pub(crate) fn losses_text(losses: &[Loss]) -> Option<String> {
     let bytes: u64 = losses.iter().map(|loss| loss.bytes).sum();
-    terminal::note(format_args!(
-        "left out: {}, {} bytes (`secateur convert` lists them)",
-        counted(losses.len() as u64, "part"),
-        grouped(bytes)
-    ));
+    let (parts, bytes) = (counted(losses.len() as u64, "part"), grouped(bytes));
+    (!losses.is_empty()).then(|| format!("left out: {parts}, {bytes} bytes (`secateur convert` lists them)"))
 }

@@ -17,9 +17,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(2);
 /// What listens on an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ListenerKind {
-    /// A proxy of Secateur.
     Secateur {
-        /// Its version.
         version: String,
     },
     /// A proxy of Secateur that needs another token.
@@ -29,9 +27,7 @@ pub(crate) enum ListenerKind {
         /// The user's numeric id.
         user: u32,
     },
-    /// Another program.
     OtherProgram,
-    /// Nothing listens.
     Nothing,
 }
 

@@ -1,6 +1,7 @@
 //! The sessions that a user names: files, databases, folders, recorded requests.
 
-use std::io::{Cursor, Read};
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -29,11 +30,8 @@ fn format_name(name: &str) -> Result<Format, String> {
 
 /// The sessions at a path; an error if there is none.
 pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
-    let found = find_at(path).map_err(|error| source_error(&error))?;
-    let FoundSources { sources, warnings } = found;
-    for warning in &warnings {
-        terminal::warn(warning);
-    }
+    let FoundSources { sources, warnings } = find_at(path).map_err(|error| source_error(&error))?;
+    warnings.iter().for_each(terminal::warn);
     if sources.is_empty() {
         bail!("{} holds no session in a known format", path.display());
     }
@@ -43,6 +41,16 @@ pub(crate) fn sessions_at(path: &Path) -> Result<Vec<Source>> {
 /// A source's error. Its text names the path and the cause already, so nothing is added.
 pub(crate) fn source_error(error: &SourceError) -> anyhow::Error {
     anyhow!("{error}")
+}
+
+/// A file that the user named, or standard input for `-`.
+pub(crate) fn file_or_stdin(file: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(if file == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(file)?) })
+}
+
+/// Writes the output to the file that the user named.
+pub(crate) fn write(file: &Path, content: &str) -> Result<()> {
+    fs::write(file, content).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// The name of a source in reports.
@@ -71,13 +79,16 @@ pub(crate) struct LogBytes {
     pub(crate) is_file: bool,
 }
 
+/// Opens a source and warns of what was left out.
+fn open(source: &Source) -> Result<SourceContent> {
+    let opened = source.open().map_err(|error| source_error(&error))?;
+    opened.warnings.iter().for_each(terminal::warn);
+    Ok(opened.content)
+}
+
 /// The bytes of a source; of a request that was recorded with its path and headers, the body.
 pub(crate) fn bytes(source: &Source) -> Result<LogBytes> {
-    let opened = source.open().map_err(|error| source_error(&error))?;
-    for warning in &opened.warnings {
-        terminal::warn(warning);
-    }
-    let bytes = opened.content.into_bytes().with_context(|| format!("cannot read {}", label(source)))?;
+    let bytes = open(source)?.into_bytes().with_context(|| format!("cannot read {}", label(source)))?;
     Ok(match recorded_body(&bytes) {
         Some(body) => LogBytes { bytes: body.into_bytes(), is_file: false },
         None => LogBytes { bytes, is_file: source.session.is_none() },
@@ -86,12 +97,9 @@ pub(crate) fn bytes(source: &Source) -> Result<LogBytes> {
 
 /// Outlines of the sessions in a source, read through a small buffer where the format allows it.
 pub(crate) fn skim_source(source: &Source, format: Option<Format>, measures: &Measures) -> Result<Vec<Skim>> {
-    let opened = source.open().map_err(|error| source_error(&error))?;
-    for warning in &opened.warnings {
-        terminal::warn(warning);
-    }
+    let content = open(source)?;
     let read = || -> Result<Vec<Skim>> {
-        let reader: Box<dyn Read> = match opened.content {
+        let reader: Box<dyn Read> = match content {
             SourceContent::Bytes(bytes) => Box::new(Cursor::new(bytes)),
             SourceContent::File(mut file) => {
                 // The first bytes tell whether it may be a recorded request, which has to be read as a whole.

@@ -55,7 +55,7 @@ mod terminal;
 mod time_text;
 
 use std::io::Write;
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 use clap::{Parser, Subcommand};
 
@@ -84,7 +84,7 @@ macro_rules! commands {
         impl Command {
             fn run(&self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
                 match self {
-                    $(Self::$name(arguments) => arguments.run(out),)*
+                    $(Self::$name(arguments) => arguments.run(out).map(Termination::report),)*
                 }
             }
         }

@@ -4,7 +4,6 @@ use secateur::{Action, Idle, Keep, Reason, Scale, ToolClass, Verdict};
 
 use crate::humanize::grouped;
 
-/// A class of tools.
 pub(crate) fn class(class: ToolClass) -> &'static str {
     match class {
         ToolClass::Read => "read",
@@ -18,7 +17,6 @@ pub(crate) fn class(class: ToolClass) -> &'static str {
     }
 }
 
-/// The unit of a plan's numbers.
 pub(crate) fn unit(scale: Scale) -> &'static str {
     match scale {
         Scale::Tokens => "tokens",
@@ -40,6 +38,7 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
         Reason::Pressure => "the window is nearly full",
         Reason::TooLong => "it is longer than a new result may be",
         Reason::MediaBudget => "the context exceeds its media budget",
+        Reason::BoundThinking => "it is thinking that is valid only behind what was cut",
     }
 }
 
@@ -49,6 +48,7 @@ pub(crate) fn action(action: Action) -> String {
         Action::Clear => "cleared".to_owned(),
         Action::Trim { head, tail, .. } => format!("trimmed to its first {head} and last {tail} characters"),
         Action::DropMedia => "stripped of its images".to_owned(),
+        Action::DropThinking => "left out".to_owned(),
     }
 }
 
@@ -118,11 +118,8 @@ pub(crate) fn idle(idle: Idle) -> String {
             grouped(minimum.max(0).cast_unsigned())
         ),
         Idle::BelowRatio { ratio, limit } => {
-            format!(
-                "the context fills {:.1} % of the window, and cutting starts at {:.0} %",
-                ratio * 100.0,
-                limit * 100.0
-            )
+            let (filled, start) = (ratio * 100.0, limit * 100.0);
+            format!("the context fills {filled:.1} % of the window, and cutting starts at {start:.0} %")
         }
         Idle::RentBelowCost { rent, cost } => format!(
             "keeping the removable results has cost {} tokens so far, and removing them costs {}",

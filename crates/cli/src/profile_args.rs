@@ -110,11 +110,8 @@ fn environment(profile: &Profile, variable: impl Fn(&str) -> Option<String>) -> 
     if let Some(text) = variable(OUTPUT_TOKEN_MAX) {
         match text.trim().parse::<i64>() {
             Ok(cap) if cap > 0 => {
-                layers.push(Layer::set(
-                    &origin(OUTPUT_TOKEN_MAX),
-                    "overflow.output_cap",
-                    Value::Integer(cap),
-                ));
+                let origin = origin(OUTPUT_TOKEN_MAX);
+                layers.push(Layer::set(&origin, "overflow.output_cap", Value::Integer(cap)));
             }
             _ => bail!("{OUTPUT_TOKEN_MAX}={text:?} must be a whole number above 0"),
         }

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::event_text::sentence;
 use crate::humanize::shortened;
 
-/// A bar that counts steps.
+/// A bar that counts steps. It disappears with the value.
 pub(crate) struct StepProgress {
     start: Instant,
     bar: OnceLock<ProgressBar>,
@@ -28,12 +28,18 @@ impl StepProgress {
 
     /// Shows how many steps are done.
     pub(crate) fn advance(&self, done: usize, all: usize) {
-        if self.start.elapsed() >= Duration::from_secs(1) && std::io::stderr().is_terminal() {
-            self.bar.get_or_init(|| ProgressBar::new(all as u64)).set_position(done as u64);
-        }
+        self.show(done as u64, || ProgressBar::new(all as u64));
     }
 
-    pub(crate) fn finish(&self) {
+    fn show(&self, done: u64, bar: impl FnOnce() -> ProgressBar) {
+        if self.start.elapsed() >= Duration::from_secs(1) && std::io::stderr().is_terminal() {
+            self.bar.get_or_init(bar).set_position(done);
+        }
+    }
+}
+
+impl Drop for StepProgress {
+    fn drop(&mut self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
@@ -42,40 +48,26 @@ impl StepProgress {
 
 /// A bar over the bytes of all sources.
 pub(crate) struct ByteProgress {
-    start: Instant,
     all: u64,
     done: AtomicU64,
-    bar: OnceLock<ProgressBar>,
+    steps: StepProgress,
 }
 
 impl ByteProgress {
     pub(crate) fn over(sources: &[Source]) -> Self {
         let all = sources.iter().map(|source| source.bytes.unwrap_or(0)).sum();
-        Self { start: Instant::now(), all, done: AtomicU64::new(0), bar: OnceLock::new() }
+        Self { all, done: AtomicU64::new(0), steps: StepProgress::new() }
     }
 
     /// Counts a source as done.
     pub(crate) fn advance(&self, source: &Source) {
-        let done =
-            self.done.fetch_add(source.bytes.unwrap_or(0), Ordering::Relaxed) + source.bytes.unwrap_or(0);
-        if self.start.elapsed() < Duration::from_secs(1) || !std::io::stderr().is_terminal() {
-            return;
-        }
-        let bar = self.bar.get_or_init(|| {
-            let bar = ProgressBar::new(self.all);
+        let bytes = source.bytes.unwrap_or(0);
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.steps.show(done, || {
             let template = "{bar:40} {bytes} of {total_bytes}, {binary_bytes_per_sec}";
-            bar.set_style(
-                ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
-            );
-            bar
+            let style = ProgressStyle::with_template(template);
+            ProgressBar::new(self.all).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        bar.set_position(done);
-    }
-
-    pub(crate) fn finish(&self) {
-        if let Some(bar) = self.bar.get() {
-            bar.finish_and_clear();
-        }
     }
 }
 

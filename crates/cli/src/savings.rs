@@ -30,5 +30,6 @@ fn left(outline: &Outline, profile: &Profile, part: PartIx, action: Action) -> u
             sent.min(head + tail + (note + secateur::TRIM_GAP.len()) as u64)
         }
         Action::DropMedia => sent,
+        Action::DropThinking => 0,
     }
 }

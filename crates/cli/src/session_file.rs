@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use secateur::{Measures, Memory, MessageIx, PartIx, Plan, Profile, Verdict};
-use secateur_formats::{Format, Transcript, read_all_as};
+use secateur_formats::{Format, RenderOptions, Rendered, Transcript, Wire, read_all_as, render};
 use secateur_sources::Source;
 
 use crate::humanize::counted;
@@ -148,6 +148,17 @@ impl SessionFileArgs {
     }
 }
 
+impl SessionFile {
+    /// The context as a request. A request in the same wire stays as it is.
+    pub(crate) fn request(&self, context: &Transcript<'_>, wire: Wire, model: &str) -> Result<Rendered> {
+        if self.format != Format::Request(wire) {
+            return Ok(render(context, wire, &RenderOptions { model, max_tokens: None }, &[]));
+        }
+        let body = String::from_utf8(self.bytes.clone()).context("the request is not UTF-8")?;
+        Ok(Rendered { body, losses: Vec::new() })
+    }
+}
+
 /// The index of the session with this id or this number from 1.
 fn pick(ids: &[Option<&str>], wanted: &str) -> Option<usize> {
     let by_number = || wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -166,7 +177,6 @@ impl PlannedFile<'_> {
         self.positions.get(owner.0 as usize).unwrap_or(&owner).0
     }
 
-    /// The plan's verdict on a part.
     pub(crate) fn verdict(&self, part: PartIx) -> Verdict {
         self.profile.policy.verdict(&self.transcript.outline, &self.memory, &self.plan, part)
     }

@@ -9,7 +9,6 @@ use anyhow::{Context, Result};
 use clap::Args;
 use secateur_engine::config::{Config, ConfigSource, LARGEST_FILE, VARIABLES};
 
-/// The name of a project's file.
 const PROJECT_FILE: &str = "secateur.toml";
 
 /// Flags that say where settings are read from.
@@ -46,7 +45,6 @@ impl SettingsArgs {
         self.config.as_deref()
     }
 
-    /// Reads all settings.
     pub(crate) fn read(&self) -> Result<Config> {
         let mut sources = Vec::new();
         if let Some(store) =

@@ -24,7 +24,6 @@ pub(crate) struct StoreArgs {
     pub(crate) settings: SettingsArgs,
 }
 
-/// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct StoreLocation {
     url: String,

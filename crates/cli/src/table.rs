@@ -12,7 +12,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table with these headings.
     pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
         let mut inner = comfy_table::Table::new();
         inner.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);

@@ -36,7 +36,8 @@ impl TargetArgs {
         let input = if self.window.is_some() { None } else { known.input };
         let limits = Limits { context, input, output: self.output.or(known.output) };
         let cache = found.and_then(|model| Cache::of(model, &Lifetime::default()));
-        Ok(Some(Target { model, limits, cache, wire }))
+        let thinking = Target::thinking_of(&catalogue, &model);
+        Ok(Some(Target { model, limits, cache, thinking, wire }))
     }
 
     /// The target; an error if the window is not known.

@@ -14,12 +14,10 @@ pub(crate) const RED: Style = AnsiColor::Red.on_default();
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
 
-/// Prints a warning.
 pub(crate) fn warn(warning: impl Display) {
     anstream::eprintln!("{YELLOW}warning:{YELLOW:#} {warning}");
 }
 
-/// Prints a note.
 pub(crate) fn note(note: impl Display) {
     anstream::eprintln!("{BOLD}note:{BOLD:#} {note}");
 }

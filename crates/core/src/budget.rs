@@ -52,6 +52,7 @@ impl Spent {
             }
             // The part's bytes include text and media, so it is unknown how many bytes go with the media.
             Action::DropMedia => Self { bytes: self.bytes, media: 0 },
+            Action::DropThinking => Self::default(),
         }
     }
 

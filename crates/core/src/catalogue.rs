@@ -44,12 +44,19 @@ pub struct ModelInfo {
     pub price: Option<Price>,
     /// How long the provider keeps a cached prefix, in seconds.
     pub cache_ttl: Option<u64>,
+    /// Whether its signed thinking is valid only behind the very messages that it was made behind; none if its name tells.
+    pub binds_thinking: Option<bool>,
 }
 
 impl ModelInfo {
     /// The model's limits.
     pub fn limits(&self) -> Limits {
         Limits { context: self.context, input: self.input, output: self.output }
+    }
+
+    /// What a token of its output costs, where plain input costs one.
+    pub fn output_price(&self) -> Option<f64> {
+        self.price.filter(|price| price.input > 0.0).map(|price| price.output / price.input)
     }
 
     fn is_called(&self, name: &str) -> bool {
@@ -122,6 +129,35 @@ impl Catalogue {
             (_, rest) = rest.split_once('/')?;
         }
     }
+
+    /// Whether a model binds its signed thinking to everything that was sent before it. The table decides; where it does
+    /// not say, the version in the name does, so that a model that is newer than the table is treated with care.
+    ///
+    /// ```
+    /// let catalogue = secateur::Catalogue::builtin();
+    /// assert!(catalogue.binds_thinking("claude-opus-5-5") && catalogue.binds_thinking("claude-new-6"));
+    /// assert!(!catalogue.binds_thinking("claude-opus-5") && !catalogue.binds_thinking("gpt-6"));
+    /// ```
+    pub fn binds_thinking(&self, name: &str) -> bool {
+        let known = self.find(name);
+        known.and_then(|model| model.binds_thinking).unwrap_or_else(|| {
+            let id = known.map_or(name, |model| model.id.as_str());
+            claude_version(id).is_some_and(|version| version >= FIRST_BINDING_VERSION)
+        })
+    }
+}
+
+/// The first version of Claude that binds its thinking.
+const FIRST_BINDING_VERSION: (u32, u32) = (5, 1);
+
+/// The version in the name of a Claude model: `claude-opus-5-5-20260901`, `claude-3-5-haiku`, `anthropic/claude-opus-5.5`.
+fn claude_version(name: &str) -> Option<(u32, u32)> {
+    let (_, rest) = name.rsplit_once("claude-")?;
+    // Longer numbers are dates.
+    let number = |word: &str| word.parse().ok().filter(|_| word.len() <= 2);
+    let mut words = rest.split(['-', '.', '@', ':', '[']).skip_while(|word| number(word).is_none());
+    let major = words.next().and_then(number)?;
+    Some((major, words.next().and_then(number).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -151,6 +187,39 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_version_in_a_name_tells_whether_thinking_is_bound() {
+        let versions = [
+            ("claude-opus-5-5", Some((5, 5))),
+            ("claude-opus-5.5", Some((5, 5))),
+            ("us.anthropic.claude-fable-5-1-20260815-v1:0", Some((5, 1))),
+            ("anthropic/claude-sonnet-5-5@20260901", Some((5, 5))),
+            ("claude-sonnet-5-20260301", Some((5, 0))),
+            ("claude-3-5-haiku-20241022", Some((3, 5))),
+            ("claude-opus-6", Some((6, 0))),
+            ("claude-sonnet-5-5[1m]", Some((5, 5))),
+            ("claude-instant", None),
+            ("gpt-5.6", None),
+        ];
+        for (name, version) in versions {
+            assert_eq!(claude_version(name), version, "{name}");
+            let binds = version.is_some_and(|version| version >= (5, 1));
+            assert_eq!(Catalogue::builtin().binds_thinking(name), binds, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_users_table_decides_whether_thinking_is_bound() {
+        let own = |id: &str, binds: bool| {
+            let text = format!(
+                "[[model]]\nid = \"{id}\"\nprovider = \"own\"\ncontext = 9\nbinds_thinking = {binds}\n"
+            );
+            Catalogue::builtin().overlay(Catalogue::parse(&text, "own.toml").unwrap())
+        };
+        assert!(!own("claude-opus-5-5", false).binds_thinking("claude-opus-5-5"));
+        assert!(own("house-model", true).binds_thinking("gateway/house-model"));
     }
 
     #[test]

@@ -31,28 +31,22 @@ pub struct CompactionSettings {
     /// When the marker is written.
     pub marker_at: MarkerAt,
     /// The user message that resumes the work after a compaction; none if there is none.
-    #[serde(default)]
     pub resume: Option<String>,
     /// When it is written.
     pub resume_when: ResumeWhen,
     /// Whether the user message that overflowed is repeated after the summary.
     pub replay: Replay,
     /// Recent history that stays verbatim; none if nothing does.
-    #[serde(default)]
     pub tail: Option<RecentTail>,
     /// An upper limit for what is usable, below the model's own limits.
-    #[serde(default)]
     pub threshold: Option<Amount>,
     /// The longest summary.
     pub summary: Amount,
     /// The most that may be in use after a compaction; none for no limit.
-    #[serde(default)]
     pub low_water: Option<Amount>,
     /// The least that an automatic compaction must save; none for no limit.
-    #[serde(default)]
     pub least_gain: Option<Amount>,
     /// From this fill on, a summary is made in the background; none for never.
-    #[serde(default)]
     pub background: Option<Amount>,
     /// How many times a model is called for one summary.
     pub attempts: u32,
@@ -75,13 +69,10 @@ pub struct CompactionSettings {
 #[serde(deny_unknown_fields)]
 pub struct ForModel {
     /// See [`CompactionSettings::threshold`].
-    #[serde(default)]
     pub threshold: Option<Amount>,
     /// See [`CompactionSettings::background`].
-    #[serde(default)]
     pub background: Option<Amount>,
     /// See [`CompactionSettings::summary`].
-    #[serde(default)]
     pub summary: Option<Amount>,
 }
 
@@ -101,14 +92,22 @@ pub enum Occasion {
     Arrival,
     /// When nothing else makes a request fit. Profiles cannot list it.
     Emergency,
+    /// When the provider refuses thinking that was made behind other messages. Profiles cannot list it.
+    Refusal,
 }
 
 /// Reads the occasions that a profile may list. The others occur only in stored operations and events.
 fn listed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Occasion>, D::Error> {
     let list = Vec::<Occasion>::deserialize(deserializer)?;
-    match list.iter().find(|occasion| matches!(occasion, Occasion::Arrival | Occasion::Emergency)) {
+    let is_unlisted = |occasion: &&Occasion| {
+        matches!(occasion, Occasion::Arrival | Occasion::Emergency | Occasion::Refusal)
+    };
+    match list.iter().find(is_unlisted) {
         Some(Occasion::Arrival) => {
             Err(D::Error::custom("`arrival` cannot be listed; `caps` decide what is cut then"))
+        }
+        Some(Occasion::Refusal) => {
+            Err(D::Error::custom("`refusal` cannot be listed; the provider decides when that is"))
         }
         Some(_) => Err(D::Error::custom("`emergency` cannot be listed; what is cut then is the last resort")),
         None => Ok(list),
@@ -174,7 +173,6 @@ pub enum Fallback {
 #[serde(deny_unknown_fields)]
 pub struct RecentTail {
     /// The most turns; none for all that fit.
-    #[serde(default)]
     pub turns: Option<u32>,
     /// The most tokens.
     pub tokens: Amount,
@@ -182,7 +180,6 @@ pub struct RecentTail {
     #[serde(default)]
     pub at_least: u32,
     /// An upper bound for `tokens`.
-    #[serde(default)]
     pub at_most: Option<u32>,
     /// Whether the last user message stays even if it is older.
     #[serde(default)]

@@ -125,7 +125,7 @@ pub use policy::{Family, Lasting, PLACEHOLDER, Policy};
 pub use profile::{Layer, Profile, ProfileError, Profiles, Reproduces};
 pub use ratio::{Characters, IMAGE_REMOVED, Images, Ratio, RatioMode, TRIM_GAP, trim_note};
 pub use rent::{Ages, Cap, Inputs, Pressure, Rent};
-pub use situation::{CutPurpose, Pass, Situation, Thinking};
+pub use situation::{CutPurpose, Pass, Rethinking, Situation, Thinking};
 pub use staleness::Stale;
 pub use timeline::TimelinePoint;
 pub use tool_class::ToolClass;

@@ -137,7 +137,6 @@ pub struct OverflowRule {
     /// What the reserve is taken from.
     pub reserve: Reserve,
     /// The configured reserve.
-    #[serde(default)]
     pub reserved: Option<i64>,
     /// When the configured reserve counts.
     pub reserved_limit: Given,

@@ -26,6 +26,8 @@ pub enum Action {
     },
     /// The text stays; images are replaced by a line that says so.
     DropMedia,
+    /// A signed block of thinking is left out. Policies never do this; a session does, where a model binds its thinking.
+    DropThinking,
 }
 
 /// Why a part is cut.
@@ -54,6 +56,8 @@ pub enum Reason {
     Pressure,
     /// It is longer than its cap.
     TooLong,
+    /// It is thinking that was made behind other messages than those that are sent now.
+    BoundThinking,
 }
 
 /// One cut.

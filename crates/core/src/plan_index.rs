@@ -157,15 +157,8 @@ impl PlanIndex {
                         Thinking::Sent => self.total,
                         Thinking::Dropped => self.without_thinking,
                     };
-                    ratio::plan(
-                        outline,
-                        ratio,
-                        policy.placeholder_chars(ratio),
-                        situation,
-                        memory,
-                        &scope,
-                        total,
-                    )
+                    let placeholder = policy.placeholder_chars(ratio);
+                    ratio::plan(outline, ratio, placeholder, situation, memory, &scope, total)
                 }
                 Family::KeepLast(keep) => {
                     let kept_from = match keep.keep {

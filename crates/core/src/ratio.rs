@@ -160,6 +160,7 @@ impl Ratio {
         let before = self.chars(outline, situation, part);
         let after = match action {
             Action::Clear => placeholder,
+            Action::DropThinking => 0,
             Action::DropMedia | Action::Trim { .. } => {
                 let lines = outline.images(part).saturating_mul(IMAGE_REMOVED.len() as u64 + 1);
                 let is_result = outline.kind(part) == PartKind::Result;

@@ -39,6 +39,7 @@
 //! # Ok::<(), secateur::ProfileError>(())
 //! ```
 
+mod bound_thinking;
 mod compaction_task;
 mod context;
 mod effect;
@@ -51,13 +52,14 @@ mod remedy;
 mod select;
 mod state;
 
+pub use bound_thinking::{BoundThinking, ProviderClearing};
 pub use context::{Context, LiveMessage};
 pub use effect::{
-    ChangeSet, CompactionRecord, Consent, Effect, Input, Operation, Proposal, RequestFacts, SummaryTask,
-    TurnState,
+    ChangeSet, CompactionRecord, Consent, Effect, Input, Operation, Proposal, ProviderReport, RequestFacts,
+    SummaryTask, TurnState,
 };
 pub use event::{CompactionFailure, Event, Means, NoRoom, Trigger};
-pub use message::{MessageKind, Seq, SessionCut, SessionMessage, SessionPart};
+pub use message::{CutBy, MessageKind, Seq, SessionCut, SessionMessage, SessionPart};
 pub use state::{Breaker, Pivot, SessionState};
 
 use std::sync::Arc;
@@ -134,7 +136,12 @@ impl SessionMachine {
                 self.state.request = request;
             }
             Input::Responded { usage, turn, sent, now } => self.take_response(&usage, turn, sent, now),
+            Input::ProviderEdited(report) => self.note_provider_report(report),
             Input::Refused { tokens, sent, now } => self.take_refusal(tokens, sent, now),
+            Input::ThinkingRefused { from, thinking, now } => {
+                self.state.request.thinking = Some(thinking);
+                self.goal = Some(Goal::new(GoalKind::DropThinking { from }, now));
+            }
             Input::Compact { now } => self.goal = Some(Goal::new(GoalKind::Compact, now)),
             Input::Stored { ticket, messages, operation } => {
                 if let Some(pending) = self.take_pending(ticket) {
@@ -286,6 +293,16 @@ impl SessionMachine {
         self.state.sent_chars = self.state.sent_chars.filter(|chars| Some(*chars) != sent);
     }
 
+    /// Notes what the provider did. It does the same at each request, so only changes are told.
+    fn note_provider_report(&mut self, report: ProviderReport) {
+        let before = std::mem::replace(&mut self.state.provider, report);
+        let is_same = before.cleared_results == report.cleared_results
+            && before.dropped_blocks == report.dropped_blocks;
+        if !is_same {
+            self.events.push(Event::ProviderEdited(report));
+        }
+    }
+
     fn note_overflow(&mut self, trigger: Trigger, tokens: i64) {
         let usable = self.usable().unwrap_or(0);
         self.events.push(Event::Overflow { trigger, tokens, usable });
@@ -296,7 +313,8 @@ impl SessionMachine {
         let Some((mark, usable)) = self.for_model().background.zip(self.usable()) else { return };
         let allowed =
             self.profile.compaction.auto && self.state.breaker.allows(&self.profile.compaction, now);
-        if self.compaction.is_none() && allowed && tokens >= mark.of(usable) {
+        let may_change = !self.must_wait_for_thinking(Some(Trigger::Ahead));
+        if self.compaction.is_none() && allowed && may_change && tokens >= mark.of(usable) {
             let beginning = Beginning { trigger: Trigger::Ahead, turn, remedy: Remedy::CompactOlder, now };
             // An error means that it would not help yet.
             let _ = self.begin_compaction(beginning);

@@ -17,12 +17,23 @@ pub struct Situation {
     pub input_tokens: Option<u64>,
     /// What the provider's prompt cache is worth.
     pub cache: Cache,
+    /// What cuts cost beside the cache, because the model binds its thinking.
+    pub rethinking: Rethinking,
     /// What cuts are for.
     pub purpose: CutPurpose,
     /// Whether new cuts may be made at all.
     pub pass: Pass,
     /// Whether thinking is sent back to the model.
     pub thinking: Thinking,
+}
+
+/// Thinking that the model would have to do again after a cut. Only the family *rent* uses it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rethinking {
+    /// Signed blocks that a cut may invalidate.
+    pub blocks: u32,
+    /// What a token of output costs, where plain input costs one.
+    pub output_price: f64,
 }
 
 /// What cuts are for. Only the family *rent* uses it: the others compare sizes, not prices.

@@ -218,7 +218,7 @@ impl Config {
             Err(ConnectError::NoKey { variable }) => {
                 // Report any other problem of the endpoint, which does not depend on the key.
                 endpoint.connect_as(None).map_err(refuse)?;
-                Ok(Some(Arc::new(KeylessModel::new(endpoint, variable))))
+                Ok(Some(Arc::new(KeylessModel { endpoint: endpoint.clone(), variable })))
             }
             Err(error) => Err(refuse(error)),
         }

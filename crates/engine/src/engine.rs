@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use secateur::{Layer, Profile, Profiles};
 use secateur_store::Store;
+use tokio::sync::broadcast;
 
 use crate::clock::Clock;
-use crate::events::{EngineEvent, EventChannel};
+use crate::events::{self, EngineEvent};
 use crate::hooks::Hooks;
 use crate::provider::LanguageModel;
 use crate::redact::Redactor;
@@ -48,17 +49,21 @@ pub struct Engine {
     pub(crate) parts: Arc<EngineParts>,
 }
 
+/// Profiles by their name and the kind of sessions that share them.
+type SharedProfiles = HashMap<(String, SessionKind), Arc<Profile>>;
+
 /// What an engine consists of.
+#[derive(Clone)]
 pub(crate) struct EngineParts {
     pub store: Arc<dyn Store>,
     pub profiles: Profiles,
     pub layers: Vec<Layer>,
-    shared_profiles: Mutex<HashMap<(String, SessionKind), Arc<Profile>>>,
+    shared_profiles: Arc<Mutex<SharedProfiles>>,
     pub model: Option<Arc<dyn LanguageModel>>,
     pub hooks: Hooks,
     pub redactor: Redactor,
     pub clock: Clock,
-    pub events: EventChannel,
+    pub events: broadcast::Sender<EngineEvent>,
     pub lease: Duration,
     /// Sessions may get a model from their client if none is configured.
     pub uses_client_models: bool,
@@ -71,12 +76,12 @@ impl Engine {
             store,
             profiles: Profiles::builtin(),
             layers: Vec::new(),
-            shared_profiles: Mutex::default(),
+            shared_profiles: Arc::default(),
             model: None,
             hooks: Hooks::default(),
             redactor: Redactor::new(),
             clock: Clock::System,
-            events: EventChannel::default(),
+            events: events::channel(),
             lease: LEASE,
             uses_client_models: false,
         };
@@ -126,26 +131,14 @@ impl Engine {
     }
 
     fn with(self, change: impl FnOnce(&mut EngineParts)) -> Self {
-        let old = &self.parts;
-        let mut parts = EngineParts {
-            store: old.store.clone(),
-            profiles: old.profiles.clone(),
-            layers: old.layers.clone(),
-            shared_profiles: Mutex::default(),
-            model: old.model.clone(),
-            hooks: old.hooks.clone(),
-            redactor: old.redactor.clone(),
-            clock: old.clock.clone(),
-            events: old.events.clone(),
-            lease: old.lease,
-            uses_client_models: old.uses_client_models,
-        };
+        // The profiles of this engine may differ from those of the old one.
+        let mut parts = EngineParts { shared_profiles: Arc::default(), ..(*self.parts).clone() };
         change(&mut parts);
         Self { parts: Arc::new(parts) }
     }
 
     /// Everything that happens from now on in sessions of this engine, as it happens.
-    pub fn watch(&self) -> tokio::sync::broadcast::Receiver<EngineEvent> {
+    pub fn watch(&self) -> broadcast::Receiver<EngineEvent> {
         self.parts.events.subscribe()
     }
 

@@ -35,23 +35,7 @@ pub enum EngineEvent {
     },
 }
 
-/// Sends events to all watchers.
-#[derive(Clone, Debug)]
-pub(crate) struct EventChannel(broadcast::Sender<EngineEvent>);
-
-impl Default for EventChannel {
-    fn default() -> Self {
-        Self(broadcast::channel(BACKLOG).0)
-    }
-}
-
-impl EventChannel {
-    pub(crate) fn send(&self, event: EngineEvent) {
-        // An error means that there are no watchers.
-        self.0.send(event).ok();
-    }
-
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<EngineEvent> {
-        self.0.subscribe()
-    }
+/// A channel to all watchers. Sending fails if there are none.
+pub(crate) fn channel() -> broadcast::Sender<EngineEvent> {
+    broadcast::channel(BACKLOG).0
 }

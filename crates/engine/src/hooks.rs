@@ -70,6 +70,7 @@
 
 mod call;
 mod config;
+mod configured_hook;
 mod endpoint;
 mod error;
 mod moment;

@@ -86,9 +86,7 @@ impl Ledger {
 
     /// Collects the facts of a stretch of conversation. Every text passes `redact` before it is kept.
     pub fn of(transcript: &Transcript<'_>, redact: &dyn Fn(&str) -> String) -> Self {
-        let mut ledger = Self::default();
-        LedgerBuilder::new(transcript, redact, &mut ledger).run();
-        ledger.followed_by(Self::default())
+        LedgerBuilder::new(transcript, redact).run().followed_by(Self::default())
     }
 
     /// Adds the ledger of a later stretch. If that is too much, old entries are dropped first.
@@ -144,18 +142,6 @@ impl Ledger {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-
-    /// Renders the ledger in at most `budget` bytes. The same ledger and budget always give the same text. If not
-    /// everything fits, the least important sections shrink first and the oldest entries are dropped first; pinned
-    /// texts, the user's words and open errors come last. A budget of zero gives an empty text.
-    pub fn render(&self, budget: usize) -> String {
-        render::render(self, budget)
-    }
-
-    /// The same without the first line, for texts that have it already.
-    pub(crate) fn sections(&self, budget: usize) -> String {
-        render::sections(self, budget)
-    }
 }
 
 /// A text that the user pinned.
@@ -179,17 +165,7 @@ impl LedgerEntry for PinnedText {
     fn weight(&self) -> usize {
         clean_text::weight(&self.0)
     }
-
-    fn absorb(&mut self, _later: Self) {}
 }
 
-#[cfg(test)]
-mod conversation;
-#[cfg(test)]
-mod corpus;
-#[cfg(test)]
-mod properties;
-#[cfg(test)]
-mod resolved_errors;
 #[cfg(test)]
 mod tests;

@@ -183,7 +183,7 @@ impl Engine {
         let wrapped = wire.body("{}", std::iter::once(body.as_slice()));
         let transcript = wire.read(&wrapped, &Measures::default())?;
         let text = match part.map(PartIx) {
-            None => text(&transcript, None).join("\n"),
+            None => text(&transcript),
             Some(part) if transcript.outline.parts().any(|there| there == part) => {
                 transcript.original(part).into_owned()
             }

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use secateur::session::{SessionCut, SessionMessage};
-use secateur::{Measures, PartIx, Role};
+use secateur::session::{CutBy, SessionCut, SessionMessage};
+use secateur::{Action, Measures, PartIx, Role};
 use secateur_formats::json::set_member;
 use secateur_formats::{Format, Rendering, Transcript, Wire, read_as};
 
@@ -61,32 +61,23 @@ impl SessionWire {
         let body = self.alone(message);
         let transcript = self.read(&body, measures)?;
         let outline = &transcript.outline;
-        let mut entry: Option<SessionMessage> = None;
-        for ix in outline.messages() {
-            let SessionMessage { parts, role, .. } = match &mut entry {
-                // A provider's message may be read as several; together they are one here.
-                Some(entry) => {
-                    entry.parts.extend(SessionMessage::of(outline, ix, id).parts);
-                    continue;
-                }
-                None => SessionMessage::of(outline, ix, id),
-            };
-            entry = Some(SessionMessage { id: id.to_owned(), role, parts, ..SessionMessage::default() });
-        }
-        entry.ok_or_else(|| EngineError::InvalidMessage { id: id.to_owned(), wire: self.0 })
+        let mut read = outline.messages().map(|message| SessionMessage::of(outline, message, id));
+        let Some(SessionMessage { mut parts, role, .. }) = read.next() else {
+            return Err(EngineError::InvalidMessage { id: id.to_owned(), wire: self.0 });
+        };
+        // A provider's message may be read as several; together they are one here.
+        parts.extend(read.flat_map(|message| message.parts));
+        Ok(SessionMessage { id: id.to_owned(), role, parts, ..SessionMessage::default() })
     }
 
-    /// A message with these cuts made: of each part the newest that is not undone.
+    /// A message with these cuts made: of each part the newest that is not undone. What the provider cuts stays.
     pub(crate) fn cut(self, message: &str, cuts: &[SessionCut]) -> Result<String, EngineError> {
         let body = self.alone(message);
         let transcript = self.read(&body, &Measures::default())?;
-        let holding = cuts.iter().filter(|cut| !cut.undone).map(|cut| (cut.part, cut));
+        let own = cuts.iter().filter(|cut| !cut.undone && cut.by == CutBy::Secateur);
+        let holding = own.map(|cut| (cut.part, cut));
         let holding: BTreeMap<u32, &SessionCut> = holding.collect();
-        let made = holding.into_values().map(|cut| Rendering {
-            part: PartIx(cut.part),
-            action: cut.action,
-            placeholder: &cut.placeholder,
-        });
+        let made = holding.into_values().map(rendering);
         let splice = transcript.apply(made, 0).map_err(|source| EngineError::Uncuttable { source })?;
         let cut = String::from_utf8_lossy(&splice.to_vec()).into_owned();
         let (start, end) = (self.alone("").len() - 2, 2);
@@ -94,30 +85,14 @@ impl SessionWire {
         Ok(inner.unwrap_or(message).to_owned())
     }
 
-    /// Where in a message the content of the parts lies that these cuts replace, in order.
-    pub(crate) fn cut_parts(
-        self,
-        message: &str,
-        cuts: &[SessionCut],
-    ) -> Result<Vec<Range<usize>>, EngineError> {
-        let body = self.alone(message);
-        let transcript = self.read(&body, &Measures::default())?;
-        let start = body.as_ptr() as usize + self.alone("").len() - 2;
-        let content = |cut: &SessionCut| {
-            let content = transcript.content(PartIx(cut.part))?;
-            let at = (content.as_ptr() as usize).checked_sub(start)?;
-            Some(at..at + content.len())
-        };
-        let mut parts: Vec<_> = cuts.iter().filter(|cut| !cut.undone).filter_map(content).collect();
-        parts.sort_unstable_by_key(|part| part.start);
-        parts.dedup();
-        Ok(parts)
-    }
-
     /// A message with nothing but a text.
     pub(crate) fn say(self, role: Role, text: &str) -> String {
         self.0.spec().text_message(role, text)
     }
+}
+
+fn rendering(cut: &SessionCut) -> Rendering<'_> {
+    Rendering { part: PartIx(cut.part), action: cut.action, placeholder: &cut.placeholder }
 }
 
 /// A JSON object with a member set.
@@ -128,27 +103,22 @@ pub(crate) fn with_member(object: &str, name: &str, value: &str) -> String {
     text
 }
 
-/// The length of a frame in characters.
-pub(crate) fn frame_chars(frame: &str) -> u64 {
-    frame.chars().count() as u64
-}
-
-/// The text of all parts of a message.
-pub(crate) fn text(transcript: &Transcript<'_>, part: Option<u32>) -> Vec<String> {
+/// The text of all parts of a transcript.
+pub(crate) fn text(transcript: &Transcript<'_>) -> String {
     let parts = transcript.outline.parts();
-    let wanted = parts.filter(|ix| part.is_none_or(|part| part == ix.0));
-    wanted.map(|ix| transcript.text_of(ix).into_owned()).collect()
+    parts.map(|part| transcript.text_of(part)).collect::<Vec<_>>().join("\n")
 }
 
-/// A message of a request with cuts made in it: of each part the newest that is not undone. Every other byte stays.
+/// A message of a request with cuts made in it: of each part the newest that is not undone. Every other byte stays, and
+/// so does what the provider cuts.
 ///
 /// ```
-/// use secateur::{Action, session::SessionCut};
+/// use secateur::{Action, session::{CutBy, SessionCut}};
 /// use secateur_engine::cut_message;
 /// use secateur_formats::Wire;
 ///
 /// let message = r#"{"role":"tool","tool_call_id":"c1","content":"a long result"}"#;
-/// let cut = SessionCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), reason: None, operation: 1, undone: false };
+/// let cut = SessionCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), reason: None, operation: 1, undone: false, by: CutBy::Secateur };
 /// let shorter = cut_message(Wire::OpenAiChat, message, &[cut])?;
 /// assert_eq!(shorter, r#"{"role":"tool","tool_call_id":"c1","content":"[cut]"}"#);
 /// # Ok::<(), secateur_engine::EngineError>(())
@@ -160,5 +130,23 @@ pub fn cut_message(wire: Wire, message: &str, cuts: &[SessionCut]) -> Result<Str
 /// Where in a message of a request the content of the parts lies that these cuts replace, in order. The cuts change no
 /// byte outside of it.
 pub fn cut_parts(wire: Wire, message: &str, cuts: &[SessionCut]) -> Result<Vec<Range<usize>>, EngineError> {
-    SessionWire(wire).cut_parts(message, cuts)
+    let wire = SessionWire(wire);
+    let body = wire.alone(message);
+    let transcript = wire.read(&body, &Measures::default())?;
+    let ahead = wire.alone("").len() - 2;
+    let start = body.as_ptr() as usize + ahead;
+    let content = |cut: &SessionCut| {
+        if cut.action == Action::DropThinking {
+            let block = transcript.edits(rendering(cut), 0).ok()?.pop()?.range;
+            return Some(block.start.checked_sub(ahead)?..block.end.checked_sub(ahead)?);
+        }
+        let content = transcript.content(PartIx(cut.part))?;
+        let at = (content.as_ptr() as usize).checked_sub(start)?;
+        Some(at..at + content.len())
+    };
+    let own = cuts.iter().filter(|cut| !cut.undone && cut.by == CutBy::Secateur);
+    let mut parts: Vec<_> = own.filter_map(content).collect();
+    parts.sort_unstable_by_key(|part| part.start);
+    parts.dedup();
+    Ok(parts)
 }

@@ -104,16 +104,16 @@ async fn a_session_goes_past_a_real_window_and_on() {
     assert_eq!(refusal.limit, Some(WINDOW as u64));
     assert!(refusal.used.unwrap() > WINDOW as u64, "{refusal:?}");
 
-    let told = session.settle(Settlement::Overflow { tokens: refusal.used }).await.unwrap();
-    println!("{told:#?}");
-    assert!(matches!(told[0], Event::Overflow { trigger: Trigger::Refusal, .. }), "{told:?}");
-    let completed = told.iter().find_map(|event| match event {
+    let reported = session.settle(Settlement::Overflow { tokens: refusal.used }).await.unwrap();
+    println!("{reported:#?}");
+    assert!(matches!(reported[0], Event::Overflow { trigger: Trigger::Refusal, .. }), "{reported:?}");
+    let completed = reported.iter().find_map(|event| match event {
         Event::CompactionCompleted { means, before, after, .. } => Some((*means, *before, *after)),
         _ => None,
     });
     let (means, before, after) = completed.unwrap();
     assert!(after < before, "{after} of {before}");
-    let failures: Vec<&CompactionFailure> = told.iter().filter_map(failure).collect();
+    let failures: Vec<&CompactionFailure> = reported.iter().filter_map(failure).collect();
     let mut lines = Vec::new();
     while let Ok(news) = watch.try_recv() {
         match news {
@@ -145,7 +145,7 @@ async fn a_session_goes_past_a_real_window_and_on() {
         }
         Means::Digest => {
             // So small a model may write what cannot be used. Then that is said, and the digest stands in.
-            assert_eq!(failures.len(), ATTEMPTS, "{told:?}");
+            assert_eq!(failures.len(), ATTEMPTS, "{reported:?}");
             println!("No summary of the model was accepted, the digest stood in: {failures:#?}");
         }
     }

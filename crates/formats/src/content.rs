@@ -11,8 +11,7 @@ use std::borrow::Cow;
 
 use secateur::{Measures, Sizes};
 
-use crate::json::fields::{each, object, raw_fields};
-use crate::json::{Printer, Raw, decode, print, utf16_len};
+use crate::json::{OptionalRaw, Printer, Raw, decode, each, object, print, raw_fields, utf16_len};
 use crate::sizes;
 
 /// A block of content, by what it means.
@@ -26,19 +25,14 @@ pub(crate) enum ContentPiece<'a> {
     Data(&'a str),
 }
 
-raw_fields!(
+raw_fields! {
     /// A block, in any spelling.
     pub(crate) ContentBlock { kind: "type", text: "text", response: "functionResponse", inline: "inlineData", file: "fileData",
             inline_snake: "inline_data", cache: "cache_control" }
-);
-raw_fields!(
-    /// Gemini's tool result.
     GeminiResponse { response: "response" }
-);
-raw_fields!(
     /// The object that Gemini wraps a tool result in.
     WrappedOutput { output: "output", error: "error" }
-);
+}
 
 /// The pieces of a content: of a text, of a list of blocks, or of a single block.
 pub(crate) fn pieces(raw: &str) -> Vec<ContentPiece<'_>> {
@@ -64,13 +58,13 @@ pub(crate) fn piece(raw: &str) -> Option<ContentPiece<'_>> {
     }
     let Ok(Some(block)) = object::<ContentBlock<'_>>(raw) else { return Some(ContentPiece::Data(raw)) };
     if let Some(result) = block.response {
-        let wrapped = object::<GeminiResponse<'_>>(result.text()).ok().flatten().and_then(|own| own.response);
+        let wrapped = Some(result).fields::<GeminiResponse<'_>>().response;
         return wrapped.map(|wrapped| output(wrapped.text()));
     }
     if block.inline.or(block.inline_snake).or(block.file).is_some() {
         return Some(ContentPiece::Media(raw));
     }
-    match (block.kind.and_then(Raw::as_str).as_deref(), block.text) {
+    match (block.kind.string().as_deref(), block.text) {
         (
             Some("text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" | "refusal")
             | None,
@@ -109,21 +103,19 @@ impl<'a> WrappedOutput<'a> {
     }
 
     fn is_error(self) -> bool {
-        let is_there = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.text() != "null");
-        is_there(self.error) && !is_there(self.output)
+        self.error.unless_null().is_some() && self.output.unless_null().is_none()
     }
 }
 
-/// The sizes of a content.
 pub(crate) fn sizes(raw: &str, measures: &Measures) -> Sizes {
     if raw.starts_with('"') {
-        return sizes::of_string(raw, measures);
+        return sizes::of_json(raw, measures);
     }
     let mut sizes = Sizes { bytes: raw.len() as u64, ..Sizes::default() };
     let texts = Measures { weighted: measures.weighted, tokens: measures.tokens, ..Measures::default() };
     for piece in pieces(raw) {
         let own = match piece {
-            ContentPiece::Text(literal) => sizes::of_string(literal, &texts),
+            ContentPiece::Text(literal) => sizes::of_json(literal, &texts),
             ContentPiece::Data(value) => sizes::of_input(value, &texts),
             ContentPiece::Media(_) => {
                 sizes.images += 1;
@@ -169,16 +161,20 @@ pub(crate) fn input(raw: &str) -> Cow<'_, str> {
     }
 }
 
+/// What a literal holds behind its quote and the white space that follows, still escaped.
+pub(crate) fn trimmed_start(literal: &str) -> &str {
+    let mut text = literal.strip_prefix('"').unwrap_or_default();
+    while let Some(rest) = [" ", r"\n", r"\r", r"\t"].iter().find_map(|blank| text.strip_prefix(blank)) {
+        text = rest;
+    }
+    text
+}
+
 /// Whether the text of a content begins, white space aside, with an angle bracket or one of `marks`: so begins what a
 /// program put in. The literal is not decoded for that.
 pub(crate) fn is_tagged(raw: &str, marks: &[&str]) -> bool {
     let [ContentPiece::Text(literal), ..] = *pieces(raw) else { return false };
-    let mut text = literal.strip_prefix('"').unwrap_or_default();
-    loop {
-        let blanks = [" ", r"\n", r"\r", r"\t"];
-        let Some(rest) = blanks.into_iter().find_map(|blank| text.strip_prefix(blank)) else { break };
-        text = rest;
-    }
+    let text = trimmed_start(literal);
     // Some JSON writers escape the bracket for browsers.
     let is_bracket = ["<", r"\u003c", r"\u003C"].into_iter().any(|bracket| text.starts_with(bracket));
     is_bracket || marks.iter().any(|mark| text.starts_with(mark))

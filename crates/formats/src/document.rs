@@ -13,33 +13,26 @@ use crate::json::{Fields, Object, Reader, SyntaxError, Token, fields, tokens};
 use crate::warning::Warning;
 
 /// The member that mostly holds the list when the document is an object.
-const LIST: &str = "messages";
+pub(crate) const LIST: &str = "messages";
 
 /// The elements of a document; `None` where an element is not an object.
 pub(crate) fn read_list<'a, T: Fields<'a>>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<T>> {
     read_list_under(LIST, text, warnings)
 }
 
-/// The elements of a document that is an array, or an object with a list under this name.
+/// The same, with the list under this name if the document is an object.
 pub(crate) fn read_list_under<'a, T: Fields<'a>>(
     name: &str,
     text: &'a str,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Option<T>> {
-    read_named::<Nothing, T>(name, text, warnings).1
+    read_document::<(), T>(name, text, warnings).1
 }
 
-/// The members of a document beside its list, and the elements of that list.
+/// The members of a document beside its list of this name, and the elements of that list.
 ///
 /// Of a document that breaks off only the elements are known.
 pub(crate) fn read_document<'a, H: Fields<'a>, T: Fields<'a>>(
-    text: &'a str,
-    warnings: &mut Vec<Warning>,
-) -> (H, Vec<Option<T>>) {
-    read_named(LIST, text, warnings)
-}
-
-fn read_named<'a, H: Fields<'a>, T: Fields<'a>>(
     name: &str,
     text: &'a str,
     warnings: &mut Vec<Warning>,
@@ -195,7 +188,7 @@ impl<'de, H: Fields<'de>, T: Fields<'de>> Visitor<'de> for Listing<'_, H, T> {
         while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
             if key == self.name {
                 (_, elements) =
-                    map.next_value_seed(Listing::<Nothing, T> { name: self.name, kinds: PhantomData })?;
+                    map.next_value_seed(Listing::<(), T> { name: self.name, kinds: PhantomData })?;
             } else {
                 head.field(&key, &mut map)?;
             }
@@ -205,10 +198,7 @@ impl<'de, H: Fields<'de>, T: Fields<'de>> Visitor<'de> for Listing<'_, H, T> {
 }
 
 /// For readers that need only the list.
-#[derive(Default)]
-struct Nothing;
-
-impl<'a> Fields<'a> for Nothing {
+impl<'a> Fields<'a> for () {
     fn field<A: MapAccess<'a>>(&mut self, _: &str, map: &mut A) -> Result<(), A::Error> {
         map.next_value::<IgnoredAny>().map(|_| ())
     }

@@ -14,7 +14,7 @@ use secateur::{
 
 use crate::content;
 use crate::cut::Spot;
-use crate::json::Raw;
+use crate::json::{OptionalRaw, Raw};
 use crate::origin::Origin;
 use crate::sizes;
 use crate::subject::{About, subject};
@@ -26,24 +26,19 @@ pub(crate) struct TranscriptDraft<'m> {
     pub outline: Outline,
     pub warnings: Vec<Warning>,
     pub origin: Origin,
-    spots: Spots,
+    /// Where the parts lie in the source, unless that is not noted.
+    spots: Option<Vec<Spot>>,
     /// The call of each id, by the number of its name: a result has the subject of its call.
     calls: Vec<Option<PartIx>>,
     /// The address of the current text, its length, and where it lies in the source.
     current: (usize, usize, usize),
 }
 
-/// Where the parts lie in the source.
-enum Spots {
-    Kept(Vec<Spot>),
-    Dropped,
-}
-
-/// A tool call, as a reader finds it.
+/// A tool call, as a reader finds it. Names are borrowed, or decoded from the source.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct ToolCall<'a> {
-    pub tool: Option<&'a str>,
-    pub id: Option<&'a str>,
+pub(crate) struct ToolCall<'a, N = &'a str> {
+    pub tool: Option<N>,
+    pub id: Option<N>,
     pub status: ToolStatus,
     /// The input: an object, or a string that holds JSON or free text.
     pub input: Option<Raw<'a>>,
@@ -51,10 +46,10 @@ pub(crate) struct ToolCall<'a> {
 
 /// A tool result, as a reader finds it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct ToolResult<'a> {
+pub(crate) struct ToolResult<'a, N = &'a str> {
     /// The tool's name, if the result has it; otherwise the name in the call counts.
-    pub tool: Option<&'a str>,
-    pub id: Option<&'a str>,
+    pub tool: Option<N>,
+    pub id: Option<N>,
     pub status: ToolStatus,
     /// It finished, but without success.
     pub failed: bool,
@@ -62,6 +57,11 @@ pub(crate) struct ToolResult<'a> {
     pub cut: bool,
     /// A string, or a list of blocks in any spelling.
     pub content: Option<Raw<'a>>,
+}
+
+/// The status of a result that says whether it is an error.
+pub(crate) fn outcome(error: Option<Raw<'_>>) -> ToolStatus {
+    if error.truthy() { ToolStatus::Error } else { ToolStatus::Completed }
 }
 
 impl<'m> TranscriptDraft<'m> {
@@ -72,7 +72,7 @@ impl<'m> TranscriptDraft<'m> {
             outline: Outline::new(measures.clone()),
             warnings: Vec::new(),
             origin: Origin::default(),
-            spots: Spots::Kept(Vec::new()),
+            spots: Some(Vec::new()),
             calls: Vec::new(),
             current: (text.as_ptr().addr(), text.len(), 0),
         }
@@ -80,7 +80,7 @@ impl<'m> TranscriptDraft<'m> {
 
     /// Stops noting where parts lie: of a source that is read through a buffer, they cannot be looked up.
     pub(crate) fn drop_spots(&mut self) {
-        self.spots = Spots::Dropped;
+        self.spots = None;
     }
 
     /// Sets the text that values are borrowed from next, and its offset in the source.
@@ -96,6 +96,13 @@ impl<'m> TranscriptDraft<'m> {
     /// Adds text, thinking or a signature.
     pub(crate) fn push_text(&mut self, kind: PartKind, content: Option<Raw<'_>>) {
         self.add(PartFacts { kind, ..PartFacts::default() }, content);
+    }
+
+    /// Adds the signature of a block of thinking. To leave the thinking out is to leave out the block.
+    pub(crate) fn push_signature(&mut self, signature: Option<Raw<'_>>, block: Raw<'_>) {
+        let sizes = signature.map(|raw| content::sizes(raw.text(), self.measures)).unwrap_or_default();
+        let spot = Spot { mark: self.spot_of(Some(block)).content, ..self.spot_of(signature) };
+        self.push(PartFacts { kind: PartKind::Signature, sizes, ..PartFacts::default() }, spot);
     }
 
     /// Adds text that the agent put in, not the user or the model.
@@ -115,31 +122,29 @@ impl<'m> TranscriptDraft<'m> {
         self.push(PartFacts { kind: PartKind::Compaction, ..PartFacts::default() }, Spot::default());
     }
 
+    /// Adds a part that is measured as it is spelled.
+    pub(crate) fn push_spelled(&mut self, kind: PartKind, content: Option<Raw<'_>>) {
+        let (sizes, spot) = (self.sizes_of(content), self.spot_of(content));
+        self.push(PartFacts { kind, sizes, ..PartFacts::default() }, spot);
+    }
+
     fn add(&mut self, facts: PartFacts<'_>, content: Option<Raw<'_>>) {
         let sizes = content.map(|raw| content::sizes(raw.text(), self.measures)).unwrap_or_default();
         let spot = self.spot_of(content);
         self.push(PartFacts { sizes, ..facts }, spot);
     }
 
-    /// Adds a tool call.
-    pub(crate) fn push_call(&mut self, call: ToolCall<'_>) {
-        let spot = self.spot_of(call.input.filter(|raw| raw.text() != "null"));
+    pub(crate) fn push_call<N: AsRef<str>>(&mut self, call: ToolCall<'_, N>) {
+        let spot = self.spot_of(call.input.unless_null());
         self.push_call_at(call, spot);
     }
 
     /// Adds a tool call that the caller has located.
-    pub(crate) fn push_call_at(&mut self, call: ToolCall<'_>, spot: Spot) {
-        let input = call.input.filter(|raw| raw.text() != "null");
-        let facts = PartFacts {
-            kind: PartKind::Call,
-            status: call.status,
-            tool: call.tool,
-            call: call.id,
-            sizes: sizes::of_input(input.map_or("{}", Raw::text), self.measures),
-            ..PartFacts::default()
-        };
-        let tool = call.tool.unwrap_or_default();
-        let about = subject(tool, input.map_or("{}", Raw::text), self.origin.project.as_deref());
+    pub(crate) fn push_call_at<N: AsRef<str>>(&mut self, call: ToolCall<'_, N>, spot: Spot) {
+        let ToolCall { tool, id, status, input } = call;
+        let input = input.unless_null().map_or("{}", Raw::text);
+        let (tool, id) = (tool.as_ref().map(AsRef::as_ref), id.as_ref().map(AsRef::as_ref));
+        let about = subject(tool.unwrap_or_default(), input, self.origin.project.as_deref());
         let (subject, lines) = match about.about {
             About::Nothing => (None, LineRange::ALL),
             About::File { path, lines } => (Some(path), lines),
@@ -147,9 +152,19 @@ impl<'m> TranscriptDraft<'m> {
             About::Files(paths) => (Some(paths.join("\n")), LineRange::ALL),
             About::Command(command) => (Some(command), LineRange::ALL),
         };
-        let facts = PartFacts { class: about.class, subject: subject.as_deref(), lines, ..facts };
+        let facts = PartFacts {
+            kind: PartKind::Call,
+            status,
+            tool,
+            call: id,
+            sizes: sizes::of_input(input, self.measures),
+            class: about.class,
+            subject: subject.as_deref(),
+            lines,
+            ..PartFacts::default()
+        };
         let part = self.push(facts, spot);
-        if let Some(id) = call.id.and_then(|id| self.outline.ids().find(id)) {
+        if let Some(id) = id.and_then(|id| self.outline.ids().find(id)) {
             if self.calls.len() <= id.index() {
                 self.calls.resize(id.index() + 1, None);
             }
@@ -157,34 +172,36 @@ impl<'m> TranscriptDraft<'m> {
         }
     }
 
-    /// Adds a tool result.
-    pub(crate) fn push_result(&mut self, result: ToolResult<'_>) {
+    pub(crate) fn push_result<N: AsRef<str>>(&mut self, result: ToolResult<'_, N>) {
         let sizes = content::sizes(result.content.map_or("null", Raw::text), self.measures);
-        self.push_result_sized(result, sizes);
-    }
-
-    /// Adds a tool result that the caller has measured.
-    pub(crate) fn push_result_sized(&mut self, result: ToolResult<'_>, sizes: Sizes) {
         let spot = self.spot_of(result.content);
         self.push_result_at(result, sizes, spot);
     }
 
     /// Adds a tool result that the caller has measured and located.
-    pub(crate) fn push_result_at(&mut self, result: ToolResult<'_>, sizes: Sizes, spot: Spot) {
-        let raw = result.content.map_or("null", Raw::text);
+    pub(crate) fn push_result_at<N: AsRef<str>>(
+        &mut self,
+        result: ToolResult<'_, N>,
+        sizes: Sizes,
+        spot: Spot,
+    ) {
+        let ToolResult { tool, id, status, failed, cut, content } = result;
+        let (tool, id) = (tool.as_ref().map(AsRef::as_ref), id.as_ref().map(AsRef::as_ref));
+        let raw = content.map_or("null", Raw::text);
         let facts = PartFacts {
             kind: PartKind::Result,
-            status: result.status,
-            call: result.id,
-            cut: result.cut,
-            failed: result.failed,
+            status,
+            tool,
+            call: id,
+            cut,
+            failed,
             placeholder: content::is_placeholder(raw, self.measures),
             sizes,
             ..PartFacts::default()
         };
-        let id = result.id.and_then(|id| self.outline.ids().find(id));
-        let call = id.and_then(|id| self.calls.get(id.index()).copied().flatten());
-        let part = self.push(PartFacts { tool: result.tool, ..facts }, spot);
+        let known = id.and_then(|id| self.outline.ids().find(id));
+        let call = known.and_then(|id| self.calls.get(id.index()).copied().flatten());
+        let part = self.push(facts, spot);
         if let Some(call) = call {
             self.outline.follow(part, call);
         }
@@ -192,7 +209,7 @@ impl<'m> TranscriptDraft<'m> {
 
     /// Adds a part and where it lies.
     pub(crate) fn push(&mut self, facts: PartFacts<'_>, spot: Spot) -> PartIx {
-        if let Spots::Kept(spots) = &mut self.spots {
+        if let Some(spots) = &mut self.spots {
             spots.push(spot);
         }
         self.outline.push_part(facts)
@@ -224,7 +241,7 @@ impl<'m> TranscriptDraft<'m> {
     /// Puts the messages into another order, or joins some.
     pub(crate) fn rearrange(&mut self, picks: impl IntoIterator<Item = MessagePick>) {
         let (outline, parts) = self.outline.select(picks);
-        if let Spots::Kept(spots) = &mut self.spots {
+        if let Some(spots) = &mut self.spots {
             *spots = parts.iter().filter_map(|part| spots.get(part.0 as usize).cloned()).collect();
         }
         self.outline = outline;
@@ -232,9 +249,6 @@ impl<'m> TranscriptDraft<'m> {
 
     /// Where each part lies in the source; empty if that was not noted.
     pub(crate) fn take_spots(&mut self) -> Vec<Spot> {
-        match &mut self.spots {
-            Spots::Kept(spots) => std::mem::take(spots),
-            Spots::Dropped => Vec::new(),
-        }
+        self.spots.take().unwrap_or_default()
     }
 }

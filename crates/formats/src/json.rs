@@ -36,6 +36,7 @@ pub mod string;
 pub mod walk;
 
 pub use fields::{Each, Fields, List, Listed, Object, Raw, offset_in};
+pub(crate) use fields::{OptionalRaw, each, object, raw_fields};
 pub use print::{Printer, print, printed_len};
 pub use read::{Reader, SyntaxError, read};
 pub use splice::{Edit, Splice, SpliceError, set_member};

@@ -16,16 +16,16 @@ pub(crate) trait LineReader {
     fn record(&mut self, draft: &mut TranscriptDraft<'_>, line: &str) -> Result<(), SyntaxError>;
 
     /// Adds what is known only after the last record: branches, totals, the order of messages.
-    fn finish(&mut self, draft: &mut TranscriptDraft<'_>);
+    fn finish(&mut self, _draft: &mut TranscriptDraft<'_>) {}
 }
 
 /// A log that is being read line by line.
 pub(crate) struct LineLog<'m> {
     reader: Box<dyn LineReader>,
-    draft: TranscriptDraft<'m>,
+    pub(crate) draft: TranscriptDraft<'m>,
     line: u64,
     /// There was nothing but white space so far.
-    is_blank: bool,
+    pub(crate) is_blank: bool,
 }
 
 /// The most warnings about single lines.
@@ -42,11 +42,6 @@ impl<'m> LineLog<'m> {
         let taken = self.take(bytes, 0);
         self.take_last(bytes.get(taken..).unwrap_or_default(), taken);
         self.finish()
-    }
-
-    /// Stops noting where parts lie: the source is not kept, so they cannot be looked up.
-    pub(crate) fn drop_spots(&mut self) {
-        self.draft.drop_spots();
     }
 
     /// Reads all whole lines of a buffer that begins at this offset of the source; returns their length in bytes.
@@ -96,11 +91,6 @@ impl<'m> LineLog<'m> {
             let reason = "more lines cannot be read; no further warnings are given".to_owned();
             warnings.push(Warning { line: self.line, reason });
         }
-    }
-
-    /// Whether there was nothing but white space.
-    pub(crate) fn is_blank(&self) -> bool {
-        self.is_blank
     }
 
     /// Ends the log after its last line.

@@ -12,7 +12,6 @@ pub(crate) const ENOUGH: usize = 1 << 20;
 /// How many records are scanned: logs begin with snapshots, titles and settings.
 const RECORDS: usize = 40;
 
-/// The shape of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TextShape {
     /// One JSON array.
@@ -41,13 +40,19 @@ pub(crate) struct Probe<'a> {
 /// Facts about one object.
 #[derive(Debug, Default)]
 pub(crate) struct ProbedRecord {
-    keys: Vec<String>,
-    /// Its members that are short strings.
-    texts: Vec<(String, String)>,
-    /// The first character of each member's value.
-    starts: Vec<(String, char)>,
+    members: Vec<ProbedMember>,
     /// The values of all members `type` inside, in order.
     pub types: Vec<String>,
+}
+
+/// A member of an object, as far as its value has begun.
+#[derive(Debug, Default)]
+struct ProbedMember {
+    key: String,
+    /// The first character of the value.
+    start: Option<char>,
+    /// The value, if it is a short string.
+    text: Option<String>,
 }
 
 impl<'a> Probe<'a> {
@@ -100,12 +105,11 @@ impl<'a> Probe<'a> {
         if self.shape == TextShape::Array && self.records.is_empty() {
             return "an empty list; name the format".to_owned();
         }
-        if record.keys.is_empty() {
+        if record.members.is_empty() {
             return "no JSON object at the beginning".to_owned();
         }
-        let keys: Vec<String> =
-            record.keys.iter().take(20).map(|key| key.escape_debug().to_string()).collect();
-        format!("the first record has the keys {}", keys.join(", "))
+        let keys = record.members.iter().take(20).map(|member| member.key.escape_debug().to_string());
+        format!("the first record has the keys {}", keys.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -122,7 +126,7 @@ fn elements(text: &str) -> Vec<ProbedRecord> {
     // The first element is larger than the sample, so its beginning is used.
     let start = text.find('[').map_or(0, |at| at + 1);
     let (record, _) = ProbedRecord::of(text.get(start..).unwrap_or_default());
-    if record.keys.is_empty() { Vec::new() } else { vec![record] }
+    if record.members.is_empty() { Vec::new() } else { vec![record] }
 }
 
 impl ProbedRecord {
@@ -131,7 +135,6 @@ impl ProbedRecord {
         const TYPES: usize = 40;
         let mut record = Self::default();
         let mut depth = 0usize;
-        let mut key = String::new();
         let mut is_type = false;
         for (at, token) in tokens(text) {
             let end = at + token.raw().len();
@@ -139,8 +142,8 @@ impl ProbedRecord {
                 Token::Key(raw) => {
                     is_type = raw == "\"type\"";
                     if depth == 1 {
-                        key = decode(raw).into_owned();
-                        record.keys.push(key.clone());
+                        let key = decode(raw).into_owned();
+                        record.members.push(ProbedMember { key, ..ProbedMember::default() });
                     }
                     continue;
                 }
@@ -150,13 +153,16 @@ impl ProbedRecord {
                 }
                 _ => {}
             }
-            if depth == 1 && !matches!(token, Token::ObjectEnd | Token::ArrayEnd) {
+            if depth == 1
+                && !matches!(token, Token::ObjectEnd | Token::ArrayEnd)
+                && let Some(member) = record.members.last_mut()
+            {
+                member.start = token.raw().chars().next();
                 if let Token::String(raw) = token
                     && raw.len() <= 200
                 {
-                    record.texts.push((key.clone(), decode(raw).into_owned()));
+                    member.text = Some(decode(raw).into_owned());
                 }
-                record.starts.extend(token.raw().chars().next().map(|start| (key.clone(), start)));
             }
             is_type = false;
             if matches!(token, Token::ObjectStart | Token::ArrayStart) {
@@ -170,17 +176,17 @@ impl ProbedRecord {
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|own| own == key)
+        self.members.iter().any(|member| member.key == key)
     }
 
     /// A member that is a short string.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
-        self.texts.iter().rev().find(|(own, _)| own == key).map(|(_, text)| text.as_str())
+        self.members.iter().rev().find(|member| member.key == key && member.text.is_some())?.text.as_deref()
     }
 
     /// The first character of a member's value: `"`, `[`, `{`, a digit, or of `true`, `false`, `null`.
     pub(crate) fn starts(&self, key: &str) -> Option<char> {
-        self.starts.iter().rev().find(|(own, _)| own == key).map(|&(_, start)| start)
+        self.members.iter().rev().find(|member| member.key == key && member.start.is_some())?.start
     }
 
     /// Whether a block or record inside is of this type.

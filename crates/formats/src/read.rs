@@ -10,7 +10,7 @@ use crate::format::{FORMATS, Format};
 use crate::lines::LineLog;
 use crate::logs;
 use crate::probe::{self, Probe};
-use crate::spec::{FormatReader, FormatSpec};
+use crate::spec::{Cutting, FormatReader, FormatSpec};
 use crate::transcript::Transcript;
 use crate::warning::Warning;
 use crate::wire::request;
@@ -34,20 +34,19 @@ pub enum ReadError {
 }
 
 impl Format {
-    /// What the format defines.
     pub(crate) fn spec(self) -> &'static FormatSpec {
         logs::spec(self).unwrap_or_else(request::spec)
     }
 
     /// Whether a session in this format can hold the marks of what was cut.
     pub fn holds_marks(self) -> bool {
-        self.spec().holds_marks()
+        matches!(self.spec().cutting, Cutting::Mark(_))
     }
 
     /// Whether the system that writes this format has a rule of its own for what of a session a model still sees, which
     /// its profile knows. For all other formats, plans are made for the [context](Transcript::context).
     pub fn prunes_itself(self) -> bool {
-        self.spec().prunes_itself()
+        matches!(self.spec().cutting, Cutting::Mark(_) | Cutting::Unwritten(_))
     }
 
     /// Finds the format of a text by its content; the beginning is enough.

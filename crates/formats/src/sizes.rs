@@ -5,8 +5,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::json::{self, Halves, Printer, decode, lengths, printed_len, slice_units};
 
-/// The sizes of a raw JSON string literal: its decoded text is the content.
-pub(crate) fn of_string(raw: &str, measures: &Measures) -> Sizes {
+/// The sizes of any raw JSON value. The content of a string is its decoded text, that of other values their own spelling.
+pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
     let json::Lengths { units, points } = lengths(raw);
     let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
     add_raw_measures(&mut sizes, raw, measures);
@@ -18,19 +18,7 @@ pub(crate) fn of_string(raw: &str, measures: &Measures) -> Sizes {
 
 /// The sizes of a text that is not JSON, as if it were a string.
 pub(crate) fn of_text(text: &str, measures: &Measures) -> Sizes {
-    Sizes { bytes: text.len() as u64, ..of_string(&json::encode(text), measures) }
-}
-
-/// The sizes of any raw JSON value: its own spelling is the content.
-pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
-    if json::fields::is_string(raw) {
-        return of_string(raw, measures);
-    }
-    let json::Lengths { units, points } = lengths(raw);
-    let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
-    add_raw_measures(&mut sizes, raw, measures);
-    add_text_measures(&mut sizes, raw, measures);
-    sizes
+    Sizes { bytes: text.len() as u64, ..of_json(&json::encode(text), measures) }
 }
 
 /// The sizes of a tool's input: of its compact JSON, also where the JSON comes wrapped in a string.
@@ -40,7 +28,7 @@ pub(crate) fn of_input(raw: &str, measures: &Measures) -> Sizes {
     if json::fields::is_string(raw) {
         let inner = decode(raw);
         if !matches!(inner.trim_start().as_bytes().first(), Some(b'{' | b'[')) {
-            return of_string(raw, measures);
+            return of_json(raw, measures);
         }
         let sizes = of_input(&inner, measures);
         return Sizes { bytes: raw.len() as u64, ..sizes };

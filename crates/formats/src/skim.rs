@@ -95,7 +95,7 @@ pub fn skim(
         return Ok(transcripts.into_iter().map(Into::into).collect());
     };
     let mut lines = LineLog::new(reader(), measures);
-    lines.drop_spots();
+    lines.draft.drop_spots();
     let mut offset = lines.take(&beginning, 0);
     beginning.drain(..offset);
     let mut buffer = ReadBuffer::of(beginning);
@@ -105,7 +105,7 @@ pub fn skim(
         offset += taken;
     }
     lines.take_last(buffer.bytes(), offset);
-    if lines.is_blank() {
+    if lines.is_blank {
         return Err(ReadError::Empty.into());
     }
     let TranscriptDraft { outline, origin, warnings, .. } = lines.finish();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use secateur::{Measures, PartKind};
+use secateur::{Action, Measures, PartKind};
 
 use crate::content;
 use crate::cut::{ApplyError, CutSite, replace_input, replace_result};
@@ -17,7 +17,7 @@ pub(crate) struct FormatSpec {
     /// Whether the beginning of a text is in this format. Formats are tried in the order of their table, so a format may
     /// rely on those before it not matching.
     pub(crate) matches: fn(&Probe<'_>) -> bool,
-    /// How a text is read.
+    /// How a text is read. What cannot be read is skipped with a warning.
     pub(crate) reader: FormatReader,
     /// The text of a part, given its raw content.
     pub(crate) text: fn(&str) -> Cow<'_, str>,
@@ -44,7 +44,7 @@ pub(crate) type MakeEdits = fn(&CutSite<'_>) -> Result<Vec<Edit>, ApplyError>;
 pub(crate) enum Cutting {
     /// The content of tool results is replaced by this function, and the input of tool calls by a placeholder.
     Replace(MakeEdits),
-    /// The system marks tool results that it cut. There is no mark for a tool call's input, so it is never cut.
+    /// The system marks tool results that it cleared. There is no mark for a tool call's input, so it is never cut.
     Mark(MakeEdits),
     /// The system cuts tool results only in what it sends and never writes that down.
     Unwritten(MakeEdits),
@@ -58,16 +58,6 @@ impl FormatSpec {
         Self { matches, reader, text: content::text, cutting: Cutting::Replace(replace_result) }
     }
 
-    /// Whether a session can hold the marks of cuts.
-    pub(crate) fn holds_marks(&self) -> bool {
-        matches!(self.cutting, Cutting::Mark(_))
-    }
-
-    /// Whether the system decides itself what of a session the model still sees.
-    pub(crate) fn prunes_itself(&self) -> bool {
-        matches!(self.cutting, Cutting::Mark(_) | Cutting::Unwritten(_))
-    }
-
     /// The edits that make a cut.
     pub(crate) fn edits(&self, site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
         match self.cutting {
@@ -75,6 +65,9 @@ impl FormatSpec {
                 Ok(replace_input(site).into_iter().collect())
             }
             _ if site.kind() == PartKind::Call => Ok(Vec::new()),
+            Cutting::Mark(_) if site.cut.action != Action::Clear => {
+                Err(site.unsupported("its only mark means that the whole output is cleared"))
+            }
             Cutting::Replace(edits) | Cutting::Mark(edits) | Cutting::Unwritten(edits) => edits(site),
             Cutting::Nothing(reason) => Err(site.unsupported(reason)),
         }

@@ -3,6 +3,13 @@
 //! Logs are written by many programs: with or without a fraction of a second, in UTC or with an offset, with a space
 //! where the standard has a `T`. A time without an offset is taken as UTC, which it nearly always is.
 
+use crate::json::{OptionalRaw, Raw};
+
+/// The time that a member holds as a text.
+pub(crate) fn of(member: Option<Raw<'_>>) -> Option<i64> {
+    millis(&member.string()?)
+}
+
 /// Milliseconds since 1970; `None` if the text is not a point in time.
 pub(crate) fn millis(text: &str) -> Option<i64> {
     let mut rest = TimeText(text.trim().as_bytes());
@@ -83,16 +90,9 @@ impl TimeText<'_> {
     }
 }
 
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
 fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 => 28 + i64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    let (next_year, next) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    days_since_1970(next_year, next, 1) - days_since_1970(year, month, 1)
 }
 
 /// The days of whole years, then of whole months. With years that begin in March, the leap day is the last day, and the

@@ -16,7 +16,7 @@ use crate::cut::{ApplyError, CutSite, Rendering, Spot};
 use crate::draft::TranscriptDraft;
 use crate::format::Format;
 use crate::handle::handle;
-use crate::json::{Splice, decode};
+use crate::json::{Edit, Splice, decode};
 use crate::origin::Origin;
 use crate::spec::FormatSpec;
 use crate::warning::Warning;
@@ -51,11 +51,6 @@ impl<'a> Transcript<'a> {
         let spots = draft.take_spots();
         let TranscriptDraft { outline, origin, warnings, .. } = draft;
         Self { format, outline, origin, warnings, spec, bytes, text, spots }
-    }
-
-    /// Whether cuts are marked in the session's own bytes.
-    pub(crate) fn holds_marks(&self) -> bool {
-        self.spec.holds_marks()
     }
 
     /// The bytes that were read.
@@ -130,7 +125,9 @@ impl<'a> Transcript<'a> {
     pub(crate) fn written<'r>(&self, cut: Rendering<'r>) -> Cow<'r, str> {
         match cut.action {
             Action::Trim { .. } => fill_handle(recall_note(cut.placeholder), || self.handle(cut.part)),
-            Action::Clear | Action::DropMedia => self.placeholder(cut.part, cut.placeholder),
+            Action::Clear | Action::DropMedia | Action::DropThinking => {
+                self.placeholder(cut.part, cut.placeholder)
+            }
         }
     }
 
@@ -154,21 +151,26 @@ impl<'a> Transcript<'a> {
     ) -> Result<Splice<'a>, ApplyError> {
         let mut splice = Splice::new(self.bytes);
         for cut in cuts {
-            let placeholder = self.written(cut);
-            let site = CutSite {
-                format: self.format,
-                outline: &self.outline,
-                bytes: self.bytes,
-                text: self.text,
-                spot: self.spot(cut.part),
-                cut: Rendering { placeholder: &placeholder, ..cut },
-                now,
-            };
-            for edit in self.spec.edits(&site)? {
+            for edit in self.edits(cut, now)? {
                 splice.push(edit)?;
             }
         }
         Ok(splice)
+    }
+
+    /// The edits that make one cut.
+    pub fn edits(&self, cut: Rendering<'_>, now: i64) -> Result<Vec<Edit>, ApplyError> {
+        let placeholder = self.written(cut);
+        let site = CutSite {
+            format: self.format,
+            outline: &self.outline,
+            bytes: self.bytes,
+            text: self.text,
+            spot: self.spot(cut.part),
+            cut: Rendering { placeholder: &placeholder, ..cut },
+            now,
+        };
+        self.spec.edits(&site)
     }
 }
 

@@ -11,7 +11,7 @@
 //! (names, paths, headers, limits) is in the table of [`wire_spec`](crate::wire_spec). A new wire is a new folder, its
 //! line in [`Wire::code`], and a variant of [`Wire`] with its row in that table.
 
-mod anthropic;
+pub(crate) mod anthropic;
 mod code;
 mod detect;
 mod gemini;
@@ -23,6 +23,7 @@ pub(crate) mod render;
 pub(crate) mod request;
 pub mod response;
 
+pub use anthropic::thinking;
 use code::WireCode;
 pub use recorded::{may_be_recorded, recorded_body};
 pub use request::TextRequest;

@@ -43,7 +43,7 @@ pub fn lower_bound(trace: &Trace, needs: &[TextNeed], terms: &ReplayTerms<'_>) -
     for (number, call) in trace.calls.iter().enumerate() {
         gone += leaving[number];
         let context = (call.context - gone).max(1.0);
-        let before = number.checked_sub(1).map_or(0.0, |last| trace.calls[last].context);
+        let before = trace.call_before(number).map_or(0.0, |last| last.context);
         // What came since the last call is new to the cache, whatever was cut. Where estimates took more off a request
         // than it held, less of that may be left.
         let new = (call.context - before).clamp(0.0, context - 1.0);

@@ -52,7 +52,7 @@ impl Pricing<'_> {
 
     /// Whether the cache had expired when a call was made.
     pub fn is_cold(&self, trace: &Trace, number: usize) -> bool {
-        let Some(before) = number.checked_sub(1).map(|last| trace.calls[last]) else { return true };
+        let Some(before) = trace.call_before(number) else { return true };
         let call = trace.calls[number];
         match (self.as_billed, call.usage) {
             (true, Some(usage)) => {

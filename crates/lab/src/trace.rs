@@ -171,17 +171,11 @@ impl Trace {
             outline.parts().filter(|&part| outline.is_cut(part)).map(|part| outline.units(part)).sum();
         outline.forget_cuts();
         let texts = parts.iter().map(|&part| transcript.text_of(part).into_owned()).collect();
-        let mut trace = Trace {
-            agent: label.agent.clone(),
-            project: label.project.clone(),
-            name: if number == 0 { label.name.clone() } else { format!("{} ({})", label.name, number + 1) },
-            model: transcript.origin.model.clone(),
-            outline,
-            texts,
-            calls: Vec::with_capacity(stretch.asked.len()),
-            tokens: Vec::new(),
-            chars_per_token: 0.0,
-        };
+        let mut trace = Trace::new(label, outline, texts, Vec::new(), USUAL_RATIO);
+        trace.model = transcript.origin.model.clone();
+        if number > 0 {
+            trace.name = format!("{} ({})", label.name, number + 1);
+        }
         trace.learn(&stretch.asked, cut as f64 / USUAL_RATIO);
         Some(trace)
     }
@@ -193,8 +187,7 @@ impl Trace {
     /// shows. What the agent itself had cut by then, at most `cut` tokens, is taken to be the reason where a context
     /// shrank, and added again.
     fn learn(&mut self, asked: &[(RecordedCall, u32)], mut cut: f64) {
-        let count = self.outline.part_count();
-        self.tokens = vec![0.0; count];
+        self.tokens = vec![0.0; self.outline.part_count()];
         let mut steps: Vec<(Range<u32>, Option<f64>)> = Vec::with_capacity(asked.len());
         let (mut chars, mut tokens, mut restored) = (0.0, 0.0, 0.0);
         let mut contexts = Vec::with_capacity(asked.len());
@@ -209,7 +202,6 @@ impl Trace {
                 (cut, restored, *now) = (cut - lost, restored + lost, *now + lost);
             }
             contexts.push(context);
-            let output = call.usage.map_or(0.0, |usage| (usage.output + usage.reasoning).max(0) as f64);
             let (from, grown) = match (last, context) {
                 (Some((from, before, response)), Some(now)) => (from, Some(now - before - response)),
                 (Some((from, ..)), None) => (from, None),
@@ -224,11 +216,7 @@ impl Trace {
             }
             steps.push((from..parts, grown.filter(|_| came > 0.0).map(|grown| came / grown)));
             if let Some(context) = context {
-                // Some logs hold only the first count of a stream; then the response's text says more.
-                let written = |part: u32| self.outline.sent(PartIx(part)) as f64 - self.came(PartIx(part));
-                let response = self.outline.parts_of(MessageIx(*messages));
-                let response: f64 = response.map(written).sum();
-                last = Some((parts, context, output.max(response / USUAL_RATIO)));
+                last = Some((parts, context, self.response_tokens(call, *messages)));
             }
         }
         self.chars_per_token = if tokens >= 1_000.0 { chars / tokens } else { USUAL_RATIO };
@@ -245,20 +233,19 @@ impl Trace {
             let context =
                 context.unwrap_or_else(|| known.map_or(sent, |(from, tokens)| tokens + sent - from));
             known = Some((sent, context));
-            let output = call.usage.map_or(0.0, |usage| (usage.output + usage.reasoning).max(0) as f64);
-            let response = self.outline.parts_of(MessageIx(*messages));
-            let written = |part: u32| self.outline.sent(PartIx(part)) as f64 - self.came(PartIx(part));
-            let output = output.max(response.map(written).sum::<f64>() / USUAL_RATIO);
-            let (time, usage) = (call.time, call.usage);
-            self.calls.push(TraceCall {
-                messages: *messages,
-                parts: parts.end,
-                time,
-                context,
-                output,
-                usage,
-            });
+            let output = self.response_tokens(call, *messages);
+            let (messages, parts, time, usage) = (*messages, parts.end, call.time, call.usage);
+            self.calls.push(TraceCall { messages, parts, time, context, output, usage });
         }
+    }
+
+    /// The tokens of a call's response, as reported. Some logs hold only the first count of a stream; then the text
+    /// says more.
+    fn response_tokens(&self, call: &RecordedCall, message: u32) -> f64 {
+        let reported = call.usage.map_or(0.0, |usage| (usage.output + usage.reasoning).max(0) as f64);
+        let written = |part: u32| self.outline.sent(PartIx(part)) as f64 - self.came(PartIx(part));
+        let response = self.outline.parts_of(MessageIx(message));
+        reported.max(response.map(written).sum::<f64>() / USUAL_RATIO)
     }
 
     /// Characters of a part that came from outside: not from the model.
@@ -266,6 +253,11 @@ impl Trace {
         let is_own = self.outline.role(self.outline.owner(part)) == Role::Assistant
             && self.outline.kind(part) != PartKind::Result;
         if is_own { 0.0 } else { self.outline.sent(part) as f64 }
+    }
+
+    /// The call before the one of this number.
+    pub(crate) fn call_before(&self, number: usize) -> Option<TraceCall> {
+        self.calls.get(number.checked_sub(1)?).copied()
     }
 
     /// The tokens of a part.

@@ -15,6 +15,8 @@ mod profile_file;
 mod search;
 mod split;
 
+use std::collections::HashMap;
+
 use secateur::{Family, Profile, ProfileError, Profiles, Rent};
 use serde::Serialize;
 
@@ -191,7 +193,7 @@ pub fn tune(
     let (old, old_held) = (play(&balanced, &training), play(&balanced, &held_out));
     let usual = TuningComparison::of(&prepared, &training, &old, &old).misses.balanced;
     let most_misses = options.misses.unwrap_or(usual + options.slack);
-    let search = ParameterSearch {
+    let mut search = ParameterSearch {
         prepared: &prepared,
         traces: &training,
         base: &balanced,
@@ -199,8 +201,10 @@ pub fn tune(
         most_misses,
         most_trials: options.trials,
         progress,
+        known: HashMap::new(),
     };
-    let (found, trials) = search.run(&starts);
+    let found = search.run(&starts);
+    let trials = search.known.len();
 
     let profile = found.profile(&balanced, &rent);
     let of_part = |traces: &[usize], old: &[ReplayTotals]| {

@@ -10,6 +10,7 @@
 //! is passed through.
 
 mod background_tasks;
+mod bound_thinking;
 mod branch;
 mod branch_state;
 mod cache_miss;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use secateur::session::TurnState;
+use secateur::session::{ProviderReport, TurnState};
 use secateur::{Catalogue, Usage};
 use secateur_engine::Engine;
 use secateur_formats::Wire;
@@ -52,6 +53,7 @@ use recognition::ReceivedRequest;
 use registry::BranchRegistry;
 use timeout_store::TimeoutStore;
 
+pub(crate) use bound_thinking::{ThinkingSettings, add_betas};
 pub(crate) use client_model::ClientEndpoint;
 pub(crate) use error::TooDeep;
 pub(crate) use pending_exchange::PendingExchange;
@@ -74,6 +76,8 @@ pub(crate) struct PreparedRequest {
     pub body: Vec<Bytes>,
     /// What was done.
     pub report: ExchangeReport,
+    /// Values that are added to the header for beta features.
+    pub betas: Vec<&'static str>,
     /// What awaits the response; none if the request is passed through.
     pub pending: Option<PendingExchange>,
     /// It fills more than half of the usable window, so the provider may refuse it.
@@ -87,6 +91,8 @@ pub(crate) struct ResponseReport {
     pub usage: Option<Usage>,
     /// Whether the model has more to do.
     pub turn: TurnState,
+    /// What the provider did to the request, if it reported that.
+    pub provider: Option<ProviderReport>,
 }
 
 /// All conversations.
@@ -102,18 +108,24 @@ impl PreparedRequest {
     /// A body that is sent as it came.
     pub(crate) fn passed_through(body: Bytes, reason: PassReason) -> Self {
         let report = ExchangeReport::passed_through(reason, body.len() as u64);
-        Self { body: vec![body], report, pending: None, is_tight: false }
+        Self { body: vec![body], report, betas: Vec::new(), pending: None, is_tight: false }
     }
 }
 
 impl Conversations {
     /// Conversations that an engine manages by this profile.
-    pub(crate) fn new(engine: Engine, profile: &str, catalogue: Catalogue, metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(
+        engine: Engine,
+        profile: &str,
+        catalogue: Catalogue,
+        thinking: ThinkingSettings,
+        metrics: Arc<Metrics>,
+    ) -> Self {
         Self {
             engine: engine.with_store_behind(TimeoutStore::in_front_of),
             profile: profile.to_owned(),
             registry: BranchRegistry::new(),
-            windows: Arc::new(ModelWindows::new(catalogue)),
+            windows: Arc::new(ModelWindows::new(catalogue, thinking)),
             tasks: Arc::new(BackgroundTasks::new(metrics)),
         }
     }
@@ -185,7 +197,7 @@ impl Conversations {
             report.session = Some(branch.session().to_owned());
         }
         report.bytes_out = body.iter().map(|piece| piece.len() as u64).sum();
-        Ok(PreparedRequest { body, report, pending: None, is_tight: false })
+        Ok(PreparedRequest { body, report, betas: Vec::new(), pending: None, is_tight: false })
     }
 }
 

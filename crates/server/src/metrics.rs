@@ -51,6 +51,7 @@ pub(crate) struct Metrics {
     upstream_bytes: Counter,
     response_bytes: Counter,
     overflows: Counter,
+    thinking_refusals: Counter,
     failures: Counter,
     open: Gauge<u64, AtomicU64>,
     reports: Counter,
@@ -85,6 +86,10 @@ impl Default for Metrics {
         let response_bytes = one("response_bytes", "Bytes of bodies sent to clients");
         let overflows =
             one("hidden_overflows", "Overflows that the proxy solved, so that no client saw them");
+        let thinking_refusals = one(
+            "hidden_thinking_refusals",
+            "Refusals of bound thinking that the proxy solved, so that no client saw them",
+        );
         let failures = one("failures", "Requests that no provider answered");
         let reports = one("reports", "Responses with usage in them");
         let altered_bytes = one("altered_bytes", "Bytes changed outside of cut ranges; always 0");
@@ -144,6 +149,7 @@ impl Default for Metrics {
             upstream_bytes,
             response_bytes,
             overflows,
+            thinking_refusals,
             failures,
             open,
             reports,
@@ -242,6 +248,11 @@ impl Metrics {
     /// Bytes were sent to a provider.
     pub(crate) fn sent_upstream(&self, bytes: u64) {
         self.upstream_bytes.inc_by(bytes);
+    }
+
+    /// The proxy solved a refusal that was about thinking.
+    pub(crate) fn thinking_refused(&self) {
+        self.thinking_refusals.inc();
     }
 
     /// The proxy solved an overflow.

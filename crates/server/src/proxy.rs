@@ -7,7 +7,7 @@
 //! ```
 
 mod content_encoding;
-mod early_overflow;
+mod early_refusal;
 mod exchange;
 mod guard;
 mod response_observer;

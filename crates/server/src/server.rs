@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
 use crate::api::configuration::Configured;
-use crate::conversation::Conversations;
+use crate::conversation::{Conversations, ThinkingSettings};
 use crate::http::accept::{Acceptor, Phase};
 use crate::http::limits::MemoryBudget;
 use crate::http::upstream::UpstreamClient;
@@ -97,7 +97,9 @@ impl Server {
         let recorders = Recorders::default();
         let api = Api::new(engine.clone(), &settings, recorders.clone());
         let metrics = recorders.metrics.clone();
-        let conversations = Conversations::new(engine, &settings.profile, catalogue, metrics);
+        let thinking =
+            ThinkingSettings { clearing: settings.provider_clearing, dropping: settings.drop_block };
+        let conversations = Conversations::new(engine, &settings.profile, catalogue, thinking, metrics);
         let client = UpstreamClient::new(&settings).map_err(|source| BindError::Certificates { source })?;
         let address = settings.listen;
         if settings.token.is_none() && !address.ip().is_loopback() {

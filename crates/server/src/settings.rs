@@ -42,6 +42,10 @@ pub struct Settings {
     pub profile: String,
     /// Whether responses have `x-secateur-…` headers about what was done.
     pub headers: bool,
+    /// Whether Anthropic may be asked to clear tool results, for models that bind their thinking.
+    pub provider_clearing: bool,
+    /// Whether Anthropic may be asked to drop thinking that a cut made invalid.
+    pub drop_block: bool,
     /// The longest body that is read, in bytes. A longer one is passed through.
     pub most_body: u64,
     /// The most bytes of bodies in memory at once, over all requests. What does not fit is passed through.
@@ -78,6 +82,8 @@ impl Default for Settings {
             gemini: Upstream::known("generativelanguage.googleapis.com"),
             profile: secateur_engine::DEFAULT_PROFILE.to_owned(),
             headers: true,
+            provider_clearing: true,
+            drop_block: true,
             most_body: 256 << 20,
             most_held: 1 << 30,
             // Providers accept files of up to 2 GB.

@@ -1,7 +1,5 @@
 //! The agents whose sessions can be found.
 
-use std::fmt;
-
 /// An agent that stores sessions on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -58,11 +56,5 @@ impl Agent {
             Self::Aider => "aider",
             Self::OpenHands => "openhands",
         }
-    }
-}
-
-impl fmt::Display for Agent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }

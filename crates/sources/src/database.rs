@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, TransactionBehavior};
 
 use crate::{SourceError, SourceWarning, regular_file};
 
@@ -63,11 +63,12 @@ impl DatabaseSnapshot<'_> {
 
     /// The names of a table's columns: they vary between versions of an agent.
     pub(crate) fn columns(&self, table: &str) -> Result<Vec<String>, SourceError> {
-        self.names("SELECT name FROM pragma_table_info(?1)", table)
+        self.rows("SELECT name FROM pragma_table_info(?1)", [table], |row| row.get(0))
     }
 
     pub(crate) fn has_tables(&self, tables: &[&str]) -> Result<bool, SourceError> {
-        let found = self.names("SELECT name FROM sqlite_master WHERE type = ?1", "table")?;
+        let query = "SELECT name FROM sqlite_master WHERE type = 'table'";
+        let found: Vec<String> = self.rows(query, [], |row| row.get(0))?;
         Ok(tables.iter().all(|table| found.iter().any(|name| name == table)))
     }
 
@@ -101,10 +102,18 @@ impl DatabaseSnapshot<'_> {
         }
     }
 
-    fn names(&self, query: &str, parameter: &str) -> Result<Vec<String>, SourceError> {
-        let mut statement = self.prepare(query).map_err(|error| self.error(error))?;
-        let names = statement.query_map([parameter], |row| row.get(0)).map_err(|error| self.error(error))?;
-        names.collect::<Result<_, _>>().map_err(|error| self.error(error))
+    /// What `read` makes of each row of a query.
+    pub(crate) fn rows<T>(
+        &self,
+        query: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, SourceError> {
+        let all = || -> rusqlite::Result<Vec<T>> {
+            let mut statement = self.prepare(query)?;
+            statement.query_map(parameters, read)?.collect()
+        };
+        all().map_err(|error| self.error(error))
     }
 }
 

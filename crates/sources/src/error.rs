@@ -82,6 +82,11 @@ pub enum SourceError {
 }
 
 impl SourceError {
+    /// The error for a session that no longer exists.
+    pub(crate) fn no_session(path: &Path, session: &str) -> Self {
+        Self::NoSession { path: path.to_path_buf(), session: session.to_owned() }
+    }
+
     /// Wraps an error of the system with a path.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_path_buf(), source }

@@ -10,7 +10,7 @@ use rusqlite::Row as SqlRow;
 use rusqlite::types::ValueRef;
 
 use crate::database::{DatabaseSnapshot, is_local};
-use crate::source::{LARGEST, OpenedSource, Source, SourceContent, SourceKind, time};
+use crate::source::{self, OpenedSource, Source, SourceContent, SourceKind, time};
 use crate::{SourceError, SourceWarning, json};
 
 /// OpenClaw refuses events of more than half this size.
@@ -37,9 +37,7 @@ pub(crate) fn list(snapshot: &DatabaseSnapshot<'_>) -> Result<Vec<Source>, Sourc
         source.bytes = row.get::<_, i64>(2).ok().and_then(|bytes| u64::try_from(bytes).ok());
         Ok(source)
     };
-    let mut statement = snapshot.prepare(&query).map_err(|error| snapshot.error(error))?;
-    let sources = statement.query_map([], source).map_err(|error| snapshot.error(error))?;
-    sources.collect::<Result<_, _>>().map_err(|error| snapshot.error(error))
+    snapshot.rows(&query, [], source)
 }
 
 /// Reads a session, one event a line.
@@ -47,42 +45,31 @@ pub(crate) fn compose(snapshot: &DatabaseSnapshot<'_>, session: &str) -> Result<
     let columns = snapshot.columns(TABLE)?;
     let or_null =
         |name: &'static str| if columns.iter().any(|column| column == name) { name } else { "NULL" };
-    let query = format!(
-        "SELECT {}, {} FROM {TABLE} WHERE session_id = ?1 AND seq = ?2",
-        or_null("event_json"),
-        or_null("event_zstd")
-    );
+    let (plain, packed) = (or_null("event_json"), or_null("event_zstd"));
+    let query = format!("SELECT {plain}, {packed} FROM {TABLE} WHERE session_id = ?1 AND seq = ?2");
     let mut warnings = Vec::new();
     let numbers = format!("SELECT seq FROM {TABLE} WHERE session_id = ?1 ORDER BY seq");
     let numbers: Vec<i64> = snapshot.ids(TABLE, &numbers, session, |row| row.get(0), &mut warnings)?;
     if numbers.is_empty() && warnings.is_empty() {
-        let path = snapshot.path.to_path_buf();
-        return Err(SourceError::NoSession { path, session: session.to_owned() });
+        return Err(SourceError::no_session(snapshot.path, session));
     }
     let mut statement = snapshot.prepare(&query).map_err(|error| snapshot.error(error))?;
     let mut lines = Vec::new();
     for number in numbers {
-        match statement.query_row((session, number), |row| Ok(event(row))) {
-            Ok(Ok(line)) => {
-                lines.extend_from_slice(line.as_bytes());
-                lines.push(b'\n');
+        let read = match statement.query_row((session, number), |row| Ok(event(row))) {
+            Err(error) if !is_local(&error) => return Err(snapshot.error(error)),
+            read => read.unwrap_or_else(|error| Err(error.to_string())),
+        };
+        match read {
+            Ok(line) => lines.extend_from_slice(format!("{line}\n").as_bytes()),
+            Err(reason) => {
+                let (row, reason) = (format!("{session}/{number}"), format!("left out: {reason}"));
+                warnings.push(SourceWarning::row(snapshot.path, TABLE, row, reason));
             }
-            Ok(Err(reason)) => warnings.push(left_out(snapshot, session, number, &reason)),
-            Err(error) if is_local(&error) => {
-                warnings.push(left_out(snapshot, session, number, &error.to_string()));
-            }
-            Err(error) => return Err(snapshot.error(error)),
         }
-        if lines.len() > LARGEST {
-            let path = snapshot.path.to_path_buf();
-            return Err(SourceError::TooLarge { path, session: session.to_owned(), limit: LARGEST });
-        }
+        source::check_size(lines.len(), snapshot.path, session)?;
     }
     Ok(OpenedSource { content: SourceContent::Bytes(lines), warnings })
-}
-
-fn left_out(snapshot: &DatabaseSnapshot<'_>, session: &str, number: i64, reason: &str) -> SourceWarning {
-    SourceWarning::row(snapshot.path, TABLE, format!("{session}/{number}"), format!("left out: {reason}"))
 }
 
 /// Reads the event of a row, on one line.

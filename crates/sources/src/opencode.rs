@@ -4,10 +4,8 @@
 pub(crate) mod database;
 pub(crate) mod folder;
 
-use std::path::Path;
-
-use crate::source::{LARGEST, SourceContent};
-use crate::{SourceError, json};
+use crate::json;
+use crate::source::SourceContent;
 
 /// Writes an export document.
 struct Document {
@@ -42,13 +40,6 @@ impl Document {
         self.text.push_str(&part);
         self.parts += 1;
         Ok(())
-    }
-
-    fn check_size(&self, path: &Path, session: &str) -> Result<(), SourceError> {
-        if self.text.len() <= LARGEST {
-            return Ok(());
-        }
-        Err(SourceError::TooLarge { path: path.to_path_buf(), session: session.to_owned(), limit: LARGEST })
     }
 
     fn close(mut self) -> SourceContent {

@@ -4,11 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::source::{LARGEST, Source, SourceContent, SourceKind};
+use crate::source::{self, Source, SourceContent, SourceKind};
 use crate::{SourceError, SourceWarning, json, pattern, regular_file};
-
-/// The largest event.
-const LARGEST_EVENT: u64 = 256 << 20;
 
 /// Whether `folder` looks like a conversation.
 pub(crate) fn is_conversation(folder: &Path) -> bool {
@@ -29,6 +26,7 @@ pub(crate) fn compose(
     warnings: &mut Vec<SourceWarning>,
 ) -> Result<SourceContent, SourceError> {
     let mut array = String::from("[");
+    let session = folder.file_name().unwrap_or_default().to_string_lossy();
     let events = folder.join("events");
     fs::read_dir(&events).map_err(SourceError::io(&events))?;
     for found in pattern::matches(&events, "event-*.json", warnings) {
@@ -39,21 +37,14 @@ pub(crate) fn compose(
             }
             Err(reason) => warnings.push(SourceWarning::new(found.path, format!("left out: {reason}"))),
         }
-        if array.len() > LARGEST {
-            let session = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            return Err(SourceError::TooLarge { path: folder.to_path_buf(), session, limit: LARGEST });
-        }
+        source::check_size(array.len(), folder, &session)?;
     }
     array.push(']');
     Ok(SourceContent::Bytes(array.into_bytes()))
 }
 
 fn event(file: &Path) -> Result<String, String> {
-    let bytes = regular_file::beginning(file, LARGEST_EVENT + 1).map_err(|error| error.reason())?;
-    if bytes.len() as u64 > LARGEST_EVENT {
-        return Err(format!("larger than {LARGEST_EVENT} bytes"));
-    }
-    let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
+    let text = regular_file::text(file).map_err(|error| error.reason())??;
     json::check(&text).map_err(|error| error.to_string())?;
     Ok(text)
 }

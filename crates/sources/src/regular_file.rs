@@ -9,6 +9,9 @@ use std::path::Path;
 
 use crate::SourceError;
 
+/// The most bytes of a small file.
+const SMALL_FILE: u64 = 256 << 20;
+
 /// Opens `path` if it is a regular file or a link to one.
 pub(crate) fn open(path: &Path) -> Result<File, SourceError> {
     check(path, &fs::metadata(path).map_err(SourceError::io(path))?)?;
@@ -22,6 +25,15 @@ pub(crate) fn beginning(path: &Path, count: u64) -> Result<Vec<u8>, SourceError>
     let mut bytes = Vec::new();
     open(path)?.take(count).read_to_end(&mut bytes).map_err(SourceError::io(path))?;
     Ok(bytes)
+}
+
+/// Reads the text of a small file: one message, part or event. The inner error is the reason to leave it out.
+pub(crate) fn text(path: &Path) -> Result<Result<String, String>, SourceError> {
+    let bytes = beginning(path, SMALL_FILE + 1)?;
+    if bytes.len() as u64 > SMALL_FILE {
+        return Ok(Err(format!("larger than {SMALL_FILE} bytes")));
+    }
+    Ok(String::from_utf8(bytes).map_err(|error| error.to_string()))
 }
 
 /// Refuses anything but a regular file.

@@ -5,10 +5,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::{Agent, SourceWarning};
+use crate::{Agent, SourceError, SourceWarning};
 
 /// The most bytes that are put together in memory for one session.
-pub(crate) const LARGEST: usize = 1 << 30;
+const LARGEST: usize = 1 << 30;
 
 /// The result of a search.
 #[derive(Debug, Default)]
@@ -109,6 +109,14 @@ impl SourceContent {
             }
         }
     }
+}
+
+/// Refuses a session that is too large to be put together in memory.
+pub(crate) fn check_size(bytes: usize, path: &Path, session: &str) -> Result<(), SourceError> {
+    if bytes <= LARGEST {
+        return Ok(());
+    }
+    Err(SourceError::TooLarge { path: path.to_path_buf(), session: session.to_owned(), limit: LARGEST })
 }
 
 /// Converts a time in milliseconds since 1970.

@@ -55,20 +55,15 @@ impl PackedBody {
 
     /// Returns the original bytes.
     pub(crate) fn unpack(self) -> Result<Vec<u8>, StoreError> {
-        let damaged = StoreError::database("a body in the database is damaged");
+        const DAMAGED: &str = "a body in the database is damaged";
         let size = usize::try_from(self.size).ok().filter(|&size| size <= LARGEST);
-        let Some(size) = size else {
-            return Err(damaged("impossible size"));
-        };
-        let body = match self.encoding {
+        let size = size.ok_or("impossible size").map_err(StoreError::database(DAMAGED))?;
+        let body: Vec<u8> = match self.encoding {
             RAW => self.bytes.into(),
-            ZSTD => match decompress(&self.bytes, size) {
-                Ok(body) => body,
-                Err(error) => return Err(StoreError::database("a body in the database is damaged")(error)),
-            },
-            _ => return Err(damaged("unknown encoding")),
+            ZSTD => decompress(&self.bytes, size).map_err(StoreError::database(DAMAGED))?,
+            _ => return Err(StoreError::database(DAMAGED)("unknown encoding")),
         };
-        if body.len() == size { Ok(body) } else { Err(damaged("wrong size")) }
+        if body.len() == size { Ok(body) } else { Err(StoreError::database(DAMAGED)("wrong size")) }
     }
 }
 

@@ -95,18 +95,12 @@ pub const MOST_FOUND: usize = 1000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
-    let doing = "cannot open the store";
-    match StoreAddress::read(url)? {
-        StoreAddress::Postgres(server) => Ok(Arc::new(Postgres::open(*server).await?)),
-        StoreAddress::File(path) => {
-            let opening = spawn_blocking(move || Sqlite::open(&path));
-            Ok(Arc::new(opening.await.map_err(StoreError::database(doing))??))
-        }
-        StoreAddress::Memory => {
-            let opening = spawn_blocking(Sqlite::open_memory);
-            Ok(Arc::new(opening.await.map_err(StoreError::database(doing))??))
-        }
-    }
+    let opening = match StoreAddress::read(url)? {
+        StoreAddress::Postgres(server) => return Ok(Arc::new(Postgres::open(*server).await?)),
+        StoreAddress::File(path) => spawn_blocking(move || Sqlite::open(&path)),
+        StoreAddress::Memory => spawn_blocking(Sqlite::open_memory),
+    };
+    Ok(Arc::new(opening.await.map_err(StoreError::database("cannot open the store"))??))
 }
 
 /// The database of sessions.

@@ -24,7 +24,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
-use tokio::task::spawn_blocking;
 
 use crate::Store;
 use crate::address::ServerAddress;
@@ -175,9 +174,7 @@ impl Store for Postgres {
 
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
         let doing = "cannot commit to a session";
-        let commit = spawn_blocking(move || PreparedCommit::new(commit))
-            .await
-            .map_err(StoreError::database(doing))??;
+        let commit = PreparedCommit::prepare(commit, doing).await?;
         with_client!(self, doing, retry | client | commit::carry_out(client, id, &commit))
     }
 

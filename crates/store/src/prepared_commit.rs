@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use tokio::task::spawn_blocking;
+
 use crate::body::{BodyHash, PackedBodies, pack};
 use crate::clipping::NewClipping;
 use crate::error::StoreError;
@@ -72,8 +74,12 @@ pub(crate) struct SessionHead {
 }
 
 impl PreparedCommit {
-    /// Checks and compresses a commit.
-    pub(crate) fn new(commit: Commit) -> Result<Self, StoreError> {
+    /// Checks and compresses a commit, on a thread that may block.
+    pub(crate) async fn prepare(commit: Commit, doing: &'static str) -> Result<Self, StoreError> {
+        spawn_blocking(move || Self::new(commit)).await.map_err(StoreError::database(doing))?
+    }
+
+    fn new(commit: Commit) -> Result<Self, StoreError> {
         check_texts(&commit)?;
         let mut bodies = PackedBodies::new();
         let append = commit.append.into_iter().map(|message| PreparedMessage::new(&mut bodies, message));

@@ -29,9 +29,33 @@ pub(crate) const OPERATIONS: &str = "SELECT number, kind, time, undone, data FRO
 pub(crate) const EVENTS: &str =
     "SELECT number, time, data FROM events WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
+/// What a commit changes in its session.
+pub(crate) const UPDATE_SESSION: &str = "UPDATE sessions SET revision = $1, head = $2, last_operation = $3, last_event = $4, \
+     updated = $5, live_from = COALESCE($6, live_from), state = COALESCE($7, state), frame = COALESCE($8, frame) \
+     WHERE key = $9";
+
+/// What forgetting originals changes in a session.
+pub(crate) const UPDATE_REVISION: &str = "UPDATE sessions SET revision = $1, updated = $2 WHERE key = $3";
+
 /// Releases a lease, but keeps its row, so that tokens only grow.
 pub(crate) const RELEASE_LEASE: &str = "UPDATE leases SET owner = NULL \
                                         WHERE session = (SELECT key FROM sessions WHERE id = $1) AND owner = $2";
+
+/// Copies a session under a new id and title, with a new time.
+pub(crate) const FORK_SESSION: &str = "INSERT INTO sessions (id, dialect, profile, title, frame, state, revision, head, \
+     live_from, last_operation, last_event, created, updated) \
+     SELECT CAST($1 AS text), dialect, profile, CAST($2 AS text), frame, state, 0, head, live_from, last_operation, 0, \
+     CAST($3 AS bigint), CAST($3 AS bigint) FROM sessions WHERE key = $4 ON CONFLICT (id) DO NOTHING RETURNING key";
+
+/// Copies the operations of one session to another.
+pub(crate) const FORK_OPERATIONS: &str = "INSERT INTO operations (session, number, kind, time, undone, data) \
+     SELECT CAST($1 AS bigint), number, kind, time, undone, data FROM operations WHERE session = $2";
+
+/// Copies the messages of one session up to a number, and all that operations made, to another.
+pub(crate) const FORK_MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, \
+     shown, facts, cuts) \
+     SELECT CAST($1 AS bigint), seq, id, operation, pinned, hidden, time, body, shown, facts, cuts FROM messages \
+     WHERE session = $2 AND (seq <= $3 OR operation IS NOT NULL)";
 
 /// Lists sessions, most recently changed first.
 pub(crate) fn list_sessions() -> String {

@@ -25,7 +25,6 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
-use tokio::task::spawn_blocking;
 
 use crate::Store;
 use crate::backend_error::BackendError;
@@ -134,9 +133,7 @@ impl Store for Sqlite {
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
         let doing = "cannot commit to a session";
         let id = id.to_owned();
-        let commit = spawn_blocking(move || PreparedCommit::new(commit))
-            .await
-            .map_err(StoreError::database(doing))??;
+        let commit = PreparedCommit::prepare(commit, doing).await?;
         self.writer.write(doing, move |c| commit::carry_out(c, &id, &commit)).await
     }
 

@@ -98,14 +98,11 @@ impl TlsSettings {
             }
             (_, roots) => {
                 let roots = match roots {
-                    Some(TlsRoots::File(file)) => Some(
-                        WebPkiServerVerifier::builder_with_provider(
-                            Arc::new(read_roots(file)?),
-                            provider.clone(),
-                        )
-                        .build()
-                        .map_err(StoreError::database(DOING))?,
-                    ),
+                    Some(TlsRoots::File(file)) => {
+                        let roots = Arc::new(read_roots(file)?);
+                        let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider.clone());
+                        Some(verifier.build().map_err(StoreError::database(DOING))?)
+                    }
                     _ => None,
                 };
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyName { roots, provider }))

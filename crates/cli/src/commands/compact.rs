@@ -2,9 +2,8 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use secateur::Layer;
 use secateur::session::Event;
@@ -93,7 +92,7 @@ impl ConversationSize {
 }
 
 impl CompactArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         if let Some(path) = &self.out {
             logs::refuse_same_file(path, &self.file)?;
         }
@@ -102,7 +101,7 @@ impl CompactArgs {
         store_args::block_on(self.compact(out, &imported))
     }
 
-    async fn compact(&self, out: &mut dyn Write, log: &ImportedLog) -> Result<ExitCode> {
+    async fn compact(&self, out: &mut dyn Write, log: &ImportedLog) -> Result<()> {
         let chosen = ProfileArgs::new(self.profile.clone(), self.set.clone());
         let (name, profiles, mut layers) = chosen.parts("balanced")?;
         // Only the requested compaction is made; automatic ones and pruning are off.
@@ -135,7 +134,7 @@ impl CompactArgs {
         let summary = summary(&session).await?;
         let shown = if self.summary { &summary } else { &request.body };
         if let Some(path) = &self.out {
-            std::fs::write(path, shown).with_context(|| format!("cannot write {}", path.display()))?;
+            logs::write(path, shown)?;
         }
         if self.json {
             let report = CompactReport {
@@ -149,8 +148,7 @@ impl CompactArgs {
                 summary: &summary,
                 body: self.out.is_none().then_some(request.body.as_str()),
             };
-            print_json(out, &report)?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &report);
         }
         if self.out.is_none() {
             writeln!(out, "{shown}")?;
@@ -163,7 +161,7 @@ impl CompactArgs {
         };
         anstream::eprintln!("before: {}\nafter:  {}", size(before), size(after));
         import::note_losses(&log.losses);
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 

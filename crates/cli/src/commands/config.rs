@@ -2,7 +2,6 @@
 
 use std::env;
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -33,7 +32,7 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         if self.schema {
             writeln!(out, "{}", serde_json::to_string_pretty(&schema())?)?;
         } else if self.path {
@@ -41,7 +40,7 @@ impl ConfigArgs {
         } else {
             self.show_settings(out)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     fn show_files(&self, out: &mut dyn Write) -> Result<()> {
@@ -49,8 +48,7 @@ impl ConfigArgs {
         if self.json {
             let row =
                 |file: &SettingsFile| json!({ "from": file.origin, "path": file.path, "found": file.found });
-            print_json(out, &files.iter().map(row).collect::<Vec<_>>())?;
-            return Ok(());
+            return print_json(out, &files.iter().map(row).collect::<Vec<_>>());
         }
         let mut table = Table::new(["from", "file", "found"]);
         for SettingsFile { origin, path, found } in files {

@@ -1,6 +1,5 @@
 //! `secateur context`: the request body that would be sent to a model.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,6 +11,7 @@ use secateur_formats::{Format, RenderOptions, Rendered, Transcript, Wire, lint, 
 use serde::Serialize;
 
 use crate::humanize::{counted, grouped};
+use crate::import::losses_text;
 use crate::logs;
 use crate::next_request::{NextRequestArgs, memory};
 use crate::session_file::SessionFileArgs;
@@ -91,7 +91,7 @@ impl ContextArgs {
             };
         let findings = lint::lint(self.to, &rendered.body);
         if let Some(path) = &self.out {
-            fs::write(path, &rendered.body).with_context(|| format!("cannot write {}", path.display()))?;
+            logs::write(path, &rendered.body)?;
         }
         let report = ContextReport {
             wire: self.to,
@@ -118,18 +118,12 @@ impl ContextArgs {
 
 /// Describes the body on standard error.
 fn summarise(report: &ContextReport<'_>) {
-    anstream::eprintln!(
-        "{} request of {} bytes: {}, {} by profile {}",
-        report.wire,
-        grouped(report.bytes as u64),
-        counted(report.messages as u64, "message"),
-        counted(report.cuts as u64, "cut"),
-        report.profile,
-    );
-    if !report.losses.is_empty() {
-        let bytes: u64 = report.losses.iter().map(|loss| loss.bytes).sum();
-        let parts = counted(report.losses.len() as u64, "part");
-        anstream::eprintln!("left out: {parts}, {} bytes (`secateur convert` lists them)", grouped(bytes));
+    let ContextReport { wire, profile, .. } = report;
+    let (bytes, messages) = (grouped(report.bytes as u64), counted(report.messages as u64, "message"));
+    let cuts = counted(report.cuts as u64, "cut");
+    anstream::eprintln!("{wire} request of {bytes} bytes: {messages}, {cuts} by profile {profile}");
+    if let Some(text) = losses_text(report.losses) {
+        anstream::eprintln!("{text}");
     }
     for finding in report.findings {
         anstream::eprintln!("the provider would reject {}: {}", finding.path, finding.message);

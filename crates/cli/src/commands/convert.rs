@@ -1,15 +1,13 @@
 //! `secateur convert`: a session as a request in any provider's wire, with an account of what is lost.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use secateur::{Measures, PartIx, PartKind};
-use secateur_formats::{Format, Loss, RenderOptions, Rendered, Transcript, Wire, render};
+use secateur_formats::{Format, Loss, Transcript, Wire};
 use serde::Serialize;
 
 use crate::humanize::{counted, grouped};
@@ -68,7 +66,7 @@ struct Account<'a> {
 }
 
 impl ConvertArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let log = SessionFileArgs::at(&self.file, self.format.format, self.session.clone());
         let session = log.open()?;
         if let Some(out) = &self.out {
@@ -78,14 +76,9 @@ impl ConvertArgs {
         let context = whole.context(None);
         let own = context.origin.model.clone();
         let model = self.model.clone().or(own).unwrap_or_else(|| "MODEL".to_owned());
-        let rendered = if session.format == Format::Request(self.to) {
-            let body = String::from_utf8(session.bytes.clone()).context("the request is not UTF-8")?;
-            Rendered { body, losses: Vec::new() }
-        } else {
-            render(&context, self.to, &RenderOptions { model: &model, max_tokens: None }, &[])
-        };
+        let rendered = session.request(&context, self.to, &model)?;
         if let Some(path) = &self.out {
-            fs::write(path, &rendered.body).with_context(|| format!("cannot write {}", path.display()))?;
+            logs::write(path, &rendered.body)?;
         }
         let (all, live) = (content_bytes(&whole), content_bytes(&context));
         let lost = rendered.losses.iter().map(|loss| loss.bytes).sum::<u64>().min(live);
@@ -102,18 +95,14 @@ impl ConvertArgs {
             other_bytes: (session.bytes.len() as u64).saturating_sub(all),
             body: self.out.is_none().then_some(rendered.body.as_str()),
         };
-        if self.json {
-            print_json(out, &account)?;
-            return Ok(ExitCode::SUCCESS);
-        }
         match account.body {
+            _ if self.json => print_json(out, &account),
             Some(body) => {
                 writeln!(out, "{body}")?;
-                print(&mut anstream::stderr(), &account)?;
+                print(&mut anstream::stderr(), &account)
             }
-            None => print(out, &account)?,
+            None => print(out, &account),
         }
-        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -130,17 +119,10 @@ fn print(out: &mut dyn Write, account: &Account<'_>) -> Result<()> {
     writeln!(out, "  {:>14} bytes of content in the file:", grouped(account.content_bytes))?;
     writeln!(out, "  {:>14} are in the request", grouped(account.carried_bytes))?;
     writeln!(out, "  {:>14} cannot be expressed in it", grouped(account.lost_bytes))?;
-    writeln!(
-        out,
-        "  {:>14} had already left the context ({})",
-        grouped(account.gone_bytes),
-        counted(account.gone_parts as u64, "part")
-    )?;
-    writeln!(
-        out,
-        "  {:>14} other bytes of the file are records and copies that are never sent",
-        grouped(account.other_bytes)
-    )?;
+    let (gone, other) = (grouped(account.gone_bytes), grouped(account.other_bytes));
+    let parts = counted(account.gone_parts as u64, "part");
+    writeln!(out, "  {gone:>14} had already left the context ({parts})")?;
+    writeln!(out, "  {other:>14} other bytes of the file are records and copies that are never sent")?;
     if account.losses.is_empty() {
         return Ok(());
     }

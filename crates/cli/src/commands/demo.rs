@@ -7,7 +7,6 @@ mod systems;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -29,8 +28,15 @@ pub(crate) struct DemoArgs {
     save: Option<PathBuf>,
 }
 
+/// What to try next.
+const COMMANDS: &str = "  \
+  secateur scan                   what the sessions on this machine consist of
+  secateur prune FILE             what would be cut; changes nothing
+  secateur compact FILE           the same session with a summary of its older history
+  secateur session new            a session that Secateur keeps; --from FILE starts with a log";
+
 impl DemoArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let session = SampleSession::generate();
         if let Some(file) = &self.save {
             let mut new =
@@ -43,20 +49,10 @@ impl DemoArgs {
         } else {
             store_args::block_on(lifecycle::show(out, &session))?;
         }
-        writeln!(out, "{BOLD}Your own sessions{BOLD:#}\n")?;
-        writeln!(out, "  secateur scan                   what the sessions on this machine consist of")?;
-        writeln!(out, "  secateur prune FILE             what would be cut; changes nothing")?;
-        writeln!(
-            out,
-            "  secateur compact FILE           the same session with a summary of its older history"
-        )?;
-        writeln!(
-            out,
-            "  secateur session new            a session that Secateur keeps; --from FILE starts with a log"
-        )?;
+        writeln!(out, "{BOLD}Your own sessions{BOLD:#}\n\n{COMMANDS}")?;
         if !self.systems {
             writeln!(out, "  secateur demo --systems         what other agents would do with this session")?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

@@ -119,11 +119,8 @@ impl DoctorArgs {
                 let found = format!("valid; profile {}", settings.profile);
                 let mut findings = vec![DoctorFinding::ok(CONFIGURATION, found)];
                 let fix = "run that command, and create a new token if others may have read this one";
-                findings.extend(
-                    self.serve
-                        .token_file_warning(&config)
-                        .map(|found| DoctorFinding::warning(CONFIGURATION, found, fix)),
-                );
+                let readable = self.serve.token_file_warning(&config);
+                findings.extend(readable.map(|found| DoctorFinding::warning(CONFIGURATION, found, fix)));
                 (findings, settings, Some(config))
             }
             Err(error) => (vec![fault(&error)], Settings::default(), Some(config)),

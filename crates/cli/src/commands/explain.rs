@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -33,35 +32,26 @@ pub(crate) struct ExplainArgs {
 }
 
 impl ExplainArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let session = self.session.open()?;
         let planned = self.session.plan(&session)?;
         for warning in &planned.transcript.warnings {
             terminal::warn(format_args!("{}, {warning}", self.session.file.display()));
         }
         match &self.part {
-            Some(name) => self.part(out, &planned, find(&planned, name)?)?,
+            Some(name) => self.part(out, &planned, find(&planned, name)?),
             None if self.json => {
-                let parts: Vec<_> =
-                    planned.transcript.outline.parts().map(|part| planned.facts(part)).collect();
-                print_json(out, &parts)?;
+                let parts = planned.transcript.outline.parts().map(|part| planned.facts(part));
+                print_json(out, &parts.collect::<Vec<_>>())
             }
-            None => self.all(out, &planned)?,
+            None => self.all(out, &planned),
         }
-        Ok(ExitCode::SUCCESS)
     }
 
     fn all(&self, out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
         planned.head(out, &self.session.file)?;
         zones(out, planned)?;
-        let outline = &planned.transcript.outline;
-        let mut verdicts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-        for part in outline.parts() {
-            let label = plan_text::verdict(planned.verdict(part));
-            let entry = verdicts.entry(label).or_default();
-            entry.0 += 1;
-            entry.1 += outline.units(part);
-        }
+        let verdicts = planned.sums(|part| plan_text::verdict(planned.verdict(part)));
         let mut verdicts: Vec<_> = verdicts.into_iter().collect();
         verdicts.sort_by_key(|(_, (_, units))| std::cmp::Reverse(*units));
         let whole: u64 = verdicts.iter().map(|(_, (_, units))| units).sum();
@@ -74,45 +64,29 @@ impl ExplainArgs {
             writeln!(out, "\nNothing is cut: {}.", plan_text::idle(idle))?;
         }
         writeln!(out, "\nSettings of the profile:")?;
-        profiles::settings(out, planned.profile)?;
-        Ok(())
+        profiles::settings(out, planned.profile)
     }
 
     fn part(&self, out: &mut dyn Write, planned: &PlannedFile<'_>, part: PartIx) -> Result<()> {
         if self.json {
-            print_json(out, &planned.facts(part))?;
-            return Ok(());
+            return print_json(out, &planned.facts(part));
         }
         let outline = &planned.transcript.outline;
         let owner = outline.owner(part);
         let mut line = |name: &str, value: String| writeln!(out, "{name:<12}{value}");
-        line(
-            "part",
-            format!(
-                "{} ({})",
-                part.0,
-                shortened(&planned.transcript.part_id(part).unwrap_or("no id".into()), 60)
-            ),
-        )?;
+        let id = planned.transcript.part_id(part).unwrap_or("no id".into());
+        line("part", format!("{} ({})", part.0, shortened(&id, 60)))?;
         line("message", format!("{} ({:?})", planned.message_of(part), outline.role(owner)))?;
         line("kind", format!("{:?}, {:?}", outline.kind(part), outline.status(part)))?;
         line("tool", shortened(outline.tool(part).unwrap_or("none"), 60))?;
-        line(
-            "size",
-            format!("{} characters, {} bytes", grouped(outline.units(part)), grouped(outline.bytes(part))),
-        )?;
+        let (units, bytes) = (grouped(outline.units(part)), grouped(outline.bytes(part)));
+        line("size", format!("{units} characters, {bytes} bytes"))?;
         line("zone", zone(planned.plan.bounds, part).to_owned())?;
         line("verdict", plan_text::verdict(planned.verdict(part)))?;
         if let Verdict::Cut(cut) = planned.verdict(part) {
             let unit = plan_text::unit(planned.plan.totals.scale);
-            line(
-                "saves",
-                format!(
-                    "{} of {} {unit}",
-                    grouped(cut.before.saturating_sub(cut.after)),
-                    grouped(cut.before)
-                ),
-            )?;
+            let saved = grouped(cut.before.saturating_sub(cut.after));
+            line("saves", format!("{saved} of {} {unit}", grouped(cut.before)))?;
         }
         if let Some(content) = planned.transcript.content(part) {
             line("content", shortened(content, 80))?;
@@ -151,13 +125,7 @@ pub(crate) fn zone(bounds: Bounds, part: PartIx) -> &'static str {
 
 /// Prints the zones with their sizes.
 fn zones(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
-    let outline = &planned.transcript.outline;
-    let mut sizes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for part in outline.parts() {
-        let entry = sizes.entry(zone(planned.plan.bounds, part)).or_default();
-        entry.0 += 1;
-        entry.1 += outline.units(part);
-    }
+    let sizes = planned.sums(|part| zone(planned.plan.bounds, part));
     let mut table = Table::new(["zone", "parts", "characters"]).right([1, 2]);
     let order = [
         "before a summary",
@@ -177,6 +145,17 @@ fn zones(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
 }
 
 impl PlannedFile<'_> {
+    /// How many parts have each label, and their characters.
+    fn sums<L: Ord>(&self, label: impl Fn(PartIx) -> L) -> BTreeMap<L, (u64, u64)> {
+        let mut sums: BTreeMap<L, (u64, u64)> = BTreeMap::new();
+        for part in self.transcript.outline.parts() {
+            let sum = sums.entry(label(part)).or_default();
+            sum.0 += 1;
+            sum.1 += self.transcript.outline.units(part);
+        }
+        sums
+    }
+
     /// A part and its verdict as JSON.
     fn facts(&self, part: PartIx) -> serde_json::Value {
         let outline = &self.transcript.outline;

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -13,8 +12,8 @@ use crate::humanize::{counted, grouped, percent, shortened};
 use crate::logs::{self, FormatArg};
 use crate::plan_text;
 use crate::table::Table;
-use crate::terminal::{self, BOLD};
-use report::{InspectReport, ResultRow, tokens};
+use crate::terminal::{self, BOLD, print_json};
+use report::{CompactionRow, InspectReport, ResultRow, tokens};
 
 pub(crate) mod report;
 mod sparkline;
@@ -38,7 +37,7 @@ pub(crate) struct InspectArgs {
 }
 
 impl InspectArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let measures = Measures { source: true, ..Measures::default() };
         let mut all = Vec::new();
         for source in &logs::sessions_at(&self.file)? {
@@ -50,16 +49,13 @@ impl InspectArgs {
                 terminal::warn(format_args!("{label}, {warning}"));
             }
         }
-        let is_many = all.len() != 1;
         let facts = all.iter().map(|(label, skim)| InspectReport::of(label, skim, self.top));
         if self.json {
             let facts: Vec<_> = facts.collect();
-            match facts.as_slice() {
-                [only] if !is_many => serde_json::to_writer(&mut *out, only)?,
-                many => serde_json::to_writer(&mut *out, many)?,
-            }
-            writeln!(out)?;
-            return Ok(ExitCode::SUCCESS);
+            return match facts.as_slice() {
+                [only] => print_json(out, only),
+                many => print_json(out, &many),
+            };
         }
         for (index, (facts, (_, skim))) in facts.zip(&all).enumerate() {
             if index > 0 {
@@ -67,7 +63,7 @@ impl InspectArgs {
             }
             describe(out, &facts, skim)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -77,8 +73,7 @@ fn describe(out: &mut dyn Write, facts: &InspectReport<'_>, skim: &Skim) -> Resu
     tools(out, facts)?;
     timeline(out, facts)?;
     items(out, "Biggest tool results in the context", &facts.biggest)?;
-    items(out, "Stalest tool results in the context (size times requests since)", &facts.stalest)?;
-    Ok(())
+    items(out, "Stalest tool results in the context (size times requests since)", &facts.stalest)
 }
 
 fn head(out: &mut dyn Write, facts: &InspectReport<'_>, skim: &Skim) -> Result<()> {
@@ -104,12 +99,9 @@ fn head(out: &mut dyn Write, facts: &InspectReport<'_>, skim: &Skim) -> Result<(
         counted(census.compactions, "compaction"),
     )?;
     if census.unanswered_calls + census.unpaired_results > 0 {
-        writeln!(
-            out,
-            "{} without a result, {} without a call",
-            counted(census.unanswered_calls, "call"),
-            counted(census.unpaired_results, "result"),
-        )?;
+        let (calls, results) =
+            (counted(census.unanswered_calls, "call"), counted(census.unpaired_results, "result"));
+        writeln!(out, "{calls} without a result, {results} without a call")?;
     }
     if census.api_calls_with_usage > 0 {
         writeln!(
@@ -181,42 +173,23 @@ fn timeline(out: &mut dyn Write, facts: &InspectReport<'_>) -> Result<()> {
     };
     let kind =
         if facts.timeline.iter().any(|moment| moment.recorded.is_some()) { "recorded" } else { "estimated" };
-    writeln!(
-        out,
-        "{BOLD}Context at each of {} ({kind} tokens){BOLD:#}",
-        counted(weights.len() as u64, "request")
-    )?;
+    let requests = counted(weights.len() as u64, "request");
+    writeln!(out, "{BOLD}Context at each of {requests} ({kind} tokens){BOLD:#}")?;
     writeln!(out, "  {}", sparkline::line(&weights, 72))?;
     let at = weights.iter().position(|weight| weight == peak).unwrap_or(0) + 1;
-    writeln!(
-        out,
-        "  first {}, peak {} at request {at}, last {}; next about {}",
-        grouped(*first),
-        grouped(*peak),
-        grouped(*last),
-        grouped(facts.context.estimated_tokens),
-    )?;
-    let cold: Vec<String> = facts
-        .timeline
-        .iter()
-        .enumerate()
-        .filter(|(_, moment)| moment.cold)
-        .map(|(index, _)| (index + 1).to_string())
-        .collect();
+    let next = grouped(facts.context.estimated_tokens);
+    let [first, peak, last] = [first, peak, last].map(|tokens| grouped(*tokens));
+    writeln!(out, "  first {first}, peak {peak} at request {at}, last {last}; next about {next}")?;
+    let cold = (1..).zip(&facts.timeline).filter(|(_, moment)| moment.cold);
+    let cold: Vec<String> = cold.map(|(request, _): (usize, _)| request.to_string()).collect();
     if !cold.is_empty() {
         let shown = cold.get(..12).unwrap_or(&cold).join(", ");
         let more = if cold.len() > 12 { ", …" } else { "" };
         writeln!(out, "  {} with a cold cache: at {shown}{more}", counted(cold.len() as u64, "request"))?;
     }
-    for compaction in &facts.compacted {
-        let tokens = |tokens: Option<u64>| tokens.map_or("?".to_owned(), grouped);
-        writeln!(
-            out,
-            "  compacted before request {}: {} to {} tokens",
-            compaction.request,
-            tokens(compaction.before),
-            tokens(compaction.after)
-        )?;
+    for CompactionRow { request, before, after, .. } in &facts.compacted {
+        let [before, after] = [before, after].map(|tokens| tokens.map_or("?".to_owned(), grouped));
+        writeln!(out, "  compacted before request {request}: {before} to {after} tokens")?;
     }
     writeln!(out)?;
     Ok(())

@@ -3,13 +3,13 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use secateur::{Measures, Profile};
 use secateur_lab::{
-    DEFAULT_POLICIES, PriceSheet, PriceSheets, Study, StudyData, StudyOptions, StudyRow, profiles,
+    DEFAULT_POLICIES, LEAST_CALLS, PriceSheet, PriceSheets, Study, StudyData, StudyOptions, StudyRow,
+    profiles,
 };
 use secateur_pages::PageHead;
 
@@ -18,7 +18,7 @@ use crate::humanize::{counted, grouped};
 use crate::logs;
 use crate::progress::StepProgress;
 use crate::table::Table;
-use crate::terminal::{self, BOLD};
+use crate::terminal::{self, BOLD, print_json};
 
 mod gather;
 mod tune;
@@ -93,11 +93,8 @@ fn sheet(name: &str) -> Result<PriceSheet> {
     }
     let text = fs::read_to_string(name).with_context(|| format!("cannot read the price sheet {name}"))?;
     let sheets = PriceSheets::parse(&text, name)?;
-    sheets
-        .iter()
-        .next()
-        .cloned()
-        .with_context(|| format!("{name} holds no price sheet; it begins with [[sheet]]"))
+    let first = sheets.iter().next().cloned();
+    first.with_context(|| format!("{name} holds no price sheet; it begins with [[sheet]]"))
 }
 
 /// Profiles by name or by file.
@@ -123,7 +120,7 @@ fn measures(profiles: &[Profile]) -> Measures {
 }
 
 impl LabArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         match &self.other {
             Some(LabCommand::Why(why)) => return why.run(out),
             Some(LabCommand::Tune(tune)) => return tune.run(out),
@@ -141,32 +138,27 @@ impl LabArgs {
             let advance = |done, all| progress.advance(done, all);
             Study::of(traces, &profiles, &PriceSheets::builtin(), &options, advance)
         });
-        progress.finish();
+        drop(progress);
         let study = study??;
         if study.sessions.is_empty() {
+            let is_named = !self.terms.paths.is_empty();
+            let searched = if is_named { " there" } else { " in the usual folders of the known agents" };
             bail!(
-                "no session of {} calls or more was found{}; shorter ones say nothing about pruning",
-                secateur_lab::LEAST_CALLS,
-                if self.terms.paths.is_empty() {
-                    " in the usual folders of the known agents"
-                } else {
-                    " there"
-                }
+                "no session of {LEAST_CALLS} calls or more was found{searched}; shorter ones say nothing about pruning"
             );
         }
         if let Some(page) = &self.html {
-            fs::write(page, html(&study)).with_context(|| format!("cannot write {}", page.display()))?;
+            logs::write(page, &html(&study))?;
         }
         if self.json {
-            serde_json::to_writer(&mut *out, &study.rows())?;
-            writeln!(out)?;
+            print_json(out, &study.rows())?;
         } else {
             self.print(out, &study)?;
         }
         if let Some(page) = &self.html {
             terminal::note(format_args!("the page is {}", page.display()));
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     fn print(&self, out: &mut dyn Write, study: &Study) -> Result<()> {
@@ -177,12 +169,9 @@ impl LabArgs {
             let mut own: Vec<&StudyRow> = rows.iter().filter(|row| row.agent == agent).collect();
             own.sort_by(|one, other| one.cost_pct.total_cmp(&other.cost_pct));
             let Some(first) = own.first() else { continue };
-            writeln!(
-                out,
-                "{BOLD}{agent}{BOLD:#}: {}, {}",
-                counted(first.sessions as u64, "session"),
-                counted(first.calls as u64, "call")
-            )?;
+            let (sessions, calls) =
+                (counted(first.sessions as u64, "session"), counted(first.calls as u64, "call"));
+            writeln!(out, "{BOLD}{agent}{BOLD:#}: {sessions}, {calls}")?;
             writeln!(out, "{}", table(&own, self.terms.window.is_some()))?;
         }
         let near: Vec<String> = study
@@ -190,26 +179,17 @@ impl LabArgs {
             .into_iter()
             .filter_map(|near| Some(format!("{} {:.1} %", near.agent, near.replayed_pct?)))
             .collect();
+        let prices = self.terms.prices();
         writeln!(
             out,
-            "Cost: the whole bill in % of no pruning, by {}; in brackets where it lies in 95 of",
-            self.terms.prices()
+            "Cost: the whole bill in % of no pruning, by {prices}; in brackets where it lies in 95 of\n\
+             100 draws of sessions. Misses, breaks of a warm cache and results cut unseen: per 100 calls.\n\
+             Over best: above the best schedule of cuts in hindsight that misses nothing; over bound: above\n\
+             what no such schedule can beat."
         )?;
-        writeln!(
-            out,
-            "100 draws of sessions. Misses, breaks of a warm cache and results cut unseen: per 100 calls."
-        )?;
-        writeln!(
-            out,
-            "Over best: above the best schedule of cuts in hindsight that misses nothing; over bound: above"
-        )?;
-        writeln!(out, "what no such schedule can beat.")?;
         if !near.is_empty() && self.terms.sheet.is_none() {
-            writeln!(
-                out,
-                "Replayed without pruning, input costs this share of what was billed: {}.",
-                near.join(", ")
-            )?;
+            let near = near.join(", ");
+            writeln!(out, "Replayed without pruning, input costs this share of what was billed: {near}.")?;
         }
         Ok(())
     }
@@ -218,11 +198,8 @@ impl LabArgs {
 /// The page that shows a study.
 fn html(study: &Study) -> String {
     let data = StudyData::of(study, "What pruning would have cost");
-    let summary = format!(
-        "{} replayed under {} policies.",
-        counted(data.sessions.len() as u64, "recorded session"),
-        data.policies.len(),
-    );
+    let sessions = counted(data.sessions.len() as u64, "recorded session");
+    let summary = format!("{sessions} replayed under {} policies.", data.policies.len());
     secateur_pages::STUDY.render(&PageHead { title: &data.title, summary: &summary }, &data)
 }
 

@@ -79,8 +79,7 @@ impl LintArgs {
         }
         let fixed = fix(wire, &body);
         if let Some(path) = &self.out {
-            fs::write(path, fixed.body.as_bytes())
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            logs::write(path, &fixed.body)?;
         }
         let shown = self.out.is_none().then_some(&*fixed.body);
         if self.json {

@@ -5,7 +5,6 @@
 //! limited and says how to read on.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -48,7 +47,7 @@ pub(crate) struct McpArgs {
 }
 
 impl McpArgs {
-    pub(crate) fn run(&self, _: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, _: &mut dyn Write) -> Result<()> {
         store_args::block_on(async {
             let engine = store_args::open_engine(&self.store, None).await?;
             if let Some(id) = &self.session {
@@ -58,11 +57,11 @@ impl McpArgs {
             let service = match tools.serve(transport::stdio()).await {
                 Ok(service) => service,
                 // The client disconnected before its first message. That is not an error.
-                Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(ExitCode::SUCCESS),
+                Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
                 Err(error) => return Err(anyhow!("the client does not speak MCP: {error}")),
             };
             service.waiting().await?;
-            Ok(ExitCode::SUCCESS)
+            Ok(())
         })
     }
 }

@@ -1,7 +1,6 @@
 //! `secateur profiles`: the list of profiles, or every setting of one.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -23,12 +22,12 @@ pub(crate) struct ProfilesArgs {
 }
 
 impl ProfilesArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         match &self.name {
             Some(name) => self.one(out, &ProfileArgs::named(name)?)?,
             None => self.all(out)?,
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     fn all(&self, out: &mut dyn Write) -> Result<()> {
@@ -37,8 +36,7 @@ impl ProfilesArgs {
         if self.json {
             let rows: Vec<_> =
                 all.iter().map(|profile| json!({ "name": profile.name, "about": profile.about })).collect();
-            print_json(out, &rows)?;
-            return Ok(());
+            return print_json(out, &rows);
         }
         let mut table = Table::new(["profile", "description"]);
         for profile in all {
@@ -59,8 +57,7 @@ impl ProfilesArgs {
                 .map(|(key, value, origin)| json!({ "key": key, "value": value, "origin": origin }))
                 .collect();
             let whole = json!({ "name": profile.name, "about": profile.about, "settings": values });
-            print_json(out, &whole)?;
-            return Ok(());
+            return print_json(out, &whole);
         }
         writeln!(out, "{}: {}\n", profile.name, profile.about)?;
         settings(out, profile)

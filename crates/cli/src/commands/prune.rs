@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use secateur::{Action, Cut, Lasting, Outline, PartKind, Profile, Verdict};
 use secateur_formats::Rendering;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::humanize::{counted, grouped, percent};
 use crate::plan_text;
@@ -35,39 +34,8 @@ pub(crate) struct PruneArgs {
     json: bool,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct PruneReport<'a> {
-    file: String,
-    format: secateur_formats::Format,
-    profile: &'a str,
-    messages: usize,
-    parts: usize,
-    totals: secateur::Totals,
-    bounds: secateur::Bounds,
-    idle: Option<secateur::Idle>,
-    cuts: Vec<CutRow<'a>>,
-    assumptions: &'a [String],
-    warnings: &'a [secateur_formats::Warning],
-    written: bool,
-    marked: usize,
-    backup: Option<String>,
-}
-
-/// One cut as `--json` prints it.
-#[derive(Serialize)]
-struct CutRow<'a> {
-    part: u32,
-    id: Option<std::borrow::Cow<'a, str>>,
-    tool: Option<&'a str>,
-    action: Action,
-    reason: secateur::Reason,
-    before: u64,
-    after: u64,
-}
-
 impl PruneArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let session = self.session.open()?;
         if self.write {
             refuse_to_write(&session)?;
@@ -79,56 +47,42 @@ impl PruneArgs {
         } else {
             Vec::new()
         };
-        let backup = if self.write && !survivors.is_empty() {
-            Some(self.mark(&session, &planned, &survivors)?)
-        } else {
-            None
-        };
+        let marks = self.write && !survivors.is_empty();
+        let backup = marks.then(|| self.mark(&session, &planned, &survivors)).transpose()?;
         for warning in &planned.transcript.warnings {
             terminal::warn(format_args!("{}, {warning}", self.session.file.display()));
         }
         if self.json {
-            let report =
-                self.report(&planned, if self.write { survivors.len() } else { 0 }, backup.as_deref());
-            print_json(out, &report)?;
-        } else {
-            self.describe(out, &planned, &survivors, backup.as_deref())?;
+            let marked = if self.write { survivors.len() } else { 0 };
+            return print_json(out, &self.report(&planned, marked, backup.as_deref()));
         }
-        Ok(ExitCode::SUCCESS)
+        self.describe(out, &planned, &survivors, backup.as_deref())
     }
 
-    fn report<'p>(
-        &self,
-        planned: &'p PlannedFile<'_>,
-        marked: usize,
-        backup: Option<&Path>,
-    ) -> PruneReport<'p> {
+    /// What `--json` prints.
+    fn report(&self, planned: &PlannedFile<'_>, marked: usize, backup: Option<&Path>) -> Value {
         let (transcript, plan) = (&planned.transcript, &planned.plan);
-        let row = |cut: &Cut| CutRow {
-            part: cut.part.0,
-            id: transcript.part_id(cut.part),
-            tool: transcript.outline.tool(cut.part),
-            action: cut.action,
-            reason: cut.reason,
-            before: cut.before,
-            after: cut.after,
+        let row = |cut: &Cut| {
+            json!({ "part": cut.part, "id": transcript.part_id(cut.part),
+                "tool": transcript.outline.tool(cut.part), "action": cut.action, "reason": cut.reason,
+                "before": cut.before, "after": cut.after })
         };
-        PruneReport {
-            file: self.session.file.display().to_string(),
-            format: transcript.format,
-            profile: &planned.profile.name,
-            messages: transcript.outline.message_count(),
-            parts: transcript.outline.part_count(),
-            totals: plan.totals,
-            bounds: plan.bounds,
-            idle: plan.idle,
-            cuts: plan.cuts.iter().map(row).collect(),
-            assumptions: &planned.assumptions,
-            warnings: &transcript.warnings,
-            written: backup.is_some(),
-            marked,
-            backup: backup.map(|path| path.display().to_string()),
-        }
+        json!({
+            "file": self.session.file.display().to_string(),
+            "format": transcript.format,
+            "profile": planned.profile.name,
+            "messages": transcript.outline.message_count(),
+            "parts": transcript.outline.part_count(),
+            "totals": plan.totals,
+            "bounds": plan.bounds,
+            "idle": plan.idle,
+            "cuts": plan.cuts.iter().map(row).collect::<Vec<_>>(),
+            "assumptions": planned.assumptions,
+            "warnings": transcript.warnings,
+            "written": backup.is_some(),
+            "marked": marked,
+            "backup": backup.map(|path| path.display().to_string()),
+        })
     }
 
     fn describe(
@@ -158,12 +112,8 @@ impl PruneArgs {
         by_tool(out, planned)?;
         match backup {
             Some(backup) => {
-                writeln!(
-                    out,
-                    "\nMarked {} in {}.",
-                    counted(survivors.len() as u64, "result"),
-                    self.session.file.display()
-                )?;
+                let marked = counted(survivors.len() as u64, "result");
+                writeln!(out, "\nMarked {marked} in {}.", self.session.file.display())?;
                 if survivors.len() < plan.cuts.len() {
                     writeln!(
                         out,
@@ -198,12 +148,9 @@ impl PruneArgs {
         let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
         splice.write_to(&mut writer).and_then(|()| writer.flush()).with_context(|| failure("a copy of"))?;
         drop(writer);
-        let permissions =
-            fs::metadata(file).with_context(|| failure("with the permissions of"))?.permissions();
-        temporary
-            .as_file()
-            .set_permissions(permissions)
-            .with_context(|| failure("with the permissions of"))?;
+        let copied = fs::metadata(file)
+            .and_then(|metadata| temporary.as_file().set_permissions(metadata.permissions()));
+        copied.with_context(|| failure("with the permissions of"))?;
         // The copy must be on disk before it replaces the original.
         temporary.as_file().sync_data().with_context(|| failure("a copy of"))?;
         if modified(file) != session.modified {
@@ -289,7 +236,7 @@ fn by_tool(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
     for part in outline.parts().filter(|&part| outline.kind(part) == PartKind::Result) {
         let row = rows.entry(outline.tool(part).unwrap_or("(no name)")).or_default();
         row.results += 1;
-        match planned.profile.policy.verdict(outline, &planned.memory, &planned.plan, part) {
+        match planned.verdict(part) {
             Verdict::Cut(cut) => {
                 row.cut += 1;
                 row.before += cut.before.saturating_sub(cut.after);

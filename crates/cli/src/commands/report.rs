@@ -1,17 +1,16 @@
 //! `secateur report`: what a profile does to a session, as one page for a browser.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::humanize::{grouped, percent};
 use crate::logs;
 use crate::session_file::SessionFileArgs;
+use crate::terminal::print_json;
 
 mod data;
 mod fill;
@@ -33,33 +32,19 @@ pub(crate) struct ReportArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct WrittenReport<'a> {
-    page: String,
-    bytes: usize,
-    totals: &'a data::ReportTotals,
-}
-
 impl ReportArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         logs::refuse_same_file(&self.out, &self.session.file)?;
         let session = self.session.open()?;
         logs::refuse_same_file(&self.out, &session.path)?;
-        let measures = session.profile.policy.measures();
-        let whole = self.session.read(&session, &measures)?;
-        let data = fill::report_data(
-            &whole,
-            &session.profile,
-            &self.session.next,
-            &self.session.file.display().to_string(),
-        )?;
+        let whole = self.session.read(&session, &session.profile.policy.measures())?;
+        let file = self.session.file.display().to_string();
+        let data = fill::report_data(&whole, &session.profile, &self.session.next, &file)?;
         let page = data.page();
-        fs::write(&self.out, &page).with_context(|| format!("cannot write {}", self.out.display()))?;
+        logs::write(&self.out, &page)?;
         if self.json {
-            let (page, bytes) = (self.out.display().to_string(), page.len());
-            serde_json::to_writer(&mut *out, &WrittenReport { page, bytes, totals: &data.totals })?;
-            writeln!(out)?;
-            return Ok(ExitCode::SUCCESS);
+            let (file, bytes) = (self.out.display().to_string(), page.len());
+            return print_json(out, &json!({ "page": file, "bytes": bytes, "totals": data.totals }));
         }
         let totals = &data.totals;
         writeln!(
@@ -72,6 +57,6 @@ impl ReportArgs {
             grouped(totals.after),
             percent(totals.before.saturating_sub(totals.after), totals.before),
         )?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -86,7 +85,7 @@ fn age(text: &str) -> Result<Duration, String> {
 }
 
 impl ScanArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let now = SystemTime::now();
         let sources = self.sources(now)?;
         let profile = self.profile.or_default()?;
@@ -100,16 +99,15 @@ impl ScanArgs {
         let sums = ScanTotals::of(&rows);
         rows.truncate(self.limit.unwrap_or(usize::MAX));
         if self.json {
-            print_json(out, &rows)?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &rows);
         }
         if sums.sessions == 0 {
             writeln!(out, "No sessions found{}.", self.searched())?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(());
         }
         table(out, &rows, now)?;
         sums.print(out, rows.len(), &profile.name)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     /// Where sessions were searched, for a report that found none.

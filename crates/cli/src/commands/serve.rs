@@ -6,7 +6,6 @@ mod log;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -68,7 +67,7 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let config = self.config()?;
         let colours = if std::io::stderr().is_terminal() { Colours::Some } else { Colours::None };
         self.log(&config, std::io::stderr, colours);
@@ -77,7 +76,7 @@ impl ServeArgs {
         runtime.block_on(self.serve(&config, out))
     }
 
-    async fn serve(&self, config: &Config, out: &mut dyn Write) -> Result<ExitCode> {
+    async fn serve(&self, config: &Config, out: &mut dyn Write) -> Result<()> {
         let settings = self.settings(config)?;
         if let Some(warning) = self.token_file_warning(config) {
             terminal::warn(warning);
@@ -90,7 +89,7 @@ impl ServeArgs {
         server.run_until(stop_signal()).await;
         let requests = counters.snapshot().requests;
         writeln!(out, "\nstopped after {requests} requests")?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     /// All settings, with the profile that a flag names.
@@ -197,6 +196,8 @@ impl ServeArgs {
             gemini: upstream(&self.gemini, "gemini", &serve.gemini, usual.gemini.clone())?,
             profile: config.profile().name.clone(),
             headers: !self.no_headers && serve.headers.unwrap_or(usual.headers),
+            provider_clearing: serve.provider_clearing.unwrap_or(usual.provider_clearing),
+            drop_block: serve.drop_block.unwrap_or(usual.drop_block),
             ..usual
         })
     }

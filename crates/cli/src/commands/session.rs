@@ -20,6 +20,7 @@ use secateur_engine::{Engine, Session};
 
 use crate::store_args::{self, StoreArgs};
 use crate::summariser_args::SummariserArgs;
+use undo::{Direction, OperationArgs};
 
 /// How the commands are used together.
 const EXAMPLE: &str = "\
@@ -47,8 +48,10 @@ enum SessionCommand {
     Context(context::SessionContextArgs),
     Settle(settle::SettleArgs),
     Compact(compact::SessionCompactArgs),
-    Undo(undo::UndoArgs),
-    Redo(undo::RedoArgs),
+    /// Undo a prune or compaction: the operation with this number, or the newest that is not undone.
+    Undo(OperationArgs),
+    /// Redo what was undone: the operation with this number, or the first that is undone.
+    Redo(OperationArgs),
     Recall(recall::SessionRecallArgs),
     Events(events::EventsArgs),
     List(list::ListArgs),
@@ -76,19 +79,20 @@ impl SessionIdArgs {
 impl SessionArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         store_args::block_on(async {
-            match &self.command {
+            let done = match &self.command {
                 SessionCommand::New(command) => command.run(out).await,
                 SessionCommand::Append(command) => command.run(out).await,
-                SessionCommand::Context(command) => command.run(out).await,
+                SessionCommand::Context(command) => return command.run(out).await,
                 SessionCommand::Settle(command) => command.run(out).await,
                 SessionCommand::Compact(command) => command.run(out).await,
-                SessionCommand::Undo(command) => command.run(out).await,
-                SessionCommand::Redo(command) => command.run(out).await,
+                SessionCommand::Undo(command) => command.run(out, Direction::Undo).await,
+                SessionCommand::Redo(command) => command.run(out, Direction::Redo).await,
                 SessionCommand::Recall(command) => command.run(out).await,
                 SessionCommand::Events(command) => command.run(out).await,
                 SessionCommand::List(command) => command.run(out).await,
                 SessionCommand::Forget(command) => command.run(out).await,
-            }
+            };
+            done.map(|()| ExitCode::SUCCESS)
         })
     }
 }

@@ -1,23 +1,19 @@
 //! `secateur status`: the conversations that go through the running proxy, as it counts them.
 
 use std::io::{IsTerminal, Write};
-use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde::Deserialize;
 
 use crate::commands::serve::ServeArgs;
 use crate::http_get;
 use crate::humanize::{counted, grouped, percent, shortened};
-use crate::listener::{client_address, other_user};
+use crate::listener::{TIMEOUT, client_address, other_user};
 use crate::store_args;
 use crate::table::Table;
 use crate::time_text;
-
-/// A proxy on the same machine responds at once.
-const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How often the table is refreshed.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -66,14 +62,14 @@ struct ConversationRow {
 }
 
 impl StatusArgs {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         store_args::block_on(async {
             let is_live = !self.once && !self.json && std::io::stdout().is_terminal();
             loop {
                 let body = self.fetch().await?;
                 if self.json {
                     writeln!(out, "{}", body.trim_end())?;
-                    return Ok(ExitCode::SUCCESS);
+                    return Ok(());
                 }
                 let conversations: StatusResponse =
                     serde_json::from_str(&body).context("the proxy has another version than this command")?;
@@ -83,7 +79,7 @@ impl StatusArgs {
                 show(&conversations.items, out)?;
                 out.flush()?;
                 if !is_live {
-                    return Ok(ExitCode::SUCCESS);
+                    return Ok(());
                 }
                 tokio::time::sleep(PAUSE).await;
             }
@@ -99,17 +95,14 @@ impl StatusArgs {
             );
         }
         let token = self.serve.token(&config)?;
-        let headers: Vec<_> =
-            token.map(|token| ("authorization", format!("Bearer {token}"))).into_iter().collect();
-        let response = match http_get::get(&format!("http://{proxy}/api/conversations"), &headers, TIMEOUT)
-            .await
-        {
-            Ok(response) => response,
-            Err(error) => bail!(
-                "no proxy responds at {proxy}: {}; start one with `secateur serve`, or give its address with --listen",
-                http_get::failure(&error)
-            ),
-        };
+        let headers = http_get::authorization(token.as_deref());
+        let response = http_get::get(&format!("http://{proxy}/api/conversations"), &headers, TIMEOUT).await;
+        let response = response.map_err(|error| {
+            let why = http_get::failure(&error);
+            anyhow!(
+                "no proxy responds at {proxy}: {why}; start one with `secateur serve`, or give its address with --listen"
+            )
+        })?;
         match response.status {
             200 => Ok(response.body),
             401 => bail!("the proxy at {proxy} needs a token; name its file with --token-file"),

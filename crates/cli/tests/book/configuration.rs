@@ -227,7 +227,7 @@ fn kind(schema: &Value, value: &Value) -> String {
     }
 }
 
-/// What holds if nobody says anything, by keys.
+/// The defaults, by keys.
 fn defaults() -> BTreeMap<String, String> {
     let config = Config::read(&[], &|_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
     let settings = config.settings().into_iter();

@@ -83,7 +83,7 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
         };
         let block: Vec<&str> =
             lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim() != "```").collect();
-        // A block of a shell's language would be one that nobody runs.
+        // A block of a shell's language would be one that is not run.
         assert!(!matches!(language, "" | "sh" | "bash" | "shell"), "line {}: say what this is", index + 1);
         match mark.take() {
             Some(Mark::File(name)) => steps.push(Step::File { name, text: block.join("\n") + "\n" }),

@@ -1,10 +1,10 @@
 //! Every page, played from its first line to its last.
 
-use crate::model::{Model, Settings};
 use crate::page::{Command, Needs, Step, steps};
 use crate::shell::Shell;
 use crate::shown::shows;
 use crate::{pages, text};
+use secateur_testing::ScriptedModel;
 
 /// What pages call a PostgreSQL server.
 const DATABASE: &str = "postgres://secateur@db.internal/secateur";
@@ -86,7 +86,7 @@ fn play(page: &str, upstream: &str) -> Score {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_command_of_the_book_does_what_its_page_shows() {
-    let model = Model::start(Settings::default()).await.unwrap();
+    let model = ScriptedModel::with_window(None).await;
     let upstream = model.url();
     let chosen = std::env::var("SECATEUR_BOOK_PAGE").ok();
     let mut all = Score::default();

@@ -1,4 +1,4 @@
-//! References: pages that nobody writes, so that they say what holds.
+//! References: pages that are generated, so that they are never out of date.
 
 use crate::{api, configuration, profiles, root};
 
@@ -8,7 +8,7 @@ const AGAIN: &str = "SECATEUR_BOOK=write cargo test -p secateur-cli --test book 
 /// Compares a page with what the code makes, or writes it if that is wanted.
 fn hold(page: &str, made: &str) {
     let path = root().join(page);
-    if std::env::var("SECATEUR_BOOK").is_ok_and(|wish| wish == "write") {
+    if std::env::var("SECATEUR_BOOK").is_ok_and(|mode| mode == "write") {
         std::fs::write(&path, made).unwrap();
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();

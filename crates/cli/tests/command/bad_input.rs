@@ -1,10 +1,10 @@
 //! Bad input: a clear word, an exit code, nothing lost.
 
-use super::{Desk, bytes, secateur};
+use super::{TestFolder, bytes, secateur};
 
 #[test]
 fn what_cannot_be_a_session_is_refused_with_the_reason() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let folder = desk.folder.path().to_str().unwrap().to_owned();
     let cases = [
         (desk.put("empty.json", ""), "the input is empty"),
@@ -28,7 +28,7 @@ fn what_cannot_be_a_session_is_refused_with_the_reason() {
 
 #[test]
 fn a_file_that_breaks_off_is_read_as_far_as_it_goes_and_can_still_be_marked() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let whole = bytes(&file);
     let broken = &whole[..whole.len() - 200];
@@ -46,7 +46,7 @@ fn a_file_that_breaks_off_is_read_as_far_as_it_goes_and_can_still_be_marked() {
 
 #[test]
 fn broken_lines_are_left_alone() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let text = "{\"type\":\"user.message\",\"text\":\"a\"}\n{oops\n\n{\"type\":\"user.message\",\"text\":\"b\"}\n{\"type\":\"tool.re";
     let file = desk.put("events.jsonl", text);
     let run = secateur(&["prune", &file, "--json"]);
@@ -57,7 +57,7 @@ fn broken_lines_are_left_alone() {
 
 #[test]
 fn deep_nesting_duplicate_keys_and_wrong_types_do_no_harm() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let text = format!(
         r#"[{{"info":{{"id":1,"id":"m1","role":"user","role":"assistant","summary":{{}}}},"parts":[{{"type":"tool","tool":7,"state":"odd"}},{{"type":"tool","tool":"x","callID":null,"state":{{"status":"completed","input":{deep},"output":{{"a":1}},"time":5}}}},null,3]}},"what",{{"parts":{{}}}}]"#
@@ -72,7 +72,7 @@ fn deep_nesting_duplicate_keys_and_wrong_types_do_no_harm() {
 
 #[test]
 fn wrong_arguments_say_what_is_allowed() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     for (arguments, words) in [
         (vec!["prune", &file, "--profile", "nobody"], vec!["no profile \"nobody\"", "opencode@2026-01"]),
@@ -95,7 +95,7 @@ fn wrong_arguments_say_what_is_allowed() {
 
 #[test]
 fn names_from_a_session_give_the_terminal_no_orders() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let text =
         r#"[{"role":"toolResult","toolName":"\u001b]0;owned\u0007","content":[{"type":"text","text":"x"}]}]"#;
     let file = desk.put("names.json", text);
@@ -110,7 +110,7 @@ fn names_from_a_session_give_the_terminal_no_orders() {
 
 #[test]
 fn many_broken_messages_cost_no_more_than_their_number() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let broken = "{\"info\":{\"id\":\"\\q\"}},\n".repeat(40_000);
     let file = desk.put("broken.json", format!("[{{\"info\":{{}},\"parts\":[]}},\n{broken}{{}}]"));
     let run = secateur(&["prune", &file, "--json"]);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::samples::{self, Sample, WIRES};
-use super::{Desk, Run, secateur};
+use super::{Run, TestFolder, secateur};
 
 /// Every command that looks at a log, with this file, and its outputs beside it.
 fn commands<'a>(file: &'a str, out: &'a str, wire: &'a str) -> [Vec<&'a str>; 5] {
@@ -37,7 +37,7 @@ fn line_logs() -> Vec<Sample> {
 
 #[test]
 fn of_a_torn_last_line_the_others_count_and_the_warning_names_it() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let out = desk.path("page.html");
     for sample in line_logs() {
         let text = sample.text().unwrap();
@@ -66,7 +66,7 @@ fn of_a_torn_last_line_the_others_count_and_the_warning_names_it() {
 
 #[test]
 fn a_document_that_breaks_off_keeps_what_was_whole() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     for sample in samples::all().iter().filter(|sample| sample.name.ends_with(".json")) {
         let text = sample.text().unwrap();
         let whole = text.rfind("And now?").or(text.rfind("Done.")).unwrap();
@@ -81,8 +81,8 @@ fn a_document_that_breaks_off_keeps_what_was_whole() {
 }
 
 #[test]
-fn a_log_that_somebody_is_writing_can_be_read_all_the_time() {
-    let desk = Desk::new();
+fn a_log_that_is_being_written_can_be_read_all_the_time() {
+    let desk = TestFolder::new();
     let lines: Vec<String> = samples::of("claude").text().unwrap().lines().map(str::to_owned).collect();
     let file = desk.put("growing.jsonl", format!("{}\n{}\n", lines[0], lines[2]));
     let (path, done) = (file.clone(), AtomicBool::new(false));
@@ -113,7 +113,7 @@ fn a_log_that_somebody_is_writing_can_be_read_all_the_time() {
 
 #[test]
 fn a_line_that_is_no_text_costs_only_itself() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     // OpenHands writes arrays as well, and those are read as a whole.
     for sample in line_logs().iter().filter(|sample| sample.format != "openhands") {
         let text = sample.text().unwrap();
@@ -157,7 +157,7 @@ fn weigh(arguments: &[&str]) -> (i32, Option<u64>) {
 #[test]
 fn a_huge_line_is_held_once() {
     const LINE: usize = 16 << 20;
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let long = "dry soil ".repeat(LINE / 9);
     let log = desk.put("huge.jsonl", samples::of("claude").text().unwrap().replace("wet soil", &long));
     let request = samples::of("openai-chat-request").text().unwrap().replace("dry soil", &long);
@@ -185,7 +185,7 @@ fn a_huge_line_is_held_once() {
 
 #[test]
 fn values_nested_without_end_are_passed_over() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let out = desk.path("page.html");
     for (index, sample) in samples::all().into_iter().enumerate() {
@@ -214,7 +214,7 @@ fn values_nested_without_end_are_passed_over() {
 
 #[test]
 fn of_a_key_that_comes_twice_the_last_one_counts() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let mut wrong = Vec::new();
     for sample in samples::all() {
         let Some(text) = sample.text().filter(|_| sample.format != "aider") else { continue };
@@ -294,7 +294,7 @@ fn texts(sample: &Sample) -> Vec<String> {
 
 #[test]
 fn a_value_of_the_wrong_type_anywhere_brings_no_command_down() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let (folder, out) = (desk.path("mutants"), desk.path("page.html"));
     fs::create_dir(&folder).unwrap();
     let mut count = 0_usize;
@@ -323,9 +323,9 @@ fn a_value_of_the_wrong_type_anywhere_brings_no_command_down() {
 
 #[test]
 fn what_holds_no_session_is_said_to_hold_none() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let out = desk.path("page.html");
-    let empty = Desk::new();
+    let empty = TestFolder::new();
     let folder = empty.folder.path().to_str().unwrap().to_owned();
     for file in [
         desk.put("empty.jsonl", ""),
@@ -347,13 +347,13 @@ fn what_holds_no_session_is_said_to_hold_none() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_waits_for_a_pipe_in_place_of_a_log() {
-    let desk = Desk::new();
+fn a_pipe_in_place_of_a_log_is_not_waited_for() {
+    let desk = TestFolder::new();
     let pipe = desk.path("pipe.jsonl");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let (file, out) = (pipe.to_str().unwrap(), desk.path("page.html"));
     for arguments in commands(file, out.to_str().unwrap(), "anthropic") {
-        // A request may come through a pipe; then there is somebody who writes it.
+        // A request may come through a pipe; then there is a process that writes it.
         if arguments[0] == "lint" {
             continue;
         }

@@ -1,11 +1,11 @@
 //! Compacting a log: in memory, with the file left alone.
 
 use super::samples::{self, WIRES};
-use super::{Desk, bytes, masked, secateur};
+use super::{TestFolder, bytes, masked, secateur};
 
 #[test]
 fn a_long_session_is_made_short() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let before = bytes(&file);
     let run = secateur(&["compact", &file]);
@@ -23,7 +23,7 @@ fn a_long_session_is_made_short() {
 
 #[test]
 fn the_summary_can_be_had_alone() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let summary = secateur(&["compact", &file, "--summary"]).out;
     assert!(summary.contains("> Uploads over 1 GB fail. Find out why."), "{summary}");
@@ -38,7 +38,7 @@ fn the_summary_can_be_had_alone() {
 
 #[test]
 fn a_smaller_window_leaves_less() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let after = |window: &str| {
         secateur(&["compact", &file, "--window", window, "--json"]).json()["after"]["tokens"]
@@ -50,7 +50,7 @@ fn a_smaller_window_leaves_less() {
 
 #[test]
 fn every_wire_takes_what_comes_out() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let out = desk.path("body.json");
     let out = out.to_str().unwrap();
@@ -64,19 +64,19 @@ fn every_wire_takes_what_comes_out() {
 
 #[test]
 fn what_cannot_be_done_is_said() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
-    let told = secateur(&["compact", &file, "-o", &file]);
-    assert_eq!(told.code, 2);
-    assert!(told.err.contains("is the input; name another file"), "{}", told.err);
-    let told = secateur(&["compact", &file, "--set", "compaction.fern=1"]);
-    assert_eq!(told.code, 2);
-    assert!(told.err.contains("fern"), "{}", told.err);
+    let reported = secateur(&["compact", &file, "-o", &file]);
+    assert_eq!(reported.code, 2);
+    assert!(reported.err.contains("is the input; name another file"), "{}", reported.err);
+    let reported = secateur(&["compact", &file, "--set", "compaction.fern=1"]);
+    assert_eq!(reported.code, 2);
+    assert!(reported.err.contains("fern"), "{}", reported.err);
     let short = desk.put("short.json", r#"{"model":"m","messages":[{"role":"user","content":"Hello."}]}"#);
-    let told = secateur(&["compact", &short]);
-    assert_eq!(told.code, 2);
-    insta::assert_snapshot!(told.err.replace(&short, "FILE"), @"error: FILE: not compacted: there is nothing to summarise");
+    let reported = secateur(&["compact", &short]);
+    assert_eq!(reported.code, 2);
+    insta::assert_snapshot!(reported.err.replace(&short, "FILE"), @"error: FILE: not compacted: there is nothing to summarise");
     let several = samples::of("tau-bench").lay(desk.folder.path());
-    let told = secateur(&["compact", &several, "--session", "9"]);
-    assert!(told.err.contains("no session \"9\""), "{}", told.err);
+    let reported = secateur(&["compact", &several, "--session", "9"]);
+    assert!(reported.err.contains("no session \"9\""), "{}", reported.err);
 }

@@ -2,16 +2,16 @@
 
 use std::process::Command;
 
-use super::{Desk, Run};
+use super::{Run, TestFolder};
 
 /// A home, and a project in it with a folder below.
 struct House {
-    desk: Desk,
+    desk: TestFolder,
 }
 
 impl House {
     fn new() -> Self {
-        let house = Self { desk: Desk::new() };
+        let house = Self { desk: TestFolder::new() };
         for folder in ["home/.config/secateur", "code/project/below"] {
             std::fs::create_dir_all(house.desk.path(folder)).unwrap();
         }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::samples::{self, WIRES};
-use super::{Desk, bytes, secateur};
+use super::{TestFolder, bytes, secateur};
 
 /// The texts of a request body, wherever they stand in it.
 fn texts(body: &str) -> String {
@@ -34,7 +34,7 @@ fn body(arguments: &[&str]) -> String {
 
 #[test]
 fn every_session_is_a_valid_request_of_every_wire() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let out = desk.path("body.json");
     let out = out.to_str().unwrap();
     for sample in samples::all() {
@@ -60,7 +60,7 @@ fn every_session_is_a_valid_request_of_every_wire() {
 
 #[test]
 fn what_a_compaction_took_away_is_not_sent_and_its_summary_is() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     for format in ["claude", "codex", "opencode", "pi"] {
         let file = samples::of(format).lay(desk.folder.path());
         for wire in WIRES {
@@ -72,8 +72,8 @@ fn what_a_compaction_took_away_is_not_sent_and_its_summary_is() {
 }
 
 #[test]
-fn a_call_that_nobody_answered_is_answered() {
-    let desk = Desk::new();
+fn a_call_without_a_result_gets_one() {
+    let desk = TestFolder::new();
     let file = samples::of("claude").lay(desk.folder.path());
     let said = body(&["context", &file, "--to", "anthropic"]);
     assert_eq!(said.matches("\"tool_use\"").count(), 2);
@@ -82,7 +82,7 @@ fn a_call_that_nobody_answered_is_answered() {
 
 #[test]
 fn at_names_the_request_that_a_message_answered() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("opencode").lay(desk.folder.path());
     for at in ["msg_3", "2"] {
         let said = texts(&body(&["context", &file, "--to", "openai-chat", "--at", at]));
@@ -98,7 +98,7 @@ fn at_names_the_request_that_a_message_answered() {
 
 #[test]
 fn a_message_has_one_number_everywhere() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     // Its first messages were compacted away.
     let file = samples::of("claude").lay(desk.folder.path());
     let moments = secateur(&["inspect", &file, "--json"]).json()["timeline"].clone();
@@ -118,7 +118,7 @@ fn a_message_has_one_number_everywhere() {
 
 #[test]
 fn the_requests_of_a_timeline_can_be_asked_for_by_their_numbers() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("claude").lay(desk.folder.path());
     let report = secateur(&["inspect", &file, "--json"]).json();
     let moments = report["timeline"].as_array().unwrap();
@@ -135,7 +135,7 @@ fn the_requests_of_a_timeline_can_be_asked_for_by_their_numbers() {
 
 #[test]
 fn a_request_of_the_same_wire_stays_as_it_is_byte_for_byte() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let out = desk.path("body.json");
     for wire in WIRES {
         let sample = samples::of(&format!("{wire}-request"));
@@ -154,7 +154,7 @@ fn a_request_of_the_same_wire_stays_as_it_is_byte_for_byte() {
 
 #[test]
 fn what_a_profile_cuts_is_a_placeholder_in_the_request() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     for wire in WIRES {
         let run = secateur(&["context", &file, "--to", wire, "--json", "--profile", "opencode"]);
@@ -167,15 +167,15 @@ fn what_a_profile_cuts_is_a_placeholder_in_the_request() {
         assert_eq!(placeholders as u64, cuts, "{wire}");
         assert!(run.err.is_empty(), "{}", run.err);
     }
-    let told = secateur(&["context", &file, "--to", "gemini"]);
-    assert!(told.err.contains(" cuts by profile balanced"), "{}", told.err);
-    let cut = told.out.matches("[cut: ").count();
-    assert!(cut > 20 && told.out.contains(" characters; recall "), "{cut}");
+    let reported = secateur(&["context", &file, "--to", "gemini"]);
+    assert!(reported.err.contains(" cuts by profile balanced"), "{}", reported.err);
+    let cut = reported.out.matches("[cut: ").count();
+    assert!(cut > 20 && reported.out.contains(" characters; recall "), "{cut}");
 }
 
 #[test]
 fn a_cut_in_a_request_changes_nothing_else_in_it() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let long = "x".repeat(400_000);
     let turn = |number: u64, text: &str| {
         format!(
@@ -205,7 +205,7 @@ fn a_cut_in_a_request_changes_nothing_else_in_it() {
 
 #[test]
 fn the_limit_on_the_answer_and_the_model_can_be_named() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("codex").lay(desk.folder.path());
     let sent: Value = serde_json::from_str(&body(&["context", &file, "--to", "anthropic"])).unwrap();
     assert_eq!(sent["model"], "gpt-5-codex", "the session's own");
@@ -221,7 +221,7 @@ fn the_limit_on_the_answer_and_the_model_can_be_named() {
 
 #[test]
 fn of_a_file_with_several_sessions_one_can_be_named() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("tau-bench").lay(desk.folder.path());
     let first = secateur(&["context", &file, "--to", "openai-chat"]);
     assert!(
@@ -241,7 +241,7 @@ fn of_a_file_with_several_sessions_one_can_be_named() {
 
 #[test]
 fn what_stands_for_a_cut_says_what_it_was_on_every_wire() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     for wire in WIRES {
         let said = texts(&body(&["context", &file, "--to", wire]));

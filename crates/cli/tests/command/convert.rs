@@ -1,11 +1,11 @@
 //! Converting a session: a body, and an account in which every byte of content has its place.
 
 use super::samples::{self, WIRES};
-use super::{Desk, secateur};
+use super::{TestFolder, secateur};
 
 #[test]
 fn the_account_adds_up_for_every_session_and_wire() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     for sample in samples::all() {
         let file = sample.lay(desk.folder.path());
         for wire in WIRES {
@@ -32,7 +32,7 @@ fn the_account_adds_up_for_every_session_and_wire() {
 
 #[test]
 fn what_left_the_context_is_accounted_for() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("claude").lay(desk.folder.path());
     let account = secateur(&["convert", &file, "--to", "openai-chat", "--json"]).json();
     // A question, a thought, its signature, two answers, two calls and two results.
@@ -45,20 +45,21 @@ fn what_left_the_context_is_accounted_for() {
 
 #[test]
 fn what_a_wire_cannot_hold_is_named() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("anthropic-request").lay(desk.folder.path());
     let account = secateur(&["convert", &file, "--to", "openai-chat", "--json"]).json();
     let losses = account["losses"].as_array().unwrap();
     assert!(!losses.is_empty(), "thinking and its signature have no place there");
-    let told = secateur(&["convert", &file, "--to", "openai-chat"]);
+    let reported = secateur(&["convert", &file, "--to", "openai-chat"]);
     assert!(
-        told.err.contains("cannot be expressed") && told.err.contains(losses[0]["why"].as_str().unwrap())
+        reported.err.contains("cannot be expressed")
+            && reported.err.contains(losses[0]["why"].as_str().unwrap())
     );
 }
 
 #[test]
 fn the_account_stands_beside_the_body_or_alone() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("pi").lay(desk.folder.path());
     let printed = secateur(&["convert", &file, "--to", "anthropic"]);
     assert_eq!(printed.code, 0, "{}", printed.err);
@@ -73,7 +74,7 @@ fn the_account_stands_beside_the_body_or_alone() {
 
 #[test]
 fn what_would_have_no_effect_is_refused() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("claude").lay(desk.folder.path());
     for option in [["--profile", "opencode"], ["--set", "watermark.protect=1"], ["--window", "1000"]] {
         let run = secateur(&[&["convert", &file, "--to", "gemini"], &option[..]].concat());

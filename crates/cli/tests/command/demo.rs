@@ -1,6 +1,6 @@
 //! The demo: the same story every time.
 
-use super::{Desk, secateur};
+use super::{TestFolder, secateur};
 
 #[test]
 fn the_demo_tells_the_whole_cycle() {
@@ -34,7 +34,7 @@ fn the_founding_systems_are_shown_on_request() {
 
 #[test]
 fn a_file_that_is_there_is_not_overwritten() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.put("session.json", "mine");
     let run = secateur(&["demo", "--save", &file]);
     assert_eq!(run.code, 2);

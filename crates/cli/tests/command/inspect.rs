@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::samples::{self, Sample};
-use super::{Desk, secateur, secateur_with};
+use super::{TestFolder, secateur, secateur_with};
 
 /// What is counted besides characters.
 const COUNTS: [&str; 14] = [
@@ -41,7 +41,7 @@ fn differences(sample: &Sample, report: &Value, expected: &Value) -> Vec<String>
 
 #[test]
 fn every_format_is_counted_right() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let mut wrong = Vec::new();
     for sample in samples::all() {
         let file = sample.lay(desk.folder.path());
@@ -65,25 +65,25 @@ fn every_format_is_counted_right() {
 
 #[test]
 fn a_file_of_many_sessions_and_a_folder_are_arrays() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("tau-bench").lay(desk.folder.path());
     assert_eq!(secateur(&["inspect", &file, "--json"]).json().as_array().unwrap().len(), 2);
     samples::of("pi").lay(desk.folder.path());
     let all = secateur(&["inspect", desk.folder.path().to_str().unwrap(), "--json"]).json();
     let formats: Vec<_> = all.as_array().unwrap().iter().map(|report| report["format"].clone()).collect();
     assert_eq!(formats, ["pi", "tau-bench", "tau-bench"]);
-    let told = secateur(&["inspect", &file]);
-    assert_eq!(told.out.matches("tau-bench session").count(), 2, "{}", told.out);
+    let reported = secateur(&["inspect", &file]);
+    assert_eq!(reported.out.matches("tau-bench session").count(), 2, "{}", reported.out);
 }
 
 #[test]
-fn what_a_session_consists_of_is_told_in_words() {
-    let desk = Desk::new();
+fn inspect_says_what_a_session_consists_of() {
+    let desk = TestFolder::new();
     let file = samples::of("claude").lay(desk.folder.path());
     let run = secateur(&["inspect", &file]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
-    let told = run.out.replace(&file, "claude-code.jsonl");
-    insta::assert_snapshot!(told, @r"
+    let reported = run.out.replace(&file, "claude-code.jsonl");
+    insta::assert_snapshot!(reported, @r"
     claude-code.jsonl: Claude Code session 2.1.0, claude-sonnet-4-5
     title    Ferns
     project  /src/garden
@@ -122,7 +122,7 @@ fn what_a_session_consists_of_is_told_in_words() {
 
 #[test]
 fn nothing_is_coloured_when_it_is_piped() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("claude").lay(desk.folder.path());
     for arguments in [vec!["inspect", &file], vec!["scan", &file], vec!["convert", &file, "--to", "gemini"]] {
         let run = secateur_with(&arguments, &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]);
@@ -133,7 +133,7 @@ fn nothing_is_coloured_when_it_is_piped() {
 
 #[test]
 fn the_lists_are_as_long_as_asked_for() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     for top in [0, 3] {
         let report = secateur(&["inspect", &file, "--json", "--top", &top.to_string()]).json();
@@ -144,7 +144,7 @@ fn the_lists_are_as_long_as_asked_for() {
 
 #[test]
 fn a_format_can_be_named() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.put("empty-list.json", "[]");
     assert_eq!(secateur(&["inspect", &file]).code, 2);
     let report = secateur(&["inspect", &file, "--json", "--format", "ui-messages"]).json();
@@ -156,7 +156,7 @@ fn a_format_can_be_named() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_secateur"))
         .args(["context", &file, "--to", "anthropic", "--json"])

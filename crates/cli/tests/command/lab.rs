@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{Desk, secateur};
+use super::{TestFolder, secateur};
 
 /// A session of Claude Code in which a name from an early output is needed late.
 fn session(calls: usize) -> String {
@@ -43,7 +43,7 @@ fn session(calls: usize) -> String {
 
 #[test]
 fn policies_are_compared_in_a_table_and_in_json() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let log = desk.put("a.jsonl", session(60));
     let run = secateur(&["lab", &log]);
     assert_eq!(run.code, 0, "{}", run.err);
@@ -73,7 +73,7 @@ fn policies_are_compared_in_a_table_and_in_json() {
 
 #[test]
 fn windows_and_sheets_are_terms() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let log = desk.put("a.jsonl", session(60));
     let of = |words: &[&str]| {
         let words = [&["lab", &log, "--json", "--profile", "none"], words].concat();
@@ -89,7 +89,7 @@ fn windows_and_sheets_are_terms() {
 
 #[test]
 fn why_names_the_action_the_text_and_the_cut() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let log = desk.put("a.jsonl", session(60));
     let run = secateur(&["lab", "why", &log]);
     assert_eq!(run.code, 0, "{}", run.err);
@@ -102,15 +102,15 @@ fn why_names_the_action_the_text_and_the_cut() {
     ] {
         assert!(run.out.contains(words), "{words}: {}", run.out);
     }
-    let told = secateur(&["lab", "why", &log, "--json"]).json();
-    assert_eq!((&told[0]["call"], &told[0]["needed"]), (&json!(59), &json!("quixotic_marmalade")));
+    let reported = secateur(&["lab", "why", &log, "--json"]).json();
+    assert_eq!((&reported[0]["call"], &reported[0]["needed"]), (&json!(59), &json!("quixotic_marmalade")));
     let run = secateur(&["lab", "why", &log, "--profile", "none"]);
     assert!(run.out.contains("0 misses in 60 calls under none"), "{}", run.out);
 }
 
 #[test]
 fn a_page_is_written_and_never_over_a_session() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let log = desk.put("a.jsonl", session(20));
     let page = desk.path("lab.html").to_str().unwrap().to_owned();
     let run = secateur(&["lab", &log, "--html", &page]);
@@ -124,10 +124,10 @@ fn a_page_is_written_and_never_over_a_session() {
 
 #[test]
 fn what_cannot_be_is_said() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let short = desk.put("short.jsonl", session(5));
     let log = desk.put("a.jsonl", session(12));
-    for (words, told) in [
+    for (words, reported) in [
         (vec!["lab", &short], "no session of 10 calls or more"),
         (vec!["lab", &log, "--sheet", "free"], "no price sheet `free`"),
         (vec!["lab", &log, "--profile", "nobody"], "nobody"),
@@ -135,13 +135,13 @@ fn what_cannot_be_is_said() {
     ] {
         let run = secateur(&words);
         assert_eq!(run.code, 2, "{words:?}: {}", run.out);
-        assert!(run.err.contains(told), "{words:?}: {}", run.err);
+        assert!(run.err.contains(reported), "{words:?}: {}", run.err);
     }
 }
 
 #[test]
 fn tuning_writes_a_profile_that_says_what_was_measured() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let folder = desk.path("logs");
     fs::create_dir(&folder).unwrap();
     for number in 0..12 {

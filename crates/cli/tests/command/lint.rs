@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::samples::{self, WIRES};
-use super::{Desk, Run, bytes, secateur};
+use super::{Run, TestFolder, bytes, secateur};
 
 /// An Anthropic request of these messages.
 fn anthropic(messages: &[&str]) -> String {
@@ -104,7 +104,7 @@ fn fed(arguments: &[&str], input: &[u8]) -> Run {
 
 #[test]
 fn every_fault_is_found_named_and_repaired() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     for (wire, body, rules) in broken() {
         let file = desk.put("body.json", &body);
         let run = secateur(&["lint", &file, "--as", wire, "--json"]);
@@ -138,7 +138,7 @@ fn every_fault_is_found_named_and_repaired() {
 
 #[test]
 fn a_clean_body_comes_back_byte_for_byte() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     for wire in WIRES {
         let sample = samples::of(&format!("{wire}-request"));
         let file = sample.lay(desk.folder.path());
@@ -158,11 +158,11 @@ fn a_clean_body_comes_back_byte_for_byte() {
 
 #[test]
 fn a_finding_says_where_what_and_what_to_do() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.put("body.json", anthropic(&[ASK, CALLS, A, ASK]));
     let run = secateur(&["lint", &file]);
-    let told = run.out.replace(&file, "body.json");
-    insta::assert_snapshot!(told, @r"
+    let reported = run.out.replace(&file, "body.json");
+    insta::assert_snapshot!(reported, @r"
     body.json: Anthropic Messages request, 1 finding
 
     $.messages[1].content[1] [call-without-result] the call b has no result in the next message
@@ -172,7 +172,7 @@ fn a_finding_says_where_what_and_what_to_do() {
 
 #[test]
 fn what_cannot_be_repaired_is_left_and_said() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.put("body.json", r#"{"model":"m","max_tokens":9,"messages":[]}"#);
     let run = secateur(&["lint", &file, "--as", "anthropic", "--fix"]);
     assert_eq!(run.code, 1);
@@ -184,7 +184,7 @@ fn what_cannot_be_repaired_is_left_and_said() {
 
 #[test]
 fn what_is_no_request_is_an_error() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let folder = desk.folder.path().to_str().unwrap().to_owned();
     let hint = "name one with --as: anthropic, openai-chat, openai-responses or gemini";
     for (file, why) in [
@@ -212,7 +212,7 @@ fn what_is_no_request_is_an_error() {
 
 #[test]
 fn a_recorded_request_is_looked_into() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     for wire in WIRES {
         let sample = samples::of(&format!("{wire}-request"));
         let recorded = json!({ "method": "POST", "path": "/v1/x", "headers": { "accept": "*/*" },
@@ -249,7 +249,7 @@ fn standard_input_is_read_like_a_file() {
 
 #[test]
 fn a_repaired_body_is_not_written_over_the_request() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let body = anthropic(&[ASK, A]);
     let file = desk.put("body.json", &body);
     let run = secateur(&["lint", &file, "--fix", "--out", &file]);

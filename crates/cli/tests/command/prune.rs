@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Desk, bytes, secateur, secateur_with};
+use super::{TestFolder, bytes, secateur, secateur_with};
 
 /// The result parts that a session holds marks for, by the command's own reading.
 fn cut_before(file: &str, profile: &str) -> Vec<Value> {
@@ -14,7 +14,7 @@ fn cut_before(file: &str, profile: &str) -> Vec<Value> {
 
 #[test]
 fn a_dry_run_changes_nothing_and_says_what_would_go() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let before = bytes(&file);
     let run = secateur(&["prune", &file]);
@@ -32,7 +32,7 @@ fn a_dry_run_changes_nothing_and_says_what_would_go() {
 
 #[test]
 fn writing_marks_the_results_and_keeps_everything_else_and_a_backup() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let before = bytes(&file);
     let planned = secateur(&["prune", &file, "--json"]).json();
@@ -61,7 +61,7 @@ fn writing_marks_the_results_and_keeps_everything_else_and_a_backup() {
 
 #[test]
 fn writing_twice_is_writing_once() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     secateur(&["prune", &file, "--write"]);
     let once = bytes(&file);
@@ -74,7 +74,7 @@ fn writing_twice_is_writing_once() {
 
 #[test]
 fn backups_never_overwrite_each_other() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     desk.put("session.json.bak", "precious");
     let report = secateur(&["prune", &file, "--write", "--json"]).json();
@@ -85,7 +85,7 @@ fn backups_never_overwrite_each_other() {
 #[cfg(unix)]
 #[test]
 fn through_a_link_the_file_behind_it_is_marked() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let before = bytes(&file);
     let link = desk.path("link.json");
@@ -100,7 +100,7 @@ fn through_a_link_the_file_behind_it_is_marked() {
 
 #[test]
 fn profiles_that_work_per_request_refuse_to_write_and_say_why() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let before = bytes(&file);
     for (profile, why) in [
@@ -133,7 +133,7 @@ fn events() -> String {
 
 #[test]
 fn events_are_marked_by_appending() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let events = events();
     let file = desk.put("events.jsonl", &events);
     let run = secateur(&["prune", &file, "--write", "--json", "--profile", "openagentic"]);
@@ -163,7 +163,7 @@ fn qwery() -> String {
 
 #[test]
 fn qwery_overwrites_the_output_and_its_shipped_versions_lose_marks() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     for (profile, marked) in [("qwery", vec!["c1", "c2"]), ("qwery@2026-02", vec!["c1"])] {
         let file = desk.put("qwery.json", qwery());
         let report = secateur(&["prune", &file, "--write", "--json", "--profile", profile]).json();
@@ -182,7 +182,7 @@ fn qwery_overwrites_the_output_and_its_shipped_versions_lose_marks() {
 
 #[test]
 fn opencodes_variables_are_heard() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let run =
         secateur_with(&["prune", &file, "--profile", "opencode"], &[("OPENCODE_DISABLE_PRUNE", "true")]);
@@ -201,7 +201,7 @@ fn opencodes_variables_are_heard() {
 
 #[test]
 fn a_users_own_profile_and_single_values_are_heard() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let own =
         desk.put("own.toml", "name = \"own\"\nextends = \"opencode\"\n[watermark]\nprotect = 1000000\n");

@@ -66,11 +66,11 @@ fn what_was_cut_is_searched() {
         (&hit["session"], hit["characters"].as_u64()),
         (&"s".into(), Some(text.chars().count() as u64))
     );
-    let told = shelf.alone(&["recall", "--search", &words, "--limit", "100"], "");
+    let reported = shelf.alone(&["recall", "--search", &words, "--limit", "100"], "");
     assert!(
-        told.out.contains(&format!("{}  ", handles[0])) && told.out.contains(", session s\n    "),
+        reported.out.contains(&format!("{}  ", handles[0])) && reported.out.contains(", session s\n    "),
         "{}",
-        told.out
+        reported.out
     );
     let nothing = shelf.alone(&["recall", "--search", "\"'*", "--session", "s"], "");
     assert_eq!((nothing.code, nothing.out.as_str()), (1, ""));

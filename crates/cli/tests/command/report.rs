@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::samples;
-use super::{Desk, bytes, secateur};
+use super::{TestFolder, bytes, secateur};
 
 /// The data that a page holds.
 fn data(page: &str) -> Value {
@@ -16,7 +16,7 @@ fn data(page: &str) -> Value {
 
 #[test]
 fn every_format_becomes_a_page_with_its_data() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     for sample in samples::all() {
         let file = sample.lay(desk.folder.path());
         let out = desk.path("page.html");
@@ -38,7 +38,7 @@ fn every_format_becomes_a_page_with_its_data() {
 
 #[test]
 fn the_page_needs_no_network_and_takes_text_for_text() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let text =
         samples::of("claude").text().unwrap().replace("dry soil", "</script><script>alert(1)</script>");
     let file = desk.put("session.jsonl", text);
@@ -55,7 +55,7 @@ fn the_page_needs_no_network_and_takes_text_for_text() {
 
 #[test]
 fn a_profile_shows_in_the_page() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let out = desk.path("page.html");
     let run = |profile: &str| {
@@ -71,7 +71,7 @@ fn a_profile_shows_in_the_page() {
 
 #[test]
 fn nothing_is_written_over_the_session_or_into_a_folder() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = samples::of("claude").lay(desk.folder.path());
     let database = samples::opencode::database().lay(desk.folder.path());
     let (before, rows) = (bytes(&file), bytes(&database));

@@ -1,18 +1,13 @@
 //! One small session in every format, and what is in each.
 //!
-//! They tell one story, so that what differs between two of them is the format: somebody asks for the ferns to be
+//! They tell one story, so that what differs between two of them is the format: a user asks for the ferns to be
 //! watered, the model makes two calls at once, one of which fails, and is done. What a format has of its own, such as a
-//! compaction, an image or a call that nobody answered, is in its sample too. The counts are made by hand.
+//! compaction, an image or a call without a result, is in its sample too. The counts are made by hand.
 
-#[path = "samples/agents.rs"]
 mod agents;
-#[path = "samples/benches.rs"]
 mod benches;
-#[path = "samples/events.rs"]
 mod events;
-#[path = "samples/opencode.rs"]
 pub(crate) mod opencode;
-#[path = "samples/requests.rs"]
 mod requests;
 
 use std::fs;

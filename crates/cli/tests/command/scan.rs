@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::samples::{self, Body, Sample};
-use super::{Desk, Run, secateur, secateur_with};
+use super::{Run, TestFolder, secateur, secateur_with};
 
 /// Variables that move an agent's folder; an empty one counts as none.
 const MOVED: [&str; 14] = [
@@ -44,8 +44,8 @@ fn sample(name: &str) -> Sample {
 }
 
 /// A home folder in which every agent has left one session.
-fn home() -> Desk {
-    let desk = Desk::new();
+fn home() -> TestFolder {
+    let desk = TestFolder::new();
     for (_, name, place) in PLACES {
         sample(name).lay_at(&desk.path(place));
     }
@@ -72,7 +72,7 @@ fn write(path: &Path, text: &str) {
 }
 
 /// Scans the home folder.
-fn scan(desk: &Desk, arguments: &[&str]) -> Run {
+fn scan(desk: &TestFolder, arguments: &[&str]) -> Run {
     let mut variables = MOVED.map(|name| (name, "")).to_vec();
     variables.push(("HOME", desk.folder.path().to_str().unwrap()));
     secateur_with(&[&["scan"], arguments].concat(), &variables)
@@ -192,7 +192,7 @@ fn the_order_is_the_one_that_was_asked_for_and_a_limit_cuts_the_list_but_not_the
 
 #[test]
 fn an_empty_machine_is_no_error() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let run = scan(&desk, &[]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     assert_eq!(
@@ -206,7 +206,7 @@ fn an_empty_machine_is_no_error() {
 
 #[test]
 fn a_folder_with_other_things_in_it_yields_its_sessions_and_a_note() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     samples::of("codex").lay(desk.folder.path());
     samples::of("aider").lay(desk.folder.path());
     desk.put("notes.txt", "just notes");

@@ -4,18 +4,18 @@ use std::io::{BufRead, BufReader};
 
 use serde_json::Value;
 
-use super::{Desk, Run, command, masked, secateur_given};
+use super::{Run, TestFolder, command, masked, secateur_given};
 
 /// A store of its own, and commands on it.
 pub(super) struct Shelf {
-    pub(super) desk: Desk,
+    pub(super) desk: TestFolder,
     store: String,
     config: String,
 }
 
 impl Shelf {
     pub(super) fn new() -> Self {
-        let desk = Desk::new();
+        let desk = TestFolder::new();
         let store = desk.path("sessions.db").to_str().unwrap().to_owned();
         // Nothing is cut before a request that fits: what happens is what a test asks for.
         let config = desk.put("config.toml", "[compaction]\nprune_at = [\"overflow\"]\n");
@@ -63,12 +63,12 @@ impl Shelf {
 
     /// The types of what happened.
     fn events(&self) -> Vec<String> {
-        let told = self.run(&["events", "s", "--json"]).out;
+        let reported = self.run(&["events", "s", "--json"]).out;
         let kind = |line: &str| {
             let event: Value = serde_json::from_str(line).unwrap();
             event["type"].as_str().unwrap().to_owned()
         };
-        told.lines().map(kind).collect()
+        reported.lines().map(kind).collect()
     }
 }
 
@@ -206,12 +206,12 @@ fn events_are_followed_across_processes() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     shelf.run(&["compact", "s"]);
     shelf.run(&["undo", "s"]);
-    let told: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
+    let reported: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
     child.kill().unwrap();
     child.wait().unwrap();
-    for (line, kind) in told.iter().zip(["compaction-started", "compaction-completed", "undone"]) {
+    for (line, kind) in reported.iter().zip(["compaction-started", "compaction-completed", "undone"]) {
         assert!(line.contains(&format!(r#""type":"{kind}""#)), "{line}");
     }
     let rest = shelf.run(&["events", "s", "--after", "2", "--json"]).out;
-    assert_eq!(rest.lines().collect::<Vec<_>>(), told[2..], "from any number on");
+    assert_eq!(rest.lines().collect::<Vec<_>>(), reported[2..], "from any number on");
 }

@@ -53,7 +53,7 @@ fn when_and_where_must_be_said() {
     {
         shelf.refusal(arguments, "");
     }
-    let told = shelf.refusal(&["forget", "s", "--before", "soon"], "");
-    assert!(told.contains("or an age such as 30d"), "{told}");
+    let reported = shelf.refusal(&["forget", "s", "--before", "soon"], "");
+    assert!(reported.contains("or an age such as 30d"), "{reported}");
     assert!(shelf.refusal(&["forget", "nobody", "--before", "30d"], "").contains("no session \"nobody\""));
 }

@@ -111,7 +111,7 @@ fn what_is_wrong_is_named_and_nothing_is_appended() {
     shelf.run(&["new", "--id", "s"]);
     let good = r#"{"role":"user","content":"a"}"#;
     let result = r#"{"role":"tool","tool_call_id":"c","content":"a"}"#;
-    let mut told = String::new();
+    let mut reported = String::new();
     for (input, arguments) in [
         (format!("{good}\n{{\"role\":\n"), &[][..]),
         (format!("{good}\n\n7\n"), &[][..]),
@@ -120,9 +120,9 @@ fn what_is_wrong_is_named_and_nothing_is_appended() {
         ("\n".to_owned(), &[][..]),
         (format!("{good}\n{result}"), &["--pin"][..]),
     ] {
-        told.push_str(&shelf.refusal(&[&["append", "s"], arguments].concat(), &input));
+        reported.push_str(&shelf.refusal(&[&["append", "s"], arguments].concat(), &input));
     }
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(reported, @r"
     error: line 2 of standard input is not JSON (EOF while parsing a value at column 8); expected a message as in a request, a JSON object. Nothing was appended
     error: line 3 of standard input is not an object; expected a message as in a request, a JSON object. Nothing was appended
     error: message 2 of standard input is not an object; expected a message as in a request, a JSON object. Nothing was appended
@@ -138,14 +138,14 @@ fn a_session_that_is_not_there_is_looked_for_in_vain() {
     let shelf = Shelf::new();
     shelf.run(&["new", "--id", "s"]);
     for command in ["append", "compact", "undo", "redo", "events"] {
-        let told = shelf.refusal(&[command, "nobody"], r#"{"role":"user","content":"a"}"#);
-        assert!(told.contains("there is no session \"nobody\" in "), "{told}");
-        assert!(told.contains("`secateur session list` shows the sessions"), "{told}");
+        let reported = shelf.refusal(&[command, "nobody"], r#"{"role":"user","content":"a"}"#);
+        assert!(reported.contains("there is no session \"nobody\" in "), "{reported}");
+        assert!(reported.contains("`secateur session list` shows the sessions"), "{reported}");
     }
     assert!(shelf.refusal(&["new", "--id", "s"], "").contains("a session s exists already"));
     assert!(shelf.refusal(&["new", "--id", ""], "").contains("invalid --id"));
-    let told = shelf.refusal(&["new", "--profile", "fern"], "");
-    assert!(told.contains("\"fern\""), "{told}");
+    let reported = shelf.refusal(&["new", "--profile", "fern"], "");
+    assert!(reported.contains("\"fern\""), "{reported}");
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn without_a_store_sessions_are_in_the_users_data_folder() {
     let variables = [("XDG_DATA_HOME", home.to_str().unwrap())];
     assert_eq!(secateur_with(&["session", "new", "--id", "s"], &variables).out, "s\n");
     assert!(home.join("secateur/sessions.db").is_file());
-    let told = secateur_with(&["session", "list", "--store", "mysql://me:sesame@host/db"], &variables);
-    assert_eq!(told.code, 2);
-    assert!(!told.err.contains("sesame"), "{}", told.err);
-    insta::assert_snapshot!(told.err, @r#"error: "mysql:…" names no store: expected a path, sqlite:PATH, sqlite::memory: or postgres://…"#);
+    let reported = secateur_with(&["session", "list", "--store", "mysql://me:sesame@host/db"], &variables);
+    assert_eq!(reported.code, 2);
+    assert!(!reported.err.contains("sesame"), "{}", reported.err);
+    insta::assert_snapshot!(reported.err, @r#"error: "mysql:…" names no store: expected a path, sqlite:PATH, sqlite::memory: or postgres://…"#);
 }

@@ -1,10 +1,10 @@
 //! Commands that only show: explain, profiles, overflow.
 
-use super::{Desk, secateur, secateur_with};
+use super::{TestFolder, secateur, secateur_with};
 
 #[test]
 fn every_part_has_a_verdict_with_a_reason() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let parts = secateur(&["explain", &file, "--json", "--profile", "opencode"]).json();
     let parts = parts.as_array().unwrap();
@@ -23,7 +23,7 @@ fn every_part_has_a_verdict_with_a_reason() {
 
 #[test]
 fn the_default_profile_says_what_it_assumed_and_why_it_cuts() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let parts = secateur(&["explain", &file, "--json"]).json();
     let parts = parts.as_array().unwrap();
@@ -82,14 +82,14 @@ fn overflow_is_judged_by_the_profiles_own_rule() {
     let counted = [&reasoning[..], &["--set", "overflow.terms=[\"input\", \"reasoning\"]"]].concat();
     assert_eq!(secateur(&counted).json()["overflow"], true, "reasoning counts if the profile says so");
 
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let run = secateur(&["overflow", &desk.demo(), "--model", "claude-sonnet-4-5"]);
     assert!(run.out.starts_with("overflow: "), "{}", run.out);
 }
 
 #[test]
 fn a_users_own_models_go_over_the_catalogue() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let own = "[[model]]\nid = \"house-model\"\nprovider = \"house\"\ncontext = 5000\noutput = 1000\n";
     let file = desk.put("models.toml", own);
     let run =

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use super::{Desk, secateur_with};
+use super::{TestFolder, secateur_with};
 
 const SUMMARY: &str = "## Done\\nThe ferns were watered.";
 
@@ -48,7 +48,7 @@ fn read(stream: &mut TcpStream) -> String {
 
 #[test]
 fn a_model_writes_the_summary_and_hears_the_focus() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let answer: String = [
         format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{SUMMARY}"}},"finish_reason":null}}]}}"#),
@@ -87,7 +87,7 @@ fn a_model_writes_the_summary_and_hears_the_focus() {
 
 #[test]
 fn without_an_answer_a_digest_takes_its_place() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let (url, server) = serve(2, "401 Unauthorized", r#"{"error":{"message":"who are you"}}"#);
     let run = secateur_with(
@@ -102,7 +102,7 @@ fn without_an_answer_a_digest_takes_its_place() {
 
 #[test]
 fn half_a_summariser_is_refused() {
-    let desk = Desk::new();
+    let desk = TestFolder::new();
     let file = desk.demo();
     let run = secateur_with(&["compact", &file, "--summariser-url", "http://127.0.0.1:1"], &[]);
     assert_eq!(run.code, 2);

@@ -2,9 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
-use crate::client::post;
-use crate::play::Line;
 use crate::process::Process;
+use secateur_testing::client::post;
+use secateur_testing::connection::Connection;
 
 /// How often each is sent before the memory is looked at for the first time, and how often afterwards.
 const ROUNDS: [usize; 2] = [20, 100];
@@ -17,7 +17,7 @@ const MEGABYTE: usize = 1 << 20;
 
 /// Sends bytes that are no request, and hangs up in the middle.
 async fn break_off(process: &Process, bytes: String) {
-    let mut line = Line::new(tokio::net::TcpStream::connect(process.address).await.unwrap());
+    let mut line = Connection::new(tokio::net::TcpStream::connect(process.address).await.unwrap());
     line.send(bytes).await;
 }
 
@@ -39,7 +39,7 @@ async fn round(process: &Process) {
 #[tokio::test]
 async fn nothing_stays_of_what_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    // Nobody listens there, so what is passed on is answered at once.
+    // Nothing listens there, so what is passed on is answered at once.
     let process = Process::start(folder.path(), "http://127.0.0.1:1", 100_000);
     let mut memory = Vec::new();
     for rounds in ROUNDS {

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::agent::{Agent, Wire};
-use crate::client::{Answer, same, text};
-use crate::dice::Dice;
 use crate::process::Process;
-use crate::stage::model;
-use crate::tap::{Deed, Tap};
+use crate::random::Random;
+use secateur_formats::Wire;
+use secateur_testing::Agent;
+use secateur_testing::ScriptedModel;
+use secateur_testing::client::{ClientResponse, assert_same, text};
+use secateur_testing::{Action, Relay};
 
 const WINDOW: u64 = 6_000;
 
@@ -25,14 +26,14 @@ struct Record {
 
 impl Record {
     /// Compares what was sent for a request with what was sent for the same one before.
-    fn note(&mut self, agent: &Agent, tap: &Tap, answer: &Answer) {
-        for request in tap.take() {
+    fn note(&mut self, agent: &Agent, relay: &Relay, answer: &ClientResponse) {
+        for request in relay.take() {
             let sent = text(&request);
             if let Some(before) = self.sent.insert(agent.body(), sent.clone()) {
                 self.again += 1;
                 self.changed += u32::from(before != sent);
                 if !answer.is_flush() {
-                    same(&sent, &before, &format!("{:?}: {}", agent.wire, answer.head));
+                    assert_same(&sent, &before, &format!("{:?}: {}", agent.wire, answer.head));
                 }
             }
         }
@@ -40,15 +41,15 @@ impl Record {
 }
 
 /// Asks, and kills the proxy meanwhile. What came of the answer.
-async fn ask_and_kill(agent: &Agent, tap: &Tap, proxy: Process, dice: &mut Dice) -> Answer {
+async fn ask_and_kill(agent: &Agent, relay: &Relay, proxy: Process, random: &mut Random) -> ClientResponse {
     // The answer stops before its head, in it, or behind it.
-    let bytes = [0, 60, 250, 400][usize::try_from(dice.roll(4)).unwrap()];
-    tap.plan([Deed::Stall(bytes)]);
+    let bytes = [0, 60, 250, 400][usize::try_from(random.below(4)).unwrap()];
+    relay.plan([Action::Stall(bytes)]);
     let killing = async {
-        if dice.roll(3) == 0 {
-            tokio::time::sleep(Duration::from_micros(dice.roll(12_000))).await;
+        if random.below(3) == 0 {
+            tokio::time::sleep(Duration::from_micros(random.below(12_000))).await;
         } else {
-            tap.stalled().await;
+            relay.stalled().await;
         }
     };
     let asking = agent.ask(proxy.address);
@@ -61,29 +62,29 @@ async fn ask_and_kill(agent: &Agent, tap: &Tap, proxy: Process, dice: &mut Dice)
 
 async fn killed_again_and_again(wire: Wire) {
     let folder = tempfile::tempdir().unwrap();
-    let model = model(Some(WINDOW)).await;
-    let tap = Tap::start(&model.url()).await;
-    let start = || Process::start(folder.path(), &tap.url(), WINDOW);
+    let model = ScriptedModel::with_window(Some(WINDOW)).await;
+    let relay = Relay::start(&model.url()).await;
+    let start = || Process::start(folder.path(), &relay.url(), WINDOW);
     let mut agent = Agent::new(wire, "SCENARIO:long steps=32 bytes=3000").streaming();
-    let mut dice = Dice::new(wire as u64);
+    let mut random = Random::new(wire as u64);
     let mut record = Record::default();
     for _ in 0..LIVES {
         let proxy = start();
-        for _ in 0..1 + dice.roll(5) {
+        for _ in 0..1 + random.below(5) {
             let answer = agent.ask(proxy.address).await;
-            record.note(&agent, &tap, &answer);
+            record.note(&agent, &relay, &answer);
             assert_eq!(answer.reason(), "", "{}", answer.head);
             assert_eq!(agent.take(&answer), None);
         }
-        if dice.roll(4) == 0 {
-            // Between two requests, while what the answer told is stored.
-            tokio::time::sleep(Duration::from_micros(dice.roll(8_000))).await;
+        if random.below(4) == 0 {
+            // Between two requests, while what the response said is stored.
+            tokio::time::sleep(Duration::from_micros(random.below(8_000))).await;
             proxy.kill();
         } else {
-            let answer = ask_and_kill(&agent, &tap, proxy, &mut dice).await;
-            record.note(&agent, &tap, &answer);
+            let answer = ask_and_kill(&agent, &relay, proxy, &mut random).await;
+            record.note(&agent, &relay, &answer);
         }
-        tap.forget_plan();
+        relay.clear_plan();
     }
     let proxy = start();
     let (text, answers) = agent.work(proxy.address).await;
@@ -96,21 +97,21 @@ async fn killed_again_and_again(wire: Wire) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_after_the_dead_says_what_they_said_to_anthropic() {
+async fn a_proxy_after_a_kill_sends_the_same_to_anthropic() {
     killed_again_and_again(Wire::Anthropic).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_after_the_dead_says_what_they_said_as_chat() {
-    killed_again_and_again(Wire::Chat).await;
+async fn a_proxy_after_a_kill_sends_the_same_as_chat() {
+    killed_again_and_again(Wire::OpenAiChat).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_after_the_dead_says_what_they_said_as_responses() {
-    killed_again_and_again(Wire::Responses).await;
+async fn a_proxy_after_a_kill_sends_the_same_as_responses() {
+    killed_again_and_again(Wire::OpenAiResponses).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_after_the_dead_says_what_they_said_to_gemini() {
+async fn a_proxy_after_a_kill_sends_the_same_to_gemini() {
     killed_again_and_again(Wire::Gemini).await;
 }

@@ -13,7 +13,7 @@ use crate::process::{Process, command};
 /// Starts a proxy with these flags that logs everything, asks it once, and stops it. The lines of its log.
 fn logged(folder: &Path, flags: &[&str]) -> Vec<String> {
     let mut serve = command(folder, folder.join("store.db").to_str().unwrap(), 0);
-    // Nobody listens there.
+    // Nothing listens there.
     serve.args(["--log", "debug", "--anthropic", "http://127.0.0.1:1"]).args(flags);
     let log = folder.join("log");
     let proxy = Process::spawn({

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::stage::{page, profile};
+use secateur_testing::configuration::{model_catalogue, steady_profile};
 
 /// A running proxy. It is killed when this is dropped.
 pub(crate) struct Process {
@@ -24,7 +24,7 @@ impl Process {
     /// Starts one on a store, and waits until it listens.
     pub(crate) fn start_on(folder: &Path, store: &str, upstream: &str, window: u64) -> Self {
         let steady = folder.join("steady.toml");
-        std::fs::write(&steady, profile()).unwrap();
+        std::fs::write(&steady, steady_profile()).unwrap();
         Self::start_by(steady.to_str().unwrap(), folder, store, upstream, window)
     }
 
@@ -118,7 +118,7 @@ impl Drop for Process {
 /// A command that starts one.
 pub(crate) fn command(folder: &Path, store: &str, window: u64) -> Command {
     let models = folder.join("models.toml");
-    std::fs::write(&models, page(window)).unwrap();
+    std::fs::write(&models, model_catalogue(window)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_secateur"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SECATEUR_")) {
         command.env_remove(name);

@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use tokio_postgres::{Client, NoTls};
 
-use crate::agent::{Agent, WIRES, Wire};
-use crate::client::same;
-use crate::place::{schema, server};
-use crate::play::within;
 use crate::process::Process;
 use crate::soak::agree;
-use crate::stage::model;
-use crate::tap::Tap;
+use secateur_formats::Wire;
+use secateur_testing::Agent;
+use secateur_testing::Relay;
+use secateur_testing::ScriptedModel;
+use secateur_testing::client::assert_same;
+use secateur_testing::connection::within;
+use secateur_testing::postgres::{create_schema, server_url};
 
 const WINDOW: u64 = 6_000;
 const STEPS: usize = 24;
@@ -29,7 +30,7 @@ const OLD: [&str; 3] = [
     include_str!("../../../store/src/postgres/schema/3.sql"),
 ];
 
-/// The lock that whoever changes tables holds.
+/// The lock that a schema step holds.
 const LOCK: i64 = 0x7365_6361_7465_7572;
 
 /// What the next version may do to tables, in words that both databases understand.
@@ -49,8 +50,8 @@ async fn connect(store: &str) -> Client {
     client
 }
 
-fn start(folder: &Path, store: &str, tap: &Tap) -> Process {
-    tokio::task::block_in_place(|| Process::start_on(folder, store, &tap.url(), WINDOW))
+fn start(folder: &Path, store: &str, relay: &Relay) -> Process {
+    tokio::task::block_in_place(|| Process::start_on(folder, store, &relay.url(), WINDOW))
 }
 
 fn agent(wire: Wire) -> Agent {
@@ -114,12 +115,12 @@ async fn write_as_before(store: String, stop: Arc<AtomicBool>) -> i64 {
 }
 
 /// Starts two at once that both find the tables to be old.
-async fn start_two(folder: &Path, store: &str, tap: &Tap) -> [Process; 2] {
+async fn start_two(folder: &Path, store: &str, relay: &Relay) -> [Process; 2] {
     let named = format!("{store}&application_name=rolling");
     let holder = connect(store).await;
     holder.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await.unwrap();
     let starting = [(); 2].map(|()| {
-        let (folder, named, url) = (folder.to_owned(), named.clone(), tap.url());
+        let (folder, named, url) = (folder.to_owned(), named.clone(), relay.url());
         tokio::task::spawn_blocking(move || Process::start_on(&folder, &named, &url, WINDOW))
     });
     let waiting = "SELECT count(*) FROM pg_stat_activity \
@@ -138,35 +139,35 @@ async fn start_two(folder: &Path, store: &str, tap: &Tap) -> [Process; 2] {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_old_store_goes_on_under_two_that_start_at_once_while_an_old_one_writes() {
-    let Some(server) = server() else { return };
+    let Some(server) = server_url() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let model = model(Some(WINDOW)).await;
-    let tap = Tap::start(&model.url()).await;
+    let model = ScriptedModel::with_window(Some(WINDOW)).await;
+    let relay = Relay::start(&model.url()).await;
     // Conversations in all languages, each with a compaction behind it.
-    let filled = schema(&server, "rolling_filled").await;
-    let proxy = start(folder.path(), &filled, &tap);
-    let mut agents = WIRES.map(agent);
+    let filled = create_schema(&server, "rolling_filled").await;
+    let proxy = start(folder.path(), &filled, &relay);
+    let mut agents = Wire::ALL.map(agent);
     let mut expected = Vec::new();
     for agent in &mut agents {
         while agent.step(proxy.address).await.0.outcome() != "compacted" {}
         agent.step(proxy.address).await;
-        agree(agent, &tap, [proxy.address; 2]).await;
-        tap.take();
+        agree(agent, &relay, [proxy.address; 2]).await;
+        relay.take();
         agent.ask(proxy.address).await;
-        expected.push(tap.last());
+        expected.push(relay.last_body());
     }
     proxy.kill();
 
-    let store = schema(&server, "rolling_old").await;
+    let store = create_schema(&server, "rolling_old").await;
     make_old(&store, "rolling_filled").await;
     let stop = Arc::new(AtomicBool::new(false));
     let writer = tokio::spawn(write_as_before(store.clone(), Arc::clone(&stop)));
-    let proxies = start_two(folder.path(), &store, &tap).await;
+    let proxies = start_two(folder.path(), &store, &relay).await;
     for (agent, expected) in agents.iter().zip(&expected) {
         for proxy in &proxies {
-            tap.take();
+            relay.take();
             agent.ask(proxy.address).await;
-            same(&tap.last(), expected, &format!("{:?}, as before", agent.wire));
+            assert_same(&relay.last_body(), expected, &format!("{:?}, as before", agent.wire));
         }
     }
     for agent in agents {
@@ -183,7 +184,7 @@ async fn an_old_store_goes_on_under_two_that_start_at_once_while_an_old_one_writ
     assert_eq!(model.stats()["violations"], 0);
 }
 
-/// What a newer version may do to tables and rows, done by somebody else.
+/// What a newer version may do to tables and rows, done by another process.
 enum Newer<'s> {
     Postgres(&'s Client),
     Sqlite(rusqlite::Connection),
@@ -227,18 +228,18 @@ impl Newer<'_> {
 
 async fn goes_on(store: &str, newer: Newer<'_>) {
     let folder = tempfile::tempdir().unwrap();
-    let model = model(Some(WINDOW)).await;
-    let tap = Tap::start(&model.url()).await;
-    let mut proxies = [(); 2].map(|()| start(folder.path(), store, &tap));
-    let mut agents = WIRES.map(agent);
+    let model = ScriptedModel::with_window(Some(WINDOW)).await;
+    let relay = Relay::start(&model.url()).await;
+    let mut proxies = [(); 2].map(|()| start(folder.path(), store, &relay));
+    let mut agents = Wire::ALL.map(agent);
     for agent in &mut agents {
         agent.work_for(8, proxies[0].address).await;
-        agree(agent, &tap, [proxies[0].address; 2]).await;
+        agree(agent, &relay, [proxies[0].address; 2]).await;
     }
     newer.bring_further().await;
     // Those that run go on, and agree on everything, also one that has not heard of the conversations before.
     for agent in &agents {
-        agree(agent, &tap, [proxies[0].address, proxies[1].address]).await;
+        agree(agent, &relay, [proxies[0].address, proxies[1].address]).await;
     }
     let [first, second, ..] = &mut agents;
     for agent in [first, second] {
@@ -253,9 +254,9 @@ async fn goes_on(store: &str, newer: Newer<'_>) {
     assert_eq!(agents[2].ask(proxies[0].address).await.reason(), "");
     // The newer version itself takes its place. It would know the number.
     newer.set_version(4).await;
-    proxies[0] = start(folder.path(), store, &tap);
+    proxies[0] = start(folder.path(), store, &relay);
     for agent in agents {
-        agree(&agent, &tap, [proxies[0].address, proxies[1].address]).await;
+        agree(&agent, &relay, [proxies[0].address, proxies[1].address]).await;
         finish(agent, &proxies).await;
     }
     let stats = model.stats();
@@ -264,8 +265,8 @@ async fn goes_on(store: &str, newer: Newer<'_>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn those_that_run_go_on_when_a_newer_one_brings_the_server_further() {
-    let Some(server) = server() else { return };
-    let store = schema(&server, "rolling_further").await;
+    let Some(server) = server_url() else { return };
+    let store = create_schema(&server, "rolling_further").await;
     goes_on(&store, Newer::Postgres(&connect(&store).await)).await;
 }
 

@@ -1,5 +1,5 @@
 //! Two proxies on one PostgreSQL, killed and started again at random, while many agents work through them. Each agent
-//! hears what it hears from one proxy that nobody kills, and what was said and cut can be had back in the end.
+//! hears what it hears from one proxy that is not killed, and what was said and cut can be had back in the end.
 //!
 //! Short as a rule; `SECATEUR_SOAK=300` lets 200 agents work for 300 seconds.
 
@@ -10,19 +10,20 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::agent::{Agent, WIRES, Wire};
-use crate::client::{Answer, same, text};
-use crate::dice::Dice;
-use crate::ledger::{Ledger, PATIENCE, is_kept, texts};
-use crate::place::{schema, server};
 use crate::process::Process;
-use crate::stage::model;
-use crate::tap::Tap;
+use crate::random::Random;
+use crate::sent_texts::{PATIENCE, SentTexts, is_kept, texts};
+use secateur_formats::Wire;
+use secateur_testing::Agent;
+use secateur_testing::Relay;
+use secateur_testing::ScriptedModel;
+use secateur_testing::client::{ClientResponse, assert_same, text};
+use secateur_testing::postgres::{create_schema, server_url};
 
 const WINDOW: u64 = 6_000;
 const STEPS: u64 = 14;
 
-/// The name of whoever has a proxy for itself. All names are of the same length, and so are histories.
+/// The name of the agent that has a proxy for itself. All names are of the same length, and so are histories.
 const ALONE: &str = "a000r000";
 
 /// Where the two are at the moment.
@@ -39,12 +40,12 @@ fn begin(wire: Wire, name: &str) -> Agent {
     Agent::new(wire, &format!("SCENARIO:long steps={STEPS} bytes=3000 run={name}")).named(name)
 }
 
-/// What comes of the task in each language if there is one proxy with a store of its own, and nobody kills it.
+/// What comes of the task in each language if there is one proxy with a store of its own, and it is not killed.
 async fn alone(model: &str) -> Vec<Vec<Value>> {
     let folder = tempfile::tempdir().unwrap();
     let proxy = Process::start(folder.path(), model, WINDOW);
     let mut histories = Vec::new();
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let mut agent = begin(wire, ALONE);
         agent.work(proxy.address).await;
         histories.push(agent.items);
@@ -73,17 +74,17 @@ struct Done {
 
 /// Works through whichever proxy chance names, asks again where none answers, and begins anew as long as there is time.
 async fn work(number: u64, addresses: Addresses, until: Instant, alone: Arc<Vec<Vec<Value>>>) -> Done {
-    let mut dice = Dice::new(number);
-    let which = usize::try_from(number).unwrap() % WIRES.len();
+    let mut random = Random::new(number);
+    let which = usize::try_from(number).unwrap() % Wire::ALL.len();
     let mut said = HashSet::new();
     for round in 0.. {
         // Several agents say the same in the same language, word for word and again and again; some are ahead of others.
-        let mut agent = begin(WIRES[which], &format!("a{which:03}r001"));
+        let mut agent = begin(Wire::ALL[which], &format!("a{which:03}r001"));
         loop {
-            let to = addresses.read().unwrap()[usize::try_from(dice.roll(2)).unwrap()];
+            let to = addresses.read().unwrap()[usize::try_from(random.below(2)).unwrap()];
             let answer = agent.ask(to).await;
             if !is_answered(&answer) {
-                tokio::time::sleep(Duration::from_millis(20 + dice.roll(60))).await;
+                tokio::time::sleep(Duration::from_millis(20 + random.below(60))).await;
                 continue;
             }
             let Some(text) = agent.take(&answer) else { continue };
@@ -92,7 +93,7 @@ async fn work(number: u64, addresses: Addresses, until: Instant, alone: Arc<Vec<
         }
         // Each answer is what one proxy alone would have let through.
         let as_alone = heard(&agent.items).replace(&agent.name, ALONE);
-        same(&as_alone, &heard(&alone[which]), &agent.name);
+        assert_same(&as_alone, &heard(&alone[which]), &agent.name);
         said.extend(texts(&agent.items));
         if Instant::now() > until {
             return Done { agent, tasks: round + 1, said };
@@ -102,7 +103,7 @@ async fn work(number: u64, addresses: Addresses, until: Instant, alone: Arc<Vec<
 }
 
 /// Whether a proxy lived long enough to answer.
-fn is_answered(answer: &Answer) -> bool {
+fn is_answered(answer: &ClientResponse) -> bool {
     if answer.status() == 0 || !answer.is_whole {
         return false;
     }
@@ -111,34 +112,34 @@ fn is_answered(answer: &Answer) -> bool {
 }
 
 /// Both send the same bytes for the same request, once nothing is left to be decided: an answer may tell that there is
-/// hardly any room, and then the next request is shorter, whoever is asked. The session that they agree on.
-pub(crate) async fn agree(agent: &Agent, tap: &Tap, proxies: [SocketAddr; 2]) -> String {
-    let (mut last, mut told) = (String::new(), Vec::new());
+/// hardly any room, and then the next request is shorter, on both proxies. The session that they agree on.
+pub(crate) async fn agree(agent: &Agent, relay: &Relay, proxies: [SocketAddr; 2]) -> String {
+    let (mut last, mut reported) = (String::new(), Vec::new());
     let began = Instant::now();
     for to in proxies.into_iter().cycle().take_while(|_| began.elapsed() < PATIENCE) {
-        tap.take();
+        relay.take();
         let answer = agent.ask(to).await;
         assert_eq!(answer.status(), 200);
-        let sent = text(tap.take().first().unwrap());
+        let sent = text(relay.take().first().unwrap());
         if sent == last {
             return answer.header("x-secateur-session").to_owned();
         }
-        told.push(format!("{} {} {}", answer.header("x-secateur-session"), answer.outcome(), sent.len()));
+        reported.push(format!("{} {} {}", answer.header("x-secateur-session"), answer.outcome(), sent.len()));
         last = sent;
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
-    panic!("{}: the proxies do not agree\n{}", agent.name, told.join("\n"));
+    panic!("{}: the proxies do not agree\n{}", agent.name, reported.join("\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn agents_finish_their_work_whoever_dies_under_them() {
-    let Some(server) = server() else { return };
+async fn agents_finish_their_work_while_proxies_are_killed() {
+    let Some(server) = server_url() else { return };
     let (lasting, agents) = extent();
     let folder = tempfile::tempdir().unwrap();
-    let model = model(Some(WINDOW)).await;
-    let tap = Tap::start(&model.url()).await;
-    let store = schema(&server, "proxy_soak").await;
-    let start = || Process::start_on(folder.path(), &store, &tap.url(), WINDOW);
+    let model = ScriptedModel::with_window(Some(WINDOW)).await;
+    let relay = Relay::start(&model.url()).await;
+    let store = create_schema(&server, "proxy_soak").await;
+    let start = || Process::start_on(folder.path(), &store, &relay.url(), WINDOW);
     let mut proxies = [Some(start()), Some(start())];
     let address = |proxy: &Option<Process>| proxy.as_ref().unwrap().address;
     let addresses: Addresses = Arc::new(RwLock::new([address(&proxies[0]), address(&proxies[1])]));
@@ -146,38 +147,38 @@ async fn agents_finish_their_work_whoever_dies_under_them() {
     let until = Instant::now() + lasting;
     let work = (0..agents).map(|number| tokio::spawn(work(number, addresses.clone(), until, alone.clone())));
     let work: Vec<_> = work.collect();
-    let mut ledger = Ledger::default();
-    let (mut dice, mut deaths) = (Dice::new(agents + 1), 0);
+    let mut sent_texts = SentTexts::default();
+    let (mut random, mut deaths) = (Random::new(agents + 1), 0);
     while Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(300 + dice.roll(1_200))).await;
-        let which = usize::try_from(dice.roll(2)).unwrap();
+        tokio::time::sleep(Duration::from_millis(300 + random.below(1_200))).await;
+        let which = usize::try_from(random.below(2)).unwrap();
         proxies[which].take().unwrap().kill();
-        tokio::time::sleep(Duration::from_millis(dice.roll(300))).await;
+        tokio::time::sleep(Duration::from_millis(random.below(300))).await;
         proxies[which] = Some(tokio::task::block_in_place(start));
         addresses.write().unwrap()[which] = address(&proxies[which]);
         deaths += 1;
-        ledger.shown(&tap.take());
+        sent_texts.shown(&relay.take());
     }
     let (mut rounds, mut done) = (0, Vec::new());
     for work in work {
         let Done { agent, tasks, said } = work.await.unwrap();
         rounds += tasks;
-        ledger.said(said);
+        sent_texts.said(said);
         done.push(agent);
     }
-    ledger.shown(&tap.take());
+    sent_texts.shown(&relay.take());
     let here = [address(&proxies[0]), address(&proxies[1])];
     for agent in &done {
-        let session = agree(agent, &tap, here).await;
+        let session = agree(agent, &relay, here).await;
         is_kept(agent, &session, here[0]).await;
     }
-    let handles = ledger.check(here).await;
+    let handles = sent_texts.check(here).await;
     println!(
         "{agents} agents finished {rounds} tasks while {deaths} proxies died; {handles} handles were good"
     );
     assert!(handles > 0, "nothing was cut");
     let stats = model.stats();
     let refused: Vec<_> =
-        stats["log"].as_array().unwrap().iter().filter(|line| line["fate"] != "answered").collect();
+        stats["log"].as_array().unwrap().iter().filter(|line| line["outcome"] != "answered").collect();
     assert!(refused.is_empty(), "{refused:#?}");
 }

@@ -6,9 +6,11 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::agent::{Agent, Wire};
 use crate::process::{Process, command};
-use crate::stage::{model, page, profile};
+use secateur_formats::Wire;
+use secateur_testing::Agent;
+use secateur_testing::ScriptedModel;
+use secateur_testing::configuration::{model_catalogue, steady_profile};
 
 /// What a million tokens cost in dollars.
 const FRESH: f64 = 3.0;
@@ -18,9 +20,10 @@ const CACHED: f64 = 0.3;
 fn priced(folder: &Path, upstream: &str, window: u64) -> Process {
     let mut serve = command(folder, folder.join("store.db").to_str().unwrap(), window);
     let price = format!("price = {{ input = {FRESH:.1}, output = 15.0, cache_read = {CACHED:.1} }}\n");
-    std::fs::write(folder.join("models.toml"), page(window) + &price).unwrap();
+    let catalogue = model_catalogue(window).replace("output = 1000\n", &format!("output = 1000\n{price}"));
+    std::fs::write(folder.join("models.toml"), catalogue).unwrap();
     let steady = folder.join("steady.toml");
-    std::fs::write(&steady, profile()).unwrap();
+    std::fs::write(&steady, steady_profile()).unwrap();
     serve.arg("--profile").arg(steady).args(["--openai", upstream]);
     Process::spawn(serve)
 }
@@ -46,12 +49,12 @@ fn status(address: &SocketAddr, flag: &str) -> Output {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_saved_is_what_was_sent_less_than_what_came() {
     let folder = tempfile::tempdir().unwrap();
-    let model = model(None).await;
+    let model = ScriptedModel::with_window(None).await;
     let proxy = priced(folder.path(), &model.url(), 12_000);
     let nothing = status(&proxy.address, "--once");
     assert!(String::from_utf8_lossy(&nothing.stdout).starts_with("no conversations yet"), "{nothing:?}");
 
-    let mut agent = Agent::new(Wire::Chat, "SCENARIO:long");
+    let mut agent = Agent::new(Wire::OpenAiChat, "SCENARIO:long");
     let (_, answers) = agent.work(proxy.address).await;
     let (mut saved, mut tokens_in, mut cached, mut money, mut session) = (0.0, 0, 0, 0.0, String::new());
     for answer in &answers {
@@ -105,8 +108,8 @@ async fn what_was_saved_is_what_was_sent_less_than_what_came() {
 
 #[test]
 fn without_a_proxy_it_says_how_to_get_one() {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let said = status(&nobody, "--once");
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let said = status(&unused, "--once");
     assert_eq!(said.status.code(), Some(2));
     let error = String::from_utf8_lossy(&said.stderr);
     assert!(error.contains("secateur serve") && error.contains("--listen"), "{error}");

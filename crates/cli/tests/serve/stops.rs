@@ -50,7 +50,7 @@ fn a_stream_is_finished_before_the_proxy_stops() {
         came.extend_from_slice(&piece[..read]);
     }
     proxy.terminate();
-    // Whoever comes now is not let in any more.
+    // New clients are not let in any more.
     for _ in 0..500 {
         if TcpStream::connect(address).is_err() {
             break;

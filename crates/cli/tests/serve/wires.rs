@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
-use crate::client::post;
 use crate::process::Process;
-use crate::stage::{MODEL, model};
+use secateur_testing::ScriptedModel;
+use secateur_testing::client::post;
+use secateur_testing::configuration::MODEL;
 
 /// Chat Completions, Responses and Anthropic spell a plain message of the user with the same bytes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_first_words_in_another_language_are_another_conversation() {
     let folder = tempfile::tempdir().unwrap();
-    let model = model(None).await;
+    let model = ScriptedModel::with_window(None).await;
     let proxy = Process::start(folder.path(), &model.url(), 6_000);
     let said = r#"[{"role":"user","content":"SCENARIO:hello"}]"#;
     let mut sessions = HashSet::new();

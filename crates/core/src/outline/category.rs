@@ -29,19 +29,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// All categories, in the order of reports.
-    pub const ALL: [Category; 9] = [
-        Category::System,
-        Category::User,
-        Category::UserMeta,
-        Category::Assistant,
-        Category::Reasoning,
-        Category::ToolCall,
-        Category::ToolResult,
-        Category::Summary,
-        Category::Other,
-    ];
-
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -72,14 +59,8 @@ impl Outline {
             (PartKind::Text | PartKind::Media, Role::User) => Category::User,
             (PartKind::Text | PartKind::Media, Role::Assistant) => Category::Assistant,
             (PartKind::Text | PartKind::Media, Role::Tool) => Category::ToolResult,
-            (
-                PartKind::Text
-                | PartKind::Media
-                | PartKind::Signature
-                | PartKind::Compaction
-                | PartKind::Other,
-                _,
-            ) => Category::Other,
+            (PartKind::Text | PartKind::Media, Role::Other) => Category::Other,
+            (PartKind::Signature | PartKind::Compaction | PartKind::Other, _) => Category::Other,
         }
     }
 }

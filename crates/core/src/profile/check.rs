@@ -2,7 +2,7 @@
 
 use super::ProfileFile;
 use crate::amount::Amount;
-use crate::compaction::{CompactionSettings, Occasion, ResumeWhen};
+use crate::compaction::{CompactionSettings, ResumeWhen};
 use crate::measure::Unit;
 use crate::meter::Meter;
 use crate::ratio::{Ratio, RatioMode};
@@ -21,19 +21,10 @@ pub(super) fn profile(file: &ProfileFile) -> Result<(), InvalidValue> {
     demand(!file.name.trim().is_empty(), "name", "a text that is not empty")?;
     demand(!file.prune.placeholder.is_empty(), "prune.placeholder", "a text that is not empty")?;
     demand(file.overflow.output_cap > 0, "overflow.output_cap", "a number of tokens above 0")?;
-    demand(
-        file.overflow.reserved_default >= 0,
-        "overflow.reserved_default",
-        "a number of tokens, 0 or more",
-    )?;
+    let reserved = file.overflow.reserved_default;
+    demand(reserved >= 0, "overflow.reserved_default", "a number of tokens, 0 or more")?;
     compaction(&file.compaction)?;
     demand(file.budget.bytes != Some(0), "budget.bytes", "a number of bytes above 0")?;
-    let listed = |occasion: &Occasion| !matches!(occasion, Occasion::Arrival | Occasion::Emergency);
-    demand(
-        file.compaction.prune_at.iter().all(listed),
-        "compaction.prune_at",
-        "some of \"session-start\", \"before-request\", \"turn-end\", \"overflow\"",
-    )?;
     if let Some(rule) = &file.watermark {
         watermark(rule)?;
     }
@@ -69,21 +60,15 @@ fn compaction(rule: &CompactionSettings) -> Result<(), InvalidValue> {
     demand(rule.summary != Amount::Tokens(0), "compaction.summary", "more than 0 tokens")?;
     demand(rule.breaker > 0, "compaction.breaker", "a number of failures above 0")?;
     demand(rule.cooldown_ms >= 0, "compaction.cooldown_ms", "a number of milliseconds, 0 or more")?;
-    demand(
-        rule.threshold != Some(Amount::Tokens(0)),
-        "compaction.threshold",
-        "more than 0 tokens; compaction.auto = false switches compaction off",
-    )
+    let allowed = "more than 0 tokens; compaction.auto = false switches compaction off";
+    demand(rule.threshold != Some(Amount::Tokens(0)), "compaction.threshold", allowed)
 }
 
 fn watermark(rule: &Watermark) -> Result<(), InvalidValue> {
     demand(rule.protect >= 0, "watermark.protect", "a number of tokens, 0 or more")?;
     demand(rule.minimum >= 0, "watermark.minimum", "a number of tokens, 0 or more")?;
-    demand(
-        !rule.statuses.is_empty(),
-        "watermark.statuses",
-        "at least one of \"pending\", \"running\", \"completed\", \"error\"",
-    )?;
+    let allowed = "at least one of \"pending\", \"running\", \"completed\", \"error\"";
+    demand(!rule.statuses.is_empty(), "watermark.statuses", allowed)?;
     meter("watermark.meter", &rule.meter)
 }
 
@@ -94,11 +79,8 @@ fn ratio(rule: &Ratio) -> Result<(), InvalidValue> {
     let per_token = rule.characters.per_token;
     demand(per_token.is_finite() && per_token > 0.0, "ratio.characters.per_token", "a number above 0")?;
     let timed = rule.mode == RatioMode::CacheTtl;
-    demand(
-        !timed || rule.ttl_ms > 0,
-        "ratio.ttl_ms",
-        "a number of milliseconds above 0 with mode \"cache-ttl\"",
-    )?;
+    let allowed = "a number of milliseconds above 0 with mode \"cache-ttl\"";
+    demand(!timed || rule.ttl_ms > 0, "ratio.ttl_ms", allowed)?;
     let text = matches!(rule.characters.unit, Unit::Utf16 | Unit::Weighted);
     demand(text, "ratio.characters.unit", "\"utf16\" or \"weighted\"")
 }
@@ -109,9 +91,6 @@ fn meter(key: &str, meter: &Meter) -> Result<(), InvalidValue> {
     let exact = matches!(meter.unit, Unit::O200k | Unit::Cl100k);
     let allowed = "exact token counts need a build with the feature `bpe`";
     demand(!exact || cfg!(feature = "bpe"), &format!("{key}.unit"), allowed)?;
-    demand(
-        !exact || meter.divisor == 1.0,
-        &format!("{key}.divisor"),
-        "1.0, since this unit counts tokens already",
-    )
+    let allowed = "1.0, since this unit counts tokens already";
+    demand(!exact || meter.divisor == 1.0, &format!("{key}.divisor"), allowed)
 }

@@ -7,7 +7,7 @@ use crate::measure::SurrogatePairs;
 use crate::memory::Memory;
 use crate::outline::{Outline, PartIx, PartKind, ToolStatus};
 use crate::plan::{Action, Bounds, Cut, Idle, Keep, Plan, Reason, Scale, Totals};
-use crate::situation::{CutPurpose, Situation};
+use crate::situation::{CutPurpose, Rethinking, Situation};
 use crate::tool_class::ToolClass;
 
 /// Plans with an index that is up to date.
@@ -134,7 +134,14 @@ impl<'a> RentDecision<'a> {
         let sent = self.index.sent(oldest.part, end, self.placeholder);
         let rewritten = sent.saturating_sub(self.gains(end)) as f64;
         let cache = &self.situation.cache;
-        self.rent.margin * ((cache.write - cache.read) * rewritten)
+        self.rent.margin * ((cache.write - cache.read) * rewritten) + self.rethinking()
+    }
+
+    /// What the model has to think again, in characters of plain input.
+    fn rethinking(&self) -> f64 {
+        let Rethinking { blocks, output_price } = self.situation.rethinking;
+        let tokens = f64::from(blocks) * self.rent.rethink as f64 * output_price;
+        tokens * self.calibration.chars_per_token()
     }
 
     /// Whether the window is so full that cutting avoids a compaction.

@@ -95,6 +95,9 @@ impl SessionMachine {
         let (dropped, marker) = (selection.dropped, selection.marker);
         let stage = CompactionStage::Proposed;
         let compaction = CompactionTask { task, stage, marker, dropped, turn, remedy, now };
+        if self.thinking_behind(&compaction.replaced(self.state.pivot.as_ref())).is_none() {
+            return Err(CompactionFailure::BoundThinking);
+        }
         // If even an empty summary would not help, no model is asked for one.
         self.check_progress(&compaction, 0)?;
         self.state.last_task += 1;
@@ -234,7 +237,10 @@ impl SessionMachine {
     /// Takes in that there is no summary: tries again, falls back to a digest, or goes on without.
     pub(super) fn fail_compaction(&mut self, why: &CompactionFailure, now: i64) {
         let Some(mut compaction) = self.compaction.take() else { return };
-        if matches!(why, CompactionFailure::Vetoed | CompactionFailure::Cancelled) {
+        if matches!(
+            why,
+            CompactionFailure::Vetoed | CompactionFailure::Cancelled | CompactionFailure::BoundThinking
+        ) {
             return self.give_up_compaction(why.clone());
         }
         let SummaryTask { id, means, attempt, background, .. } = compaction.task;

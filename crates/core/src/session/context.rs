@@ -119,7 +119,16 @@ impl Context {
     fn weigh(&self, message: MessageIx, row: &LiveMessage) -> u64 {
         let first = self.outline.parts_of(message).start;
         let parts = self.outline.parts_of(message).map(PartIx);
-        parts.map(|part| self.sent(part, cut_of(row, part.0 - first))).fold(0, u64::saturating_add)
+        let sent = |part: PartIx| {
+            let (own, next) = (part.0 - first, part.0 - first + 1);
+            // Thinking goes with its signature.
+            let is_thinking = self.outline.kind(part) == PartKind::Reasoning;
+            let next =
+                SessionCut::in_effect(&row.cuts, next).filter(|cut| cut.action == Action::DropThinking);
+            let cut = SessionCut::in_effect(&row.cuts, own).or(next.filter(|_| is_thinking));
+            self.sent(part, cut)
+        };
+        parts.map(sent).fold(0, u64::saturating_add)
     }
 
     fn sent(&self, part: PartIx, cut: Option<&SessionCut>) -> u64 {
@@ -230,11 +239,6 @@ impl Context {
     }
 }
 
-/// The cut of a part that is in effect: the newest that is not undone.
-fn cut_of(row: &LiveMessage, part: u32) -> Option<&SessionCut> {
-    row.cuts.iter().rfind(|cut| cut.part == part && !cut.undone)
-}
-
 /// The characters that are sent for a part with this cut.
 pub(super) fn rendered(cut: &SessionCut, outline: &Outline, part: PartIx) -> u64 {
     let whole = outline.units(part);
@@ -249,5 +253,6 @@ pub(super) fn rendered(cut: &SessionCut, outline: &Outline, part: PartIx) -> u64
             kept.saturating_add(note as u64 + 5)
         }
         Action::DropMedia => whole,
+        Action::DropThinking => 0,
     }
 }

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bound_thinking::BoundThinking;
 use super::event::{CompactionFailure, Event, Means, NoRoom, Trigger};
 use super::message::{MessageKind, Seq, SessionCut, SessionMessage};
 use super::state::{Pivot, SessionState};
@@ -49,12 +50,23 @@ pub enum Input {
         /// When.
         now: i64,
     },
+    /// The provider reported what it did to a request before its model saw it.
+    ProviderEdited(ProviderReport),
     /// The provider refused the request as too long.
     Refused {
         /// What it counted, if it said so.
         tokens: Option<u64>,
         /// The characters of the request, as in [`Input::Responded`].
         sent: Option<u64>,
+        /// When.
+        now: i64,
+    },
+    /// The provider refused thinking that was made behind other messages.
+    ThinkingRefused {
+        /// The first message with such thinking, if the provider named it.
+        from: Option<Seq>,
+        /// What can be done about it.
+        thinking: BoundThinking,
         /// When.
         now: i64,
     },
@@ -112,11 +124,26 @@ pub struct RequestFacts {
     /// What the provider's prompt cache is worth; none for the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
+    /// How the model binds its thinking, and what can be done about that; none if it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<BoundThinking>,
     /// Characters of the envelope: instructions, tools.
     #[serde(rename = "frame")]
     pub envelope: u64,
     /// When.
     pub now: i64,
+}
+
+/// What a provider did to a request before its model saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderReport {
+    /// Tool results that it cleared.
+    pub cleared_results: u64,
+    /// Their tokens.
+    pub cleared_tokens: u64,
+    /// Blocks of thinking that it dropped, because they were made behind other messages.
+    pub dropped_blocks: u64,
 }
 
 /// Whether the model has more to do.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::effect::ProviderReport;
 use super::message::Seq;
 use crate::compaction::Occasion;
 use crate::plan::Reason;
@@ -36,6 +37,8 @@ pub enum Event {
         /// Estimated tokens of the context after.
         after: i64,
     },
+    /// The provider reported that it cleared tool results or dropped thinking, other than at the request before.
+    ProviderEdited(ProviderReport),
     /// A compaction began.
     CompactionStarted {
         /// The task.
@@ -169,6 +172,9 @@ pub enum CompactionFailure {
     },
     /// It was cancelled.
     Cancelled,
+    /// The turn that is still going on has thinking that is bound to what would be summarised, and the provider wants it
+    /// back.
+    BoundThinking,
 }
 
 /// A request that cannot be made to fit.

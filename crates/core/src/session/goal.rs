@@ -2,7 +2,7 @@
 
 use super::SessionMachine;
 use super::compaction_task::Beginning;
-use super::effect::{Effect, Operation, TurnState};
+use super::effect::{Consent, Effect, Operation, TurnState};
 use super::event::{CompactionFailure, Event, NoRoom, Trigger};
 use super::message::{Seq, SessionCut};
 use super::pending_effect::Continuation;
@@ -22,6 +22,8 @@ pub(super) enum GoalKind {
     AfterResponse(TurnState),
     /// A compaction that was asked for.
     Compact,
+    /// Thinking that the provider refused is dropped, from this message on.
+    DropThinking { from: Option<Seq> },
 }
 
 /// What should be reached, and what was tried for it.
@@ -75,7 +77,9 @@ impl Goal {
             GoalKind::Open => Some(Occasion::SessionStart),
             GoalKind::Request => Some(Occasion::BeforeRequest),
             GoalKind::AfterResponse(TurnState::Over) => Some(Occasion::TurnEnd),
-            GoalKind::AfterResponse(TurnState::Open) | GoalKind::Compact => None,
+            GoalKind::AfterResponse(TurnState::Open) | GoalKind::Compact | GoalKind::DropThinking { .. } => {
+                None
+            }
         }
     }
 
@@ -84,7 +88,7 @@ impl Goal {
         match self.kind {
             GoalKind::Request => TurnState::Open,
             GoalKind::AfterResponse(turn) => turn,
-            GoalKind::Open | GoalKind::Compact => TurnState::Over,
+            GoalKind::Open | GoalKind::Compact | GoalKind::DropThinking { .. } => TurnState::Over,
         }
     }
 }
@@ -101,6 +105,30 @@ impl SessionMachine {
     }
 
     fn step(&mut self, goal: &mut Goal, effects: &mut Vec<Effect>) -> NextStep {
+        if goal.tried.insert(Remedy::DropThinking) {
+            let (occasion, cuts) = match goal.kind {
+                GoalKind::DropThinking { from } => (Occasion::Refusal, self.refused_thinking(from)),
+                GoalKind::Request => (Occasion::BeforeRequest, self.outdated_thinking()),
+                GoalKind::Open | GoalKind::AfterResponse(_) | GoalKind::Compact => {
+                    (Occasion::BeforeRequest, Vec::new())
+                }
+            };
+            if !cuts.is_empty() {
+                self.store_cuts(effects, Consent::Given, occasion, cuts);
+                return NextStep::Wait;
+            }
+        }
+        if matches!(goal.kind, GoalKind::Open | GoalKind::AfterResponse(_))
+            && self.must_wait_for_thinking(goal.trigger)
+        {
+            return self.finish(goal, effects);
+        }
+        if goal.kind == GoalKind::Request && goal.tried.insert(Remedy::TakeOver) {
+            let cuts = self.cuts_to_take_over();
+            if !cuts.is_empty() {
+                return self.propose(goal, effects, Occasion::BeforeRequest, cuts);
+            }
+        }
         if goal.kind == GoalKind::Request && goal.tried.insert(Remedy::CapResults) {
             let cuts = self.oversized_results();
             if !cuts.is_empty() {
@@ -122,7 +150,7 @@ impl SessionMachine {
                 Occasion::BeforeRequest => self.cuts_over_budget(goal.now),
                 _ => Vec::new(),
             };
-            if self.profile.policy.lasting == Lasting::OneRequest {
+            if self.cuts_last_one_request() {
                 goal.cuts = cuts;
             } else if !cuts.is_empty() {
                 return self.propose(goal, effects, occasion, cuts);
@@ -144,7 +172,7 @@ impl SessionMachine {
             return false;
         }
         match goal.kind {
-            GoalKind::Open => false,
+            GoalKind::Open | GoalKind::DropThinking { .. } => false,
             GoalKind::Compact => !goal.changed,
             GoalKind::Request => self.profile.compaction.auto && self.is_over(self.tokens_with(&goal.cuts)),
             GoalKind::AfterResponse(_) => {
@@ -158,7 +186,7 @@ impl SessionMachine {
             self.profile.compaction.order == OverflowOrder::PruneFirst && goal.kind != GoalKind::Compact;
         if prunes && goal.tried.insert(Remedy::PruneForRoom) {
             let cuts = self.planned_cuts(goal.now, CutPurpose::MakeRoom);
-            if !cuts.is_empty() && self.profile.policy.lasting != Lasting::OneRequest {
+            if !cuts.is_empty() && !self.cuts_last_one_request() {
                 return self.propose(goal, effects, Occasion::Overflow, cuts);
             }
         }
@@ -192,7 +220,13 @@ impl SessionMachine {
         goal.tried.insert(remedy);
     }
 
-    /// Asks the hooks about cuts.
+    /// Whether cuts are made for one request and decided anew for the next. Where a model binds its thinking, they would
+    /// invalidate it each time, so there they last.
+    fn cuts_last_one_request(&self) -> bool {
+        self.profile.policy.lasting == Lasting::OneRequest && self.state.request.thinking.is_none()
+    }
+
+    /// Asks the hooks about cuts, as far as signed thinking allows them.
     fn propose(
         &mut self,
         goal: &mut Goal,
@@ -200,6 +234,10 @@ impl SessionMachine {
         occasion: Occasion,
         cuts: Vec<(Seq, SessionCut)>,
     ) -> NextStep {
+        let cuts = self.spare_thinking(goal.now, occasion, cuts);
+        if cuts.is_empty() {
+            return NextStep::Again;
+        }
         goal.changed |= occasion != Occasion::Arrival;
         self.consult_about_cuts(effects, occasion, cuts);
         NextStep::Wait
@@ -221,7 +259,10 @@ impl SessionMachine {
         }
         effects.push(match goal.kind {
             GoalKind::Request => self.release(goal),
-            GoalKind::Open | GoalKind::AfterResponse(_) | GoalKind::Compact => Effect::Done,
+            GoalKind::Open
+            | GoalKind::AfterResponse(_)
+            | GoalKind::Compact
+            | GoalKind::DropThinking { .. } => Effect::Done,
         });
         NextStep::Over
     }
@@ -241,6 +282,7 @@ impl SessionMachine {
         let chars = self.chars_with(&cuts);
         self.state.sent_chars = Some(chars.saturating_add(self.state.request.envelope));
         self.state.last_request = Some(goal.now);
+        self.state.changed_since_sent = false;
         let newest = self.context.rows().iter().map(|row| row.seq).max();
         self.state.sent_to = self.state.sent_to.max(newest.unwrap_or(0));
         Effect::Send { tokens, usable: self.usable(), cuts }

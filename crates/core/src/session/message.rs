@@ -118,6 +118,27 @@ pub struct SessionCut {
     /// It was undone: the part is whole again, and no policy cuts it again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undone: bool,
+    /// Who makes it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by: CutBy,
+}
+
+/// Who makes a cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutBy {
+    /// Secateur, before the request is sent.
+    #[default]
+    Secateur,
+    /// The provider, which is sent the whole part and asked to leave it out. This leaves signed thinking valid.
+    Provider,
+}
+
+impl SessionCut {
+    /// The cut of a part that is in effect: the newest that is not undone.
+    pub fn in_effect(cuts: &[SessionCut], part: u32) -> Option<&SessionCut> {
+        cuts.iter().rfind(|cut| cut.part == part && !cut.undone)
+    }
 }
 
 impl SessionMessage {

@@ -4,7 +4,7 @@ use super::SessionMachine;
 use super::compaction_task::CompactionStage;
 use super::effect::{ChangeSet, CompactionRecord, Consent, Effect, Operation};
 use super::event::CompactionFailure;
-use super::message::{Seq, SessionCut, SessionMessage};
+use super::message::{CutBy, Seq, SessionCut, SessionMessage};
 use crate::compaction::Occasion;
 
 /// An effect whose result is awaited.
@@ -30,12 +30,20 @@ pub(super) enum Continuation {
     Summarise,
     /// The hooks were asked whether to resume the work: store the compaction.
     StoreCompaction(SessionMessage),
-    /// The compaction was stored: apply it.
-    ApplyCompaction(CompactionRecord),
+    /// The compaction was stored, with cuts of thinking that it made invalid: apply both.
+    ApplyCompaction { record: CompactionRecord, thinking: Vec<(Seq, SessionCut)> },
     /// The message that resumes the work was stored: add it.
     TakeResume,
     /// Only events were stored.
     Nothing,
+}
+
+/// Whether the model sees something else because of an operation.
+fn changes_context(operation: &Operation) -> bool {
+    match operation {
+        Operation::Prune { cuts, .. } => cuts.iter().any(|(_, cut)| cut.by == CutBy::Secateur),
+        Operation::Mark { .. } | Operation::Compact(_) | Operation::Resume => true,
+    }
 }
 
 impl SessionMachine {
@@ -64,6 +72,7 @@ impl SessionMachine {
         operations: Vec<Operation>,
         then: Continuation,
     ) {
+        self.state.changed_since_sent |= operations.iter().any(changes_context);
         let (events, state) = (std::mem::take(&mut self.events), Box::new(self.state.clone()));
         self.emit(effects, then, |ticket| Effect::Store(ChangeSet { ticket, operations, events, state }));
     }
@@ -95,7 +104,10 @@ impl SessionMachine {
             }
             Continuation::TakeMarker => self.take_marker(messages, effects),
             Continuation::Summarise => self.request_summary(effects),
-            Continuation::ApplyCompaction(record) => self.apply_compaction(&record, messages),
+            Continuation::ApplyCompaction { record, mut thinking } => {
+                thinking.iter_mut().for_each(|(_, cut)| cut.operation = operation);
+                self.apply_compaction(&record, &thinking, messages);
+            }
             Continuation::TakeResume => self.append(messages),
             Continuation::Nothing
             | Continuation::StoreCuts { .. }

@@ -6,7 +6,7 @@ use super::SessionMachine;
 use super::context::rendered;
 use super::effect::{Consent, Effect, Operation, Proposal};
 use super::event::Event;
-use super::message::{Seq, SessionCut};
+use super::message::{CutBy, Seq, SessionCut};
 use super::pending_effect::Continuation;
 use crate::compaction::Occasion;
 use crate::measure::SurrogatePairs;
@@ -22,7 +22,10 @@ const LEAST_CAP: u64 = 400;
 impl SessionMachine {
     /// What the policy would cut now.
     pub(super) fn planned_cuts(&mut self, now: i64, purpose: CutPurpose) -> Vec<(Seq, SessionCut)> {
-        let situation = Situation { purpose, ..self.situation(now) };
+        self.planned_cuts_in(Situation { purpose, ..self.situation(now) })
+    }
+
+    pub(super) fn planned_cuts_in(&mut self, situation: Situation) -> Vec<(Seq, SessionCut)> {
         self.context.calibrate(self.state.calibration);
         let plan = self.context.plan(&self.profile.policy, &situation);
         self.cuts_of(&plan)
@@ -48,7 +51,7 @@ impl SessionMachine {
         self.cuts_of(&plan)
     }
 
-    fn situation(&self, now: i64) -> Situation {
+    pub(super) fn situation(&self, now: i64) -> Situation {
         let context = self.state.request.limits.context;
         Situation {
             now,
@@ -56,6 +59,7 @@ impl SessionMachine {
             window: (context > 0).then_some(context as f64),
             input_tokens: u64::try_from(self.tokens()).ok(),
             cache: self.state.request.cache.unwrap_or_default().lasting(&self.state.lifetime),
+            rethinking: self.rethinking(),
             ..Situation::default()
         }
     }
@@ -78,7 +82,8 @@ impl SessionMachine {
             fill_placeholder(&self.profile.policy.placeholder, self.context.outline(), part).into_owned();
         let (seq, part) = self.context.locate(part)?;
         let (reason, operation, undone) = (Some(reason), 0, false);
-        Some((seq, SessionCut { part, action, after, placeholder, reason, operation, undone }))
+        let by = CutBy::Secateur;
+        Some((seq, SessionCut { part, action, after, placeholder, reason, operation, undone, by }))
     }
 
     /// Trims of new results that are longer than their cap.
@@ -189,7 +194,8 @@ impl SessionMachine {
             return;
         }
         let (before, after) = (self.tokens(), self.tokens_with(&cuts));
-        let count = u32::try_from(cuts.len()).unwrap_or(u32::MAX);
+        let results = cuts.iter().filter(|(_, cut)| cut.action != Action::DropThinking).count();
+        let count = u32::try_from(results).unwrap_or(u32::MAX);
         let mut reasons = BTreeMap::new();
         for reason in cuts.iter().filter_map(|(_, cut)| cut.reason) {
             *reasons.entry(reason).or_insert(0) += 1;

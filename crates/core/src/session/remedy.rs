@@ -5,6 +5,10 @@
 /// One way to make room, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
+    /// Drop thinking that the provider refused.
+    DropThinking,
+    /// Make the cuts that the provider was to make, where it does not any more.
+    TakeOver,
     /// Trim new results that are longer than their cap.
     CapResults,
     /// Prune what the policy would cut at this occasion anyway.

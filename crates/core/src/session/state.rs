@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::effect::RequestFacts;
+use super::effect::{ProviderReport, RequestFacts};
 use super::message::{Seq, SessionMessage};
 use crate::cache::Lifetime;
 use crate::calibration::Calibration;
@@ -30,10 +30,20 @@ pub struct SessionState {
     pub last_request: Option<i64>,
     /// The newest message that was sent to a model.
     pub sent_to: Seq,
+    /// Something before the end of the context changed since then, so thinking that answers that request is not valid.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changed_since_sent: bool,
     /// Characters of the last request that was sent, until its response is reported.
     pub sent_chars: Option<u64>,
     /// The number of the newest compaction task.
     pub last_task: u64,
+    /// What the provider did to the last request.
+    #[serde(skip_serializing_if = "is_default")]
+    pub provider: ProviderReport,
+}
+
+fn is_default(report: &ProviderReport) -> bool {
+    *report == ProviderReport::default()
 }
 
 /// A compaction in effect.

@@ -193,7 +193,7 @@ proptest! {
         check_marked_like_remembered(&scene, early)?;
     }
 
-    /// The same where what was cut decides whether more is cut: a trigger on tokens that nobody reported.
+    /// The same where what was cut decides whether more is cut: a trigger on tokens that were not reported.
     #[test]
     fn marked_and_remembered_cuts_weigh_alike(scene in scenes(estimating_policy()), early in 0..13usize) {
         let situation = Situation { input_tokens: None, ..scene.situation };

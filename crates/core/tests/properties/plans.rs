@@ -104,6 +104,7 @@ fn check_ratio(rule: &Ratio, outline: &Outline, cut: &Cut) -> Result<(), TestCas
         Action::Clear => prop_assert!(matches!(cut.reason, Reason::OverHardRatio | Reason::Aggressive)),
         Action::Trim { .. } => prop_assert_eq!(cut.reason, Reason::OverSoftRatio),
         Action::DropMedia => prop_assert!(cut.reason == Reason::OverSoftRatio && outline.images(part) > 0),
+        Action::DropThinking => prop_assert!(false, "no policy drops thinking"),
     }
     Ok(())
 }
@@ -195,7 +196,7 @@ fn check_budget_kept(scene: &Scene) -> Result<(), TestCaseError> {
             Some(Action::Clear) => whole.min(placeholder),
             None if outline.is_cut(part) => whole.min(placeholder),
             Some(Action::Trim { head, tail, .. }) => whole.min(head.saturating_add(tail)),
-            Some(Action::DropMedia) | None => whole,
+            Some(Action::DropMedia | Action::DropThinking) | None => whole,
         };
         if plan.cut(part).is_none() && !outline.is_cut(part) {
             media += outline.images(part);

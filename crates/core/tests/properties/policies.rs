@@ -296,6 +296,7 @@ fn rent() -> impl Strategy<Value = Rent> {
             least_tokens: least.1,
             margin,
             cold_gain: gains.0,
+            rethink: 60,
             placeholder_tokens: gains.1,
             pressure,
             cap,

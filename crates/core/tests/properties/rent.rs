@@ -121,7 +121,7 @@ proptest! {
         }
     }
 
-    /// Whoever is not asked about prices does not listen to them.
+    /// A policy without prices ignores them.
     #[test]
     fn a_session_without_a_cache_pays_in_full_at_once(scene in scenes(rent_policy())) {
         let free = warm(&scene, Cache::NONE, 3.0);

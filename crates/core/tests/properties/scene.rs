@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use secateur::{
-    Action, Cache, CutPurpose, Memory, Outline, Pass, Plan, Policy, Situation, SurrogatePairs, Thinking,
+    Action, Cache, CutPurpose, Memory, Outline, Pass, Plan, Policy, Rethinking, Situation, SurrogatePairs,
+    Thinking,
 };
 use serde_json::{Map, Value, json};
 
@@ -94,6 +95,7 @@ fn situation() -> impl Strategy<Value = Situation> {
             window,
             input_tokens,
             cache,
+            rethinking: Rethinking::default(),
             purpose: need,
             pass: Pass::Full,
             thinking,
@@ -111,7 +113,7 @@ pub(crate) fn cache() -> impl Strategy<Value = Cache> {
     ]
 }
 
-/// A memory that somebody else wrote: about parts that may not exist or may be of any kind, with or without a
+/// A foreign memory: about parts that may not exist or may be of any kind, with or without a
 /// hash of their text, in any numbers.
 pub(crate) fn foreign_memory() -> impl Strategy<Value = Memory> {
     let number = prop_oneof![8 => 0..40u32, 1 => any::<u32>()];

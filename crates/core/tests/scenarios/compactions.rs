@@ -1,4 +1,4 @@
-//! Compactions that somebody asked for, that follow one another, or that run in the background.
+//! Compactions that were requested, that follow one another, or that run in the background.
 
 use insta::assert_snapshot;
 use secateur::Role;
@@ -13,15 +13,18 @@ fn turn(scene: &mut Scene, ask: &str, chars: u64) {
 }
 
 #[test]
-fn a_compaction_that_somebody_asked_for_is_not_continued() {
+fn a_requested_compaction_is_not_continued() {
     for name in ["opencode@2026-01", "opencode", "openagentic@2026-01", "qwery", "balanced"] {
         let mut scene = Scene::named(name);
         turn(&mut scene, "read all of it", 90_000);
         turn(&mut scene, "read it again", 90_000);
         scene.ask();
         scene.drive(Input::Compact { now: scene.now });
-        let told = scene.show();
-        assert!(told.contains("compaction by manual") && !told.contains("<continue>"), "{name}: {told}");
+        let reported = scene.show();
+        assert!(
+            reported.contains("compaction by manual") && !reported.contains("<continue>"),
+            "{name}: {reported}"
+        );
     }
 }
 
@@ -47,7 +50,7 @@ fn a_manual_compaction_keeps_the_recent_turn() {
 }
 
 #[test]
-fn a_short_session_is_compacted_as_a_whole_if_somebody_asks_for_it() {
+fn a_short_session_is_compacted_as_a_whole_on_request() {
     let mut scene = Scene::named("opencode@2026-08");
     turn(&mut scene, "read all of it", 8_000);
     scene.drive(Input::Compact { now: scene.now });

@@ -1,4 +1,4 @@
-//! A session that is told step by step: somebody talks, a store in memory stores, a scripted model summarises.
+//! A session step by step: a user writes, a store in memory stores, a scripted model summarises.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +9,7 @@ use secateur::session::{
 };
 use secateur::{Cache, Limits, PartKind, Profile, Profiles, Role, Sizes, ToolClass, ToolStatus, Usage};
 
-use crate::telling::{name, tell, tell_message};
+use crate::wording::{name, word_event, word_message};
 
 /// A session under a profile, its surroundings, and what happened since it was last shown.
 pub(crate) struct Scene {
@@ -66,7 +66,7 @@ impl Scene {
         Self::of(&profile(name))
     }
 
-    /// Somebody says something.
+    /// Adds a message of the user.
     pub(crate) fn say(&mut self, role: Role, title: &str, chars: u64) {
         self.append(
             title,
@@ -131,7 +131,13 @@ impl Scene {
     /// The application wants to ask the model.
     pub(crate) fn ask(&mut self) {
         let (limits, cache, now) = (self.limits, self.cache, self.now);
-        self.drive(Input::Requested(RequestFacts { model: "model".into(), limits, cache, envelope: 0, now }));
+        self.drive(Input::Requested(RequestFacts {
+            model: "model".into(),
+            limits,
+            cache,
+            now,
+            ..RequestFacts::default()
+        }));
     }
 
     /// It asked, and the provider reports so many tokens of input.
@@ -238,12 +244,12 @@ impl Scene {
                 }
             }
         }
-        self.story.extend(record.events.iter().map(tell));
+        self.story.extend(record.events.iter().map(word_event));
         Input::Stored { ticket: record.ticket, messages, operation: 1 }
     }
 
     fn title(&self, seq: u64) -> String {
-        tell_message(
+        word_message(
             &self.titles[&seq],
             &LiveMessage { seq, facts: self.entries[&seq].clone(), cuts: vec![], chars: 0 },
         )
@@ -257,7 +263,7 @@ impl Scene {
             row.cuts
                 .extend(self.passing.iter().filter(|(seq, _)| *seq == row.seq).map(|(_, cut)| cut.clone()));
             let role = name(&row.facts.role);
-            lines.push(format!("{index:02} {role:<9} {}", tell_message(&self.titles[&row.seq], &row)));
+            lines.push(format!("{index:02} {role:<9} {}", word_message(&self.titles[&row.seq], &row)));
         }
         lines.push("--".into());
         lines.append(&mut self.story);

@@ -90,7 +90,7 @@ fn after_three_failures_the_model_is_left_alone_for_a_while() {
     "#);
 
     talk(&mut scene);
-    // Nobody is asked meanwhile.
+    // No model is asked meanwhile.
     assert_snapshot!(scene.show(), @r#"
     00 user      <marker> 30 chars
     01 assistant <summary 3> 800 chars

@@ -78,7 +78,7 @@ fn opencode_continues_even_a_turn_that_is_over() {
 }
 
 #[test]
-fn an_interrupted_model_with_nothing_left_to_answer_is_told_to_go_on() {
+fn an_interrupted_model_with_nothing_left_to_answer_is_asked_to_continue() {
     let mut scene = Scene::named("balanced");
     scene.say(Role::User, "write the report", 200);
     scene.say(Role::Assistant, "first half", 540_000);
@@ -292,7 +292,7 @@ fn what_is_said_of_one_request_is_not_learned_of_another() {
         assert_eq!(scene.machine.state().sent_chars, second.filter(|_| sent == first));
     }
     assert_eq!(scene.machine.tokens(), 22_000);
-    // Nobody knows what this was about.
+    // What this was about is unknown.
     let usage = Usage { input: 9_000, ..Usage::default() };
     scene.drive(Input::Responded { usage, turn: TurnState::Over, sent: None, now: scene.now });
     assert_eq!(scene.machine.tokens(), 22_000);

@@ -116,8 +116,8 @@ fn opencode_does_not_prune_while_the_model_is_at_work() {
     let mut scene = Scene::named("opencode@2026-01");
     three_turns(&mut scene);
     scene.report(170_000, TurnState::Open);
-    let told = scene.show();
-    assert!(!told.contains("cleared"), "{told}");
+    let reported = scene.show();
+    assert!(!reported.contains("cleared"), "{reported}");
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn opencode_of_august_prunes_only_if_it_is_asked_to() {
     let mut scene = Scene::named("opencode@2026-08");
     three_turns(&mut scene);
     scene.report(170_000, TurnState::Over);
-    let told = scene.show();
-    assert!(!told.contains("cleared"), "{told}");
+    let reported = scene.show();
+    assert!(!reported.contains("cleared"), "{reported}");
 }
 
 #[test]
@@ -301,8 +301,8 @@ fn hooks_may_forbid_a_cut() {
     scene.refuses = |_| true;
     three_turns(&mut scene);
     scene.report(170_000, TurnState::Over);
-    let told = scene.show();
-    assert!(!told.contains("cleared") && !told.contains("pruned"), "{told}");
+    let reported = scene.show();
+    assert!(!reported.contains("cleared") && !reported.contains("pruned"), "{reported}");
 }
 
 /// Events that were stored before reasons were told are read as they are.

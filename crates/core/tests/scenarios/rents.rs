@@ -106,8 +106,8 @@ fn a_cache_that_outlives_its_time_is_believed() {
     long_output(&mut scene, 4);
     scene.now += 600_000;
     scene.ask();
-    let told = scene.show();
-    assert!(!told.contains("pruned"), "{told}");
+    let reported = scene.show();
+    assert!(!reported.contains("pruned"), "{reported}");
 }
 
 /// Ages are counted from the messages and what was learned is in the state, so a session that is opened anew at every
@@ -128,9 +128,9 @@ fn a_session_that_is_opened_again_goes_on_where_it_was() {
         let state: SessionState = serde_json::from_str(&state).unwrap();
         torn.machine = SessionMachine::new(&balanced, state, torn.machine.context().rows().to_vec());
     }
-    let told = whole.show();
-    assert!(told.contains("pruned at before-request"), "{told}");
-    assert_eq!(torn.show(), told);
+    let reported = whole.show();
+    assert!(reported.contains("pruned at before-request"), "{reported}");
+    assert_eq!(torn.show(), reported);
 }
 
 /// How long it is kept depends on what the model's provider charges.

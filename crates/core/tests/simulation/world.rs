@@ -1,7 +1,7 @@
 //! The world around a session machine: an application, a store, a summariser, hooks, and bad luck.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use secateur::session::{
     ChangeSet, CompactionFailure, Consent, Effect, Event, Input, LiveMessage, Means, MessageKind, Operation,
@@ -10,12 +10,12 @@ use secateur::session::{
 };
 use secateur::{Limits, Occasion, PartKind, Profile, Profiles, Role, Sizes, ToolStatus, Usage};
 
-use crate::chance::Chance;
+use crate::random::Random;
 
 /// So many steps answer any question, or the machine runs in circles.
 const PATIENCE: usize = 80;
 
-static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
+static PROFILES: LazyLock<Vec<Arc<Profile>>> = LazyLock::new(|| {
     let names = [
         "balanced",
         "balanced",
@@ -44,7 +44,7 @@ static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
         profile.overflow.output_cap = 500;
         profile.overflow.reserved_default = 500;
     }
-    profiles
+    profiles.into_iter().map(Arc::new).collect()
 });
 
 struct Stored {
@@ -55,8 +55,8 @@ struct Stored {
 }
 
 pub(crate) struct World {
-    chance: Chance,
-    profile: &'static Profile,
+    random: Random,
+    profile: Arc<Profile>,
     // What survives a crash.
     log: BTreeMap<u64, Stored>,
     state: SessionState,
@@ -82,15 +82,15 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(mut chance: Chance) -> Self {
-        let profile = chance.pick(&PROFILES);
-        let context = *chance.pick(&[2_000i64, 4_000, 8_000]);
+    pub(crate) fn new(mut random: Random) -> Self {
+        let profile = Arc::clone(random.pick(&PROFILES));
+        let context = *random.pick(&[2_000i64, 4_000, 8_000]);
         let limits = Limits { context, output: Some(500), ..Limits::default() };
-        let chars_per_token = 2 + chance.below(4);
-        let is_steady = chance.happens(30);
-        let machine = SessionMachine::new(profile, SessionState::default(), []);
+        let chars_per_token = 2 + random.below(4);
+        let is_steady = random.happens(30);
+        let machine = SessionMachine::sharing(Arc::clone(&profile), SessionState::default(), []);
         Self {
-            chance,
+            random,
             profile,
             log: BTreeMap::new(),
             state: SessionState::default(),
@@ -115,15 +115,15 @@ impl World {
     }
 
     pub(crate) fn length(&mut self) -> u64 {
-        8 + self.chance.below(40)
+        8 + self.random.below(40)
     }
 
     pub(crate) fn step(&mut self) {
-        self.now += self.chance.below(60_000) as i64;
+        self.now += self.random.below(60_000) as i64;
         if self.is_unlucky(2) {
             self.now -= 3_600_000;
         }
-        match self.chance.below(100) {
+        match self.random.below(100) {
             0..40 => self.talk(),
             40..75 => self.ask(),
             75..80 => {
@@ -147,23 +147,23 @@ impl World {
     }
 
     fn is_unlucky(&mut self, percent: u64) -> bool {
-        !self.is_steady && self.chance.happens(percent)
+        !self.is_steady && self.random.happens(percent)
     }
 
-    /// Somebody says something, in a conversation that is valid as long as nobody cuts it.
+    /// Adds messages, in a conversation that is valid as long as it is not cut.
     fn talk(&mut self) {
         let mut entry = SessionMessage::default();
-        let size = [40, 200, 900, 4_000, 20_000][self.chance.below(5) as usize];
-        let size = 1 + self.chance.below(size);
-        if !self.open_calls.is_empty() && !self.chance.happens(10) {
+        let size = [40, 200, 900, 4_000, 20_000][self.random.below(5) as usize];
+        let size = 1 + self.random.below(size);
+        if !self.open_calls.is_empty() && !self.random.happens(10) {
             let call = self.open_calls.remove(0);
             entry.role = Role::Tool;
             entry.parts.push(part(PartKind::Result, size, Some(&call)));
-        } else if self.turn == TurnState::Open && self.chance.happens(60) {
+        } else if self.turn == TurnState::Open && self.random.happens(60) {
             self.open_calls.clear();
             entry.role = Role::Assistant;
             entry.parts.push(part(PartKind::Text, size.min(400), None));
-            for _ in 0..self.chance.below(3) {
+            for _ in 0..self.random.below(3) {
                 self.calls += 1;
                 let call = format!("call-{}", self.calls);
                 entry.parts.push(part(PartKind::Call, 30, Some(&call)));
@@ -173,14 +173,14 @@ impl World {
         } else {
             self.open_calls.clear();
             entry.role = Role::User;
-            entry.pinned = self.chance.happens(5) && size < 200;
+            entry.pinned = self.random.happens(5) && size < 200;
             entry.parts.push(part(PartKind::Text, size.min(700), None));
             self.turn = TurnState::Open;
         }
         self.append(entry);
     }
 
-    /// The application appends, and tries again until somebody says that it is there.
+    /// The application appends, and tries again until it is acknowledged.
     fn append(&mut self, mut entry: SessionMessage) {
         entry.id = format!("m{}", self.acknowledged.len() + 1);
         if self.loaded != self.revision {
@@ -209,13 +209,14 @@ impl World {
 
     /// The application wants to ask a model, which then answers, refuses, or says nothing.
     fn ask(&mut self) {
-        if self.chance.happens(10) {
-            self.limits.context = *self.chance.pick(&[1_500i64, 2_000, 4_000, 8_000]);
+        if self.random.happens(10) {
+            self.limits.context = *self.random.pick(&[1_500i64, 2_000, 4_000, 8_000]);
         }
         let request = RequestFacts {
             model: "model".into(),
             limits: self.limits,
             cache: None,
+            thinking: None,
             envelope: 300,
             now: self.now,
         };
@@ -227,7 +228,7 @@ impl World {
         let (sent, now) = (self.machine.state().sent_chars, self.now);
         let real = (self.machine.context().chars() + 300) / self.chars_per_token;
         if real as i64 > self.limits.context {
-            let tokens = self.chance.happens(50).then_some(real);
+            let tokens = self.random.happens(50).then_some(real);
             self.drive(Input::Refused { tokens, sent, now });
         } else if !self.is_unlucky(10) {
             let usage = Usage { input: real as i64, output: 50, ..Usage::default() };
@@ -244,7 +245,7 @@ impl World {
             let Some(input) = inputs.pop() else {
                 // Summaries in the background come when they come.
                 let later = |effect: &Effect| matches!(effect, Effect::Summarise(task) if task.background);
-                let now = self.waiting.iter().position(|effect| !later(effect) || self.chance.happens(30));
+                let now = self.waiting.iter().position(|effect| !later(effect) || self.random.happens(30));
                 let Some(index) = now else { return last };
                 let effect = self.waiting.remove(index);
                 match effect {
@@ -305,7 +306,7 @@ impl World {
         }
     }
 
-    /// Does what an effect says; none if somebody else was faster.
+    /// Does what an effect says; none if another process was faster.
     fn carry_out(&mut self, effect: &Effect) -> Option<Input> {
         let now = self.now;
         Some(match effect {
@@ -334,15 +335,15 @@ impl World {
         }
         let budget = task.budget_chars;
         let size = match task.means {
-            Means::Digest => self.chance.below(budget + 1),
+            Means::Digest => self.random.below(budget + 1),
             Means::Model if self.is_unlucky(30) => {
-                return Err(match self.chance.below(4) {
+                return Err(match self.random.below(4) {
                     0 => CompactionFailure::Vetoed,
                     1 => CompactionFailure::Flawed { message: "empty".into() },
                     _ => CompactionFailure::Model { message: "500".into() },
                 });
             }
-            Means::Model => self.chance.below(budget * 3 / 2),
+            Means::Model => self.random.below(budget * 3 / 2),
         };
         if size > budget {
             return Err(CompactionFailure::Flawed { message: "too long".into() });
@@ -351,10 +352,10 @@ impl World {
         Ok(self.summary.clone())
     }
 
-    /// One transaction: all of it, unless somebody else was faster.
+    /// One transaction: all of it, unless another process was faster.
     fn store(&mut self, record: &ChangeSet) -> Option<Input> {
         if let Some(answer) = self.answered.get(&record.ticket) {
-            // Whoever stores knows what it stored already.
+            // A process knows what it stored already.
             return Some(answer.clone());
         }
         if self.loaded != self.revision {
@@ -439,7 +440,7 @@ impl World {
             let (entry, cuts) = (stored.entry.clone(), stored.cuts.clone());
             LiveMessage { seq, facts: entry, cuts, chars: 0 }
         });
-        SessionMachine::new(self.profile, self.state.clone(), living)
+        SessionMachine::sharing(Arc::clone(&self.profile), self.state.clone(), living)
     }
 
     /// Every answer has its call, and a call whose answer was recorded has its answer.

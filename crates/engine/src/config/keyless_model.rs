@@ -10,26 +10,19 @@ use crate::provider::{Deltas, Endpoint, LanguageModel, ModelError, ModelRequest,
 
 /// A model that fails every request because its key is missing.
 pub(super) struct KeylessModel {
-    name: String,
-    limits: Limits,
+    pub(super) endpoint: Endpoint,
     /// The variable that should contain the key.
-    variable: String,
-}
-
-impl KeylessModel {
-    pub(super) fn new(endpoint: &Endpoint, variable: String) -> Self {
-        Self { name: endpoint.model.clone(), limits: endpoint.limits(), variable }
-    }
+    pub(super) variable: String,
 }
 
 #[async_trait]
 impl LanguageModel for KeylessModel {
     fn name(&self) -> &str {
-        &self.name
+        &self.endpoint.model
     }
 
     fn limits(&self) -> Limits {
-        self.limits
+        self.endpoint.limits()
     }
 
     async fn send(&self, _: &ModelRequest<'_>, _: &mut Deltas<'_>) -> Result<ModelResponse, ModelError> {

@@ -50,12 +50,8 @@ pub(super) fn choose(
         Some(Value::String(name)) if !name.is_empty() => name,
         other => {
             let value = other.map(Value::to_string).unwrap_or_default();
-            return Err(ConfigError::key(
-                &source.origin,
-                "profile",
-                &value,
-                "expected the name of a profile, or the path of its file",
-            ));
+            let allowed = "expected the name of a profile, or the path of its file";
+            return Err(ConfigError::key(&source.origin, "profile", &value, allowed));
         }
     };
     if Path::new(name).extension().is_some_and(|extension| extension == "toml") {

@@ -21,37 +21,6 @@ use crate::provider::Endpoint;
 use descriptions::describe;
 use shape::shape;
 
-/// Descriptions of the settings in `[compaction]`.
-const COMPACTION: [(&str, &str); 21] = [
-    ("auto", "Whether Secateur compacts by itself when a request overflows."),
-    ("prune", "Whether old tool results are pruned."),
-    ("prune_at", "When they are pruned."),
-    ("order", "What is tried first on overflow: pruning or compacting."),
-    ("marker", "The text of the marker that the model sees. Not allowed in a project's file."),
-    ("marker_at", "When the marker is written."),
-    (
-        "resume",
-        "The message that makes the model continue after a compaction. Not allowed in a project's file.",
-    ),
-    ("resume_when", "When that message is written."),
-    ("replay", "Whether the user message that overflowed is sent again after the summary."),
-    ("tail", "Recent history that is kept verbatim."),
-    (
-        "threshold",
-        "The most tokens to use, if that is less than the model's limits allow: a number or a share.",
-    ),
-    ("summary", "The longest summary: tokens or a share."),
-    ("low_water", "The most tokens that may be in use after a compaction: a number or a share."),
-    ("least_gain", "How much an automatic compaction must save to count as progress: tokens or a share."),
-    ("background", "Above this, a summary is prepared in the background: tokens or a share."),
-    ("attempts", "How often the summariser is tried for one summary."),
-    ("breaker", "After this many failures in a row, the summariser is not used for a while."),
-    ("cooldown_ms", "How long it is not used then, in milliseconds."),
-    ("fallback", "What happens when the summariser yields no summary."),
-    ("caps", "The longest results that are accepted, by patterns of tool names: tokens or a share."),
-    ("models", "Different values for some models, by patterns of model names."),
-];
-
 /// The configuration of Secateur.
 #[derive(JsonSchema)]
 #[schemars(title = "Secateur", deny_unknown_fields, rename_all = "kebab-case")]
@@ -161,11 +130,6 @@ fn summariser(generator: &mut SchemaGenerator) -> Schema {
 
 fn compaction(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = shape::<CompactionSettings>(generator);
-    for (key, description) in COMPACTION {
-        if let Some(Value::Object(key)) = schema.pointer_mut(&format!("/properties/{key}")) {
-            key.insert("description".to_owned(), Value::from(description));
-        }
-    }
     // These two depend on caps and need; a profile cannot list them.
     if let Some(Value::Array(occasions)) = schema.pointer_mut("/properties/prune_at/items/enum") {
         occasions.retain(|occasion| occasion != "arrival" && occasion != "emergency");
@@ -181,7 +145,9 @@ mod tests {
     fn every_key_of_compaction_is_described_and_no_other() {
         let schema = schema();
         let keys = schema["properties"]["compaction"]["properties"].as_object().unwrap();
-        assert_eq!(keys.len(), COMPACTION.len());
+        let described =
+            descriptions::DESCRIPTIONS.iter().filter_map(|(key, _)| key.strip_prefix("compaction."));
+        assert_eq!(keys.len(), described.filter(|key| !key.contains('.')).count());
         assert!(schema.get("required").is_none(), "a file may say nothing at all");
         for (key, value) in keys {
             assert!(value["description"].is_string(), "{key}");

@@ -57,6 +57,10 @@ pub struct ServeConfig {
     pub gemini: Option<String>,
     /// Whether responses tell in x-secateur-… headers what was done to the request.
     pub headers: Option<bool>,
+    /// Whether Anthropic may be asked to clear old tool results (clear_tool_uses), for models that bind their thinking.
+    pub provider_clearing: Option<bool>,
+    /// Whether Anthropic may be asked to drop thinking that a cut made invalid (drop_block).
+    pub drop_block: Option<bool>,
     /// The format of the log: text, or json with one object a line.
     pub log_format: Option<LogFormat>,
 }
@@ -110,11 +114,8 @@ pub(super) fn summariser(values: &LayeredValues) -> Result<Option<Endpoint>, Con
         None | Some(Value::Boolean(false)) => return Ok(None),
         Some(value @ Value::Table(_)) => value,
         other => {
-            return Err(values.refuse(
-                "summariser",
-                other,
-                "expected a table with wire, url and model, or false",
-            ));
+            let allowed = "expected a table with wire, url and model, or false";
+            return Err(values.refuse("summariser", other, allowed));
         }
     };
     let endpoint: Endpoint = values.read("summariser", value)?;
@@ -127,11 +128,8 @@ pub(super) fn hooks(values: &LayeredValues) -> Result<Vec<HookConfig>, ConfigErr
         None => return Ok(Vec::new()),
         Some(Value::Array(list)) if list.len() <= MOST_HOOKS => list,
         other => {
-            return Err(values.refuse(
-                "hooks",
-                other,
-                "expected a list of at most 32 tables, written [[hooks]]",
-            ));
+            let allowed = "expected a list of at most 32 tables, written [[hooks]]";
+            return Err(values.refuse("hooks", other, allowed));
         }
     };
     let read = list.iter().enumerate().map(|(index, value)| {

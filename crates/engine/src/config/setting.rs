@@ -8,7 +8,6 @@ use toml::{Table, Value};
 
 use super::mask::shown;
 use super::{Config, Endpoint};
-use crate::provider::TokensField;
 
 /// An effective value and its origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -125,10 +124,6 @@ fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, Value>) {
 fn endpoint_values(endpoint: &Endpoint) -> Vec<(String, Value)> {
     let text = |text: &str| Value::String(text.to_owned());
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
-    let tokens_field = match endpoint.tokens_field {
-        TokensField::MaxTokens => "max_tokens",
-        TokensField::MaxCompletionTokens => "max_completion_tokens",
-    };
     let headers = endpoint.headers.iter().map(|(name, value)| (format!("headers.{name}"), Some(text(value))));
     let plain = [
         ("wire", Some(text(endpoint.wire.name()))),
@@ -139,7 +134,7 @@ fn endpoint_values(endpoint: &Endpoint) -> Vec<(String, Value)> {
         ("context", Some(whole(endpoint.context.into()))),
         ("input", endpoint.input.map(|tokens| whole(tokens.into()))),
         ("output", endpoint.output.map(|tokens| whole(tokens.into()))),
-        ("tokens_field", Some(text(tokens_field))),
+        ("tokens_field", Some(text(endpoint.tokens_field.name()))),
         ("include_usage", Some(Value::Boolean(endpoint.include_usage))),
         ("timeout_ms", Some(whole(endpoint.timeout_ms))),
         ("patience_ms", Some(whole(endpoint.patience_ms))),

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use secateur::session::BoundThinking;
 use secateur::{Cache, Catalogue, Lifetime, Limits};
 use secateur_formats::Wire;
 use secateur_store::NewSession;
@@ -58,20 +59,44 @@ pub struct Target {
     pub limits: Limits,
     /// The prices and lifetime of its provider's prompt cache (default: those in the builtin catalogue).
     pub cache: Option<Cache>,
+    /// How the model binds its thinking, and what can be done about that; none if it does not. It matters on the wire
+    /// `anthropic` only.
+    pub thinking: Option<BoundThinking>,
     /// The wire of the request (default: the session's).
     pub wire: Option<Wire>,
 }
 
+/// The table that comes with the kernel.
+static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
+
+/// What a token of output costs where the catalogue does not say, if plain input costs one.
+const USUAL_OUTPUT_PRICE: f64 = 5.0;
+
 impl Target {
-    /// A model with a window of `context` tokens.
+    /// A model that binds its thinking, for an application that asks nothing of the provider.
+    pub const UNCONTROLLED: BoundThinking = BoundThinking {
+        can_clear: false,
+        can_drop: false,
+        is_needed: true,
+        output_price: USUAL_OUTPUT_PRICE,
+    };
+
+    /// A model with a window of `context` tokens. Whether it binds its thinking is looked up in the builtin catalogue.
     pub fn new(model: &str, context: i64) -> Self {
         let limits = Limits { context, ..Limits::default() };
-        Self { model: model.to_owned(), limits, cache: None, wire: None }
+        let thinking = Self::thinking_of(&CATALOGUE, model);
+        Self { model: model.to_owned(), limits, cache: None, thinking, wire: None }
+    }
+
+    /// How a model binds its thinking, for an application that asks nothing of the provider; none if it does not.
+    pub fn thinking_of(catalogue: &Catalogue, model: &str) -> Option<BoundThinking> {
+        let price = catalogue.find(model).and_then(secateur::ModelInfo::output_price);
+        let output_price = price.unwrap_or(USUAL_OUTPUT_PRICE);
+        catalogue.binds_thinking(model).then_some(BoundThinking { output_price, ..Self::UNCONTROLLED })
     }
 
     /// The prompt cache for a session with this observed cache lifetime; none if nothing is known about it.
     pub(crate) fn cache(&self, lifetime: &Lifetime) -> Option<Cache> {
-        static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
         self.cache.or_else(|| Cache::of(CATALOGUE.find(&self.model)?, lifetime))
     }
 }

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::configured_hook::{ConfiguredHook, HookTarget};
 use super::endpoint::{self, HookEndpoint};
 use super::moment::HookMoment;
 use super::program::HookProgram;
@@ -80,12 +81,6 @@ pub enum HookConfigError {
         /// The hook.
         name: String,
     },
-    /// The program is empty.
-    #[error("program of hook {name} is empty; name a program, then its arguments")]
-    Program {
-        /// The hook.
-        name: String,
-    },
     /// No moments: it would never be called.
     #[error(
         "hook {name} names no moments; known are before_prune, before_compaction, session.compacting, \
@@ -95,35 +90,15 @@ pub enum HookConfigError {
         /// The hook.
         name: String,
     },
-    /// A number is out of range.
-    #[error("{key} of hook {name} is {value}; expected 1 to {most}")]
-    Range {
+    /// A key has an unusable value, or no meaning for this kind of hook.
+    #[error("{key} of hook {name} {problem}")]
+    Key {
         /// The hook.
         name: String,
         /// The key.
         key: &'static str,
-        /// The value.
-        value: u64,
-        /// The largest allowed value.
-        most: u64,
-    },
-    /// The URL is unusable.
-    #[error("url of hook {name} {what}")]
-    Url {
-        /// The hook.
-        name: String,
         /// What is wrong and what to do.
-        what: &'static str,
-    },
-    /// A key that belongs to the other kind of hook.
-    #[error("{key} of hook {name} has no meaning without {needs}")]
-    Misplaced {
-        /// The hook.
-        name: String,
-        /// The key.
-        key: &'static str,
-        /// The key that it requires.
-        needs: &'static str,
+        problem: String,
     },
     /// The variable with the token is unset or unusable.
     #[error("token_env of hook {name} names {variable}, which is not set to printable ASCII characters")]
@@ -149,52 +124,53 @@ impl HookConfig {
         if !(1..=64).contains(&self.name.chars().count()) || self.name.contains(char::is_control) {
             return Err(HookConfigError::Name);
         }
-        let name = self.name.clone();
         if self.moments.is_empty() {
-            return Err(HookConfigError::Moments { name });
+            return Err(HookConfigError::Moments { name: self.name });
         }
         self.check_range("timeout_ms", self.timeout_ms, millis(MAX_TIME))?;
         self.check_range("max_bytes", self.max_bytes as u64, MAX_BYTES as u64)?;
-        match (&self.program, &self.url) {
+        let target = match (&self.program, &self.url) {
             (Some(_), None) if self.token_env.is_some() => {
-                Err(HookConfigError::Misplaced { name, key: "token_env", needs: "url" })
+                return Err(self.refuse("token_env", "has no meaning without url"));
             }
             (None, Some(_)) if !self.env.is_empty() => {
-                Err(HookConfigError::Misplaced { name, key: "env", needs: "program" })
+                return Err(self.refuse("env", "has no meaning without program"));
             }
-            (Some(_), None) => Ok(Arc::new(self.into_program()?)),
-            (None, Some(_)) => Ok(Arc::new(self.into_endpoint()?)),
-            (Some(_), Some(_)) | (None, None) => Err(HookConfigError::Target { name }),
-        }
+            (Some(words), None) => HookTarget::Program(self.read_program(words)?),
+            (None, Some(url)) => HookTarget::Endpoint(self.read_endpoint(url)?),
+            (Some(_), Some(_)) | (None, None) => return Err(HookConfigError::Target { name: self.name }),
+        };
+        Ok(Arc::new(ConfiguredHook { config: self, target }))
+    }
+
+    /// Its time limit.
+    pub(super) fn time(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+
+    fn refuse(&self, key: &'static str, problem: impl Into<String>) -> HookConfigError {
+        HookConfigError::Key { name: self.name.clone(), key, problem: problem.into() }
     }
 
     fn check_range(&self, key: &'static str, value: u64, most: u64) -> Result<(), HookConfigError> {
         if (1..=most).contains(&value) {
             return Ok(());
         }
-        Err(HookConfigError::Range { name: self.name.clone(), key, value, most })
+        Err(self.refuse(key, format!("is {value}; expected 1 to {most}")))
     }
 
-    fn into_program(self) -> Result<HookProgram, HookConfigError> {
-        let mut words = self.program.unwrap_or_default().into_iter();
-        let Some(program) = words.next().filter(|program| !program.is_empty()) else {
-            return Err(HookConfigError::Program { name: self.name });
-        };
-        Ok(HookProgram {
-            name: self.name,
-            program,
-            arguments: words.collect(),
-            moments: self.moments,
-            time: Duration::from_millis(self.timeout_ms),
-            max_bytes: self.max_bytes,
-            env: self.env,
-        })
+    fn read_program(&self, words: &[String]) -> Result<HookProgram, HookConfigError> {
+        match words {
+            [program, arguments @ ..] if !program.is_empty() => {
+                Ok(HookProgram { program: program.clone(), arguments: arguments.to_vec() })
+            }
+            _ => Err(self.refuse("program", "is empty; name a program, then its arguments")),
+        }
     }
 
-    fn into_endpoint(self) -> Result<HookEndpoint, HookConfigError> {
-        let refuse = |what| HookConfigError::Url { name: self.name.clone(), what };
-        let url = Url::parse(self.url.as_deref().unwrap_or_default())
-            .map_err(|_| refuse("is not a URL; write http://… or https://…"))?;
+    fn read_endpoint(&self, url: &str) -> Result<HookEndpoint, HookConfigError> {
+        let refuse = |problem: &str| self.refuse("url", problem);
+        let url = Url::parse(url).map_err(|_| refuse("is not a URL; write http://… or https://…"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(refuse("has a scheme other than http and https"));
         }
@@ -210,15 +186,7 @@ impl HookConfig {
         };
         let client = endpoint::client()
             .map_err(|source| HookConfigError::Client { name: self.name.clone(), source })?;
-        Ok(HookEndpoint {
-            name: self.name,
-            url,
-            moments: self.moments,
-            time: Duration::from_millis(self.timeout_ms),
-            max_bytes: self.max_bytes,
-            authorization,
-            client,
-        })
+        Ok(HookEndpoint { url, authorization, client })
     }
 }
 

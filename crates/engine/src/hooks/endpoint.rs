@@ -1,27 +1,18 @@
 //! A hook that is an HTTP endpoint: the call is the body of a POST, the response is its body.
 
 use std::sync::Once;
-use std::time::Duration;
 
-use async_trait::async_trait;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode, Url};
 use tokio::time::timeout;
 
-use super::call::HookCall;
+use super::config::HookConfig;
 use super::error::HookError;
-use super::moment::HookMoment;
-use super::response::HookResponse;
-use super::{GRACE, Hook};
 
-/// A hook that is an HTTP endpoint.
+/// An HTTP endpoint.
 pub(super) struct HookEndpoint {
-    pub(super) name: String,
     pub(super) url: Url,
-    pub(super) moments: Vec<HookMoment>,
-    pub(super) time: Duration,
-    pub(super) max_bytes: usize,
     /// The whole authorization header, marked as sensitive.
     pub(super) authorization: Option<HeaderValue>,
     pub(super) client: Client,
@@ -42,30 +33,15 @@ pub(super) fn client() -> Result<Client, reqwest::Error> {
         .build()
 }
 
-#[async_trait]
-impl Hook for HookEndpoint {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn wants(&self, moment: HookMoment) -> bool {
-        self.moments.contains(&moment)
-    }
-
-    fn time_limit(&self) -> Duration {
-        self.time + GRACE
-    }
-
-    async fn call(&self, call: &HookCall) -> Result<HookResponse, HookError> {
-        let body = serde_json::to_vec(call).map_err(HookError::own)?;
-        let answer = timeout(self.time, self.exchange(body)).await;
-        let answer = answer.map_err(|_| HookError::Time { limit: self.time })??;
-        HookResponse::read(&answer, call.moment())
-    }
-}
-
 impl HookEndpoint {
-    async fn exchange(&self, body: Vec<u8>) -> Result<Vec<u8>, HookError> {
+    /// Posts a call and returns the response.
+    pub(super) async fn call(&self, config: &HookConfig, body: Vec<u8>) -> Result<Vec<u8>, HookError> {
+        let limit = config.time();
+        let answer = timeout(limit, self.exchange(body, config.max_bytes)).await;
+        answer.map_err(|_| HookError::Time { limit })?
+    }
+
+    async fn exchange(&self, body: Vec<u8>, limit: usize) -> Result<Vec<u8>, HookError> {
         let mut request =
             self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(authorization) = &self.authorization {
@@ -81,8 +57,8 @@ impl HookEndpoint {
             return Ok(answer);
         }
         while let Some(piece) = response.chunk().await.map_err(blame)? {
-            if answer.len() + piece.len() > self.max_bytes {
-                return Err(HookError::TooMuch { limit: self.max_bytes });
+            if answer.len() + piece.len() > limit {
+                return Err(HookError::TooMuch { limit });
             }
             answer.extend_from_slice(&piece);
         }

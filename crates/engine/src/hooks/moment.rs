@@ -7,22 +7,19 @@ use serde::{Deserialize, Serialize};
 
 /// A point at which hooks are called, with its name in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 #[schemars(rename = "Moment")]
 pub enum HookMoment {
     /// Parts are about to be cut. A hook may veto or name parts to keep.
-    #[serde(rename = "before_prune")]
     BeforePrune,
     /// A conversation is about to be summarised. A hook may take notes, add context for the summary, or veto.
-    #[serde(rename = "before_compaction")]
     BeforeCompaction,
     /// The prompt for the summary was composed. A hook may replace it, add context, or veto.
     #[serde(rename = "session.compacting")]
     SessionCompacting,
     /// The compaction has ended. Responses are ignored.
-    #[serde(rename = "after_compaction")]
     AfterCompaction,
     /// A message is about to be added that makes the model continue. A hook may veto.
-    #[serde(rename = "autocontinue")]
     Autocontinue,
 }
 

@@ -17,16 +17,13 @@ use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 
-use super::call::HookCall;
+use super::GRACE;
+use super::config::HookConfig;
 use super::error::HookError;
-use super::moment::HookMoment;
-use super::response::HookResponse;
-use super::{GRACE, Hook};
 
 /// Variables that every program gets.
 const ENVIRONMENT: [&str; 3] = ["PATH", "HOME", "LANG"];
@@ -37,108 +34,89 @@ const MAX_COMPLAINT: usize = 4096;
 /// How long the output of a program that has exited may stay open. What it wrote itself is already there.
 const DRAIN: Duration = Duration::from_millis(50);
 
-/// A hook that is a program.
+/// A program and its arguments.
 pub(super) struct HookProgram {
-    pub(super) name: String,
     pub(super) program: String,
     pub(super) arguments: Vec<String>,
-    pub(super) moments: Vec<HookMoment>,
-    pub(super) time: Duration,
-    pub(super) max_bytes: usize,
-    /// More variables that it gets, if they are set.
-    pub(super) env: Vec<String>,
 }
 
-#[async_trait]
-impl Hook for HookProgram {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn wants(&self, moment: HookMoment) -> bool {
-        self.moments.contains(&moment)
-    }
-
-    fn time_limit(&self) -> Duration {
-        self.time + GRACE
-    }
-
-    async fn call(&self, call: &HookCall) -> Result<HookResponse, HookError> {
-        let mut input = serde_json::to_vec(call).map_err(HookError::own)?;
+impl HookProgram {
+    /// Runs the program with a call as its input, and returns its output.
+    pub(super) async fn call(&self, config: &HookConfig, mut input: Vec<u8>) -> Result<Vec<u8>, HookError> {
         input.push(b'\n');
-        let mut child = self.start()?;
+        let mut child = self.start(&config.env)?;
         // Declared after the child, so it is dropped before it, even if this future is dropped early.
         let mut group = Group { leader: child.id() };
-        let answer = timeout(self.time, self.talk(&mut child, &input, &mut group)).await;
+        let limit = config.time();
+        let answer = timeout(limit, talk(config, &mut child, &input, &mut group)).await;
         drop(group);
         let failure = match answer {
-            Ok(Ok(output)) => return HookResponse::read(&output, call.moment()),
+            Ok(Ok(output)) => return Ok(output),
             Ok(Err(error)) => error,
-            Err(_) => HookError::Time { limit: self.time },
+            Err(_) => HookError::Time { limit },
         };
         // It is dead or about to die, so this is short; it only avoids zombies.
         _ = timeout(GRACE / 2, child.kill()).await;
         Err(failure)
     }
-}
 
-impl HookProgram {
-    fn start(&self) -> Result<Child, HookError> {
+    /// Starts it with these variables too, if they are set.
+    fn start(&self, variables: &[String]) -> Result<Child, HookError> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).env_clear();
-        let names = ENVIRONMENT.into_iter().chain(self.env.iter().map(String::as_str));
+        let names = ENVIRONMENT.into_iter().chain(variables.iter().map(String::as_str));
         command.envs(names.filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
         command.process_group(0);
         command.spawn().map_err(|source| HookError::Start { program: self.program.clone(), source })
     }
+}
 
-    /// Runs the exchange and returns the output if the program exited successfully.
-    async fn talk(&self, child: &mut Child, input: &[u8], group: &mut Group) -> Result<Vec<u8>, HookError> {
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (mut output, mut complaint) = (Vec::new(), Vec::new());
-        let status = {
-            let exchange = async {
-                tokio::try_join!(
-                    write(stdin, input),
-                    read(stdout, &mut output, self.max_bytes, Excess::Fails),
-                    read(stderr, &mut complaint, MAX_COMPLAINT, Excess::IsDropped),
-                )
-            };
-            tokio::pin!(exchange);
-            let ended = tokio::select! {
-                status = child.wait() => Some(status),
-                closed = &mut exchange => closed.map(|_| None)?,
-            };
-            let status = match ended {
-                Some(status) => {
-                    group.leader = None;
-                    timeout(DRAIN, exchange).await.unwrap_or(Ok(Default::default()))?;
-                    status
-                }
-                None => child.wait().await,
-            };
-            group.leader = None;
-            status.map_err(|source| HookError::Read { source })?
+/// Runs the exchange and returns the output if the program exited successfully.
+async fn talk(
+    config: &HookConfig,
+    child: &mut Child,
+    input: &[u8],
+    group: &mut Group,
+) -> Result<Vec<u8>, HookError> {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut output, mut complaint) = (Vec::new(), Vec::new());
+    let status = {
+        let exchange = async {
+            tokio::try_join!(
+                write(stdin, input),
+                read(stdout, &mut output, config.max_bytes, Excess::Fails),
+                read(stderr, &mut complaint, MAX_COMPLAINT, Excess::IsDropped),
+            )
         };
-        self.note(&complaint);
-        if status.success() { Ok(output) } else { Err(HookError::Exit { status }) }
-    }
+        tokio::pin!(exchange);
+        let ended = tokio::select! {
+            status = child.wait() => Some(status),
+            closed = &mut exchange => closed.map(|_| None)?,
+        };
+        let status = match ended {
+            Some(status) => {
+                group.leader = None;
+                timeout(DRAIN, exchange).await.unwrap_or(Ok(Default::default()))?;
+                status
+            }
+            None => child.wait().await,
+        };
+        group.leader = None;
+        status.map_err(|source| HookError::Read { source })?
+    };
+    note(&config.name, &complaint);
+    if status.success() { Ok(output) } else { Err(HookError::Exit { status }) }
+}
 
-    /// Standard error may contain anything, so only its beginning is logged, at debug level.
-    fn note(&self, complaint: &[u8]) {
-        if !complaint.is_empty() {
-            let text = String::from_utf8_lossy(complaint);
-            let first: String = text.lines().next().unwrap_or_default().chars().take(200).collect();
-            let first = first.replace(char::is_control, "");
-            tracing::debug!(
-                hook = self.name,
-                bytes = complaint.len(),
-                first,
-                "hook wrote to its standard error"
-            );
-        }
+/// Standard error may contain anything, so only its beginning is logged, at debug level.
+fn note(hook: &str, complaint: &[u8]) {
+    if !complaint.is_empty() {
+        let text = String::from_utf8_lossy(complaint);
+        let first: String = text.lines().next().unwrap_or_default().chars().take(200).collect();
+        let first = first.replace(char::is_control, "");
+        tracing::debug!(hook, bytes = complaint.len(), first, "hook wrote to its standard error");
     }
 }
 

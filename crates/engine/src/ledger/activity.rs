@@ -263,6 +263,4 @@ impl LedgerEntry for ProvenTool {
     fn weight(&self) -> usize {
         0
     }
-
-    fn absorb(&mut self, _later: Self) {}
 }

@@ -22,7 +22,7 @@ pub(super) trait LedgerEntry: Sized {
     /// The weight of its texts.
     fn weight(&self) -> usize;
     /// Merges a later entry with the same key.
-    fn absorb(&mut self, later: Self);
+    fn absorb(&mut self, _later: Self) {}
     /// Entries of lower worth are dropped before older ones.
     fn worth(&self) -> u32 {
         0

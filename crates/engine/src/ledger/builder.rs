@@ -35,7 +35,7 @@ const LAST_WORDS: usize = 2_400;
 pub(super) struct LedgerBuilder<'a, 'b> {
     transcript: &'a Transcript<'b>,
     redact: &'a dyn Fn(&str) -> String,
-    ledger: &'a mut Ledger,
+    ledger: Ledger,
     /// Calls that ask the user, or for the status of a running command, by the number of their id.
     asking: HashMap<Name, PartIx>,
     /// The results of commands that were still running, by the name that the tool gave them.
@@ -43,16 +43,13 @@ pub(super) struct LedgerBuilder<'a, 'b> {
 }
 
 impl<'a, 'b> LedgerBuilder<'a, 'b> {
-    pub(super) fn new(
-        transcript: &'a Transcript<'b>,
-        redact: &'a dyn Fn(&str) -> String,
-        ledger: &'a mut Ledger,
-    ) -> Self {
+    pub(super) fn new(transcript: &'a Transcript<'b>, redact: &'a dyn Fn(&str) -> String) -> Self {
+        let ledger = Ledger::default();
         Self { transcript, redact, ledger, asking: HashMap::new(), running: HashMap::new() }
     }
 
     /// Reads all messages.
-    pub(super) fn run(mut self) {
+    pub(super) fn run(mut self) -> Ledger {
         let outline = &self.transcript.outline;
         for message in outline.messages() {
             if outline.is_summary(message) || outline.is_marker(message) {
@@ -71,6 +68,7 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
                 }
             }
         }
+        self.ledger
     }
 
     fn texts(&self, message: MessageIx) -> impl Iterator<Item = PartIx> + use<'a, 'b> {

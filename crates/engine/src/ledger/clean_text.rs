@@ -65,27 +65,26 @@ fn byte_weight(byte: u8) -> usize {
     1 + usize::from(matches!(byte, b'"' | b'\\' | b'\n' | b'\t'))
 }
 
-/// The beginning of a text, of at most this weight.
-fn beginning(text: &str, most: usize) -> &str {
+/// Tells of each byte in turn whether it makes a text heavier than this.
+fn exceeds(most: usize) -> impl FnMut(u8) -> bool {
     let mut left = most;
-    let end = text.bytes().position(|byte| {
+    move |byte| {
         let own = byte_weight(byte);
         let full = own > left;
         left = left.saturating_sub(own);
         full
-    });
+    }
+}
+
+/// The beginning of a text, of at most this weight.
+fn beginning(text: &str, most: usize) -> &str {
+    let end = text.bytes().position(exceeds(most));
     end.map_or(text, |end| text.get(..text.floor_char_boundary(end)).unwrap_or_default())
 }
 
 /// The end of a text, of at most this weight.
 fn ending(text: &str, most: usize) -> &str {
-    let mut left = most;
-    let start = text.bytes().rposition(|byte| {
-        let own = byte_weight(byte);
-        let full = own > left;
-        left = left.saturating_sub(own);
-        full
-    });
+    let start = text.bytes().rposition(exceeds(most));
     start.map_or(text, |at| text.get(text.ceil_char_boundary(at + 1)..).unwrap_or_default())
 }
 

@@ -19,21 +19,9 @@ const ROOM_FOR_HEADER: usize = 1_000;
 
 /// The headings of all sections, in their order.
 #[cfg(test)]
-pub(super) const HEADINGS: [&str; 13] = [
-    "Pinned by the user",
-    "What the user asked first",
-    "What the user said later, oldest first",
-    "Errors that were still open",
-    "What was to do",
-    "Files changed, newest last",
-    "Files only read, newest last",
-    "Commands, newest last",
-    "Sub-agents",
-    "Web pages and searches",
-    "Other tools",
-    "Exact names",
-    "What the assistant said last",
-];
+pub(super) fn headings() -> impl Iterator<Item = &'static str> {
+    section_shares(&Ledger::default()).into_iter().map(|share| share.section.heading)
+}
 
 /// A section, its first share of the budget in percent, and its rank for more.
 struct SectionShare {
@@ -42,40 +30,39 @@ struct SectionShare {
     rank: u8,
 }
 
-/// Renders the ledger in at most `budget` bytes.
-pub(super) fn render(ledger: &Ledger, budget: usize) -> String {
-    if budget < ROOM_FOR_HEADER {
-        return sections(ledger, budget);
-    }
-    let sections = sections(ledger, budget - HEADER.len() - "\n\n".len());
-    if sections.is_empty() { sections } else { format!("{HEADER}\n\n{sections}") }
-}
-
-/// The same without the header.
-pub(super) fn sections(ledger: &Ledger, budget: usize) -> String {
-    let mut section_shares = section_shares(ledger);
-    section_shares.retain(|place| !place.section.entries.is_empty());
-    if section_shares.is_empty() {
-        return String::new();
-    }
-    // The first section begins without its empty line.
-    let room = if budget > 0 { budget + 1 } else { 0 };
-    let mut texts: Vec<String> =
-        section_shares.iter().map(|place| place.section.fit(room / 100 * place.percent)).collect();
-    let mut left = room - texts.iter().map(String::len).sum::<usize>();
-    let mut order: Vec<usize> = (0..section_shares.len()).collect();
-    order.sort_by_key(|&at| section_shares.get(at).map(|place| place.rank));
-    for at in order {
-        let (Some(place), Some(text)) = (section_shares.get(at), texts.get_mut(at)) else { continue };
-        let had = text.len();
-        let larger = place.section.fit(had + left);
-        if larger.len() > had {
-            left -= larger.len() - had;
-            *text = larger;
+impl Ledger {
+    /// Renders the ledger in at most `budget` bytes. The same ledger and budget always give the same text. If not
+    /// everything fits, the least important sections shrink first and the oldest entries are dropped first; pinned
+    /// texts, the user's words and open errors come last. A budget of zero gives an empty text.
+    pub fn render(&self, budget: usize) -> String {
+        if budget < ROOM_FOR_HEADER {
+            return self.sections(budget);
         }
+        let sections = self.sections(budget - HEADER.len() - "\n\n".len());
+        if sections.is_empty() { sections } else { format!("{HEADER}\n\n{sections}") }
     }
-    let text = texts.concat();
-    text.strip_prefix('\n').unwrap_or(&text).to_owned()
+
+    /// The same without the first line, for texts that have it already.
+    pub(crate) fn sections(&self, budget: usize) -> String {
+        let mut shares = section_shares(self);
+        shares.retain(|share| !share.section.entries.is_empty());
+        // The first section begins without its empty line.
+        let room = if budget > 0 { budget + 1 } else { 0 };
+        let fitted = |share: SectionShare| (share.section.fit(room / 100 * share.percent), share);
+        let mut shown: Vec<(String, SectionShare)> = shares.into_iter().map(fitted).collect();
+        let mut left = room - shown.iter().map(|(text, _)| text.len()).sum::<usize>();
+        let mut order: Vec<_> = shown.iter_mut().collect();
+        order.sort_by_key(|(_, share)| share.rank);
+        for (text, share) in order {
+            let larger = share.section.fit(text.len() + left);
+            if larger.len() > text.len() {
+                left -= larger.len() - text.len();
+                *text = larger;
+            }
+        }
+        let text: String = shown.into_iter().map(|(text, _)| text).collect();
+        text.strip_prefix('\n').unwrap_or(&text).to_owned()
+    }
 }
 
 fn section_shares(ledger: &Ledger) -> Vec<SectionShare> {

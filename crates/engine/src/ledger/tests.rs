@@ -1,9 +1,14 @@
 //! What a ledger keeps of small conversations, and how it reads.
 
+mod conversation;
+mod corpus;
+mod properties;
+mod resolved_errors;
+
+use conversation::{ScriptStep, anthropic, chat, failing, ledger, ledger_of, model, tool, user};
 use secateur_formats::Wire;
 use serde_json::json;
 
-use super::conversation::{ScriptStep, anthropic, chat, failing, ledger, ledger_of, model, tool, user};
 use super::*;
 
 /// A day's work.

@@ -60,10 +60,6 @@ impl LedgerEntry for UserWords {
         weight(&self.text) + weight(&self.after)
     }
 
-    fn absorb(&mut self, later: Self) {
-        *self = later;
-    }
-
     fn worth(&self) -> u32 {
         u32::from(self.first)
     }

@@ -18,14 +18,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// A connection belongs to the runtime in which it was made, so a connector should not outlive its runtime.
 #[derive(Clone, Default)]
 pub struct Connector {
-    shared: Arc<Shared>,
-}
-
-/// Built on first use: reading certificates takes a while.
-#[derive(Default)]
-struct Shared {
-    plain: OnceLock<reqwest::Client>,
-    encrypted: OnceLock<reqwest::Client>,
+    // Built on first use: reading certificates takes a while.
+    plain: Arc<OnceLock<reqwest::Client>>,
+    encrypted: Arc<OnceLock<reqwest::Client>>,
 }
 
 impl Connector {
@@ -37,7 +32,7 @@ impl Connector {
     /// The HTTP client for a URL.
     pub(super) fn client(&self, url: &Url) -> Result<reqwest::Client, ConnectError> {
         let is_plain = url.scheme() == "http";
-        let place = if is_plain { &self.shared.plain } else { &self.shared.encrypted };
+        let place = if is_plain { &self.plain } else { &self.encrypted };
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }

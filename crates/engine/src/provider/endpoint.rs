@@ -110,7 +110,7 @@ pub enum TokensField {
 
 impl TokensField {
     /// Its name in a request.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::MaxTokens => "max_tokens",
             Self::MaxCompletionTokens => "max_completion_tokens",

@@ -54,6 +54,7 @@ impl<'d> ResponseBuilder<'d> {
             ResponseEvent::Refusal => self.is_refused = true,
             ResponseEvent::ToolCall(_) | ResponseEvent::ToolInput => return Err(ModelError::CalledTool),
             ResponseEvent::Usage(usage) => self.usage = Some(usage),
+            ResponseEvent::ProviderEdited(_) => {}
             ResponseEvent::Finish { reason, .. } => {
                 self.finish = Some(match reason {
                     FinishReason::Complete => Finish::Complete,

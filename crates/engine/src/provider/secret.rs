@@ -65,31 +65,12 @@ impl SecretFilter {
             }
         }
         let visible = |char: &char| !char.is_control() && !is_direction(*char);
-        let mut clean = String::new();
-        let mut length = 0;
-        for word in text.split_whitespace() {
-            let gap = usize::from(length > 0);
-            let room = LONGEST.saturating_sub(length + gap);
-            let mut chars = word.chars().filter(visible).peekable();
-            if chars.peek().is_none() {
-                continue;
-            }
-            if room == 0 {
-                clean.push('…');
-                return clean;
-            }
-            if gap > 0 {
-                clean.push(' ');
-            }
-            let before = clean.len();
-            clean.extend(chars.by_ref().take(room));
-            length += gap + clean.get(before..).map_or(0, |word| word.chars().count());
-            if chars.peek().is_some() {
-                clean.push('…');
-                return clean;
-            }
+        let words = text.split_whitespace().map(|word| word.chars().filter(visible).collect());
+        let line = words.filter(|word: &String| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        match line.char_indices().nth(LONGEST).and_then(|(end, _)| line.get(..end)) {
+            Some(start) => format!("{}…", start.trim_end()),
+            None => line,
         }
-        clean
     }
 }
 

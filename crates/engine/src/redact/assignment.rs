@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::boundary::run_end;
 use super::irregularity::{Strength, strength};
 use super::name::{NameKind, classify, read_name};
 use super::placeholder::{contains, is_placeholder};
@@ -38,10 +39,8 @@ pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range
 /// A quick check of what follows the name. Most names are followed by something else, and without it most of the time
 /// would be spent here.
 fn may_be_assigned(text: &[u8], at: usize) -> bool {
-    let rest = text.get(at..).unwrap_or_default();
-    let name =
-        rest.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
-    rest.get(name).is_some_and(|next| b"=:>?|~!, \t\r\n\\\"'`]*".contains(next))
+    let end = run_end(text, at, 64, |byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    text.get(end).is_some_and(|next| b"=:>?|~!, \t\r\n\\\"'`]*".contains(next))
 }
 
 /// Whether a value is what a name of this kind announces.

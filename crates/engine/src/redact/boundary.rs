@@ -8,6 +8,11 @@ pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// Where the run of bytes of a kind ends that begins at `at`, of at most `most` bytes.
+pub(super) fn run_end(text: &[u8], at: usize, most: usize, kind: impl Fn(u8) -> bool) -> usize {
+    at + text.get(at..).unwrap_or_default().iter().take(most).take_while(|byte| kind(**byte)).count()
+}
+
 /// Whether a token can begin at `at`.
 pub(super) fn begins_token(text: &[u8], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|index| text.get(index)).copied();

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::assignment::{is_credential, is_uuid};
+use super::boundary::run_end;
 use super::irregularity::{Strength, strength};
 use super::name::NameKind;
 use super::placeholder::is_placeholder;
@@ -34,30 +35,14 @@ const SESSIONS: [&str; 14] = [
 
 /// The credential after the name `Authorization`, which ends at `at`.
 pub(super) fn find_authorization(text: &[u8], at: usize) -> Option<(Range<usize>, &'static str)> {
-    let filled = |start: usize, set: &[u8]| {
-        start
-            + text
-                .get(start..)
-                .unwrap_or_default()
-                .iter()
-                .take(8)
-                .take_while(|byte| set.contains(byte))
-                .count()
-    };
-    let sign = filled(at, b"\\\"'`] *");
+    let sign = run_end(text, at, 8, |byte| b"\\\"'`] *".contains(&byte));
     if !matches!(text.get(sign), Some(b':' | b'=' | b',')) {
         return None;
     }
-    let start = filled(sign, b"=:,>\\\"'` \tfb");
-    let scheme = text
-        .get(start..)?
-        .iter()
-        .take(24)
-        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
-        .count();
-    let value =
-        if text.get(start + scheme) == Some(&b' ') { skip_blanks(text, start + scheme) } else { start };
-    let range = value..value + token_length(text, value);
+    let start = run_end(text, sign, 8, |byte| b"=:,>\\\"'` \tfb".contains(&byte));
+    let scheme = run_end(text, start, 24, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let value = if text.get(scheme) == Some(&b' ') { skip_blanks(text, scheme) } else { start };
+    let range = value..token_end(text, value);
     let secret = text.get(range.clone())?;
     // Any bare value is a credential here, unless it is a word or a name.
     let known = strength(secret) >= Strength::Short || is_uuid(secret) || decodes_to_pair(secret);
@@ -68,30 +53,28 @@ pub(super) fn find_authorization(text: &[u8], at: usize) -> Option<(Range<usize>
 /// The token after `Bearer ` or `Basic `, anywhere. `at` is where the token would begin.
 pub(super) fn find_scheme_token(text: &[u8], at: usize) -> Option<(Range<usize>, &'static str)> {
     let start = skip_blanks(text, at);
-    let range = start..start + token_length(text, start);
+    let range = start..token_end(text, start);
     let secret = text.get(range.clone())?;
     let proven = strength(secret) >= Strength::Short || decodes_to_pair(secret);
     let dotted = secret.len() < 16 && secret.contains(&b'.');
     (proven && !dotted && !is_placeholder(secret)).then_some((range, "authorization"))
 }
 
-fn token_length(text: &[u8], start: usize) -> usize {
-    let token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._~+/=-:!%|$@{}<".contains(byte);
-    let length = text.get(start..).unwrap_or_default().iter().take(LONGEST).take_while(token).count();
-    let value = text.get(start..start + length).unwrap_or_default();
-    length - value.iter().rev().take_while(|byte| b".:}".contains(byte)).count()
+fn token_end(text: &[u8], start: usize) -> usize {
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"._~+/=-:!%|$@{}<".contains(&byte);
+    let end = run_end(text, start, LONGEST, token);
+    let value = text.get(start..end).unwrap_or_default();
+    end - value.iter().rev().take_while(|byte| b".:}".contains(byte)).count()
 }
 
 /// The values of cookies after `Cookie` or `Set-Cookie`, which ends at `at`.
 pub(super) fn find_cookies(text: &[u8], at: usize, mut found: impl FnMut(Range<usize>)) {
     let rest = text.get(at..text.len().min(at + LONGEST)).unwrap_or_default();
-    let sign = rest.iter().take(8).take_while(|byte| b"\\\"'`] *".contains(byte)).count();
+    let sign = run_end(rest, 0, 8, |byte| b"\\\"'`] *".contains(&byte));
     if !matches!(rest.get(sign), Some(b':' | b'=')) {
         return;
     }
-    let fill =
-        rest.get(sign + 1..).unwrap_or_default().iter().take(8).take_while(|byte| b" \\\"'`".contains(byte));
-    let mut start = sign + 1 + fill.count();
+    let mut start = run_end(rest, sign + 1, 8, |byte| b" \\\"'`".contains(&byte));
     for _ in 0..COOKIES {
         let line = rest.get(start..).unwrap_or_default();
         let stop = |byte: &u8| b";\"'`\\\n\r ".contains(byte);
@@ -99,17 +82,15 @@ pub(super) fn find_cookies(text: &[u8], at: usize, mut found: impl FnMut(Range<u
         let Some(equals) = pair.iter().position(|byte| *byte == b'=') else { break };
         let (name, value) =
             (pair.get(..equals).unwrap_or_default(), pair.get(equals + 1..).unwrap_or_default());
+        let end = at + start + pair.len();
         if is_session(name, value) {
-            let from = at + start + equals + 1;
-            found(from..from + value.len());
+            found(end - value.len()..end);
         }
         start += pair.len();
-        let next = rest.get(start..).unwrap_or_default();
-        let gap = next.iter().take(3).take_while(|byte| b"; ".contains(byte)).count();
-        if gap == 0 || next.first() != Some(&b';') {
+        if rest.get(start) != Some(&b';') {
             break;
         }
-        start += gap;
+        start = run_end(rest, start, 3, |byte| b"; ".contains(&byte));
     }
 }
 

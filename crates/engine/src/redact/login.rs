@@ -8,6 +8,7 @@ use super::irregularity::{Strength, strength};
 use super::placeholder::is_placeholder;
 
 /// A place: its literals, and a pattern whose first group is the credential.
+#[derive(Debug)]
 pub(super) struct LoginRule {
     pub(super) rule: &'static str,
     pub(super) literals: &'static [&'static str],
@@ -64,17 +65,16 @@ pub(super) const LOGIN_RULES: &[LoginRule] = &[
 /// A compiled rule.
 #[derive(Debug)]
 pub(super) struct LoginMatcher {
-    rule: &'static str,
+    login: &'static LoginRule,
     pattern: Regex,
-    least: Strength,
 }
 
 impl LoginMatcher {
     /// None if the pattern does not compile, which a test rules out.
-    pub(super) fn new(place: &LoginRule) -> Option<Self> {
-        let pattern = format!(r"\A(?:{})", place.pattern);
+    pub(super) fn new(login: &'static LoginRule) -> Option<Self> {
+        let pattern = format!(r"\A(?:{})", login.pattern);
         let pattern = RegexBuilder::new(&pattern).unicode(false).build().ok()?;
-        Some(Self { rule: place.rule, pattern, least: place.least })
+        Some(Self { login, pattern })
     }
 
     /// The credential after the literal at `at`.
@@ -83,8 +83,8 @@ impl LoginMatcher {
         let group = self.pattern.captures(reach)?.get(1)?;
         let secret = group.as_bytes().trim_ascii_end();
         let numeric = secret.iter().all(|byte| byte.is_ascii_digit() || *byte == b':');
-        let proven = strength(secret) >= self.least && !numeric && !is_placeholder(secret);
-        proven.then(|| (at + group.start()..at + group.start() + secret.len(), self.rule))
+        let proven = strength(secret) >= self.login.least && !numeric && !is_placeholder(secret);
+        proven.then(|| (at + group.start()..at + group.start() + secret.len(), self.login.rule))
     }
 }
 

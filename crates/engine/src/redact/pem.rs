@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::boundary::run_end;
 use super::irregularity::{is_irregular, leans_to_chance};
 
 /// The most bytes of a key that are read in either direction. The largest RSA keys in use have 13 kB.
@@ -85,15 +86,13 @@ pub(super) const END: &[u8] = b"-----END ";
 
 /// Where the line of armour ends, if it is that of a private key.
 fn read_label(text: &[u8], at: usize) -> Option<usize> {
-    let reach = text.get(at..text.len().min(at + 64))?;
-    let length = reach
-        .iter()
-        .take_while(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || **byte == b' ')
-        .count();
-    let label = reach.get(..length)?;
+    let reach = text.get(..text.len().min(at + 64))?;
+    let end =
+        run_end(reach, at, 64, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let label = reach.get(at..end)?;
     let private = label.ends_with(b"PRIVATE KEY") || label.ends_with(b"PRIVATE KEY BLOCK");
-    let dashes = reach.get(length..)?.iter().take(5).take_while(|byte| **byte == b'-').count();
-    (private && dashes == 5).then_some(at + length + dashes)
+    let closed = run_end(reach, end, 5, |byte| byte == b'-');
+    (private && closed == end + 5).then_some(closed)
 }
 
 /// Where the last line of armour ends.

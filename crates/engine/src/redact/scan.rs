@@ -4,6 +4,7 @@
 //! bounded: it looks a fixed number of bytes back and ahead, or reads what it then replaces. A rejected shape is not
 //! tried again within its extent. So the time is linear in the text, whatever it is.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
@@ -47,12 +48,10 @@ pub(super) enum Rank {
 #[derive(Clone, Debug)]
 pub(super) struct CredentialCandidate {
     pub(super) range: Range<usize>,
-    pub(super) rule: RuleName,
+    /// The name of the rule: built-in, or of a user's pattern.
+    pub(super) rule: Cow<'static, str>,
     pub(super) rank: Rank,
 }
-
-/// The name of a rule: built-in, or of a user's pattern.
-pub(super) type RuleName = std::borrow::Cow<'static, str>;
 
 /// The built-in rules, compiled once.
 #[derive(Debug)]
@@ -99,7 +98,7 @@ impl Rules {
         };
         let matchers: Vec<ShapeMatcher> = shapes().filter_map(ShapeMatcher::new).collect();
         for (index, matcher) in matchers.iter().enumerate() {
-            matcher.starts().iter().for_each(|start| push(start, Clue::Shape(index)));
+            matcher.shape.starts.iter().for_each(|start| push(start, Clue::Shape(index)));
         }
         for literal in LITERALS {
             let mut capital = literal.to_owned();
@@ -141,7 +140,7 @@ impl Rules {
                 match matcher.try_at(text, hit.range()) {
                     Trial::Found(range) => {
                         *refused = range.end;
-                        let rule = matcher.rule().into();
+                        let rule = matcher.shape.rule.into();
                         found.push(CredentialCandidate { range, rule, rank: Rank::Shape });
                     }
                     Trial::Refused(end) => *refused = end,

@@ -68,14 +68,7 @@ const fn irregular(
     starts: &'static [&'static str],
     rest: &'static str,
 ) -> CredentialShape {
-    CredentialShape {
-        rule,
-        starts,
-        rest,
-        proof: Proof::Irregular,
-        before: None,
-        extent: ReplacedExtent::Whole,
-    }
+    CredentialShape { proof: Proof::Irregular, ..exact(rule, starts, rest) }
 }
 
 impl CredentialShape {
@@ -98,7 +91,7 @@ pub(super) fn shapes() -> impl Iterator<Item = &'static CredentialShape> {
 /// A compiled shape.
 #[derive(Debug)]
 pub(super) struct ShapeMatcher {
-    shape: &'static CredentialShape,
+    pub(super) shape: &'static CredentialShape,
     rest: Regex,
 }
 
@@ -119,14 +112,6 @@ impl ShapeMatcher {
         let pattern = format!(r"\A(?:{})", shape.rest);
         let rest = RegexBuilder::new(&pattern).unicode(false).build().ok()?;
         Some(Self { shape, rest })
-    }
-
-    pub(super) fn starts(&self) -> &'static [&'static str] {
-        self.shape.starts
-    }
-
-    pub(super) fn rule(&self) -> &'static str {
-        self.shape.rule
     }
 
     /// Tries the shape at its literal.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::boundary::run_end;
 use super::irregularity::{Strength, strength};
 use super::placeholder::is_placeholder;
 
@@ -16,9 +17,8 @@ const NAMES: [&str; 12] = [
 /// The password in `scheme://user:password@host`, or a token in place of the user, at a `://`.
 pub(super) fn find_password(text: &[u8], sign: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     let named = sign.start.checked_sub(1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_alphanumeric);
-    let reach = text.get(sign.end..text.len().min(sign.end + LONGEST))?;
-    let authority = reach.iter().take_while(|byte| !ends_authority(**byte)).count();
-    let authority = reach.get(..authority)?;
+    let end = run_end(text, sign.end, LONGEST, |byte| !ends_authority(byte));
+    let authority = text.get(sign.end..end)?;
     let at = authority.iter().rposition(|byte| *byte == b'@')?;
     let hosted =
         authority.get(at + 1).is_some_and(|byte| byte.is_ascii_alphanumeric() || b"[${<".contains(byte));
@@ -56,10 +56,10 @@ pub(super) fn find_parameter(text: &[u8], name: Range<usize>) -> Option<Range<us
     if !apart {
         return None;
     }
-    let value = |byte: &&u8| byte.is_ascii_alphanumeric() || b"%+/_=.~-".contains(byte);
-    let length = text.get(name.end..)?.iter().take(2 * LONGEST).take_while(value).count();
-    let secret = text.get(name.end..name.end + length)?;
-    (strength(secret) == Strength::Long && !is_placeholder(secret)).then(|| name.end..name.end + length)
+    let value = |byte: u8| byte.is_ascii_alphanumeric() || b"%+/_=.~-".contains(&byte);
+    let range = name.end..run_end(text, name.end, 2 * LONGEST, value);
+    let secret = text.get(range.clone())?;
+    (strength(secret) == Strength::Long && !is_placeholder(secret)).then_some(range)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use super::boundary::run_end;
+
 /// How many bytes of a value are read; enough to tell what it is.
 const LONGEST: usize = 256;
 
@@ -103,8 +105,7 @@ fn read_comma(text: &[u8], at: usize) -> Option<usize> {
 /// `name: TOKEN` and then `value: x`, as in the environment of containers, in YAML and in JSON.
 fn read_pair(text: &[u8], at: usize) -> Option<usize> {
     let fill = |byte: u8| b" \t\r\n,\\\"'n".contains(&byte);
-    let word =
-        text.get(at..text.len().min(at + 2 * FILL))?.iter().take_while(|byte| fill(**byte)).count() + at;
+    let word = run_end(text, at, 2 * FILL, fill);
     let rest =
         text.get(word..)?.strip_prefix(b"value").or_else(|| text.get(word..)?.strip_prefix(b"Value"))?;
     let end = skip(text, text.len() - rest.len(), |byte| b"\\\"'".contains(&byte));
@@ -174,14 +175,13 @@ fn bare_length(text: &[u8]) -> usize {
 
 /// Whether `name=` follows.
 fn begins_pair(text: &[u8]) -> bool {
-    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-. ;".contains(byte);
-    let length = text.iter().take(32).take_while(part).count();
+    let length = run_end(text, 0, 32, |byte| byte.is_ascii_alphanumeric() || b"_-. ;".contains(&byte));
     length > 0 && matches!(text.get(length), Some(b'=' | b':'))
 }
 
 /// Skips at most [`FILL`] bytes of a kind.
 fn skip(text: &[u8], at: usize, kind: impl Fn(u8) -> bool) -> usize {
-    at + text.get(at..).unwrap_or_default().iter().take(FILL).take_while(|byte| kind(**byte)).count()
+    run_end(text, at, FILL, kind)
 }
 
 pub(super) fn skip_blanks(text: &[u8], at: usize) -> usize {

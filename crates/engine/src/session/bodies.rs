@@ -59,7 +59,7 @@ impl<H: History> SessionCore<H> {
         let Ok(transcript) = self.wire.read(&body, &Measures::default()) else {
             return Ok(String::new());
         };
-        let text = text(&transcript, None).join("\n");
+        let text = text(&transcript);
         Ok(self.engine.parts.redactor.redact(&text).text.into_owned())
     }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use secateur::Role;
 use secateur::session::{
-    ChangeSet, CompactionRecord, Input, MessageKind, Operation, Seq, SessionCut, SessionMessage, SessionState,
+    ChangeSet, CompactionRecord, CutBy, Input, MessageKind, Operation, Seq, SessionCut, SessionMessage,
+    SessionState,
 };
+use secateur::{Action, Role};
 use secateur_store::{Commit, MessageChange, NewOperation, NewStoredMessage, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -144,17 +145,18 @@ impl<H: History> CommitDraft<'_, H> {
             let earlier = self.session.live_message(seq).map(|message| message.cuts.clone());
             let mut all = earlier.unwrap_or_default();
             all.extend_from_slice(&fresh);
+            let cuts = Some(to_json(&all)?);
+            let is_shown_whole = all.iter().all(|cut| cut.undone || cut.by == CutBy::Provider);
+            if is_shown_whole && fresh.iter().all(|cut| cut.action == Action::DropThinking) {
+                self.commit.change.push(MessageChange { seq, cuts, ..MessageChange::default() });
+                continue;
+            }
             let original = self.session.original(seq).await?;
             self.commit.clippings.extend(self.session.clip_cuts(seq, &original, &fresh)?);
             let shown = self.session.wire.cut(&String::from_utf8_lossy(&original), &all)?.into_bytes();
             self.bodies.push((seq, shown.clone().into()));
-            let cuts = to_json(&all)?;
-            self.commit.change.push(MessageChange {
-                seq,
-                cuts: Some(cuts),
-                shown: Some(Some(shown)),
-                ..MessageChange::default()
-            });
+            let shown = Some(Some(shown).filter(|_| !is_shown_whole));
+            self.commit.change.push(MessageChange { seq, cuts, shown, ..MessageChange::default() });
         }
         Ok(())
     }

@@ -168,6 +168,7 @@ fn describe(why: &CompactionFailure) -> String {
             format!("it would leave {after} of {before} tokens, more than {limit}")
         }
         CompactionFailure::Cancelled => "it was cancelled".to_owned(),
+        CompactionFailure::BoundThinking => "the open turn has thinking that is bound to it".to_owned(),
         _ => "there is nothing to summarise".to_owned(),
     }
 }

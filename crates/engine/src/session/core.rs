@@ -149,7 +149,7 @@ impl<H: History> SessionCore<H> {
         self.events.extend_from_slice(events);
         for event in events {
             let (session, event) = (self.row.id.clone(), event.clone());
-            self.engine.parts.events.send(EngineEvent::Session { session, event });
+            _ = self.engine.parts.events.send(EngineEvent::Session { session, event });
         }
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use secateur::Role;
-use secateur::session::{Event, Input, Seq, SessionCut};
+use secateur::session::{BoundThinking, Event, Input, ProviderClearing, ProviderReport, Seq, SessionCut};
 use secateur_formats::Wire;
 use secateur_store::SessionRow;
 
@@ -199,6 +199,29 @@ impl FollowedSession {
         self.core.settle_and_store(settlement, |_| sent).await
     }
 
+    /// The provider refused thinking that was made behind other messages, the first of it in this message: it is not sent
+    /// again. Says whether anything changed by that.
+    pub async fn drop_thinking(
+        &mut self,
+        from: Option<Seq>,
+        thinking: BoundThinking,
+    ) -> Result<bool, EngineError> {
+        let (before, now) = (self.last_operation(), self.core.now());
+        self.core.drive(Input::ThinkingRefused { from, thinking, now }).await?;
+        Ok(self.last_operation() != before)
+    }
+
+    /// The provider reported what it did to a request.
+    pub async fn provider_edited(&mut self, report: ProviderReport) -> Result<(), EngineError> {
+        self.core.drive(Input::ProviderEdited(report)).await.map(drop)
+    }
+
+    /// What the provider is to be asked to clear with the next request; none if nothing.
+    pub fn provider_clearing(&self) -> Option<ProviderClearing> {
+        let machine = &self.core.machine;
+        machine.context().provider_clearing(&machine.state().calibration)
+    }
+
     /// Stores confirmed messages, and what was learned.
     pub async fn store_confirmed(&mut self) -> Result<(), EngineError> {
         let stored = self.core.store_state().await;
@@ -244,6 +267,20 @@ impl FollowedSession {
     /// Compacts now; `focus` says what the summary should pay attention to.
     pub async fn compact(&mut self, focus: Option<&str>) -> Result<Vec<Event>, EngineError> {
         self.core.compact(focus).await
+    }
+
+    /// Undoes the operations that need a provider which drops thinking of the open turn: this one does not.
+    pub async fn undo_dropping(&mut self) -> Result<(), EngineError> {
+        while let Some(operation) = self.core.machine.context().dropping_operation() {
+            // A compaction follows the cuts of the thinking that it makes invalid.
+            let rows = self.core.engine.all_operations(self.id()).await?;
+            let compaction = rows.iter().find(|row| row.number == operation + 1 && row.kind == "compact");
+            if let Some(row) = compaction.filter(|row| !row.undone) {
+                self.core.undo(Some(row.number)).await?;
+            }
+            self.core.undo(Some(operation)).await?;
+        }
+        Ok(())
     }
 
     /// Undoes the newest operation that is not undone; returns its number.

@@ -15,7 +15,6 @@ use super::settlement::Settlement;
 use crate::engine::{Engine, SessionOptions, Target};
 use crate::error::EngineError;
 use crate::recall::Recalled;
-use crate::session_wire::frame_chars;
 
 /// An open session whose messages Secateur keeps.
 ///
@@ -78,7 +77,7 @@ impl Session {
         let core = &mut self.core;
         let (tokens, usable, cuts) = retry!(core, async {
             core.refresh().await?;
-            let envelope_chars = frame_chars(&core.row.envelope);
+            let envelope_chars = core.row.envelope.chars().count() as u64;
             match core.decide(target, envelope_chars).await? {
                 DriveOutcome::Send { tokens, usable, cuts } => Ok(Some((tokens, usable, cuts))),
                 DriveOutcome::Reject(no_room) => Err(EngineError::NoRoom(no_room)),

@@ -118,14 +118,14 @@ impl SummaryJob {
         let (session, task) = (self.session.clone(), self.task.id);
         let mut progress = move |progress: SummaryProgress<'_>| match progress {
             SummaryProgress::Line(line) => {
-                events.send(EngineEvent::SummaryLine {
+                _ = events.send(EngineEvent::SummaryLine {
                     session: session.clone(),
                     task,
                     text: line.to_owned(),
                 });
             }
             SummaryProgress::Asking { .. } | SummaryProgress::Restart => {
-                events.send(EngineEvent::SummaryRestart { session: session.clone(), task });
+                _ = events.send(EngineEvent::SummaryRestart { session: session.clone(), task });
             }
             _ => {}
         };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use secateur::session::{Event, Input, RequestFacts};
+use secateur_formats::Wire;
 use secateur_store::{Commit, StoreError};
 use uuid::Uuid;
 
@@ -90,6 +91,7 @@ impl<H: History> SessionCore<H> {
             model: target.model.clone(),
             limits: target.limits,
             cache: target.cache(&self.machine.state().lifetime),
+            thinking: target.thinking.filter(|_| self.wire.0 == Wire::Anthropic),
             envelope: envelope_chars,
             now: self.now(),
         };

@@ -96,6 +96,9 @@ impl<H: History> SessionCore<H> {
             undone: vec![(number, direction.is_undo())],
             ..Commit::default()
         };
+        let mut state = self.machine.state().clone();
+        state.changed_since_sent = true;
+        commit.state = Some(to_json(&state)?);
         let StoredOperation { operation, made, .. } = self.stored_operation(row)?;
         match operation {
             Operation::Prune { cuts, .. } => self.change_cuts(&cuts, number, direction, &mut commit).await?,
@@ -235,7 +238,7 @@ impl<H: History> SessionCore<H> {
         }
         commit.change.extend(hides.into_iter().map(|(seq, is_hidden)| hidden(seq, is_hidden)));
         let mut state = self.machine.state().clone();
-        state.pivot = pivot;
+        (state.pivot, state.changed_since_sent) = (pivot, true);
         commit.state = Some(to_json(&state)?);
         commit.live_from = Some(live_from);
         Ok(())

@@ -119,17 +119,17 @@ fn note(count: usize) -> String {
 
 /// Ranges of pieces that must not be divided: whole messages, and everything between a call and its result.
 fn group(pieces: &[SummaryPiece]) -> Vec<Range<usize>> {
-    let last = |(index, piece): (usize, &SummaryPiece)| piece.call().map(|call| (call, index));
+    let last = |(index, piece): (usize, &SummaryPiece)| piece.call.map(|call| (call, index));
     let last: HashMap<u32, usize> = pieces.iter().enumerate().filter_map(last).collect();
     let (mut groups, mut start, mut reach, mut message) = (Vec::new(), 0, 0, None);
     for (index, piece) in pieces.iter().enumerate() {
-        if index > reach && message != Some(piece.message()) {
+        if index > reach && message != Some(piece.message) {
             groups.push(start..index);
             start = index;
         }
-        let other = piece.call().and_then(|call| last.get(&call)).copied().unwrap_or_default();
+        let other = piece.call.and_then(|call| last.get(&call)).copied().unwrap_or_default();
         reach = reach.max(other);
-        message = Some(piece.message());
+        message = Some(piece.message);
     }
     groups.push(start..pieces.len());
     groups

@@ -5,7 +5,7 @@
 //! writes unindented lines. For a similar reason a piece always takes a redactor: whatever is cut later, a credential
 //! was redacted while it was whole.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// Redacts the credentials in a text.
 pub type RedactFn<'r> = dyn Fn(&str) -> String + Send + Sync + 'r;
@@ -15,6 +15,10 @@ const LABEL: usize = 60;
 
 /// A text that exceeds its limit by no more than this stays whole: the note about the gap would be longer.
 const SLACK: usize = 40;
+
+/// Every kind of line end, so that none gets around the indentation.
+const LINE_ENDS: [char; 10] =
+    ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// Who speaks in a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +71,8 @@ pub struct SummaryPiece {
     voice: Voice,
     label: String,
     text: TrimmedText,
-    message: u32,
-    call: Option<u32>,
+    pub(super) message: u32,
+    pub(super) call: Option<u32>,
 }
 
 impl SummaryPiece {
@@ -87,14 +91,6 @@ impl SummaryPiece {
         Self { call: Some(call), ..self }
     }
 
-    pub(super) fn message(&self) -> u32 {
-        self.message
-    }
-
-    pub(super) fn call(&self) -> Option<u32> {
-        self.call
-    }
-
     /// Whether it belongs to a tool call.
     pub(super) fn is_tool(&self) -> bool {
         matches!(self.voice, Voice::Call | Voice::Result)
@@ -107,30 +103,10 @@ impl SummaryPiece {
 
     /// The piece with about this many code points of its text at most.
     pub(super) fn show_at(&self, limit: usize) -> String {
-        let text = self.text.cut(limit).to_string();
-        let mut shown = format!("{}: ", self.label);
-        for (index, line) in lines(&text).enumerate() {
-            let indent = if index == 0 { "" } else { "  " };
-            // Writing to a string cannot fail.
-            _ = writeln!(shown, "{indent}{line}");
-        }
-        shown
+        let text = self.text.cut(limit).to_string().replace("\r\n", "\n");
+        let lines: Vec<&str> = text.split(LINE_ENDS).collect();
+        format!("{}: {}\n", self.label, lines.join("\n  "))
     }
-}
-
-/// Lines, split at every kind of line end, so that none gets around the indentation.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let Some(end) = text.find(ends) else { return rest.take() };
-        let (line, after) = text.split_at(end);
-        let ending =
-            if after.starts_with("\r\n") { 2 } else { after.chars().next().map_or(0, char::len_utf8) };
-        rest = after.get(ending..);
-        Some(line)
-    })
 }
 
 /// Beginning and end of a text, and how many code points are missing in between.

@@ -8,8 +8,6 @@
 //! The mark is a hash of the data, incremented until it does not occur in it: it needs no randomness, the same prompt
 //! is always written the same way, and the author of a tool's output cannot know it beforehand.
 
-use std::fmt::Write as _;
-
 use super::piece::TrimmedText;
 
 /// The longest focus of a user, in code points.
@@ -202,13 +200,7 @@ pub(super) fn is_echo(text: &str) -> bool {
 
 /// Normalises white space.
 pub(super) fn flatten(text: &str) -> String {
-    let mut flat = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        let gap = if flat.is_empty() { "" } else { " " };
-        // Writing to a string cannot fail.
-        _ = write!(flat, "{gap}{word}");
-    }
-    flat
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// At most `limit` code points of a text from outside; none if it is blank.

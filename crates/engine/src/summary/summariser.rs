@@ -204,9 +204,9 @@ pub async fn summarise(
     let mut next = 0;
     while let Some(rest) = job.pieces.get(next..).filter(|rest| !rest.is_empty()) {
         let layout = work.lay_out()?;
-        let done = work.chunks();
+        let done = work.chunks;
         let most = if layout.is_single { 1 } else { CHUNKS.saturating_sub(done).max(1) };
-        let chunks = divide(rest, layout.rooms, most, work.ruler());
+        let chunks = divide(rest, layout.rooms, most, work.ruler);
         let start = next;
         for (index, chunk) in chunks.iter().enumerate() {
             let place = ChunkPosition { chunk: done + index + 1, chunks: done + chunks.len() };

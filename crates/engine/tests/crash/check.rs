@@ -1,4 +1,4 @@
-//! What must be true of a session whatever happened to those who wrote to it.
+//! What must be true of a session whatever happened to its writers.
 
 use std::collections::HashSet;
 

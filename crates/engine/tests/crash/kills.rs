@@ -10,9 +10,9 @@ use secateur_engine::SessionOptions;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::check::check;
-use crate::place::on_each_store;
-use crate::script::{Dice, engine};
+use crate::script::{Random, engine};
 use crate::writer::TASK;
+use secateur_testing::{StoreHome, on_each_home};
 
 /// How many processes are killed per session. With more of them a session gets long, and checks take longer than kills.
 const SESSIONS: u64 = 15;
@@ -21,9 +21,10 @@ const LIVES: u64 = 14;
 /// How many sessions are tested at a time.
 const ABREAST: u64 = 5;
 
-on_each_store!(a_process_that_is_killed_at_any_moment_has_stored_what_it_acknowledged);
+on_each_home!(a_process_that_is_killed_at_any_moment_has_stored_what_it_acknowledged);
 
-async fn a_process_that_is_killed_at_any_moment_has_stored_what_it_acknowledged(url: String) {
+async fn a_process_that_is_killed_at_any_moment_has_stored_what_it_acknowledged(home: StoreHome) {
+    let url = home.url.clone();
     let mut running = JoinSet::new();
     for worker in 0..ABREAST {
         let url = url.clone();
@@ -56,7 +57,7 @@ async fn kill_again_and_again(url: &str, number: u64) -> BTreeMap<String, u32> {
     let mut interrupted = BTreeMap::new();
     for life in (0..LIVES).map(|life| number * LIVES + life) {
         let task = format!("{id} {life} {url}");
-        let said = spawn_blocking(move || live_and_die(&task, Dice::new(life + 1_000))).await.unwrap();
+        let said = spawn_blocking(move || live_and_die(&task, Random::new(life + 1_000))).await.unwrap();
         let acknowledged = said.iter().filter_map(|line| line.strip_prefix("kept "));
         kept.extend(acknowledged.flat_map(|ids| ids.split(' ')).map(str::to_owned));
         let doing = said.iter().rev().find_map(|line| line.strip_prefix("begin "));
@@ -69,7 +70,7 @@ async fn kill_again_and_again(url: &str, number: u64) -> BTreeMap<String, u32> {
 
 /// Starts a writer and kills it: some before they have done anything, most a moment after they began something.
 /// Gives what it said.
-fn live_and_die(task: &str, mut dice: Dice) -> Vec<String> {
+fn live_and_die(task: &str, mut random: Random) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "writer::a_writer_to_be_killed", "--ignored", "--nocapture"])
         .env(TASK, task)
@@ -79,11 +80,11 @@ fn live_and_die(task: &str, mut dice: Dice) -> Vec<String> {
         .unwrap();
     let lines = listen(&mut child);
     let mut said = Vec::new();
-    let steps = if dice.roll(8) == 0 { 0 } else { 1 + dice.roll(14) };
+    let steps = if random.below(8) == 0 { 0 } else { 1 + random.below(14) };
     while (said.iter().filter(|line: &&String| line.starts_with("begin ")).count() as u64) < steps {
         said.push(lines.recv().expect("the writer ended by itself"));
     }
-    let moment = if dice.roll(4) == 0 { dice.roll(30_000) } else { dice.roll(4_000) };
+    let moment = if random.below(4) == 0 { random.below(30_000) } else { random.below(4_000) };
     std::thread::sleep(Duration::from_micros(moment));
     child.kill().unwrap();
     let status = child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! A database that is killed under those who use it.
+//! A database that is killed while clients use it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,9 +9,9 @@ use secateur_store::StoreError;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::check::check;
-use crate::place::{address, run_sql};
-use crate::script::{Batch, Dice, engine, target};
-use crate::server::{End, Server};
+use crate::script::{Batch, Random, engine, target};
+use secateur_testing::postgres::create_schema;
+use secateur_testing::postgres_server::{PostgresServer, ServerEnd};
 
 const OUTAGES: u64 = 10;
 const CLIENTS: u64 = 3;
@@ -25,17 +25,16 @@ struct Watch {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn those_who_work_on_a_server_that_is_killed_lose_nothing_and_go_on() {
-    let Some(server) = Server::start().await else { return };
-    run_sql(&server.url, "CREATE SCHEMA test").await;
-    let url = address(&server.url, "test");
+async fn clients_of_a_killed_server_lose_nothing_and_go_on() {
+    let Some(server) = PostgresServer::start().await else { return };
+    let url = create_schema(&server.url, "test").await;
     let watch = Arc::new(Watch::default());
     let mut clients = JoinSet::new();
     for client in 0..CLIENTS {
         clients.spawn(work(url.clone(), client, Arc::clone(&watch)));
     }
     let server = Arc::new(server);
-    let mut dice = Dice::new(1);
+    let mut random = Random::new(1);
     for outage in 0..OUTAGES {
         // Until they are at work again.
         let reached = watch.kept.load(Ordering::Relaxed) + 2 * CLIENTS;
@@ -46,12 +45,12 @@ async fn those_who_work_on_a_server_that_is_killed_lose_nothing_and_go_on() {
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        tokio::time::sleep(Duration::from_micros(dice.roll(20_000))).await;
-        let end = if outage % 2 == 0 { End::Stopped } else { End::Killed };
+        tokio::time::sleep(Duration::from_micros(random.below(20_000))).await;
+        let end = if outage % 2 == 0 { ServerEnd::Stopped } else { ServerEnd::Killed };
         let server = Arc::clone(&server);
         spawn_blocking(move || {
             server.stop(end);
-            server.start_again();
+            server.restart();
         })
         .await
         .unwrap();
@@ -70,11 +69,11 @@ async fn work(url: String, client: u64, watch: Arc<Watch>) -> (String, Vec<Strin
     let id = format!("s{client}");
     let opening = SessionOptions { id: Some(id.clone()), ..SessionOptions::default() };
     let mut session = engine(&url).await.create(opening).await.unwrap();
-    let mut dice = Dice::new(client + 77);
+    let mut random = Random::new(client + 77);
     let mut kept = Vec::new();
     for step in 0.. {
         let turn = format!("{client}-{step}");
-        while let Err(error) = do_something(&mut session, &turn, &mut dice, &mut kept, &watch).await {
+        while let Err(error) = do_something(&mut session, &turn, &mut random, &mut kept, &watch).await {
             assert!(matches!(error, EngineError::Store(StoreError::Database { .. })), "{error:?}");
             let said = format!("{error} {error:?}");
             assert!(said.contains("cannot ") && !said.contains("postgres://"), "{said}");
@@ -92,7 +91,7 @@ async fn work(url: String, client: u64, watch: Arc<Watch>) -> (String, Vec<Strin
 async fn do_something(
     session: &mut Session,
     turn: &str,
-    dice: &mut Dice,
+    random: &mut Random,
     kept: &mut Vec<String>,
     watch: &Watch,
 ) -> Result<(), EngineError> {
@@ -102,7 +101,7 @@ async fn do_something(
         kept.extend(ids);
         watch.kept.fetch_add(1, Ordering::Relaxed);
     }
-    match dice.roll(8) {
+    match random.below(8) {
         0 => drop(session.compact(None).await?),
         1 => match session.undo(None).await {
             Err(EngineError::CannotUndo { .. }) => {}

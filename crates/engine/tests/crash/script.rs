@@ -22,15 +22,15 @@ pub(crate) fn target() -> Target {
 }
 
 /// A source of chance that can be asked again for the same.
-pub(crate) struct Dice(u64);
+pub(crate) struct Random(u64);
 
-impl Dice {
+impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     /// A number below `sides`.
-    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn below(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -95,7 +95,7 @@ pub(crate) fn companions(id: &str) -> Vec<String> {
 pub(crate) fn said(id: &str) -> String {
     let (turn, role) = (id.split('/').next().unwrap(), id.rsplit('/').next().unwrap());
     let seed = id.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-    let lines = usize::try_from(Dice::new(seed).roll(200)).unwrap();
+    let lines = usize::try_from(Random::new(seed).below(200)).unwrap();
     let call = format!("call-{turn}");
     let message = match role {
         "user" => json!({"role": "user", "content": format!("Please look at file {turn}.rs.")}),

@@ -4,7 +4,7 @@ use secateur::Usage;
 use secateur::session::TurnState;
 use secateur_engine::{EngineError, Session, Settlement};
 
-use crate::script::{Batch, Dice, engine, target};
+use crate::script::{Batch, Random, engine, target};
 
 /// The store, the session and the number of the life, for the process to be killed.
 pub(crate) const TASK: &str = "SECATEUR_KILLED";
@@ -27,10 +27,10 @@ fn a_writer_to_be_killed() {
 async fn live(url: &str, id: &str, life: u64) {
     begin("open");
     let mut session = engine(url).await.open(id).await.unwrap();
-    let mut dice = Dice::new(life);
+    let mut random = Random::new(life);
     for step in 0..STEPS {
         let turn = format!("{life}-{step}");
-        match dice.roll(16) {
+        match random.below(16) {
             0..5 => append(&mut session, Batch::Turn, &turn).await,
             5 => append(&mut session, Batch::Ask, &turn).await,
             6..8 => {

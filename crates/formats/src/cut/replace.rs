@@ -6,8 +6,7 @@ use secateur::{Action, IMAGE_REMOVED, SurrogatePairs, TRIM_GAP, trim_note};
 
 use super::Rendering;
 use crate::content::{ContentBlock, ContentPiece, is_error, piece, pieces, text};
-use crate::json::fields::{each, object};
-use crate::json::{Halves, Raw, encode, slice_units, utf16_len};
+use crate::json::{Halves, Raw, each, encode, object, slice_units, utf16_len};
 
 /// What is left of a content after a cut, in the spelling that it had.
 pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
@@ -20,6 +19,7 @@ pub(crate) fn replaced(raw: &str, cut: Rendering<'_>) -> String {
             // Text and other values hold no media.
             _ => return raw.to_owned(),
         },
+        Action::DropThinking => return raw.to_owned(),
     };
     match raw.as_bytes().first() {
         Some(b'[') => {

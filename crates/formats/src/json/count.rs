@@ -39,7 +39,6 @@ impl TextSize {
         size
     }
 
-    /// UTF-16 units.
     pub(super) fn units(&self) -> u64 {
         self.points + self.wide
     }

@@ -44,6 +44,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 use super::read::{SyntaxError, read};
 
 pub use list::{Each, List, Listed, each};
+pub(crate) use raw::OptionalRaw;
 pub use raw::{Raw, as_f64, as_i64, as_str, is_null, is_string, offset_in, truthy};
 
 mod list;
@@ -67,6 +68,15 @@ impl<'de, T: Fields<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
+impl<'o, T> IntoIterator for &'o Object<T> {
+    type Item = &'o T;
+    type IntoIter = std::option::Iter<'o, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
 /// Reads the fields of a raw value: nothing if it is no object, an error if it is no JSON.
 pub fn object<'a, T: Fields<'a>>(raw: &'a str) -> Result<Option<T>, SyntaxError> {
     read(raw).map(|Object(fields)| fields)
@@ -75,6 +85,10 @@ pub fn object<'a, T: Fields<'a>>(raw: &'a str) -> Result<Option<T>, SyntaxError>
 /// Visitor methods for all kinds of values but the one of interest: they read the value and return `$other`.
 macro_rules! anything_else {
     ($other:expr; $($kind:ident: $type:ty),*) => {
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("any JSON value")
+        }
+
         $(fn $kind<E: Error>(self, _: $type) -> Result<Self::Value, E> {
             Ok($other)
         })*
@@ -94,10 +108,6 @@ struct ObjectVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Fields<'de>> Visitor<'de> for ObjectVisitor<T> {
     type Value = Option<T>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any JSON value")
-    }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields = T::default();
@@ -154,52 +164,70 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 }
 
-/// Declares a type that is filled from the members of an object, each by its name and kept [`Raw`]. Members under `objects`
-/// are read as objects with fields of their own, and those under `lists` as lists of such objects.
+/// A field of a type that [`raw_fields`] declares, filled from a member's value.
+pub(crate) trait MemberValue<'a> {
+    /// Takes the value; a value that an earlier member of the same name gave is replaced.
+    fn fill<A: MapAccess<'a>>(&mut self, map: &mut A) -> Result<(), A::Error>;
+}
+
+impl<'a, T: Deserialize<'a>> MemberValue<'a> for Option<T> {
+    #[inline]
+    fn fill<A: MapAccess<'a>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+        *self = Some(map.next_value()?);
+        Ok(())
+    }
+}
+
+impl<'a, T: Fields<'a>> MemberValue<'a> for Object<T> {
+    #[inline]
+    fn fill<A: MapAccess<'a>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+        *self = map.next_value()?;
+        Ok(())
+    }
+}
+
+impl<'a, T: Deserialize<'a>> MemberValue<'a> for Vec<T> {
+    fn fill<A: MapAccess<'a>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+        self.clear();
+        map.next_value_seed(Each::new(|element| self.push(element))).map(drop)
+    }
+}
+
+/// Declares types that are filled from the members of an object, each by its name and kept [`Raw`]. A member with a type of
+/// its own is an [`Object`] with fields, or a list: `parts: "parts" => Vec<Object<Part<'a>>>`.
 macro_rules! raw_fields {
-    ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident: $key:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Default)]
+    (@type) => { Option<$crate::json::Raw<'a>> };
+    (@type $type:ty) => { $type };
+    // Fields that are all raw are as small as references, so they are copied.
+    (@one [$($attribute:tt)*] $vis:vis $name:ident { $($field:ident: $key:literal),* $(,)? }) => {
+        $crate::json::fields::raw_fields! {
+            @declare [$($attribute)* #[derive(Clone, Copy, Default)]] $vis $name { $($field: $key),* }
+        }
+    };
+    (@one [$($attribute:tt)*] $vis:vis $name:ident { $($member:tt)* }) => {
+        $crate::json::fields::raw_fields! {
+            @declare [$($attribute)* #[derive(Default)]] $vis $name { $($member)* }
+        }
+    };
+    (@declare [$($attribute:tt)*] $vis:vis $name:ident {
+        $($field:ident: $key:literal $(=> $type:ty)?),* $(,)?
+    }) => {
+        $($attribute)*
         $vis struct $name<'a> {
-            $($vis $field: Option<$crate::json::Raw<'a>>,)*
+            $($vis $field: $crate::json::fields::raw_fields!(@type $($type)?),)*
         }
 
         impl<'a> $crate::json::Fields<'a> for $name<'a> {
             fn field<A: serde::de::MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
                 match key {
-                    $($key => self.$field = Some(map.next_value()?),)*
-                    _ => _ = map.next_value::<serde::de::IgnoredAny>()?,
+                    $($key => $crate::json::fields::MemberValue::fill(&mut self.$field, map),)*
+                    _ => map.next_value::<serde::de::IgnoredAny>().map(drop),
                 }
-                Ok(())
             }
         }
     };
-    ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident: $key:literal),* $(,)? }
-     objects { $($object:ident: $object_key:literal => $inner:ident),* }
-     lists { $($list:ident: $list_key:literal => $element:ident),* }) => {
-        $(#[$doc])*
-        #[derive(Default)]
-        $vis struct $name<'a> {
-            $($vis $field: Option<$crate::json::Raw<'a>>,)*
-            $($vis $object: $crate::json::Object<$inner<'a>>,)*
-            $($vis $list: Vec<Option<$element<'a>>>,)*
-        }
-
-        impl<'a> $crate::json::Fields<'a> for $name<'a> {
-            fn field<A: serde::de::MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-                match key {
-                    $($key => self.$field = Some(map.next_value()?),)*
-                    $($object_key => self.$object = map.next_value()?,)*
-                    $($list_key => {
-                        self.$list.clear();
-                        let push = |$crate::json::Object(element)| self.$list.push(element);
-                        map.next_value_seed($crate::json::Each::new(push))?;
-                    })*
-                    _ => _ = map.next_value::<serde::de::IgnoredAny>()?,
-                }
-                Ok(())
-            }
-        }
+    ($($(#[$attribute:meta])* $vis:vis $name:ident { $($member:tt)* })+) => {
+        $($crate::json::fields::raw_fields! { @one [$(#[$attribute])*] $vis $name { $($member)* } })+
     };
 }
 pub(crate) use raw_fields;

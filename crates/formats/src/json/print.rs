@@ -82,7 +82,6 @@ enum MembersLeft<'a> {
     Object(std::vec::IntoIter<Member<'a>>),
 }
 
-/// A member of an object.
 struct Member<'a> {
     /// The same for every spelling of the same key.
     name: Cow<'a, str>,
@@ -139,34 +138,18 @@ impl<'a> Tape<'a> {
     /// Prints a simple value, or begins a container and returns what is left of it.
     fn print_value(&self, at: usize, out: &mut impl Sink, printer: Printer) -> Option<OpenContainer<'a>> {
         let &(token, end) = self.0.get(at)?;
-        let (members, close) = match (token, printer) {
-            (Token::ObjectStart, _) => {
-                (MembersLeft::Object(self.members(at, printer).into_iter()), Token::ObjectEnd)
-            }
-            (Token::ArrayStart, _) => (MembersLeft::Array(at + 1..end.saturating_sub(1)), Token::ArrayEnd),
-            (Token::String(raw), _) => {
-                out.literal(raw, printer);
-                return None;
-            }
-            (Token::Number(raw), Printer::JavaScript) => {
-                out.ascii(&number::javascript(raw));
-                return None;
-            }
-            (Token::Number(raw), Printer::Python) => {
-                out.ascii(&number::python(raw));
-                return None;
-            }
-            (Token::Number(raw), Printer::Compact) => {
-                out.ascii(raw);
-                return None;
-            }
-            (word, _) => {
-                out.ascii(word.raw());
-                return None;
-            }
+        match (token, printer) {
+            (Token::String(raw), _) => out.literal(raw, printer),
+            (Token::Number(raw), Printer::JavaScript) => out.ascii(&number::javascript(raw)),
+            (Token::Number(raw), Printer::Python) => out.ascii(&number::python(raw)),
+            _ => out.ascii(token.raw()),
+        }
+        let (members, close) = match token {
+            Token::ObjectStart => (MembersLeft::Object(self.members(at, printer).into_iter()), "}"),
+            Token::ArrayStart => (MembersLeft::Array(at + 1..end.saturating_sub(1)), "]"),
+            _ => return None,
         };
-        out.ascii(token.raw());
-        Some(OpenContainer { members, close: close.raw(), separator: "" })
+        Some(OpenContainer { members, close, separator: "" })
     }
 
     /// The members of the object that begins at `start`, in the printer's order and each key once. Keys are

@@ -23,6 +23,7 @@
 use serde::Deserialize;
 
 use super::lexeme::{is_space, literal_end, number_end};
+use super::walk::OpenBracket;
 
 mod deserializer;
 mod passing;
@@ -152,6 +153,7 @@ impl<'a> Reader<'a> {
     /// assert_eq!((reader.offset(), reader.peek()?), (12, b','));
     /// # Ok::<(), secateur_formats::json::SyntaxError>(())
     /// ```
+    #[inline]
     pub fn pass_over(&mut self) -> Result<&'a str, SyntaxError> {
         self.peek()?;
         let start = self.at;
@@ -160,6 +162,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over a mark of punctuation; another byte there is an error that says what was `expected`.
+    #[inline]
     pub fn pass_mark(&mut self, mark: u8, expected: &'static str) -> Result<(), SyntaxError> {
         if self.peek()? != mark {
             return Err(self.expected(expected));

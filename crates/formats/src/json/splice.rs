@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
+use super::read::Reader;
 use super::string::{decode, encode};
-use super::walk::{Token, tokens};
 
 /// A range of the original and the text to put in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,53 +173,34 @@ struct ObjectMembers<'a> {
 impl<'a> ObjectMembers<'a> {
     /// Looks through the object; nothing if the text is not exactly one whole object.
     fn of(object: &'a str, wanted: &str) -> Option<Self> {
-        let mut walk = tokens(object);
-        let mut members = Self::default();
-        let mut depth = 0usize;
-        let mut matches = false;
-        let mut value_start = 0;
-        for (at, token) in walk.by_ref() {
-            let end = at + token.raw().len();
-            match token {
-                Token::ObjectStart | Token::ArrayStart => {
-                    match (depth, token) {
-                        (0, Token::ObjectStart) => members.start = end,
-                        (0, _) => return None,
-                        (1, _) => value_start = at,
-                        _ => {}
-                    }
-                    depth += 1;
-                    continue;
-                }
-                Token::Key(raw) if depth == 1 => {
-                    matches = decode(raw) == wanted;
-                    if members.end.is_none() {
-                        members.before_key = object.get(members.start..at)?;
-                        members.before_value = space_after_colon(object.get(end..)?)?;
-                    }
-                    continue;
-                }
-                Token::ObjectEnd | Token::ArrayEnd => depth -= 1,
-                _ if depth == 0 => return None,
-                _ if depth == 1 => value_start = at,
-                _ => {}
+        let mut reader = Reader::new(object);
+        reader.pass_mark(b'{', "'{'").ok()?;
+        let mut members = Self { start: reader.offset(), ..Self::default() };
+        while reader.peek().ok()? != b'}' {
+            let is_first = members.end.is_none();
+            if !is_first {
+                reader.pass_mark(b',', "','").ok()?;
+                reader.peek().ok()?;
             }
-            // A value of the object itself ends here.
-            if depth == 1 {
-                members.end = Some(end);
-                if matches {
-                    members.found = Some(value_start..end);
-                }
+            let name_start = reader.offset();
+            let name = reader.pass_over().ok().filter(|name| name.starts_with('"'))?;
+            reader.pass_mark(b':', "':'").ok()?;
+            let behind_colon = reader.offset();
+            reader.peek().ok()?;
+            let value_start = reader.offset();
+            if is_first {
+                members.before_key = object.get(members.start..name_start)?;
+                members.before_value = object.get(behind_colon..value_start)?;
+            }
+            reader.pass_over().ok()?;
+            members.end = Some(reader.offset());
+            if decode(name) == wanted {
+                members.found = Some(value_start..reader.offset());
             }
         }
-        walk.is_complete().then_some(members)
+        reader.pass_mark(b'}', "'}'").ok()?;
+        reader.end().ok().map(|()| members)
     }
-}
-
-/// The whitespace behind the colon that comes first in the text.
-fn space_after_colon(text: &str) -> Option<&str> {
-    let behind = text.trim_ascii_start().strip_prefix(':')?;
-    behind.get(..behind.len() - behind.trim_ascii_start().len())
 }
 
 #[cfg(test)]

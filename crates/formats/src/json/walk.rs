@@ -72,8 +72,9 @@ pub struct Tokens<'a> {
     next: Expected,
 }
 
+/// A bracket that is not closed yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OpenBracket {
+pub(super) enum OpenBracket {
     Object,
     Array,
 }
@@ -173,7 +174,7 @@ impl<'a> Tokens<'a> {
             b't' => self.word(Token::True)?,
             b'f' => self.word(Token::False)?,
             b'n' => self.word(Token::Null)?,
-            _ => Token::Number(self.number()?),
+            _ => Token::Number(self.text.get(self.at..number_end(self.text.as_bytes(), self.at)?)?),
         };
         let next = self.after_value();
         Some(self.take(token, next))
@@ -192,22 +193,13 @@ impl<'a> Tokens<'a> {
         if self.open.is_empty() { Expected::Nothing } else { Expected::CommaOrEnd }
     }
 
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
     fn word(&self, token: Token<'a>) -> Option<Token<'a>> {
-        self.rest().starts_with(token.raw()).then_some(token)
+        self.text.get(self.at..)?.starts_with(token.raw()).then_some(token)
     }
 
     /// The literal that starts here.
     fn literal(&self) -> Option<&'a str> {
         self.text.get(self.at..literal_end(self.text.as_bytes(), self.at)?)
-    }
-
-    /// The number that starts here.
-    fn number(&self) -> Option<&'a str> {
-        self.text.get(self.at..number_end(self.text.as_bytes(), self.at)?)
     }
 }
 

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use secateur::{MessageFacts, MessageIx, PartFacts, PartKind, Role};
+use secateur::{MessageFacts, PartFacts, PartKind, Role};
 
 use crate::cut::Spot;
 use crate::draft::TranscriptDraft;
@@ -23,7 +23,6 @@ const HEADER: &str = "# aider chat started at";
 const USER: &str = "#### ";
 const PRINTED: &str = "> ";
 
-/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AiderLine {
     Header,
@@ -48,7 +47,7 @@ impl AiderLine {
         }
     }
 
-    /// Whether each line of this kind is a block of its own.
+    /// Whether aider wrote the line itself. Each such line is a block of its own.
     fn stands_alone(self) -> bool {
         matches!(self, AiderLine::Header | AiderLine::Printed)
     }
@@ -61,14 +60,12 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     cutting: Cutting::Nothing("it is text without tool results"),
 };
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     // An excerpt of a history may lack the header; then the line with the cost of a response identifies it.
     let begins = |with: &str| probe.text.lines().any(|line| line.starts_with(with));
     probe.shape == TextShape::Text && (begins(HEADER) || (begins("> Tokens: ") && begins(USER)))
 }
 
-/// Reads a history.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let mut block: Option<(AiderLine, usize)> = None;
     let mut message = None;
@@ -115,7 +112,10 @@ fn take(
         let finished = role == Role::Assistant;
         let message = draft.push_message(MessageFacts { role, finished, ..MessageFacts::default() });
         if kind == AiderLine::Header {
-            retire_all(draft, message);
+            // A new chat begins without the earlier messages.
+            let earlier = draft.outline.messages().rev().skip(1);
+            let alive: Vec<_> = earlier.take_while(|&own| draft.outline.gone(own).is_none()).collect();
+            alive.into_iter().for_each(|own| draft.outline.retire(own, message));
         }
     }
     *newest = Some(kind);
@@ -123,18 +123,9 @@ fn take(
         note(draft, block);
     }
     let sizes = sizes::of_text(block, draft.measures);
-    let injected = matches!(kind, AiderLine::Header | AiderLine::Printed);
-    let facts = PartFacts { kind: PartKind::Text, injected, sizes, ..PartFacts::default() };
+    let facts =
+        PartFacts { kind: PartKind::Text, injected: kind.stands_alone(), sizes, ..PartFacts::default() };
     draft.push(facts, Spot { content: Some(range), ..Spot::default() });
-}
-
-/// Takes all earlier messages out of the context: a new chat begins without them.
-fn retire_all(draft: &mut TranscriptDraft<'_>, header: MessageIx) {
-    let earlier = draft.outline.messages().rev().skip(1);
-    let alive: Vec<_> = earlier.take_while(|&message| draft.outline.gone(message).is_none()).collect();
-    for message in alive {
-        draft.outline.retire(message, header);
-    }
 }
 
 /// Notes the version and the model that aider prints when a chat begins.

@@ -12,15 +12,13 @@ mod record;
 mod split_responses;
 mod tree;
 
-use std::borrow::Cow;
-
-use secateur::{MessageFacts, MessageIx, ModelCall, Name, PartKind, Role, ToolStatus};
+use secateur::{MessageFacts, MessageIx, ModelCall, Name, PartKind, Role};
 
 use crate::content;
-use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::{each, object};
-use crate::json::{Object, Raw, SyntaxError, read};
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft, outcome};
+use crate::json::{Object, OptionalRaw, Raw, SyntaxError, read};
 use crate::lines::LineReader;
+use crate::origin::{learn, update};
 use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::tables::{Map, Set};
@@ -31,7 +29,6 @@ use tree::{ClaudeBoundary, ClaudeTree, RecordId};
 pub(super) const SPEC: FormatSpec =
     FormatSpec::plain(matches, FormatReader::Lines(|| Box::<ClaudeReader>::default()));
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     (probe.shape == TextShape::Lines && probe.any(is_own))
         || (probe.shape == TextShape::Object && is_own(&probe.top))
@@ -51,7 +48,6 @@ fn is_own(record: &ProbedRecord) -> bool {
     }
 }
 
-/// Reads the log record by record.
 #[derive(Default)]
 struct ClaudeReader {
     tree: ClaudeTree,
@@ -82,9 +78,11 @@ enum TitleSource {
 impl LineReader for ClaudeReader {
     fn record(&mut self, draft: &mut TranscriptDraft<'_>, line: &str) -> Result<(), SyntaxError> {
         let Object(Some(record)) = read::<Object<ClaudeRecord<'_>>>(line)? else { return Ok(()) };
-        self.learn_origin(draft, &record);
-        let kind = record.kind.and_then(Raw::as_str);
-        match (kind.as_deref(), record.subtype.and_then(Raw::as_str).as_deref()) {
+        learn(&mut draft.origin.session, record.session);
+        learn(&mut draft.origin.project, record.cwd);
+        learn(&mut draft.origin.version, record.version);
+        let kind = record.kind.string();
+        match (kind.as_deref(), record.subtype.string().as_deref()) {
             (Some("user"), _) => self.take_user(draft, &record),
             (Some("assistant"), _) => self.take_answer(draft, &record),
             (Some("system"), Some("compact_boundary")) => self.take_boundary(draft, &record),
@@ -119,19 +117,8 @@ impl LineReader for ClaudeReader {
 }
 
 impl ClaudeReader {
-    fn learn_origin(&self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
-        let learn = |known: &mut Option<String>, raw: Option<Raw<'_>>| {
-            if known.is_none() {
-                *known = raw.and_then(Raw::as_str).map(Cow::into_owned);
-            }
-        };
-        learn(&mut draft.origin.session, record.session);
-        learn(&mut draft.origin.project, record.cwd);
-        learn(&mut draft.origin.version, record.version);
-    }
-
     fn entitle(&mut self, draft: &mut TranscriptDraft<'_>, by: TitleSource, title: Option<Raw<'_>>) {
-        if let Some(title) = title.and_then(Raw::as_str).filter(|_| by >= self.title) {
+        if let Some(title) = title.string().filter(|_| by >= self.title) {
             self.title = by;
             draft.origin.title = Some(title.into_owned());
         }
@@ -150,22 +137,21 @@ impl ClaudeReader {
         facts: MessageFacts<'_>,
     ) -> MessageIx {
         self.newest = None;
-        let id = record.uuid.and_then(Raw::as_str);
+        let id = record.uuid.string();
         draft.push_message(MessageFacts { id: id.as_deref(), time: record.time(), ..facts })
     }
 
     fn take_user(&mut self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
         let Object(Some(message)) = &record.message else { return self.pass(record) };
-        let is_result =
-            |block: &ClaudeBlock<'_>| block.kind.is_some_and(|kind| kind.text() == "\"tool_result\"");
+        let is_result = |block: &ClaudeBlock<'_>| block.kind.is("tool_result");
         let only_results = message.blocks().next().is_some() && message.blocks().all(is_result);
         let role = if only_results { Role::Tool } else { Role::User };
-        let summary = record.is_summary.is_some_and(Raw::is_truthy);
+        let summary = record.is_summary.truthy();
         let place = if summary { self.place.take() } else { None };
         let index =
             self.begin(draft, record, MessageFacts { role, summary, place, ..MessageFacts::default() });
         self.tree.push_message(record.id(), record.follows(), record.chain(), index);
-        let is_meta = record.is_meta.is_some_and(Raw::is_truthy);
+        let is_meta = record.is_meta.truthy();
         let say = |draft: &mut TranscriptDraft<'_>, text: Option<Raw<'_>>| {
             if is_meta || text.is_some_and(|text| content::is_tagged(text.text(), &[])) {
                 draft.push_injected(text);
@@ -177,7 +163,7 @@ impl ClaudeReader {
             say(draft, Some(text));
         }
         for block in message.blocks() {
-            if block.kind.is_some_and(|kind| kind.text() == "\"text\"") {
+            if block.kind.is("text") {
                 say(draft, block.text);
             } else {
                 take_block(draft, block);
@@ -187,11 +173,11 @@ impl ClaudeReader {
 
     fn take_answer(&mut self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
         let Object(Some(message)) = &record.message else { return self.pass(record) };
-        let id = message.id.filter(|id| id.is_string()).or(record.uuid).map(|id| RecordId::of(id.text()));
+        let id = message.id.if_string().or(record.uuid).map(|id| RecordId::of(id.text()));
         let index = match draft.outline.messages().next_back() {
             Some(newest) if id.is_some() && self.newest == id => newest,
             _ => {
-                let failed = record.is_error.is_some_and(Raw::is_truthy);
+                let failed = record.is_error.truthy();
                 let facts = MessageFacts { role: Role::Assistant, failed, ..MessageFacts::default() };
                 self.begin(draft, record, facts)
             }
@@ -207,13 +193,10 @@ impl ClaudeReader {
         for block in message.blocks() {
             take_block(draft, block);
         }
-        let model = message.model.and_then(Raw::as_str);
-        if model.as_deref() == Some("<synthetic>") {
+        if message.model.is("<synthetic>") {
             return;
         }
-        if model.is_some() && draft.origin.model.as_deref() != model.as_deref() {
-            draft.origin.model = model.map(Cow::into_owned);
-        }
+        update(&mut draft.origin.model, message.model);
         if let Some(usage) = message.usage.and_then(usage) {
             let call = ModelCall { message: index, time: record.time(), usage };
             let known = id.and_then(|id| self.costs.get(&id)).and_then(|&at| self.calls.get_mut(at));
@@ -228,7 +211,7 @@ impl ClaudeReader {
 
     /// Adds the mark of a compaction. Newer versions keep some messages in the context: the summary comes before them.
     fn take_boundary(&mut self, draft: &mut TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
-        let kept = record.compaction.map(|raw| self.kept(raw.text())).unwrap_or_default();
+        let kept = self.kept(record.compaction);
         self.place = kept.iter().min().copied();
         let facts = MessageFacts { place: self.place, ..MessageFacts::default() };
         let mark = self.begin(draft, record, facts);
@@ -237,54 +220,43 @@ impl ClaudeReader {
         self.boundaries.push(ClaudeBoundary { mark, kept });
     }
 
-    fn kept(&self, metadata: &str) -> Vec<MessageIx> {
-        let metadata = object::<ClaudeCompaction<'_>>(metadata).ok().flatten().unwrap_or_default();
-        let messages = metadata.messages.and_then(Raw::object::<ClaudePreserved<'_>>);
-        let uuids = messages.and_then(|messages| messages.all.or(messages.uuids));
-        if let Some(uuids) = uuids {
-            let mut kept = Vec::new();
-            _ = each(uuids.text(), |uuid: Raw<'_>| kept.extend(self.tree.message(RecordId::of(uuid.text()))));
-            return kept;
+    fn kept(&self, metadata: Option<Raw<'_>>) -> Vec<MessageIx> {
+        let metadata: ClaudeCompaction<'_> = metadata.fields();
+        let messages: ClaudePreserved<'_> = metadata.messages.fields();
+        let id = |uuid: Raw<'_>| RecordId::of(uuid.text());
+        if let Some(uuids) = messages.all.or(messages.uuids) {
+            let uuids = Some(uuids).elements().into_iter();
+            return uuids.filter_map(|uuid| self.tree.message(id(uuid))).collect();
         }
-        let segment = metadata.segment.and_then(Raw::object::<ClaudePreserved<'_>>);
-        let ends = segment.and_then(|segment| segment.head.zip(segment.tail));
-        let segment = |(head, tail): (Raw<'_>, Raw<'_>)| {
-            self.tree.segment(RecordId::of(head.text()), RecordId::of(tail.text()))
-        };
-        ends.map(segment).unwrap_or_default()
+        let segment: ClaudePreserved<'_> = metadata.segment.fields();
+        let ends = segment.head.zip(segment.tail);
+        ends.map(|(head, tail)| self.tree.segment(id(head), id(tail))).unwrap_or_default()
     }
 
     /// Notes the results that are cleared for the model from now on.
     fn clear(&mut self, draft: &TranscriptDraft<'_>, record: &ClaudeRecord<'_>) {
-        let metadata = record.microcompaction.and_then(Raw::object::<ClaudeCleared<'_>>);
-        let Some(calls) = metadata.and_then(|metadata| metadata.calls) else { return };
-        _ = each(calls.text(), |id: Raw<'_>| {
-            let name = id.as_str().and_then(|id| draft.outline.ids().find(&id));
-            self.cleared.extend(name);
-        });
+        let calls = record.microcompaction.fields::<ClaudeCleared<'_>>().calls.elements();
+        let names = calls.into_iter().filter_map(|id| draft.outline.ids().find(&id.as_str()?));
+        self.cleared.extend(names);
     }
 }
 
 fn take_block(draft: &mut TranscriptDraft<'_>, block: &ClaudeBlock<'_>) {
-    let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
-    match block.kind.and_then(Raw::as_str).as_deref() {
+    match block.kind.string().as_deref() {
         Some("text") => draft.push_text(PartKind::Text, block.text),
         Some("thinking") => {
             draft.push_text(PartKind::Reasoning, block.thinking);
-            if block.signature.is_some_and(Raw::is_truthy) {
+            if block.signature.truthy() {
                 draft.push_text(PartKind::Signature, block.signature);
             }
         }
         Some("redacted_thinking") => draft.push_text(PartKind::Signature, block.data),
         Some("tool_use") => {
-            let (tool, id, input) = (tool.as_deref(), id.as_deref(), block.input);
+            let (tool, id, input) = (block.name.string(), block.id.string(), block.input);
             draft.push_call(ToolCall { tool, id, input, ..ToolCall::default() });
         }
         Some("tool_result") => {
-            let call = block.call.and_then(Raw::as_str);
-            let is_error = block.is_error.is_some_and(Raw::is_truthy);
-            let status = if is_error { ToolStatus::Error } else { ToolStatus::Completed };
-            let (id, content) = (call.as_deref(), block.content);
+            let (id, status, content) = (block.call.string(), outcome(block.is_error), block.content);
             draft.push_result(ToolResult { id, status, content, ..ToolResult::default() });
         }
         Some("image" | "document") => {

@@ -4,20 +4,17 @@
 //! A file that the user mentions is a block of its own, and the extension adds the state of the editor to the user's
 //! message; both count as injected. The usage is in each response, and its input includes what was read from the cache.
 
-use std::borrow::Cow;
-
 use secateur::{MessageFacts, ModelCall, PartKind, Role, ToolStatus, Usage};
 
-use crate::document::read_document;
-use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::Raw;
-use crate::json::fields::{each, raw_fields};
+use crate::document::{LIST, read_document};
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft, outcome};
+use crate::json::{OptionalRaw, Raw, each, raw_fields};
+use crate::origin::update;
 use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 
 pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     let is_message = |message: &ProbedRecord| {
         matches!(message.text("role"), Some("user" | "assistant"))
@@ -41,12 +38,11 @@ fn matches(probe: &Probe<'_>) -> bool {
     }
 }
 
-/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
-    let (head, messages) = read_document::<ClineHead<'_>, ClineMessage<'_>>(text, &mut draft.warnings);
-    draft.origin.session = head.session.and_then(Raw::as_str).map(Cow::into_owned);
-    draft.origin.version = head.version.map(|raw| raw.as_str().unwrap_or(raw.text().into()).into_owned());
-    if let Some(prompt) = head.system.filter(|raw| raw.is_string()) {
+    let (head, messages) = read_document::<ClineHead<'_>, ClineMessage<'_>>(LIST, text, &mut draft.warnings);
+    draft.origin.session = head.session.owned();
+    draft.origin.version = head.version.map(Raw::spoken);
+    if let Some(prompt) = head.system.if_string() {
         draft.push_message(MessageFacts { role: Role::System, ..MessageFacts::default() });
         draft.push_text(PartKind::Text, Some(prompt));
     }
@@ -56,29 +52,19 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
 }
 
 fn take(draft: &mut TranscriptDraft<'_>, message: &ClineMessage<'_>) {
-    let role = match message.role.and_then(Raw::as_str).as_deref() {
+    let role = match message.role.string().as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
         _ => Role::Other,
     };
-    let id = message.id.and_then(Raw::as_str);
-    let time = message.time.and_then(Raw::as_i64);
-    let finished = role == Role::Assistant;
-    let index = draft.push_message(MessageFacts {
-        role,
-        id: id.as_deref(),
-        finished,
-        time,
-        ..MessageFacts::default()
-    });
+    let (id, time, finished) = (message.id.string(), message.time.integer(), role == Role::Assistant);
+    let facts = MessageFacts { role, id: id.as_deref(), finished, time, ..MessageFacts::default() };
+    let index = draft.push_message(facts);
     if let Some(content) = message.content {
         take_content(draft, content);
     }
-    let model = message.model.and_then(|model| model.object::<ClineModel<'_>>()?.id?.as_str());
-    if let Some(model) = model {
-        draft.origin.model = Some(model.into_owned());
-    }
+    update(&mut draft.origin.model, message.model.fields::<ClineModel<'_>>().id);
     if let Some(usage) = message.metrics.and_then(usage) {
         draft.outline.push_model_call(ModelCall { message: index, time, usage });
     }
@@ -97,8 +83,7 @@ fn take_content(draft: &mut TranscriptDraft<'_>, content: Raw<'_>) {
 }
 
 fn take_block(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, block: &ClineBlock<'_>) {
-    let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
-    match block.kind.and_then(Raw::as_str).as_deref() {
+    match block.kind.string().as_deref() {
         Some("text") => {
             if let Some(text) = block.text {
                 take_text(draft, text);
@@ -109,15 +94,12 @@ fn take_block(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, block: &ClineBlock<
         Some("redacted_thinking") => draft.push_text(PartKind::Signature, block.data),
         Some("image" | "document") => draft.push_media(raw),
         Some("tool_use") => {
-            let (tool, id) = (text(block.name), text(block.id));
-            let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.push_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.input });
+            let (tool, id, status) = (block.name.string(), block.id.string(), ToolStatus::Completed);
+            draft.push_call(ToolCall { tool, id, status, input: block.input });
         }
         Some("tool_result") => {
-            let (tool, id) = (text(block.name), text(block.call));
-            let is_error = block.error.is_some_and(Raw::is_truthy);
-            let status = if is_error { ToolStatus::Error } else { ToolStatus::Completed };
-            let (tool, id, content) = (tool.as_deref(), id.as_deref(), block.content);
+            let (tool, id) = (block.name.string(), block.call.string());
+            let (status, content) = (outcome(block.error), block.content);
             draft.push_result(ToolResult { tool, id, status, content, ..ToolResult::default() });
         }
         _ => {}
@@ -134,11 +116,10 @@ fn take_text(draft: &mut TranscriptDraft<'_>, text: Raw<'_>) {
 
 fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = raw.object::<ClineMetrics<'_>>()?;
-    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
-    let (input, read, write) = (number(tokens.input), number(tokens.read), number(tokens.write));
+    let (input, read, write) = (tokens.input.count(), tokens.read.count(), tokens.write.count());
     let usage = Usage {
         input: input.saturating_sub(read).saturating_sub(write).max(0),
-        output: number(tokens.output),
+        output: tokens.output.count(),
         cache_read: read,
         cache_write: write,
         ..Usage::default()
@@ -146,27 +127,16 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
     (usage.context() > 0).then_some(usage)
 }
 
-raw_fields!(
+raw_fields! {
     /// The session's own description.
     ClineHead { session: "sessionId", version: "version", system: "system_prompt" }
-);
-raw_fields!(
-    /// A message.
     ClineMessage { id: "id", role: "role", content: "content", time: "ts", metrics: "metrics", model: "modelInfo" }
-);
-raw_fields!(
     /// A block of any type.
     ClineBlock { kind: "type", text: "text", content: "content", thinking: "thinking", data: "data", id: "id",
             name: "name", input: "input", call: "tool_use_id", error: "is_error" }
-);
-raw_fields!(
-    /// The usage.
     ClineMetrics { input: "inputTokens", output: "outputTokens", read: "cacheReadTokens", write: "cacheWriteTokens" }
-);
-raw_fields!(
-    /// The model that responded.
     ClineModel { id: "id" }
-);
+}
 
 #[cfg(test)]
 mod tests;

@@ -12,15 +12,13 @@
 mod output;
 mod record;
 
-use std::borrow::Cow;
-
 use secateur::{MessageFacts, MessageIx, ModelCall, PartKind, Role, ToolStatus, Usage};
 
 use crate::content;
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::each;
-use crate::json::{Object, Raw, SyntaxError, read};
+use crate::json::{Object, OptionalRaw, Raw, SyntaxError, read};
 use crate::lines::LineReader;
+use crate::origin::{learn, update};
 use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
@@ -29,7 +27,6 @@ use record::{CodexInfo, CodexItem, CodexRecord, instructions, usage};
 pub(super) const SPEC: FormatSpec =
     FormatSpec::plain(matches, FormatReader::Lines(|| Box::<CodexReader>::default()));
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     let kinds = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"];
     let is_own = |kind: Option<&str>| kind.is_some_and(|kind| kinds.contains(&kind));
@@ -37,7 +34,6 @@ fn matches(probe: &Probe<'_>) -> bool {
     any || (probe.shape == TextShape::Object && probe.top.has("payload") && is_own(probe.top.text("type")))
 }
 
-/// Reads the log record by record.
 #[derive(Default)]
 struct CodexReader {
     /// The time of the current record.
@@ -52,7 +48,6 @@ struct CodexReader {
     alive: Vec<MessageIx>,
     /// Which of them begin a user's turn.
     turns: Vec<usize>,
-    /// The newest response.
     response: Option<MessageIx>,
     /// The newest response has not ended yet.
     is_open: bool,
@@ -64,31 +59,24 @@ impl LineReader for CodexReader {
     fn record(&mut self, draft: &mut TranscriptDraft<'_>, line: &str) -> Result<(), SyntaxError> {
         let Object(Some(record)) = read::<Object<CodexRecord<'_>>>(line)? else { return Ok(()) };
         let Object(Some(item)) = record.payload else { return Ok(()) };
-        self.time = record.timestamp.and_then(Raw::as_str).and_then(|text| time::millis(&text));
-        match record.kind.and_then(Raw::as_str).as_deref() {
+        self.time = time::of(record.timestamp);
+        match record.kind.string().as_deref() {
             Some("response_item") => self.take(draft, &item),
             Some("event_msg") => self.take_event(draft, &item),
             Some("session_meta") => self.take_meta(draft, &item),
-            Some("turn_context") => {
-                if let Some(model) = item.model.and_then(Raw::as_str) {
-                    draft.origin.model = Some(model.into_owned());
-                }
-            }
+            Some("turn_context") => update(&mut draft.origin.model, item.model),
             Some("compacted") => self.compact(draft, &item),
             _ => {}
         }
         Ok(())
     }
-
-    fn finish(&mut self, _draft: &mut TranscriptDraft<'_>) {}
 }
 
 impl CodexReader {
     /// Begins a message of the history.
     fn begin(&mut self, draft: &mut TranscriptDraft<'_>, role: Role) -> MessageIx {
-        let facts =
-            MessageFacts { role, summary: self.in_history, time: self.time, ..MessageFacts::default() };
-        let message = draft.push_message(facts);
+        let (summary, time) = (self.in_history, self.time);
+        let message = draft.push_message(MessageFacts { role, summary, time, ..MessageFacts::default() });
         self.alive.push(message);
         self.is_open = false;
         message
@@ -104,9 +92,8 @@ impl CodexReader {
 
     /// Adds an item of the history.
     fn take(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
-        let (tool, id) = (item.name.and_then(Raw::as_str), item.call.and_then(Raw::as_str));
-        let called = ToolCall { tool: tool.as_deref(), id: id.as_deref(), ..ToolCall::default() };
-        match item.kind.and_then(Raw::as_str).as_deref() {
+        let called = || ToolCall { tool: item.name.string(), id: item.call.string(), ..ToolCall::default() };
+        match item.kind.string().as_deref() {
             Some("message") => self.take_message(draft, item),
             Some("reasoning") => {
                 self.open_response(draft);
@@ -115,20 +102,21 @@ impl CodexReader {
             }
             Some("function_call" | "custom_tool_call") => {
                 self.open_response(draft);
-                draft.push_call(ToolCall { input: item.arguments.or(item.input), ..called });
+                draft.push_call(ToolCall { input: item.arguments.or(item.input), ..called() });
             }
             Some("local_shell_call") => {
                 self.open_response(draft);
-                draft.push_call(ToolCall { tool: Some("local_shell"), input: item.action, ..called });
+                let tool = Some("local_shell".into());
+                draft.push_call(ToolCall { tool, input: item.action, ..called() });
             }
             Some("function_call_output" | "custom_tool_call_output") => {
                 self.begin(draft, Role::Tool);
-                let output::CodexReading { sizes, failed } =
-                    output::read(item.output.map_or("null", Raw::text), draft.measures);
-                let (id, status) = (id.as_deref(), ToolStatus::Completed);
-                let answered =
-                    ToolResult { id, status, failed, content: item.output, ..ToolResult::default() };
-                draft.push_result_sized(answered, sizes);
+                let output = item.output.map_or("null", Raw::text);
+                let output::CodexReading { sizes, failed } = output::read(output, draft.measures);
+                let (id, status, content) = (item.call.string(), ToolStatus::Completed, item.output);
+                let spot = draft.spot_of(content);
+                let answered = ToolResult { id, status, failed, content, ..ToolResult::default() };
+                draft.push_result_at(answered, sizes, spot);
             }
             Some("web_search_call" | "tool_search_call") => {
                 self.open_response(draft);
@@ -151,7 +139,7 @@ impl CodexReader {
     }
 
     fn take_message(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
-        match item.role.and_then(Raw::as_str).as_deref() {
+        match item.role.string().as_deref() {
             Some("assistant") => {
                 self.open_response(draft);
                 draft.push_text(PartKind::Text, item.content);
@@ -175,21 +163,14 @@ impl CodexReader {
     /// Reads the description of the session. It is repeated when a session is resumed, and then its instructions
     /// replace the earlier ones.
     fn take_meta(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
-        let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
-        let origin = &mut draft.origin;
         // The first one describes this session; the others may be those that it was forked from.
-        origin.session = origin.session.take().or_else(|| text(item.id.or(item.session)));
-        origin.project = origin.project.take().or_else(|| text(item.cwd));
-        origin.version = origin.version.take().or_else(|| text(item.version));
+        learn(&mut draft.origin.session, item.id.or(item.session));
+        learn(&mut draft.origin.project, item.cwd);
+        learn(&mut draft.origin.version, item.version);
         let Some(instructions) = item.instructions.and_then(instructions) else { return };
         self.is_open = false;
-        let facts = MessageFacts {
-            role: Role::System,
-            place: self.front,
-            time: self.time,
-            ..MessageFacts::default()
-        };
-        let message = draft.push_message(facts);
+        let (role, place, time) = (Role::System, self.front, self.time);
+        let message = draft.push_message(MessageFacts { role, place, time, ..MessageFacts::default() });
         draft.push_text(PartKind::Text, Some(instructions));
         self.front = self.front.or(Some(message));
         if let Some(earlier) = self.instructions.replace(message) {
@@ -198,27 +179,21 @@ impl CodexReader {
     }
 
     fn take_event(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
-        match item.kind.and_then(Raw::as_str).as_deref() {
-            Some("token_count") => self.count(draft, item),
-            Some("thread_rolled_back") => {
-                let turns = item.turns.and_then(Raw::as_i64).and_then(|turns| usize::try_from(turns).ok());
-                self.roll_back(draft, turns.unwrap_or(0));
-            }
-            _ => {}
+        if item.kind.is("token_count") {
+            self.count(draft, item);
+        } else if item.kind.is("thread_rolled_back") {
+            self.roll_back(draft, usize::try_from(item.turns.count()).unwrap_or(0));
         }
     }
 
     /// Adds the usage of a model call. That ends the response: the next item belongs to another one.
     fn count(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
-        let Some(info) = item.info.and_then(Raw::object::<CodexInfo<'_>>) else {
+        let info: CodexInfo<'_> = item.info.fields();
+        let counted = info.total.and_then(usage).zip(info.last.and_then(usage));
+        let Some((_, last)) = counted.filter(|&counted| self.counted.replace(counted) != Some(counted))
+        else {
             return;
         };
-        let (Some(total), Some(last)) = (info.total.and_then(usage), info.last.and_then(usage)) else {
-            return;
-        };
-        if self.counted.replace((total, last)) == Some((total, last)) {
-            return;
-        }
         self.is_open = false;
         let newest = draft.outline.messages().next_back();
         let message = self.response.or(newest).unwrap_or(MessageIx(0));
@@ -240,26 +215,21 @@ impl CodexReader {
 
     /// Replaces the history.
     fn compact(&mut self, draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
-        let mut before = std::mem::take(&mut self.alive);
+        let before = std::mem::take(&mut self.alive);
         self.turns.clear();
         let mark = self.begin(draft, Role::Other);
         draft.push_compaction();
-        for message in before.drain(..) {
+        for message in before {
             draft.outline.retire(message, mark);
         }
         self.in_history = true;
-        let mut items = 0;
-        if let Some(history) = item.history {
-            let mut taken = Vec::new();
-            // The line was read before, so it is JSON. Items that are not objects are skipped.
-            _ = each(history.text(), |Object(item): Object<CodexItem<'_>>| taken.extend(item));
-            items = taken.len();
-            for item in &taken {
-                self.take(draft, item);
-            }
+        let items: Vec<CodexItem<'_>> = item.history.elements().into_iter().filter_map(Raw::object).collect();
+        for item in &items {
+            self.take(draft, item);
         }
         // Older versions wrote a summary instead of items.
-        if let (0, Some(message)) = (items, item.message.filter(|message| message.text() != "\"\"")) {
+        let message = item.message.filter(|message| items.is_empty() && message.text() != "\"\"");
+        if let Some(message) = message {
             self.begin(draft, Role::User);
             draft.push_text(PartKind::Text, Some(message));
         }
@@ -269,8 +239,8 @@ impl CodexReader {
 }
 
 fn take_opaque(draft: &mut TranscriptDraft<'_>, item: &CodexItem<'_>) {
-    if let Some(opaque) = item.opaque.filter(|opaque| opaque.text() != "null") {
-        draft.push_text(PartKind::Signature, Some(opaque));
+    if item.opaque.unless_null().is_some() {
+        draft.push_text(PartKind::Signature, item.opaque);
     }
 }
 

@@ -7,22 +7,19 @@
 
 mod lines;
 
-use std::borrow::Cow;
-
 use secateur::{MessageFacts, MessageIx, ModelCall, PartFacts, PartKind, Role, ToolStatus, Usage};
-use serde::de::{IgnoredAny, MapAccess};
+use serde::de::IgnoredAny;
 
-use crate::document::{element_ranges, read_document};
+use crate::document::{LIST, read_document};
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::raw_fields;
-use crate::json::{Each, Fields, Object, Raw};
+use crate::json::{Object, OptionalRaw, Raw, raw_fields};
+use crate::origin::update;
 use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
 
 pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     let is_session = |record: &ProbedRecord| record.has("sessionId") && record.has("projectHash");
     match probe.shape {
@@ -36,11 +33,10 @@ fn matches(probe: &Probe<'_>) -> bool {
     }
 }
 
-/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     if is_one_document(text) {
         let (head, messages) =
-            read_document::<GeminiCliHead<'_>, GeminiCliMessage<'_>>(text, &mut draft.warnings);
+            read_document::<GeminiCliHead<'_>, GeminiCliMessage<'_>>(LIST, text, &mut draft.warnings);
         describe(draft, &head);
         for message in messages.iter().flatten() {
             take(draft, message);
@@ -58,38 +54,26 @@ fn is_one_document(text: &str) -> bool {
 }
 
 fn describe(draft: &mut TranscriptDraft<'_>, head: &GeminiCliHead<'_>) {
-    let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
-    draft.origin.session = text(head.session).or(draft.origin.session.take());
-    draft.origin.title = text(head.summary).or(draft.origin.title.take());
-    let mut folders = head.folders.map(|raw| element_ranges(raw.text())).unwrap_or_default().into_iter();
-    let folder = folders.next().and_then(|range| head.folders?.text().get(range));
-    draft.origin.project =
-        folder.and_then(crate::json::fields::as_str).map(Cow::into_owned).or(draft.origin.project.take());
+    update(&mut draft.origin.session, head.session);
+    update(&mut draft.origin.title, head.summary);
+    update(&mut draft.origin.project, head.folders.elements().first().copied());
 }
 
 /// Adds a message; messages that are only for the user are skipped.
 fn take(draft: &mut TranscriptDraft<'_>, message: &GeminiCliMessage<'_>) -> Option<MessageIx> {
-    let id = message.id.and_then(Raw::as_str);
-    let kind = message.kind.and_then(Raw::as_str);
-    let role = match kind.as_deref() {
+    let role = match message.kind.string().as_deref() {
         Some("user") => Role::User,
         Some("gemini") => Role::Assistant,
         _ => return None,
     };
-    let time = message.time.and_then(Raw::as_str).and_then(|time| time::millis(&time));
-    let finished = role == Role::Assistant;
-    let index = draft.push_message(MessageFacts {
-        role,
-        id: id.as_deref(),
-        finished,
-        time,
-        ..MessageFacts::default()
-    });
+    let (id, time, finished) = (message.id.string(), time::of(message.time), role == Role::Assistant);
+    let facts = MessageFacts { role, id: id.as_deref(), finished, time, ..MessageFacts::default() };
+    let index = draft.push_message(facts);
     for thought in &message.thoughts {
         take_thought(draft, *thought);
     }
     // A response of nothing but calls has an empty text.
-    if role == Role::User || message.content.is_some_and(Raw::is_truthy) {
+    if role == Role::User || message.content.truthy() {
         draft.push_text(PartKind::Text, message.content);
     }
     if role == Role::User {
@@ -98,9 +82,7 @@ fn take(draft: &mut TranscriptDraft<'_>, message: &GeminiCliMessage<'_>) -> Opti
     for call in message.calls.iter().flatten() {
         take_call(draft, call);
     }
-    if let Some(model) = message.model.and_then(Raw::as_str) {
-        draft.origin.model = Some(model.into_owned());
-    }
+    update(&mut draft.origin.model, message.model);
     if let Some(usage) = message.tokens.and_then(usage) {
         draft.outline.push_model_call(ModelCall { message: index, time, usage });
     }
@@ -122,9 +104,9 @@ fn take_thought(draft: &mut TranscriptDraft<'_>, thought: Raw<'_>) {
 
 /// Adds a tool call and, if there is one, its result.
 fn take_call(draft: &mut TranscriptDraft<'_>, call: &GeminiCliToolCall<'_>) {
-    let (tool, id) = (call.name.and_then(Raw::as_str), call.id.and_then(Raw::as_str));
+    let (tool, id) = (call.name.string(), call.id.string());
     let (tool, id) = (tool.as_deref(), id.as_deref());
-    let status = match call.status.and_then(Raw::as_str).as_deref() {
+    let status = match call.status.string().as_deref() {
         Some("success") | None => ToolStatus::Completed,
         Some(_) => ToolStatus::Error,
     };
@@ -146,88 +128,40 @@ fn take_call(draft: &mut TranscriptDraft<'_>, call: &GeminiCliToolCall<'_>) {
 /// Reads the usage. Its input includes what was read from the cache.
 fn usage(raw: Raw<'_>) -> Option<Usage> {
     let tokens = raw.object::<GeminiCliTokens<'_>>()?;
-    let number = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_i64).unwrap_or(0);
-    let (input, cached) = (number(tokens.input), number(tokens.cached));
+    let (input, cached) = (tokens.input.count(), tokens.cached.count());
     let usage = Usage {
         input: input.saturating_sub(cached).max(0),
-        output: number(tokens.output),
-        reasoning: number(tokens.thoughts),
+        output: tokens.output.count(),
+        reasoning: tokens.thoughts.count(),
         cache_read: cached,
-        total: tokens.total.and_then(Raw::as_i64),
+        total: tokens.total.integer(),
         ..Usage::default()
     };
     (input > 0).then_some(usage)
 }
 
-raw_fields!(
+raw_fields! {
     /// The chat's own description.
     GeminiCliHead { session: "sessionId", summary: "summary", folders: "directories" }
-);
-raw_fields!(
-    /// A thought of the model.
     GeminiCliThought { subject: "subject", description: "description" }
-);
-raw_fields!(
-    /// The usage.
     GeminiCliTokens { input: "input", output: "output", cached: "cached", thoughts: "thoughts", total: "total" }
-);
-raw_fields!(
     /// A tool result.
     GeminiCliResponse { response: "response" }
-);
-
-#[derive(Default)]
-struct GeminiCliMessage<'a> {
-    id: Option<Raw<'a>>,
-    time: Option<Raw<'a>>,
-    kind: Option<Raw<'a>>,
-    content: Option<Raw<'a>>,
-    thoughts: Vec<Raw<'a>>,
-    calls: Vec<Option<GeminiCliToolCall<'a>>>,
-    tokens: Option<Raw<'a>>,
-    model: Option<Raw<'a>>,
-}
-
-impl<'a> Fields<'a> for GeminiCliMessage<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "id" => self.id = Some(map.next_value()?),
-            "timestamp" => self.time = Some(map.next_value()?),
-            "type" => self.kind = Some(map.next_value()?),
-            "content" => self.content = Some(map.next_value()?),
-            "thoughts" => {
-                self.thoughts.clear();
-                map.next_value_seed(Each::new(|thought| self.thoughts.push(thought)))?;
-            }
-            "toolCalls" => {
-                self.calls.clear();
-                map.next_value_seed(Each::new(|Object(call)| self.calls.push(call)))?;
-            }
-            "tokens" => self.tokens = Some(map.next_value()?),
-            "model" => self.model = Some(map.next_value()?),
-            _ => _ = map.next_value::<IgnoredAny>()?,
-        }
-        Ok(())
+    GeminiCliMessage {
+        id: "id", time: "timestamp", kind: "type", content: "content", thoughts: "thoughts" => Vec<Raw<'a>>,
+        calls: "toolCalls" => Vec<Object<GeminiCliToolCall<'a>>>, tokens: "tokens", model: "model"
     }
-}
-
-raw_fields!(
     /// A tool call with its result.
     GeminiCliToolCall {
-        id: "id", name: "name", arguments: "args", status: "status"
+        id: "id", name: "name", arguments: "args", status: "status",
+        result: "result" => Vec<Object<GeminiCliResultPart<'a>>>
     }
-    objects {}
-    lists { result: "result" => GeminiCliResultPart }
-);
-
-raw_fields!(
     /// A part of a tool result: its response, or a file beside it.
     GeminiCliResultPart {
-        inline: "inlineData", file: "fileData"
+        inline: "inlineData", file: "fileData",
+        response: "functionResponse" => Object<GeminiCliResponse<'a>>
     }
-    objects { response: "functionResponse" => GeminiCliResponse }
-    lists {}
-);
+}
 
 #[cfg(test)]
 mod tests;

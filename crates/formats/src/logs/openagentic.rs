@@ -6,13 +6,12 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use secateur::{Action, MessageFacts, PartFacts, PartKind, Role, ToolStatus};
+use secateur::{MessageFacts, PartFacts, PartKind, Role, ToolStatus};
 
 use crate::cut::{ApplyError, CutSite};
 use crate::document::{read_lines, read_list};
 use crate::draft::TranscriptDraft;
-use crate::json::fields::raw_fields;
-use crate::json::{Edit, Raw, encode};
+use crate::json::{Edit, OptionalRaw, Raw, encode, raw_fields};
 use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::sizes;
 use crate::spec::{Cutting, FormatReader, FormatSpec};
@@ -21,7 +20,6 @@ use crate::warning::Warning;
 pub(super) const SPEC: FormatSpec =
     FormatSpec { cutting: Cutting::Mark(edits), ..FormatSpec::plain(matches, FormatReader::Whole(read)) };
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     let is_event = |event: &ProbedRecord| {
         event.text("type").is_some_and(|kind| kind.contains('.')) && !event.has("role")
@@ -30,7 +28,6 @@ fn matches(probe: &Probe<'_>) -> bool {
     probe.first(is_event) || (probe.shape == TextShape::Object && is_event(&probe.top))
 }
 
-/// Reads the events of a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let events = events(text, &mut draft.warnings);
     let known = OpenAgenticKnown::of(&events);
@@ -51,9 +48,6 @@ fn events<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<OpenAgenticEven
 /// The edit that appends the mark of one cut.
 fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     let unsupported = |reason| site.unsupported(reason);
-    if site.cut.action != Action::Clear {
-        return Err(unsupported("its only mark means that the whole output is cleared"));
-    }
     let call = site.outline.ids().text(site.outline.call(site.cut.part));
     let call = call
         .filter(|_| site.kind() == PartKind::Result)
@@ -77,19 +71,18 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     Ok(vec![Edit { range: end..end, text }])
 }
 
-raw_fields!(
-    /// An event.
+raw_fields! {
     OpenAgenticEvent { kind: "type", text: "text", is_summary: "is_summary", call: "tool_use_id", name: "name",
             input: "input", output: "output", error: "is_error" }
-);
+}
 
 impl<'a> OpenAgenticEvent<'a> {
     fn kind(&self) -> Cow<'a, str> {
-        self.kind.and_then(Raw::as_str).unwrap_or_default()
+        self.kind.string().unwrap_or_default()
     }
 
     fn call(&self) -> Option<Cow<'a, str>> {
-        self.call.and_then(Raw::as_str).filter(|id| !id.is_empty())
+        self.call.string().filter(|id| !id.is_empty())
     }
 
     fn is_summary(&self) -> bool {
@@ -114,7 +107,7 @@ impl<'a> OpenAgenticKnown<'a> {
             let Some(call) = event.call() else { continue };
             match &*event.kind() {
                 "tool.use" => {
-                    if let Some(name) = event.name.and_then(Raw::as_str).filter(|name| !name.is_empty()) {
+                    if let Some(name) = event.name.string().filter(|name| !name.is_empty()) {
                         known.tools.insert(call, name);
                     }
                 }
@@ -139,7 +132,7 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, event: &OpenAgenticEvent<'a>, known
     let (summary, marker) = (event.is_summary(), kind == PartKind::Compaction);
     draft.push_message(MessageFacts { role, summary, marker, finished: true, ..MessageFacts::default() });
     let call = event.call();
-    let own = event.name.and_then(Raw::as_str);
+    let own = event.name.string();
     let tool = match kind {
         PartKind::Call => own.as_deref(),
         PartKind::Result => call.as_ref().and_then(|call| known.tools.get(call)).map(|name| &**name),
@@ -147,7 +140,7 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, event: &OpenAgenticEvent<'a>, known
     };
     let status = match (kind, &call) {
         (PartKind::Call, _) => ToolStatus::Completed,
-        (PartKind::Result, Some(_)) if event.error.is_some_and(Raw::is_truthy) => ToolStatus::Error,
+        (PartKind::Result, Some(_)) if event.error.truthy() => ToolStatus::Error,
         (PartKind::Result, Some(_)) => ToolStatus::Completed,
         // A result without a call id can be neither found again nor marked.
         _ => ToolStatus::None,

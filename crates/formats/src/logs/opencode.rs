@@ -6,19 +6,17 @@
 
 mod record;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use secateur::{
-    Action, MessageFacts, MessageIx, ModelCall, Name, Outline, PartFacts, PartKind, Role, Sizes, ToolStatus,
+    MessageFacts, MessageIx, ModelCall, Name, Outline, PartFacts, PartKind, Role, Sizes, ToolStatus,
 };
 
 use crate::cut::{ApplyError, CutSite, Spot};
-use crate::document::{element_ranges, read_document};
+use crate::document::{LIST, read_document};
 use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::object;
-use crate::json::{Edit, Raw, encode, set_member};
-use crate::origin::Origin;
+use crate::json::{Edit, OptionalRaw, Raw, encode, set_member};
+use crate::origin::{Origin, update};
 use crate::probe::{Probe, TextShape};
 use crate::spec::{Cutting, FormatReader, FormatSpec};
 pub(super) use record::usage;
@@ -30,17 +28,15 @@ use record::{
 pub(super) const SPEC: FormatSpec =
     FormatSpec { cutting: Cutting::Mark(edits), ..FormatSpec::plain(matches, FormatReader::Whole(read)) };
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     (probe.shape == TextShape::Object && probe.top.has("info") && probe.top.has("messages"))
         || (probe.is_list() && probe.first(|message| message.has("info") && message.has("parts")))
 }
 
-/// Reads the messages of a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
-    let (head, messages) = read_document::<OpenCodeHead<'_>, OpenCodeMessage<'_>>(text, &mut draft.warnings);
-    let info = head.info.and_then(Raw::object::<OpenCodeSessionInfo<'_>>);
-    describe(draft, &info.unwrap_or_default());
+    let (head, messages) =
+        read_document::<OpenCodeHead<'_>, OpenCodeMessage<'_>>(LIST, text, &mut draft.warnings);
+    describe(draft, &head.info.fields());
     for message in messages {
         take(draft, &message.unwrap_or_default());
     }
@@ -49,14 +45,12 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
 
 /// Notes the session's own description.
 fn describe(draft: &mut TranscriptDraft<'_>, info: &OpenCodeSessionInfo<'_>) {
-    let own = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
-    let model = info.model.and_then(Raw::object::<OpenCodeModel<'_>>);
     draft.origin = Origin {
-        session: own(info.id),
-        model: own(model.and_then(|model| model.id)),
-        version: own(info.version),
-        project: own(info.directory),
-        title: own(info.title),
+        session: info.id.owned(),
+        model: info.model.fields::<OpenCodeModel<'_>>().id.owned(),
+        version: info.version.owned(),
+        project: info.directory.owned(),
+        title: info.title.owned(),
     };
 }
 
@@ -92,9 +86,6 @@ fn settle(outline: &mut Outline) {
 /// The edits that mark one result as cut.
 fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     let unsupported = |reason| Err(site.unsupported(reason));
-    if site.cut.action != Action::Clear {
-        return unsupported("its only mark means that the whole output is cleared");
-    }
     let Some(spot) = site.result() else {
         return unsupported("only tool results can be marked");
     };
@@ -119,23 +110,22 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
 fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenCodeMessage<'a>) {
     let info = message.info.0.unwrap_or_default();
     let parts = || message.parts.iter().flatten();
-    let marker = parts().find(|part| part.is("compaction"));
-    let (id, parent) = (info.id.and_then(Raw::as_str), info.parent.and_then(Raw::as_str));
-    let tail = marker.and_then(|part| part.tail).and_then(Raw::as_str);
-    let role = match info.role.and_then(Raw::as_str).as_deref() {
+    let marker = parts().find(|part| part.kind.is("compaction"));
+    let (id, parent) = (info.id.string(), info.parent.string());
+    let tail = marker.and_then(|part| part.tail).string();
+    let role = match info.role.string().as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         _ => Role::Other,
     };
-    let created = |time: Raw<'a>| time.object::<OpenCodeTime<'a>>()?.created;
-    let time = info.time.and_then(created).and_then(Raw::as_i64);
+    let time = info.time.fields::<OpenCodeTime<'a>>().created.integer();
     let index = draft.push_message(MessageFacts {
         role,
         id: id.as_deref(),
         parent: parent.as_deref(),
-        summary: role == Role::Assistant && info.summary.is_some_and(Raw::is_truthy),
-        finished: info.finish.is_some_and(Raw::is_truthy),
-        failed: info.error.is_some_and(Raw::is_truthy),
+        summary: role == Role::Assistant && info.summary.truthy(),
+        finished: info.finish.truthy(),
+        failed: info.error.truthy(),
         marker: marker.is_some(),
         tail: tail.as_deref(),
         time,
@@ -144,20 +134,20 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &OpenCodeMessage<'a>) {
     for part in parts() {
         take_part(draft, part);
     }
-    if let (Role::Assistant, Some(model)) = (role, info.model.and_then(Raw::as_str)) {
-        draft.origin.model = Some(model.into_owned());
-    }
-    // A failed response reports zeros.
-    let reported = info.tokens.and_then(usage).filter(|usage| usage.context() > 0);
-    if let (Role::Assistant, Some(usage)) = (role, reported) {
-        draft.outline.push_model_call(ModelCall { message: index, time, usage });
+    if role == Role::Assistant {
+        update(&mut draft.origin.model, info.model);
+        // A failed response reports zeros.
+        let reported = info.tokens.and_then(usage).filter(|usage| usage.context() > 0);
+        if let Some(usage) = reported {
+            draft.outline.push_model_call(ModelCall { message: index, time, usage });
+        }
     }
 }
 
 fn take_part<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
-    let kind = match part.kind.and_then(Raw::as_str).as_deref() {
+    let kind = match part.kind.string().as_deref() {
         Some("tool") => return take_tool(draft, part),
-        Some("text") if !part.ignored.is_some_and(Raw::is_truthy) => PartKind::Text,
+        Some("text") if !part.ignored.truthy() => PartKind::Text,
         Some("reasoning") => PartKind::Reasoning,
         Some("compaction") => PartKind::Compaction,
         Some("file") => PartKind::Media,
@@ -173,16 +163,16 @@ fn take_part<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
         },
         _ => Sizes::default(),
     };
-    let injected = kind == PartKind::Text && part.synthetic.is_some_and(Raw::is_truthy);
+    let injected = kind == PartKind::Text && part.synthetic.truthy();
     let spot = Spot { id: draft.range(part.id), ..draft.spot_of(content) };
     draft.push(PartFacts { kind, injected, sizes, ..PartFacts::default() }, spot);
 }
 
 fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
     let state = part.state.0.unwrap_or_default();
-    let (tool, call) = (part.tool.and_then(Raw::as_str), part.call.and_then(Raw::as_str));
+    let (tool, call) = (part.tool.string(), part.call.string());
     let (tool, call) = (tool.as_deref(), call.as_deref());
-    let status = match state.status.and_then(Raw::as_str).as_deref() {
+    let status = match state.status.string().as_deref() {
         Some("completed") => ToolStatus::Completed,
         Some("error") => ToolStatus::Error,
         Some("running") => ToolStatus::Running,
@@ -194,10 +184,9 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
     draft.push_call_at(ToolCall { tool, id: call, status, input: state.input }, spot);
 
     let output = if status == ToolStatus::Error { state.error } else { state.output };
-    let mut sizes = draft.sizes_of(output.filter(|raw| raw.is_string()));
-    sizes.images = state.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
-    let time = state.time.and_then(Raw::object::<OpenCodeTime<'a>>);
-    let cut = time.and_then(|time| time.compacted).is_some_and(Raw::is_truthy);
+    let mut sizes = draft.sizes_of(output.if_string());
+    sizes.images = state.attachments.elements().len() as u32;
+    let cut = state.time.fields::<OpenCodeTime<'a>>().compacted.truthy();
     let failed = status == ToolStatus::Completed && state.metadata.is_some_and(has_failed);
     let spot = Spot { id, mark: draft.range(state.time), ..draft.spot_of(output) };
     let answered = ToolResult { tool, id: call, status, failed, cut, content: output };
@@ -209,8 +198,7 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &OpenCodePart<'a>) {
 fn has_failed(metadata: Raw<'_>) -> bool {
     let text = metadata.text();
     memchr::memmem::find(text.as_bytes(), b"\"exit\"").is_some()
-        && object::<OpenCodeMetadata<'_>>(text)
-            .is_ok_and(|own| own.and_then(|own| own.exit).is_some_and(Raw::is_truthy))
+        && Some(metadata).fields::<OpenCodeMetadata<'_>>().exit.truthy()
 }
 
 #[cfg(test)]

@@ -11,10 +11,11 @@ mod events;
 
 use std::collections::HashSet;
 
+use secateur::{MessageFacts, Role};
+
 use crate::document::{read_lines, read_list, read_list_under};
 use crate::draft::TranscriptDraft;
-use crate::json::Raw;
-use crate::json::fields::raw_fields;
+use crate::json::{OptionalRaw, Raw, raw_fields};
 use crate::probe::{Probe, ProbedRecord, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
@@ -26,7 +27,6 @@ const LISTS: [&str; 3] = ["events", "history", "trajectory"];
 
 pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     if is_document(probe) {
         let text = probe.text;
@@ -52,15 +52,21 @@ fn is_kind(kind: &str) -> bool {
     kind.ends_with("Event") || kind.starts_with("Condensation") || kind == "UserRejectObservation"
 }
 
-/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     let list = list(text, &mut draft.warnings);
-    let mut reader = OpenHandsContext::of(&list);
+    let observations = list.iter().flatten().filter(|event| event.kind.is_none() && event.is_answer());
+    let mut reader = OpenHandsReader {
+        draft,
+        answered: observations.filter_map(|event| event.cause).map(Raw::text).collect(),
+        calls: HashSet::new(),
+        alive: OpenHandsAlive::default(),
+        response: None,
+    };
     for event in list.iter().flatten() {
         if event.kind.is_some_and(Raw::is_string) {
-            events::take(draft, &mut reader, event);
+            reader.take_event(event);
         } else {
-            actions::take(draft, &mut reader, event);
+            reader.take_action(event);
         }
     }
 }
@@ -78,8 +84,9 @@ fn list<'a>(text: &'a str, warnings: &mut Vec<Warning>) -> Vec<Option<OpenHandsE
     }
 }
 
-/// What has to be known beyond the current event.
-struct OpenHandsContext<'a> {
+/// Reads one event after the other, with what has to be known beyond the current one.
+struct OpenHandsReader<'r, 'm, 'a> {
+    draft: &'r mut TranscriptDraft<'m>,
     /// The ids of the actions that have an observation.
     answered: HashSet<&'a str>,
     /// The ids of the actions that were read as calls.
@@ -89,15 +96,19 @@ struct OpenHandsContext<'a> {
     response: Option<&'a str>,
 }
 
-impl<'a> OpenHandsContext<'a> {
-    fn of(list: &[Option<OpenHandsEvent<'a>>]) -> Self {
-        let observations = list.iter().flatten().filter(|event| event.kind.is_none() && event.is_answer());
-        let answered = observations.filter_map(|event| event.cause).map(Raw::text).collect();
-        Self { answered, calls: HashSet::new(), alive: OpenHandsAlive::default(), response: None }
+impl<'a> OpenHandsReader<'_, '_, 'a> {
+    /// Begins the message of an event.
+    fn begin(&mut self, event: &OpenHandsEvent<'a>, role: Role) {
+        // Only the SDK names its events; the old program counts them.
+        let id = event.kind.if_string().and(event.id).string();
+        let (finished, time) = (role == Role::Assistant, event.time());
+        let facts = MessageFacts { role, id: id.as_deref(), finished, time, ..MessageFacts::default() };
+        let message = self.draft.push_message(facts);
+        self.alive.push(event.name(), message);
     }
 }
 
-raw_fields!(
+raw_fields! {
     /// An event of either kind.
     OpenHandsEvent { id: "id", timestamp: "timestamp", source: "source",
             action: "action", args: "args", observation: "observation", content: "content", extras: "extras",
@@ -107,15 +118,16 @@ raw_fields!(
             call: "tool_call", call_id: "tool_call_id", response: "llm_response_id", error: "error",
             rejection: "rejection_reason", forgotten: "forgotten_event_ids", summary: "summary",
             offset: "summary_offset" }
-);
+    OpenHandsExit { code: "exit_code", metadata: "metadata" }
+}
 
 impl<'a> OpenHandsEvent<'a> {
     fn time(&self) -> Option<i64> {
-        self.timestamp.and_then(Raw::as_str).and_then(|time| time::millis(&time))
+        time::of(self.timestamp)
     }
 
     fn is_from(&self, source: &str) -> bool {
-        self.source.and_then(Raw::as_str).as_deref() == Some(source)
+        self.source.is(source)
     }
 
     /// Its id as it is spelled, a string or a number: ids are only compared.
@@ -125,14 +137,16 @@ impl<'a> OpenHandsEvent<'a> {
 
     /// Whether it is the result of an action. Some observations are not.
     fn is_answer(&self) -> bool {
-        let observation = self.observation.and_then(Raw::as_str);
+        let observation = self.observation.string();
         observation.is_some_and(|name| !matches!(&*name, "null" | "agent_state_changed"))
     }
 }
 
-/// The members of a value, if it is an object.
-fn open<'a, T: crate::json::Fields<'a>>(raw: Option<Raw<'a>>) -> T {
-    raw.and_then(Raw::object::<T>).unwrap_or_default()
+/// Whether a command failed: its exit code is here or one level deeper. One that timed out has the code -1.
+fn has_failed(observation: Option<Raw<'_>>) -> bool {
+    let outer: OpenHandsExit<'_> = observation.fields();
+    let code = outer.code.integer().or_else(|| outer.metadata.fields::<OpenHandsExit<'_>>().code.integer());
+    code.is_some_and(|code| code > 0)
 }
 
 #[cfg(test)]

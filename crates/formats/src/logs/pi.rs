@@ -16,20 +16,19 @@ use std::borrow::Cow;
 
 use secateur::{MessageFacts, MessageIx, ModelCall, PartKind, Role, ToolStatus};
 
-use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::{each, object};
-use crate::json::{Object, Raw, SyntaxError};
+use crate::draft::{ToolCall, ToolResult, TranscriptDraft, outcome};
+use crate::json::{Object, OptionalRaw, Raw, SyntaxError, each, object};
 use crate::lines::LineReader;
+use crate::origin::update;
 use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 use crate::time;
-use record::{PiBlock, PiMessage, PiPruning, PiRecord, usage};
+use record::{PiBlock, PiMessage, PiPruned, PiPruning, PiRecord, usage};
 use tree::{PiLink, PiTree};
 
 pub(super) const SPEC: FormatSpec =
     FormatSpec::plain(matches, FormatReader::Lines(|| Box::<PiReader>::default()));
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     probe.shape == TextShape::Lines
         && probe.any(|record| match record.text("type") {
@@ -39,7 +38,6 @@ fn matches(probe: &Probe<'_>) -> bool {
         })
 }
 
-/// Reads the log record by record.
 #[derive(Default)]
 struct PiReader {
     tree: PiTree,
@@ -57,11 +55,11 @@ impl LineReader for PiReader {
         };
         let next = MessageIx(draft.outline.message_count() as u32);
         let entry = self.tree.push(record.id.map(Raw::text), link, next);
-        let kind = record.kind.and_then(Raw::as_str).unwrap_or_default();
+        let kind = record.kind.string().unwrap_or_default();
         let message = match &*kind {
             "message" => take_message(draft, &record),
             "compaction" => {
-                let kept = match (record.kept_id, record.kept_index.and_then(Raw::as_i64)) {
+                let kept = match (record.kept_id, record.kept_index.integer()) {
                     (Some(id), _) => self.tree.find(id.text()),
                     (None, index) => index.and_then(|index| usize::try_from(index).ok()),
                 };
@@ -82,12 +80,12 @@ impl LineReader for PiReader {
                 draft.push_injected(record.content);
                 Some(message)
             }
-            "custom" => {
-                self.take_custom(&record);
-                None
-            }
-            _ => {
-                describe(draft, &record, &kind);
+            kind => {
+                if kind == "custom" {
+                    self.take_custom(&record);
+                } else {
+                    describe(draft, &record, kind);
+                }
                 None
             }
         };
@@ -101,10 +99,10 @@ impl LineReader for PiReader {
             return;
         }
         let outline = &mut draft.outline;
-        for part in outline.parts().filter(|&part| outline.kind(part) == PartKind::Result).collect::<Vec<_>>()
-        {
-            let id = outline.ids().text(outline.call(part)).map(plain);
-            if id.is_some_and(|id| self.cleared.contains(&*id)) {
+        for part in outline.parts() {
+            let is_result = outline.kind(part) == PartKind::Result;
+            let id = outline.ids().text(outline.call(part)).filter(|_| is_result);
+            if id.is_some_and(|id| self.cleared.contains(&*plain(id))) {
                 outline.set_cut(part);
             }
         }
@@ -117,15 +115,10 @@ impl PiReader {
         if record.custom.map(Raw::text) != Some("\"openclaw.cache-ttl\"") {
             return;
         }
-        let Some(data) = record.data.and_then(Raw::object::<PiPruning<'_>>) else {
-            return;
-        };
-        for pruned in data.results.into_iter().flatten() {
-            let mode = pruned.mode.and_then(Raw::as_str);
-            if !matches!(mode.as_deref(), Some("hard" | "clear")) {
-                continue;
-            }
-            let key = pruned.key.and_then(Raw::as_str).unwrap_or_default();
+        let data: PiPruning<'_> = record.data.fields();
+        let is_cleared = |pruned: &&PiPruned<'_>| pruned.mode.is("hard") || pruned.mode.is("clear");
+        for pruned in data.results.iter().flatten().filter(is_cleared) {
+            let key = pruned.key.string().unwrap_or_default();
             if let Some((id, _)) = key.strip_prefix("tool:").and_then(|key| key.rsplit_once(':')) {
                 self.cleared.insert(plain(id).into_owned());
             }
@@ -149,9 +142,9 @@ fn begin(
     place: Option<MessageIx>,
 ) -> MessageIx {
     let message = record.message.0.as_ref();
-    let stop = message.and_then(|message| message.stop).and_then(Raw::as_str);
-    let id = record.id.and_then(Raw::as_str);
-    let parent = record.parent.and_then(Raw::as_str);
+    let stop = message.and_then(|message| message.stop).string();
+    let id = record.id.string();
+    let parent = record.parent.string();
     draft.push_message(MessageFacts {
         role,
         id: id.as_deref(),
@@ -166,69 +159,49 @@ fn begin(
 }
 
 fn time_of(record: &PiRecord<'_>) -> Option<i64> {
-    let own = record.message.0.as_ref().and_then(|message| message.time).and_then(Raw::as_i64);
+    let own = record.message.0.as_ref().and_then(|message| message.time).integer();
     own.or_else(|| time::millis(&record.time?.as_str()?))
 }
 
 fn take_message(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>) -> Option<MessageIx> {
     let message = record.message.0.as_ref()?;
-    let role = message.role.and_then(Raw::as_str).unwrap_or_default();
+    let name = message.role.string().unwrap_or_default();
+    let role = match &*name {
+        "user" | "developer" | "custom" | "hookMessage" | "bashExecution" => Role::User,
+        "assistant" => Role::Assistant,
+        "toolResult" => Role::Tool,
+        _ => return None,
+    };
+    let index = begin(draft, record, role, None);
     let content = message.content;
-    Some(match &*role {
-        "user" => {
-            let index = begin(draft, record, Role::User, None);
-            draft.push_text(PartKind::Text, content);
-            index
-        }
-        "developer" | "custom" | "hookMessage" => {
-            let index = begin(draft, record, Role::User, None);
-            draft.push_injected(content);
-            index
-        }
+    match &*name {
+        "user" => draft.push_text(PartKind::Text, content),
         "assistant" => {
-            let index = begin(draft, record, Role::Assistant, None);
             take_response(draft, message);
             if let Some(usage) = message.usage.and_then(usage) {
                 draft.outline.push_model_call(ModelCall { message: index, time: time_of(record), usage });
             }
-            index
         }
         "toolResult" => {
-            let index = begin(draft, record, Role::Tool, None);
-            let (tool, id) = (message.tool.and_then(Raw::as_str), message.call.and_then(Raw::as_str));
-            let is_error = message.error.is_some_and(Raw::is_truthy);
-            let status = if is_error { ToolStatus::Error } else { ToolStatus::Completed };
-            let answered = ToolResult {
-                tool: tool.as_deref(),
-                id: id.as_deref(),
-                status,
-                content,
-                ..ToolResult::default()
-            };
-            draft.push_result(answered);
-            index
+            let (tool, id, status) = (message.tool.string(), message.call.string(), outcome(message.error));
+            draft.push_result(ToolResult { tool, id, status, content, ..ToolResult::default() });
         }
         "bashExecution" => {
-            let index = begin(draft, record, Role::User, None);
-            let failed = message.exit.is_some_and(Raw::is_truthy);
-            let status = ToolStatus::Completed;
-            let answered = ToolResult { status, failed, content: message.output, ..ToolResult::default() };
-            draft.push_result(answered);
+            let (status, failed) = (ToolStatus::Completed, message.exit.truthy());
+            let content = message.output;
+            draft.push_result::<&str>(ToolResult { status, failed, content, ..ToolResult::default() });
             // The user ran it without showing it to the model.
-            if message.hidden.is_some_and(Raw::is_truthy) {
+            if message.hidden.truthy() {
                 draft.outline.retire(index, index);
             }
-            index
         }
-        _ => return None,
-    })
+        _ => draft.push_injected(content),
+    }
+    Some(index)
 }
 
-/// Adds the blocks of a response.
 fn take_response(draft: &mut TranscriptDraft<'_>, message: &PiMessage<'_>) {
-    if let Some(model) = message.model {
-        name_model(draft, model);
-    }
+    update(&mut draft.origin.model, message.model);
     let Some(content) = message.content else { return };
     if content.is_string() {
         return draft.push_text(PartKind::Text, Some(content));
@@ -242,13 +215,12 @@ fn take_response(draft: &mut TranscriptDraft<'_>, message: &PiMessage<'_>) {
 }
 
 fn take_block(draft: &mut TranscriptDraft<'_>, block: &PiBlock<'_>) {
-    match block.kind.and_then(Raw::as_str).as_deref() {
+    match block.kind.string().as_deref() {
         Some("text") => draft.push_text(PartKind::Text, block.text),
         Some("thinking") => draft.push_text(PartKind::Reasoning, block.thinking),
         Some("toolCall") => {
-            let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
-            let (tool, id) = (tool.as_deref(), id.as_deref());
-            draft.push_call(ToolCall { tool, id, status: ToolStatus::Completed, input: block.arguments });
+            let (tool, id, status) = (block.name.string(), block.id.string(), ToolStatus::Completed);
+            draft.push_call(ToolCall { tool, id, status, input: block.arguments });
         }
         _ => {}
     }
@@ -256,23 +228,22 @@ fn take_block(draft: &mut TranscriptDraft<'_>, block: &PiBlock<'_>) {
 
 /// Notes what a record says about the session.
 fn describe(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>, kind: &str) {
-    let text = |raw: Option<Raw<'_>>| raw.and_then(Raw::as_str).map(Cow::into_owned);
     match kind {
         "session" => {
             let origin = &mut draft.origin;
-            origin.session = text(record.id);
-            origin.project = text(record.cwd);
-            origin.version = record.version.map(|raw| raw.as_str().unwrap_or(raw.text().into()).into_owned());
+            origin.session = record.id.owned();
+            origin.project = record.cwd.owned();
+            origin.version = record.version.map(Raw::spoken);
         }
         "title" | "title_change" | "session_info" => {
-            if let Some(title) = text(record.title.or(record.name)).filter(|title| !title.is_empty()) {
+            if let Some(title) = record.title.or(record.name).owned().filter(|title| !title.is_empty()) {
                 draft.origin.title = Some(title);
             }
         }
         _ => {}
     }
     match (record.model_id, record.model) {
-        (Some(model), _) => name_model(draft, model),
+        (Some(model), _) => update(&mut draft.origin.model, Some(model)),
         // Oh-My-Pi writes `provider/model`.
         (None, Some(model)) => {
             let model = model.as_str();
@@ -281,13 +252,6 @@ fn describe(draft: &mut TranscriptDraft<'_>, record: &PiRecord<'_>, kind: &str) 
             draft.origin.model = name.or(model.map(Cow::into_owned)).or(draft.origin.model.take());
         }
         (None, None) => {}
-    }
-}
-
-fn name_model(draft: &mut TranscriptDraft<'_>, model: Raw<'_>) {
-    let model = model.as_str();
-    if model.is_some() && draft.origin.model.as_deref() != model.as_deref() {
-        draft.origin.model = model.map(Cow::into_owned);
     }
 }
 

@@ -6,14 +6,15 @@
 
 use std::borrow::Cow;
 
-use secateur::{Action, Measures, MessageFacts, ModelCall, PartFacts, PartKind, Role, Sizes, ToolStatus};
+use secateur::{Measures, MessageFacts, ModelCall, PartFacts, PartKind, Role, Sizes, ToolStatus};
 
 use super::opencode;
 use crate::cut::{ApplyError, CutSite, Spot};
-use crate::document::{element_ranges, read_list};
+use crate::document::read_list;
 use crate::draft::TranscriptDraft;
-use crate::json::fields::{object, raw_fields};
-use crate::json::{Edit, Printer, Raw, decode, encode, lengths, printed_len, set_member};
+use crate::json::{
+    Edit, Object, OptionalRaw, Printer, Raw, encode, lengths, printed_len, raw_fields, set_member,
+};
 use crate::probe::Probe;
 use crate::sizes;
 use crate::spec::{Cutting, FormatReader, FormatSpec};
@@ -21,12 +22,10 @@ use crate::spec::{Cutting, FormatReader, FormatSpec};
 pub(super) const SPEC: FormatSpec =
     FormatSpec { cutting: Cutting::Mark(edits), ..FormatSpec::plain(matches, FormatReader::Whole(read)) };
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     probe.is_list() && probe.first(|message| message.has("role") && message.starts("content") == Some('{'))
 }
 
-/// Reads the messages of a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
     for message in read_list::<QweryMessage<'_>>(text, &mut draft.warnings) {
         take(draft, &message.unwrap_or_default());
@@ -37,9 +36,6 @@ fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
 fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     let unsupported = |reason| site.unsupported(reason);
     let now = site.now;
-    if site.cut.action != Action::Clear {
-        return Err(unsupported("its only mark means that the whole output is cleared"));
-    }
     let text = site.text;
     let spot = site.result().ok_or_else(|| unsupported("only tool results can be marked"))?;
     let state = spot.mark.clone().ok_or_else(|| unsupported("it is not a tool result with a state"))?;
@@ -54,15 +50,14 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
         let text = format!("{{\"output\":{placeholder},\"time\":{time},\"attachments\":[]}}");
         edits.push(Edit { range: state.clone(), text });
     } else if raw_state.starts_with('{') {
-        let inner = object::<QweryState<'_>>(raw_state).ok().flatten().unwrap_or_default();
+        let inner: QweryState<'_> = Some(Raw(raw_state)).fields();
         edits.push(set_member(text, state.clone(), "output", &placeholder));
-        edits.push(
-            match inner.time.filter(|time| time.text().starts_with('{')).and_then(|time| time.range_in(text))
-            {
-                Some(time) => set_member(text, time, "compacted", &now.to_string()),
-                None => set_member(text, state.clone(), "time", &format!("{{\"compacted\":{now}}}")),
-            },
-        );
+        let time =
+            inner.time.filter(|time| time.text().starts_with('{')).and_then(|time| time.range_in(text));
+        edits.push(match time {
+            Some(time) => set_member(text, time, "compacted", &now.to_string()),
+            None => set_member(text, state.clone(), "time", &format!("{{\"compacted\":{now}}}")),
+        });
         edits.push(set_member(text, state.clone(), "attachments", "[]"));
     } else if !spot.inside {
         edits.push(match spot.content.clone() {
@@ -85,7 +80,7 @@ fn output_sizes(output: Option<Raw<'_>>, measures: &Measures) -> Sizes {
     if raw == "null" {
         sizes.units = 2;
     } else if !raw.starts_with('"') {
-        let text = object::<QweryOutput<'_>>(raw).ok().flatten().and_then(|output| output.text);
+        let text = output.fields::<QweryOutput<'_>>().text;
         sizes.units = match text.map(Raw::text) {
             Some("null") => 0,
             Some(text) if text.starts_with('"') => lengths(text).units,
@@ -99,9 +94,9 @@ fn output_sizes(output: Option<Raw<'_>>, measures: &Measures) -> Sizes {
 
 fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &QweryMessage<'a>) {
     let metadata = message.metadata.0.unwrap_or_default();
-    let (id, parent) = (message.id.and_then(Raw::as_str), metadata.parent.and_then(Raw::as_str));
+    let (id, parent) = (message.id.string(), metadata.parent.string());
     let parts = || message.content.0.iter().flat_map(|content| &content.parts).flatten();
-    let role = match message.role.and_then(Raw::as_str).as_deref() {
+    let role = match message.role.string().as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
@@ -111,9 +106,9 @@ fn take<'a>(draft: &mut TranscriptDraft<'_>, message: &QweryMessage<'a>) {
         role,
         id: id.as_deref(),
         parent: parent.as_deref().filter(|parent| !parent.is_empty()),
-        summary: role == Role::Assistant && metadata.summary.is_some_and(Raw::is_truthy),
-        finished: metadata.finish.is_some_and(Raw::is_truthy),
-        failed: metadata.error.is_some_and(Raw::is_truthy),
+        summary: role == Role::Assistant && metadata.summary.truthy(),
+        finished: metadata.finish.truthy(),
+        failed: metadata.error.truthy(),
         marker: parts().any(|part| part.kind() == "compaction"),
         ..MessageFacts::default()
     });
@@ -145,8 +140,8 @@ fn take_part<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>) {
 fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &str) {
     let state = part.state.and_then(Raw::object::<QweryState<'a>>);
     let word = match &state {
-        Some(state) => state.status.and_then(Raw::as_str),
-        None => part.state.and_then(Raw::as_str),
+        Some(state) => state.status.string(),
+        None => part.state.string(),
     };
     let status = match word.as_deref() {
         Some("output-available" | "completed") => ToolStatus::Completed,
@@ -156,12 +151,11 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &s
         _ => ToolStatus::None,
     };
     // Protected tools are compared with the member `tool` only, so a name in the type keeps its prefix.
-    let tool =
-        part.tool.and_then(Raw::as_str).unwrap_or_else(|| match part.tool_name.and_then(Raw::as_str) {
-            Some(name) if kind == "dynamic-tool" => Cow::Owned(format!("dynamic-tool/{name}")),
-            _ => Cow::Owned(kind.to_owned()),
-        });
-    let call = part.call.or(part.own_call).and_then(Raw::as_str);
+    let tool = part.tool.string().unwrap_or_else(|| match part.tool_name.string() {
+        Some(name) if kind == "dynamic-tool" => Cow::Owned(format!("dynamic-tool/{name}")),
+        _ => Cow::Owned(kind.to_owned()),
+    });
+    let call = part.call.or(part.own_call).string();
     let facts = PartFacts { tool: Some(&tool), call: call.as_deref(), status, ..PartFacts::default() };
     let inner = state.unwrap_or_default();
     let input = part.input.or(inner.input);
@@ -170,10 +164,10 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &s
 
     let output = part.output.or(inner.output);
     let mut sizes = output_sizes(output, draft.measures);
-    sizes.images = inner.attachments.map_or(0, |list| element_ranges(list.text()).len() as u32);
-    let marked = inner.time.and_then(|time| time.object::<QweryTime<'a>>()?.compacted);
-    let own = part.compacted_at.filter(|raw| raw.text() != "null");
-    let cut = own.or(marked).is_some_and(Raw::is_truthy);
+    sizes.images = inner.attachments.elements().len() as u32;
+    let marked = inner.time.fields::<QweryTime<'a>>().compacted;
+    let own = part.compacted_at.unless_null();
+    let cut = own.or(marked).truthy();
     let placeholder = draft.is_placeholder(output);
     let spot = Spot {
         mark: draft.range(part.state),
@@ -184,46 +178,27 @@ fn take_tool<'a>(draft: &mut TranscriptDraft<'_>, part: &QweryPart<'a>, kind: &s
     draft.push(PartFacts { kind: PartKind::Result, cut, placeholder, sizes, ..facts }, spot);
 }
 
-raw_fields!(
-    /// A message's `metadata`.
+raw_fields! {
     QweryMetadata { summary: "summary", finish: "finish", parent: "parentId", error: "error", tokens: "tokens" }
-);
-raw_fields!(
     /// The `state` of a `tool` part.
     QweryState { status: "status", input: "input", output: "output", time: "time", attachments: "attachments" }
-);
-raw_fields!(
-    /// The `time` of a state.
     QweryTime { compacted: "compacted" }
-);
-raw_fields!(
     /// An output that is an object.
     QweryOutput { text: "text" }
-);
-raw_fields!(
-    /// A part.
     QweryPart { kind: "type", text: "text", tool: "tool", tool_name: "toolName", call: "toolCallId", own_call: "callID",
            state: "state", input: "input", output: "output", compacted_at: "compactedAt" }
-);
+}
 
 impl<'a> QweryPart<'a> {
     fn kind(&self) -> Cow<'a, str> {
-        self.kind.filter(|raw| raw.is_string()).map(|raw| decode(raw.text())).unwrap_or_default()
+        self.kind.string().unwrap_or_default()
     }
 }
 
-raw_fields!(
-    /// The content of a message.
-    QweryContent {}
-    objects {}
-    lists { parts: "parts" => QweryPart }
-);
-
-raw_fields!(
-    /// A message.
+raw_fields! {
+    QweryContent { parts: "parts" => Vec<Object<QweryPart<'a>>> }
     QweryMessage {
-        id: "id", role: "role"
+        id: "id", role: "role",
+        content: "content" => Object<QweryContent<'a>>, metadata: "metadata" => Object<QweryMetadata<'a>>
     }
-    objects { content: "content" => QweryContent, metadata: "metadata" => QweryMetadata }
-    lists {}
-);
+}

@@ -11,16 +11,14 @@ use secateur::{MessageFacts, Role, ToolStatus};
 
 use crate::chat;
 use crate::content::{self, ContentPiece};
-use crate::document::{element_ranges, read_list_under};
+use crate::document::read_list_under;
 use crate::draft::{ToolResult, TranscriptDraft};
-use crate::json::Raw;
-use crate::json::fields::{object, raw_fields};
+use crate::json::{OptionalRaw, Raw, raw_fields};
 use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 
 pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Whole(read));
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     let top = &probe.top;
     let (history, steps) = (top.starts("history") == Some('['), top.starts("trajectory") == Some('['));
@@ -31,36 +29,27 @@ fn matches(probe: &Probe<'_>) -> bool {
         && ((history && (steps || top.has("info") || top.has("environment"))) || (steps && is_steps()))
 }
 
-/// Reads a session; what cannot be read is skipped with a warning.
 fn read(draft: &mut TranscriptDraft<'_>, text: &str) {
-    let top =
-        object::<SweAgentTop<'_>>(text.trim_start_matches('\u{FEFF}')).ok().flatten().unwrap_or_default();
-    let info = top.info.and_then(Raw::object::<SweAgentInfo<'_>>);
-    draft.origin.version = info.and_then(|info| info.version).and_then(Raw::as_str).map(Into::into);
+    let top: SweAgentTop<'_> = Some(Raw(text.trim_start_matches('\u{FEFF}'))).fields();
+    draft.origin.version = top.info.fields::<SweAgentInfo<'_>>().version.owned();
     let history = read_list_under::<SweAgentMessage<'_>>("history", text, &mut draft.warnings);
     if history.is_empty() {
         draft.warnings.clear();
-        for step in
-            read_list_under::<SweAgentStep<'_>>("trajectory", text, &mut draft.warnings).iter().flatten()
-        {
-            take_step(draft, step);
-        }
+        let steps = read_list_under::<SweAgentStep<'_>>("trajectory", text, &mut draft.warnings);
+        steps.iter().flatten().for_each(|step| take_step(draft, step));
     } else {
         take_history(draft, &history);
     }
 }
 
 fn take_history(draft: &mut TranscriptDraft<'_>, history: &[Option<SweAgentMessage<'_>>]) {
-    let calls_functions = history.iter().flatten().any(|message| chat::has_calls(message.calls));
+    let calls_functions = history.iter().flatten().any(|message| !message.calls.elements().is_empty());
     let mut acted = false;
     for message in history.iter().flatten() {
-        let role = chat::role(message.role.and_then(Raw::as_str).as_deref());
-        let is_demo = message.is_demo.is_some_and(Raw::is_truthy);
-        draft.push_message(MessageFacts {
-            role,
-            finished: role == Role::Assistant,
-            ..MessageFacts::default()
-        });
+        let role = chat::role(message.role.string().as_deref());
+        let is_demo = message.is_demo.truthy();
+        let finished = role == Role::Assistant;
+        draft.push_message(MessageFacts { role, finished, ..MessageFacts::default() });
         match role {
             Role::Tool => take_results(draft, message),
             Role::User if acted && !is_demo => push_result(draft, None, message.content),
@@ -76,9 +65,7 @@ fn take_history(draft: &mut TranscriptDraft<'_>, history: &[Option<SweAgentMessa
 
 /// One message may hold the results of several calls. Its content is there once, so only the first result has it.
 fn take_results(draft: &mut TranscriptDraft<'_>, message: &SweAgentMessage<'_>) {
-    let list = message.call_ids.map_or("[]", Raw::text);
-    let listed = element_ranges(list).into_iter().filter_map(|range| list.get(range));
-    let ids = listed.chain(message.call_id.map(Raw::text)).filter_map(crate::json::fields::as_str);
+    let ids = message.call_ids.elements().into_iter().chain(message.call_id).filter_map(Raw::as_str);
     let mut content = message.content;
     let mut has_result = false;
     for id in ids {
@@ -92,13 +79,8 @@ fn take_results(draft: &mut TranscriptDraft<'_>, message: &SweAgentMessage<'_>) 
 
 fn push_result(draft: &mut TranscriptDraft<'_>, id: Option<&str>, content: Option<Raw<'_>>) {
     let failed = content.is_some_and(|content| is_traceback(content.text()));
-    draft.push_result(ToolResult {
-        id,
-        status: ToolStatus::Completed,
-        failed,
-        content,
-        ..ToolResult::default()
-    });
+    let status = ToolStatus::Completed;
+    draft.push_result(ToolResult { id, status, failed, content, ..ToolResult::default() });
 }
 
 /// Whether a command ended with an exception. There is no exit code, only the output.
@@ -115,29 +97,21 @@ fn take_step(draft: &mut TranscriptDraft<'_>, step: &SweAgentStep<'_>) {
     let said = step.response.filter(is_text).or(step.thought.filter(is_text)).or(step.action);
     draft.push_message(MessageFacts { role: Role::Assistant, finished: true, ..MessageFacts::default() });
     chat::take_text(draft, said);
-    if let Some(observation) = step.observation.filter(|raw| raw.text() != "null") {
+    if step.observation.unless_null().is_some() {
         draft.push_message(MessageFacts { role: Role::User, ..MessageFacts::default() });
-        push_result(draft, None, Some(observation));
+        push_result(draft, None, step.observation);
     }
 }
 
-raw_fields!(
+raw_fields! {
     /// The document beside its lists.
     SweAgentTop { info: "info" }
-);
-raw_fields!(
     /// Facts about the run.
     SweAgentInfo { version: "swe_agent_version" }
-);
-raw_fields!(
-    /// A message of the history.
     SweAgentMessage { role: "role", content: "content", is_demo: "is_demo", calls: "tool_calls", call_id: "tool_call_id",
               call_ids: "tool_call_ids", thinking: "thinking_blocks" }
-);
-raw_fields!(
-    /// A step of the trajectory.
     SweAgentStep { action: "action", observation: "observation", response: "response", thought: "thought" }
-);
+}
 
 #[cfg(test)]
 mod tests;

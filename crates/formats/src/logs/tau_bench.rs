@@ -4,21 +4,17 @@
 //! One file holds hundreds of runs. It is read once; each run becomes a transcript of its own over the same text, so an
 //! edit in one of them is an edit of the file.
 
-use std::borrow::Cow;
-
 use secateur::{Measures, MessageFacts, Role, ToolStatus};
 
 use crate::chat;
 use crate::document::read_list;
 use crate::draft::{ToolResult, TranscriptDraft};
-use crate::json::Raw;
-use crate::json::fields::raw_fields;
+use crate::json::{Object, OptionalRaw, Raw, raw_fields};
 use crate::probe::{Probe, TextShape};
 use crate::spec::{FormatReader, FormatSpec};
 
 pub(super) const SPEC: FormatSpec = FormatSpec::plain(matches, FormatReader::Many(read));
 
-/// Whether a text is in this format.
 fn matches(probe: &Probe<'_>) -> bool {
     let is_array = probe.shape == TextShape::Array;
     is_array
@@ -42,8 +38,7 @@ fn read<'m>(text: &str, measures: &'m Measures) -> Vec<TranscriptDraft<'m>> {
 
 fn read_run<'m>(text: &str, run: &BenchRun<'_>, measures: &'m Measures) -> TranscriptDraft<'m> {
     let mut draft = TranscriptDraft::new(text, measures);
-    let name = |raw: Raw<'_>| raw.as_str().map_or_else(|| raw.text().to_owned(), Cow::into_owned);
-    draft.origin.session = match (run.task.map(name), run.trial.map(name)) {
+    draft.origin.session = match (run.task.map(Raw::spoken), run.trial.map(Raw::spoken)) {
         (Some(task), Some(trial)) => Some(format!("{task}/{trial}")),
         (task, _) => task,
     };
@@ -54,35 +49,21 @@ fn read_run<'m>(text: &str, run: &BenchRun<'_>, measures: &'m Measures) -> Trans
 }
 
 fn take(draft: &mut TranscriptDraft<'_>, message: &TauBenchMessage<'_>) {
-    let role = chat::role(message.role.and_then(Raw::as_str).as_deref());
+    let role = chat::role(message.role.string().as_deref());
     draft.push_message(MessageFacts { role, finished: role == Role::Assistant, ..MessageFacts::default() });
     if role == Role::Tool {
-        let (id, tool) = (message.call.and_then(Raw::as_str), message.name.and_then(Raw::as_str));
-        return draft.push_result(ToolResult {
-            tool: tool.as_deref(),
-            id: id.as_deref(),
-            status: ToolStatus::Completed,
-            content: message.content,
-            ..ToolResult::default()
-        });
+        let (tool, id, status) = (message.name.string(), message.call.string(), ToolStatus::Completed);
+        let content = message.content;
+        return draft.push_result(ToolResult { tool, id, status, content, ..ToolResult::default() });
     }
     chat::take_text(draft, message.content);
     chat::take_calls(draft, message.calls);
 }
 
-raw_fields!(
-    /// A chat message.
+raw_fields! {
     TauBenchMessage { role: "role", content: "content", calls: "tool_calls", call: "tool_call_id", name: "name" }
-);
-
-raw_fields!(
-    /// A run.
-    BenchRun {
-        task: "task_id", trial: "trial"
-    }
-    objects {}
-    lists { messages: "traj" => TauBenchMessage }
-);
+    BenchRun { task: "task_id", trial: "trial", messages: "traj" => Vec<Object<TauBenchMessage<'a>>> }
+}
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,8 @@ use secateur::LineRange;
 use serde::de::{IgnoredAny, MapAccess};
 
 use super::{About, Subject, command, patch, path};
-use crate::json::fields::{self, Fields, Raw};
+use crate::content;
+use crate::json::fields::{self, Fields, OptionalRaw, Raw};
 use crate::json::string;
 
 /// How much of a text is decoded: two thousand characters take at most twelve bytes each.
@@ -67,29 +68,28 @@ impl SubjectInput<'_> {
 
     /// The file or files that are shown.
     pub(super) fn read(&self, cwd: Option<&str>) -> About {
-        if let Some(spelled) = self.path.and_then(Raw::as_str) {
+        if let Some(spelled) = self.path.string() {
             let (spelled, selected) = selector(&spelled);
             let lines = selected.unwrap_or_else(|| self.lines());
             return path::normal(spelled, cwd).map_or(About::Nothing, |path| About::File { path, lines });
         }
         let mut lines = LineRange::ALL;
         let mut paths = Vec::new();
-        let list = self.paths.map_or("[]", Raw::text);
-        each(list, |entry| {
-            let file = fields::object::<SubjectInput<'_>>(entry.text()).ok().flatten();
-            let spelled = file.map_or(Some(entry), |file| file.path).and_then(Raw::as_str);
+        for entry in self.paths.elements() {
+            let file = entry.object::<SubjectInput<'_>>();
+            let spelled = file.map_or(Some(entry), |file| file.path).string();
             lines = file.map_or(LineRange::ALL, |file| file.lines());
             paths.extend(spelled.and_then(|spelled| path::normal(&spelled, cwd)));
-        });
+        }
         About::files(paths, lines)
     }
 
     /// The file or files that are changed.
     pub(super) fn edited(&self, cwd: Option<&str>) -> About {
-        if let Some(spelled) = self.path.and_then(Raw::as_str) {
+        if let Some(spelled) = self.path.string() {
             return About::files(path::normal(&spelled, cwd), LineRange::ALL);
         }
-        if let Some(patch) = self.patch.or(self.command).filter(|patch| patch.is_string()) {
+        if let Some(patch) = self.patch.or(self.command).if_string() {
             return patch::about(patch::escaped(patch.text()), cwd);
         }
         let Self { paths, .. } = *self;
@@ -98,37 +98,37 @@ impl SubjectInput<'_> {
 
     /// The command that is run.
     pub(super) fn ran(&self, cwd: Option<&str>) -> Subject {
-        let directory =
-            self.directory.and_then(Raw::as_str).and_then(|spelled| path::directory(&spelled, cwd));
+        let directory = self.directory.string().and_then(|spelled| path::directory(&spelled, cwd));
         let cwd = directory.as_deref().or(cwd);
         let Some(raw) = self.command.or(self.patch) else { return command::judge("", cwd) };
         if raw.is_string() {
             return command::judge_raw(raw.text(), cwd);
         }
         let mut words = Vec::new();
-        each(raw.text(), |word| words.extend(word.is_string().then(|| beginning(word.text()))));
+        _ = fields::each(raw.text(), |word: Raw<'_>| {
+            words.extend(word.is_string().then(|| beginning(word.text())));
+        });
         command::judge_words(&words, cwd)
     }
 
     /// The requested lines. Invalid ranges mean all lines.
     fn lines(&self) -> LineRange {
-        let number = |member: Option<Raw<'_>>| member.and_then(Raw::as_i64);
         if let Some(range) = self.range {
             let mut ends = Vec::new();
-            each(range.text(), |end| ends.extend(end.as_i64()));
+            _ = fields::each(range.text(), |end: Raw<'_>| ends.extend(end.as_i64()));
             return match *ends {
                 [first, last] => between(Some(first), Some(last)),
                 _ => LineRange::ALL,
             };
         }
-        if let Some(line) = number(self.line) {
+        if let Some(line) = self.line.integer() {
             return super::action::window(narrow(line));
         }
         if self.first.is_some() || self.last.is_some() {
-            return between(number(self.first), number(self.last));
+            return between(self.first.integer(), self.last.integer());
         }
-        let limit = number(self.limit).filter(|&limit| limit > 0).map(narrow);
-        match number(self.offset) {
+        let limit = self.limit.integer().filter(|&limit| limit > 0).map(narrow);
+        match self.offset.integer() {
             Some(offset) if offset < 0 => LineRange::ending(narrow(offset.saturating_neg())),
             offset => LineRange::starting(offset.map_or(1, narrow), limit),
         }
@@ -160,21 +160,9 @@ fn selector(spelled: &str) -> (&str, Option<LineRange>) {
     select().map_or((spelled, None), |(path, lines)| (path, Some(lines)))
 }
 
-/// Passes the elements of a raw array to `sink`; none if it is something else.
-fn each<'a>(raw: &'a str, sink: impl FnMut(Raw<'a>)) {
-    if raw.starts_with('[') {
-        // Elements before a syntax error were passed on.
-        _ = fields::each(raw, sink);
-    }
-}
-
 /// Whether a raw string looks as if it held an object.
 pub(super) fn holds_object(raw: &str) -> bool {
-    let mut rest = raw.strip_prefix('"').unwrap_or_default();
-    while let Some(next) = ["\\n", "\\t", "\\r", " "].iter().find_map(|blank| rest.strip_prefix(blank)) {
-        rest = next;
-    }
-    rest.starts_with('{')
+    content::trimmed_start(raw).starts_with('{')
 }
 
 /// The decoded beginning of a raw string; all of it unless it is very long.

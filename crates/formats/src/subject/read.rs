@@ -133,11 +133,11 @@ fn printed<'a>(arguments: &[&'a str]) -> Option<(Vec<&'a str>, LineSelection)> {
     let mut script = None;
     let mut quiet = false;
     let mut files = options(arguments, "e", |option, value| {
-        quiet |= matches!(option, "-n" | "-nE" | "-En" | "-nr" | "--quiet" | "--silent" | "-ne");
+        let silences = matches!(option, "-n" | "-nE" | "-En" | "-nr" | "--quiet" | "--silent" | "-ne");
+        quiet |= silences;
         match option {
             "-e" => script.replace(value.unwrap_or_default()).is_none(),
-            "-n" | "-nE" | "-En" | "-nr" | "-E" | "-r" | "--quiet" | "--silent" | "-ne" => true,
-            _ => false,
+            _ => silences || matches!(option, "-E" | "-r"),
         }
     })?;
     if script.is_none() && !files.is_empty() {

@@ -4,7 +4,11 @@
 //! tool of a foreign server (`mcp__server__tool`) may be called `search` or `run` and do anything; of those only
 //! unambiguous names count.
 
+use std::sync::LazyLock;
+
 use secateur::ToolClass;
+
+use crate::tables::Map;
 
 /// How the input of a tool is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,16 +39,20 @@ impl ToolKind {
             };
         let mut space = [0; LONGEST];
         let Some(folded) = fold(own, &mut space) else { return Self::Only(ToolClass::Other) };
-        if let Some(tool) = unmistakable(folded) {
+        if let Some(&tool) = UNMISTAKABLE.get(folded) {
             return tool;
         }
-        if foreign {
-            return Self::Only(ToolClass::Other);
+        match USUAL.get(folded) {
+            _ if foreign => Self::Only(ToolClass::Other),
+            _ if ["browser", "web"].iter().any(|web| room.eq_ignore_ascii_case(web)) => {
+                Self::Only(ToolClass::Web)
+            }
+            Some(&tool) => tool,
+            // An agent that acts by text has no name for that.
+            None if folded.is_empty() => Self::Action,
+            None if folded.starts_with("browser") => Self::Only(ToolClass::Web),
+            None => Self::Only(ToolClass::Other),
         }
-        if room.eq_ignore_ascii_case("browser") || room.eq_ignore_ascii_case("web") {
-            return Self::Only(ToolClass::Web);
-        }
-        usual(folded)
     }
 
     /// The class, as far as the name reveals it.
@@ -71,145 +79,80 @@ fn fold<'a>(name: &str, space: &'a mut [u8; LONGEST]) -> Option<&'a str> {
     std::str::from_utf8(space.get(..length)?).ok()
 }
 
-/// Names that mean the same for every server.
-fn unmistakable(folded: &str) -> Option<ToolKind> {
-    Some(match folded {
-        "readfile" | "readfiles" | "readmanyfiles" | "readmultiplefiles" | "readtextfile" | "viewfile" => {
-            ToolKind::Read
-        }
-        "writefile"
-        | "editfile"
-        | "createfile"
-        | "deletefile"
-        | "writetofile"
-        | "replaceinfile"
-        | "applypatch"
-        | "applydiff"
-        | "strreplace"
-        | "strreplaceeditor"
-        | "strreplacebasededittool"
-        | "fileeditor"
-        | "multiedit"
-        | "notebookedit"
-        | "createtextfile" => ToolKind::Edit,
-        "bash"
-        | "shellcommand"
-        | "execcommand"
-        | "executebash"
-        | "executecommand"
-        | "executeshellcommand"
-        | "runcommand"
-        | "runcommands"
-        | "runshellcommand"
-        | "runterminalcmd"
-        | "runterminalcommand"
-        | "runinterminal"
-        | "powershell" => ToolKind::Shell,
-        "grepsearch" | "filesearch" | "searchfiles" | "searchfilecontent" | "listfiles" | "listdirectory"
-        | "listdir" | "directorytree" | "findfile" | "searchforpattern" => ToolKind::Only(ToolClass::Search),
-        "webfetch" | "websearch" | "googlewebsearch" | "fetchurl" | "fetch" => ToolKind::Only(ToolClass::Web),
-        "todowrite" | "todoread" | "updateplan" | "writetodos" | "updatetodolist" => {
-            ToolKind::Only(ToolClass::Plan)
-        }
-        _ => return None,
-    })
+/// The tools by their names.
+fn named(tools: &[(ToolKind, &'static str)]) -> Map<&'static str, ToolKind> {
+    tools.iter().flat_map(|&(tool, names)| names.split_whitespace().map(move |name| (name, tool))).collect()
 }
+
+/// Names that mean the same for every server.
+static UNMISTAKABLE: LazyLock<Map<&str, ToolKind>> = LazyLock::new(|| {
+    named(&[
+        (ToolKind::Read, "readfile readfiles readmanyfiles readmultiplefiles readtextfile viewfile"),
+        (
+            ToolKind::Edit,
+            "writefile editfile createfile deletefile writetofile replaceinfile applypatch applydiff \
+             strreplace strreplaceeditor strreplacebasededittool fileeditor multiedit notebookedit \
+             createtextfile",
+        ),
+        (
+            ToolKind::Shell,
+            "bash shellcommand execcommand executebash executecommand executeshellcommand runcommand \
+             runcommands runshellcommand runterminalcmd runterminalcommand runinterminal powershell",
+        ),
+        (
+            ToolKind::Only(ToolClass::Search),
+            "grepsearch filesearch searchfiles searchfilecontent listfiles listdirectory listdir \
+             directorytree findfile searchforpattern",
+        ),
+        (ToolKind::Only(ToolClass::Web), "webfetch websearch googlewebsearch fetchurl fetch"),
+        (ToolKind::Only(ToolClass::Plan), "todowrite todoread updateplan writetodos updatetodolist"),
+    ])
+});
 
 /// Names that are clear among an agent's own tools.
-fn usual(folded: &str) -> ToolKind {
-    match folded {
-        "read" | "view" | "open" | "openfile" | "cat" | "fsread" | "notebookread" | "viewimage"
-        | "viewcodeitem" => ToolKind::Read,
-        "edit"
-        | "write"
-        | "create"
-        | "replace"
-        | "insert"
-        | "patch"
-        | "editor"
-        | "texteditor"
-        | "fswrite"
-        | "undoedit"
-        | "searchreplace"
-        | "searchandreplace"
-        | "insertcontent"
-        | "inserttext"
-        | "editnotebook"
-        | "insertedit"
-        | "inserteditintofile"
-        | "replacestringinfile"
-        | "multireplacestringinfile"
-        | "editnotebookfile"
-        | "multieditfile"
-        | "update" => ToolKind::Edit,
-        "shell" | "sh" | "zsh" | "terminal" | "run" | "cmd" | "pwsh" | "localshell" | "localshellcall"
-        | "executeipythoncell" | "runipython" | "python" | "executebashcommand" | "executepwsh"
-        | "commandline" => ToolKind::Shell,
-        "exec" => ToolKind::Script,
-        "action" | "sweagent" | "" => ToolKind::Action,
-        "writestdin" | "bashoutput" | "killshell" | "killbash" | "readbash" | "writebash" | "stopbash"
-        | "listbash" | "readpowershell" | "writepowershell" | "stoppowershell" | "commandstatus"
-        | "process" | "wait" | "getterminaloutput" | "monitor" => ToolKind::Only(ToolClass::Shell),
-        "grep"
-        | "glob"
-        | "ls"
-        | "list"
-        | "find"
-        | "rg"
-        | "ripgrep"
-        | "fd"
-        | "search"
-        | "searchdir"
-        | "searchfile"
-        | "codesearch"
-        | "codebasesearch"
-        | "semanticsearch"
-        | "listcodedefinitionnames"
-        | "globfiles"
-        | "findbyname"
-        | "searchcodebase"
-        | "listcodeusages"
-        | "lsp"
-        | "astgrep" => ToolKind::Only(ToolClass::Search),
-        "browser" | "browse" | "browseraction" | "browseinteractive" | "browserusetool" | "fetchwebpage"
-        | "webrun" | "readurl" | "readurlcontent" | "searchweb" | "fetchcontent" => {
-            ToolKind::Only(ToolClass::Web)
-        }
-        "task"
-        | "agent"
-        | "subagent"
-        | "spawnagent"
-        | "waitagent"
-        | "sendinput"
-        | "closeagent"
-        | "resumeagent"
-        | "listagents"
-        | "readagent"
-        | "newtask"
-        | "delegate"
-        | "delegatetoagent"
-        | "delegatetask"
-        | "taskoutput"
-        | "agentoutput"
-        | "agentoutputtool"
-        | "taskstop"
-        | "workflow"
-        | "sessionsspawn"
-        | "subagents"
-        | "codebaseinvestigator"
-        | "runsubagent"
-        | "usesubagents"
-        | "dispatchagent"
-        | "sendmessage"
-        | "followuptask" => ToolKind::Only(ToolClass::Agent),
-        "todo" | "todos" | "plan" | "updatetodo" | "managetodolist" | "tasktracker" | "enterplanmode"
-        | "exitplanmode" | "taskcreate" | "taskupdate" | "tasklist" | "taskget" | "planmoderespond"
-        | "focuschain" | "updatetodos" | "planexit" | "planenter" => ToolKind::Only(ToolClass::Plan),
-        _ => browsing(folded),
-    }
-}
-
-/// Tools of a browser.
-fn browsing(folded: &str) -> ToolKind {
-    ToolKind::Only(if folded.starts_with("browser") { ToolClass::Web } else { ToolClass::Other })
-}
+static USUAL: LazyLock<Map<&str, ToolKind>> = LazyLock::new(|| {
+    named(&[
+        (ToolKind::Read, "read view open openfile cat fsread notebookread viewimage viewcodeitem"),
+        (
+            ToolKind::Edit,
+            "edit write create replace insert patch editor texteditor fswrite undoedit searchreplace \
+             searchandreplace insertcontent inserttext editnotebook insertedit inserteditintofile \
+             replacestringinfile multireplacestringinfile editnotebookfile multieditfile update",
+        ),
+        (
+            ToolKind::Shell,
+            "shell sh zsh terminal run cmd pwsh localshell localshellcall executeipythoncell runipython \
+             python executebashcommand executepwsh commandline",
+        ),
+        (ToolKind::Script, "exec"),
+        (ToolKind::Action, "action sweagent"),
+        (
+            ToolKind::Only(ToolClass::Shell),
+            "writestdin bashoutput killshell killbash readbash writebash stopbash listbash readpowershell \
+             writepowershell stoppowershell commandstatus process wait getterminaloutput monitor",
+        ),
+        (
+            ToolKind::Only(ToolClass::Search),
+            "grep glob ls list find rg ripgrep fd search searchdir searchfile codesearch codebasesearch \
+             semanticsearch listcodedefinitionnames globfiles findbyname searchcodebase listcodeusages \
+             lsp astgrep",
+        ),
+        (
+            ToolKind::Only(ToolClass::Web),
+            "browser browse browseraction browseinteractive browserusetool fetchwebpage webrun readurl \
+             readurlcontent searchweb fetchcontent",
+        ),
+        (
+            ToolKind::Only(ToolClass::Agent),
+            "task agent subagent spawnagent waitagent sendinput closeagent resumeagent listagents \
+             readagent newtask delegate delegatetoagent delegatetask taskoutput agentoutput \
+             agentoutputtool taskstop workflow sessionsspawn subagents codebaseinvestigator runsubagent \
+             usesubagents dispatchagent sendmessage followuptask",
+        ),
+        (
+            ToolKind::Only(ToolClass::Plan),
+            "todo todos plan updatetodo managetodolist tasktracker enterplanmode exitplanmode taskcreate \
+             taskupdate tasklist taskget planmoderespond focuschain updatetodos planexit planenter",
+        ),
+    ])
+});

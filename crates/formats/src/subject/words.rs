@@ -4,7 +4,6 @@
 //! its spelling: lists of commands, redirections into files, subshells, open quotes. Redirections that only silence a
 //! command are skipped.
 
-/// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     /// The word without its quotes.
@@ -16,7 +15,6 @@ pub(super) struct Word {
 /// How a shell reads a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WordSpelling {
-    /// Literally.
     Literal,
     /// It holds a pattern or a variable.
     Pattern,
@@ -24,10 +22,8 @@ pub(super) enum WordSpelling {
     Substitution,
 }
 
-/// A token of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ShellToken {
-    /// A word.
     Word(Word),
     /// `|`
     Pipe,

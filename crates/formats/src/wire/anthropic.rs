@@ -4,6 +4,7 @@ pub(crate) mod lint;
 mod render;
 mod request;
 mod response;
+pub mod thinking;
 
 use super::code::WireCode;
 

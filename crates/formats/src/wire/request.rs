@@ -9,14 +9,14 @@
 
 use std::collections::HashMap;
 
-use secateur::{Action, MessageFacts, PLACEHOLDER, PartFacts, PartKind, Role, ToolStatus};
+use secateur::{Action, MessageFacts, PLACEHOLDER, PartKind, Role, ToolStatus};
 
 use crate::chat;
 use crate::content;
 use crate::cut::{ApplyError, CutSite, Rendering, replace_result};
 use crate::document::{element_ranges, element_ranges_under};
 use crate::draft::TranscriptDraft;
-use crate::json::fields::{object, raw_fields};
+use crate::json::fields::{OptionalRaw, object, raw_fields};
 use crate::json::{Edit, Fields, Raw, encode, read as read_json};
 use crate::probe::{Probe, TextShape};
 use crate::spec::{Cutting, FormatReader, FormatSpec};
@@ -63,9 +63,14 @@ pub(crate) const fn format_spec(read: fn(&mut TranscriptDraft<'_>, &str)) -> For
     FormatSpec { cutting: Cutting::Replace(edits), ..spec }
 }
 
-/// The edits that cut one tool result.
+/// The edits that cut one tool result, or leave out one block of thinking.
 fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     let cut = site.cut;
+    if cut.action == Action::DropThinking {
+        return leave_out(site)
+            .ok_or_else(|| site.unsupported("only signed thinking is left out"))
+            .map(|edit| vec![edit]);
+    }
     let is_blank = cut.action == Action::Clear && cut.placeholder.trim().is_empty();
     // Anthropic rejects a failed result without text.
     let is_mute = is_blank && site.outline.status(cut.part) == ToolStatus::Error;
@@ -86,6 +91,18 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
     }
     edits.sort_by_key(|edit| edit.range.start);
     Ok(edits)
+}
+
+/// The edit that leaves out a block of thinking. A message must not end without content, so a text stands for the last
+/// block.
+fn leave_out(site: &CutSite<'_>) -> Option<Edit> {
+    let block = site.spot?.mark.clone().filter(|_| site.kind() == PartKind::Signature)?;
+    let after = site.bytes.get(block.end..)?;
+    let space = after.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    Some(match after.get(space) {
+        Some(b',') => Edit { range: block.start..block.end + space + 1, text: String::new() },
+        _ => Edit { range: block, text: r#"{"type":"text","text":"[thinking left out]"}"#.to_owned() },
+    })
 }
 
 raw_fields!(
@@ -124,29 +141,25 @@ pub(crate) fn read_body<'a>(
 
 /// Adds the instructions that are beside the messages.
 pub(crate) fn instruct(draft: &mut TranscriptDraft<'_>, instructions: Option<Raw<'_>>) {
-    if let Some(raw) = instructions.filter(|raw| raw.text() != "null") {
+    if instructions.unless_null().is_some() {
         draft.push_message(MessageFacts { role: Role::System, ..MessageFacts::default() });
-        draft.push_text(PartKind::Text, Some(raw));
+        draft.push_text(PartKind::Text, instructions);
     }
 }
 
 /// The elements of a raw list; none if it is something else.
 pub(crate) fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
-    if !raw.text().starts_with('[') {
-        return Vec::new();
-    }
-    read_json(raw.text()).unwrap_or_default()
+    Some(raw).elements()
 }
 
 /// The fields of a raw object; none of them if it is something else.
 pub(crate) fn fields<'a, T: Fields<'a>>(raw: Raw<'a>) -> T {
-    object(raw.text()).ok().flatten().unwrap_or_default()
+    Some(raw).fields()
 }
 
 /// An opaque part: it is sent unchanged.
 pub(crate) fn push_opaque(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>) {
-    let (sizes, spot) = (draft.sizes_of(Some(raw)), draft.spot_of(Some(raw)));
-    draft.push(PartFacts { kind: PartKind::Other, sizes, ..PartFacts::default() }, spot);
+    draft.push_spelled(PartKind::Other, Some(raw));
 }
 
 /// The role by its name: Google's `model` is the `assistant` of the others.

@@ -26,7 +26,7 @@
 mod documents;
 
 use secateur::Usage;
-use secateur::session::TurnState;
+use secateur::session::{ProviderReport, TurnState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,6 +48,8 @@ pub enum ResponseEvent<'e> {
     ToolInput,
     /// The tokens that the provider has counted so far. Replaces earlier counts.
     Usage(Usage),
+    /// What the provider did to the request before its model saw it. Replaces earlier reports.
+    ProviderEdited(ProviderReport),
     /// Why the model stopped. The last one counts.
     Finish {
         /// Why.
@@ -100,6 +102,7 @@ pub struct ResponseReader {
 #[derive(Default)]
 struct ResponseState {
     usage: Usage,
+    provider: ProviderReport,
     has_text: bool,
     has_finished: bool,
     has_begun: bool,
@@ -234,6 +237,17 @@ impl EventSink<'_> {
         if let Some(reported) = reported.filter(|reported| reported.is_object()) {
             self.state.usage = count(reported, self.state.usage);
             (self.take)(ResponseEvent::Usage(self.state.usage));
+        }
+    }
+
+    /// What the provider did to the request, if it says so. A stream may say it in two parts.
+    pub(crate) fn provider_edited(&mut self, report: Option<ProviderReport>) {
+        if let Some(report) = report {
+            let known = &mut self.state.provider;
+            known.cleared_results = known.cleared_results.max(report.cleared_results);
+            known.cleared_tokens = known.cleared_tokens.max(report.cleared_tokens);
+            known.dropped_blocks = known.dropped_blocks.max(report.dropped_blocks);
+            (self.take)(ResponseEvent::ProviderEdited(*known));
         }
     }
 

@@ -18,9 +18,9 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 /// A cut of some part: mostly of a result, for nothing else can be cut.
-type Wish = (prop::sample::Index, Action, &'static str);
+type WantedCut = (prop::sample::Index, Action, &'static str);
 
-fn wish() -> impl Strategy<Value = Wish> {
+fn wanted_cut() -> impl Strategy<Value = WantedCut> {
     let pairs = select(vec![SurrogatePairs::Split, SurrogatePairs::Whole]);
     let length = || prop_oneof![Just(0), 1..40u64, Just(u64::MAX)];
     let action = prop_oneof![
@@ -40,10 +40,10 @@ fn wish() -> impl Strategy<Value = Wish> {
     (any::<prop::sample::Index>(), action, placeholder)
 }
 
-/// The wishes as cuts, each part at most once.
-fn cuts<'a>(wishes: &[Wish], parts: usize) -> Vec<Rendering<'a>> {
+/// The wanted cuts, each part at most once.
+fn cuts<'a>(wanted: &[WantedCut], parts: usize) -> Vec<Rendering<'a>> {
     let mut cuts: Vec<Rendering<'a>> = Vec::new();
-    for &(index, action, placeholder) in wishes.iter().filter(|_| parts > 0) {
+    for &(index, action, placeholder) in wanted.iter().filter(|_| parts > 0) {
         let part = PartIx(u32::try_from(index.index(parts)).unwrap());
         if cuts.iter().all(|cut| cut.part != part) {
             cuts.push(Rendering { part, action, placeholder });
@@ -69,7 +69,7 @@ fn every_lowered_profile_cuts() {
     let calls = vec![call(Said::Plain(long)), call(shown)];
     let step = Step { thought: None, said: None, calls, beside: None };
     let asked = Said::Plain("go on".to_owned());
-    let turn = Turn { asked, told: None, steps: vec![step; 2], closing: Some("done".to_owned()) };
+    let turn = Turn { asked, reported: None, steps: vec![step; 2], closing: Some("done".to_owned()) };
     let turns = vec![turn; 3];
     let scene = Scene { turns, layout: Layout::Compact, reference: false, stored: true, ids: true };
     for wire in Wire::ALL {
@@ -110,12 +110,12 @@ proptest! {
     #[test]
     fn any_cuts_leave_a_valid_request_valid(
         scene in scene(),
-        wishes in prop::collection::vec(wish(), 0..24),
+        wanted in prop::collection::vec(wanted_cut(), 0..24),
     ) {
         for wire in Wire::ALL {
             let body = check_valid(&scene, wire);
             let transcript = read(wire, &body, &Measures::default());
-            let cuts = cuts(&wishes, transcript.outline.part_count());
+            let cuts = cuts(&wanted, transcript.outline.part_count());
             check_cuts(wire, &transcript, &cuts, &format!("{cuts:?}"));
         }
     }
@@ -123,12 +123,12 @@ proptest! {
     #[test]
     fn every_request_is_rendered_for_every_provider(
         scene in scene(),
-        wishes in prop::collection::vec(wish(), 0..12),
+        wanted in prop::collection::vec(wanted_cut(), 0..12),
     ) {
         for from in Wire::ALL {
             let body = check_valid(&scene, from);
             let transcript = read(from, &body, &Measures::default());
-            let cuts = cuts(&wishes, transcript.outline.part_count());
+            let cuts = cuts(&wanted, transcript.outline.part_count());
             for to in Wire::ALL {
                 for cuts in [&[][..], &cuts] {
                     let rendered = render(&transcript, to, &OPTIONS, cuts).body;

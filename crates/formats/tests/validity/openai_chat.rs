@@ -7,8 +7,8 @@ use crate::scene::{Call, Found, PIXEL, Said, Scene, Shown, Step, Thought};
 pub(crate) fn request(scene: &Scene) -> Value {
     let mut messages = vec![json!({"role": "system", "content": "Be brief."})];
     for (number, turn) in scene.turns.iter().enumerate() {
-        if let Some(told) = &turn.told {
-            messages.push(json!({"role": "developer", "content": [{"type": "text", "text": told}]}));
+        if let Some(reported) = &turn.reported {
+            messages.push(json!({"role": "developer", "content": [{"type": "text", "text": reported}]}));
         }
         messages.push(json!({"role": "user", "content": content(&turn.asked)}));
         for (at, step) in turn.steps.iter().enumerate() {

@@ -7,8 +7,8 @@ use crate::scene::{Block, Call, Found, PIXEL, Said, Scene, Shown, Step, Thought}
 pub(crate) fn request(scene: &Scene) -> Value {
     let mut items = Vec::new();
     for (number, turn) in scene.turns.iter().enumerate() {
-        if let Some(told) = &turn.told {
-            let content = json!([{"type": "input_text", "text": told}]);
+        if let Some(reported) = &turn.reported {
+            let content = json!([{"type": "input_text", "text": reported}]);
             items.push(json!({"type": "message", "role": "developer", "content": content}));
         }
         items.push(json!({"role": "user", "content": input(&turn.asked)}));

@@ -98,6 +98,7 @@ fn check_cut(before: &Transcript<'_>, after: &Transcript<'_>, cut: &Rendering<'_
         }
         Action::Clear => assert_eq!(new, before.placeholder(cut.part, cut.placeholder), "{context}"),
         Action::Trim { .. } => assert!(new.contains("[Tool result trimmed: kept"), "{context}: {new}"),
+        Action::DropThinking => {}
         Action::DropMedia => assert_eq!(lines(&new), lines(&old), "{context}"),
     }
     assert_eq!(after.outline.images(cut.part), 0, "{context}: media are gone after any cut");

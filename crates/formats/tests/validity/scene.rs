@@ -38,7 +38,7 @@ pub(crate) enum Layout {
 pub(crate) struct Turn {
     pub asked: Said,
     /// A word of the program's maker before it.
-    pub told: Option<String>,
+    pub reported: Option<String>,
     pub steps: Vec<Step>,
     pub closing: Option<String>,
 }
@@ -149,10 +149,10 @@ pub(crate) fn scene() -> impl Strategy<Value = Scene> {
 }
 
 fn turn() -> impl Strategy<Value = Turn> {
-    let told = prop::option::weighted(0.2, text());
+    let reported = prop::option::weighted(0.2, text());
     let closing = prop::option::weighted(0.7, text());
-    (said(), told, prop::collection::vec(step(), 0..4), closing)
-        .prop_map(|(asked, told, steps, closing)| Turn { asked, told, steps, closing })
+    (said(), reported, prop::collection::vec(step(), 0..4), closing)
+        .prop_map(|(asked, reported, steps, closing)| Turn { asked, reported, steps, closing })
 }
 
 fn step() -> impl Strategy<Value = Step> {

@@ -94,21 +94,19 @@ impl<'a> ReplayContext<'a> {
                 whole * (head + tail) as f64 / self.trace.outline.units(part).max(1) as f64
             }
             (Action::DropMedia, _) => whole,
+            (Action::DropThinking, _) => 0.0,
         };
         left.min(whole)
     }
 
-    /// Cuts parts for good; the first that is sent differently from now on.
-    pub(super) fn cut(&mut self, cuts: &[(PartIx, CutPart)]) -> Option<u32> {
-        let mut first: Option<u32> = None;
+    /// Cuts parts for good.
+    pub(super) fn cut(&mut self, cuts: &[(PartIx, CutPart)]) {
         for (part, left) in cuts {
-            let Some(slot) = self.left.get_mut(part.0 as usize) else { continue };
-            if slot.is_none_or(|old| old.action != left.action) {
+            let slot = self.left.get_mut(part.0 as usize);
+            if let Some(slot) = slot.filter(|slot| slot.is_none_or(|old| old.action != left.action)) {
                 *slot = Some(*left);
-                first = Some(first.map_or(part.0, |first| first.min(part.0)));
             }
         }
-        first
     }
 
     /// The first part that will be sent differently if these cuts take the place of all earlier ones.
@@ -145,6 +143,7 @@ impl<'a> ReplayContext<'a> {
             (Action::Clear, Family::Rent(_)) => excerpt(whole).contains(text),
             (Action::Clear, _) => false,
             (Action::DropMedia, _) => true,
+            (Action::DropThinking, _) => false,
             (Action::Trim { head, tail, .. }, _) => {
                 let (head, tail) = (head as usize, tail as usize);
                 let head: String = whole.chars().take(head).collect();

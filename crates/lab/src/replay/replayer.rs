@@ -51,7 +51,7 @@ impl<'a> Replayer<'a> {
     /// Sends the request of one call.
     pub(super) fn ask(&mut self, number: usize) {
         let call = self.trace.calls[number];
-        let before = number.checked_sub(1).map(|last| self.trace.calls[last]);
+        let before = self.trace.call_before(number);
         let is_new_turn = self.listen(number);
         let sent = before.map_or(0, |before| before.parts);
         let changed = self.prune(number, is_new_turn, sent);
@@ -61,13 +61,8 @@ impl<'a> Replayer<'a> {
         if before.is_some() {
             step.unseen = (sent..call.parts).filter(|&part| self.context.is_cut(part)).count() as u32;
         }
-        let last = self.run.steps.last().map_or(0.0, |step| step.context);
-        let billed = self.terms.pricing().input(
-            self.trace,
-            number,
-            step.context,
-            if step.compacted { 0.0 } else { kept.unwrap_or(last) },
-        );
+        let kept_tokens = if step.compacted { 0.0 } else { kept.unwrap_or_else(|| self.last_context()) };
+        let billed = self.terms.pricing().input(self.trace, number, step.context, kept_tokens);
         (step.cached, step.cold) = (billed.cached, billed.cold);
         step.broke = kept.is_some() && !step.cold;
         step.cause = changed.and_then(|(_, cause)| cause);
@@ -87,7 +82,7 @@ impl<'a> Replayer<'a> {
             self.chars += parts.map(|part| self.trace.outline.sent(part)).sum::<u64>();
             self.outline.extend_from(&self.trace.outline, message);
         }
-        let before = number.checked_sub(1).map(|last| self.trace.calls[last]);
+        let before = self.trace.call_before(number);
         if let Some((before, usage)) = before.and_then(|before| Some((before, before.usage?))) {
             let message = MessageIx(before.messages);
             self.outline.push_model_call(ModelCall { message, time: before.time, usage });
@@ -106,7 +101,7 @@ impl<'a> Replayer<'a> {
         let lasts = policy.lasting != Lasting::OneRequest;
         let kept = if is_time {
             self.tally.advance(&self.outline, policy, &self.memory);
-            let before = number.checked_sub(1).map(|last| self.trace.calls[last]);
+            let before = self.trace.call_before(number);
             let tokens = if lasts { self.context.tokens(number) } else { call.context };
             let situation = Situation {
                 now: call.time.unwrap_or(0),
@@ -137,9 +132,13 @@ impl<'a> Replayer<'a> {
         kept
     }
 
+    /// Tokens of the last request.
+    fn last_context(&self) -> f64 {
+        self.run.steps.last().map_or(0.0, |step| step.context)
+    }
+
     /// Makes cuts; what the cache can still serve if they change what was sent.
     fn make(&mut self, cuts: &[(PartIx, CutPart)], lasts: bool, sent: u32) -> Option<(f64, Option<Reason>)> {
-        let last = self.run.steps.last().map_or(0.0, |step| step.context);
         let is_new = |(part, left): &&(PartIx, CutPart)| {
             self.context.left(*part).is_none_or(|old| old.action != left.action)
         };
@@ -153,7 +152,7 @@ impl<'a> Replayer<'a> {
         let behind = |first| self.context.between(first, sent, before);
         let cause = |first| cuts.iter().find(|(part, _)| part.0 == first).map(|(_, left)| left.reason);
         let kept = first.filter(|&first| first < sent);
-        let kept = kept.map(|first| ((last - behind(first)).max(0.0), cause(first)));
+        let kept = kept.map(|first| ((self.last_context() - behind(first)).max(0.0), cause(first)));
         if lasts {
             self.context.cut(cuts);
         } else {
@@ -165,7 +164,7 @@ impl<'a> Replayer<'a> {
     /// Compacts if the request is too large for the window.
     fn compact(&mut self, number: usize) -> bool {
         let Some(window) = self.terms.window else { return false };
-        let Some(before) = number.checked_sub(1).map(|last| self.trace.calls[last]) else { return false };
+        let Some(before) = self.trace.call_before(number) else { return false };
         let context = self.context.tokens(number);
         if context <= FULL * window || before.parts <= self.context.pivot() {
             return false;
@@ -187,10 +186,9 @@ impl<'a> Replayer<'a> {
         let left = self.context.left(source).filter(|left| left.action != Action::DropMedia);
         let (reason, cut_at) = (left.map(|left| left.reason), left.map_or(need.call, |left| left.at));
         self.run.misses.push(Miss { call: need.call, need: index, source, reason, cut_at });
-        let context = self.run.steps.last().map_or(0.0, |step| step.context);
-        let sheet = self.terms.sheet;
         self.context.restore(source, number);
         // The result itself is paid with the next request, which is the first that holds it.
-        self.run.reread_cost += sheet.cache.read * context + sheet.output * ASKING;
+        let sheet = self.terms.sheet;
+        self.run.reread_cost += sheet.cache.read * self.last_context() + sheet.output * ASKING;
     }
 }

@@ -99,20 +99,15 @@ impl Parameter {
     /// The keys of the table `rent` that it sets, and their value as it is written.
     fn keys(self, rent: &Rent) -> (&'static [&'static str], String) {
         let age = |age: Option<u32>| age.map_or_else(|| "\"never\"".to_owned(), |age| age.to_string());
+        let cap = rent.cap.map(|Cap { chars, head, reads }| {
+            format!("{{ chars = {chars}, head = {head:?}, reads = {reads} }}")
+        });
         let ages = &rent.ages;
         match self {
             Self::Other => (&["ages.other"], age(ages.other)),
             Self::Margin => (&["margin"], format!("{:?}", rent.margin)),
             Self::Read => (&["ages.read"], age(ages.read)),
-            Self::Cap => (
-                &["cap"],
-                rent.cap.map_or_else(
-                    || "none".to_owned(),
-                    |Cap { chars, head, reads }| {
-                        format!("{{ chars = {chars}, head = {head:?}, reads = {reads} }}")
-                    },
-                ),
-            ),
+            Self::Cap => (&["cap"], cap.unwrap_or_else(|| "none".to_owned())),
             Self::Cold => (&["ages.cold"], age(ages.cold)),
             Self::Edited => (&["ages.edited"], age(ages.edited)),
             Self::LeastChars => (&["least_chars"], rent.least_chars.to_string()),

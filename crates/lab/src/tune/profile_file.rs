@@ -45,17 +45,16 @@ pub(super) fn text(tuned: &Tuned, options: &TuneOptions, prices: &BTreeMap<&str,
 
 /// The profile in a sentence.
 fn about(tuned: &Tuned) -> String {
-    let cost = SignedChange(&tuned.held_out.cost);
+    let TuningComparison { cost, misses, .. } = &tuned.held_out;
     match (tuned.claim, tuned.is_written) {
-        (Claim::Cheaper, true) => {
-            format!("balanced, tuned on recorded sessions: {cost} points of the bill on sessions held out")
-        }
-        (Claim::Safer, true) => {
-            let misses = SignedChange(&tuned.held_out.misses);
-            format!(
-                "balanced, tuned on recorded sessions: {misses} misses per 100 calls on sessions held out"
-            )
-        }
+        (Claim::Cheaper, true) => format!(
+            "balanced, tuned on recorded sessions: {:+.2} points of the bill on sessions held out",
+            cost.difference
+        ),
+        (Claim::Safer, true) => format!(
+            "balanced, tuned on recorded sessions: {:+.2} misses per 100 calls on sessions held out",
+            misses.difference
+        ),
         (_, true) => "balanced, tuned on recorded sessions; no gain over balanced was shown".to_owned(),
         (_, false) => "balanced, unchanged: tuning on recorded sessions showed no gain".to_owned(),
     }
@@ -110,9 +109,9 @@ fn comment(tuned: &Tuned, options: &TuneOptions, prices: &BTreeMap<&str, usize>)
 fn verdict(tuned: &Tuned) -> String {
     let TuningComparison { cost, misses, unseen, .. } = &tuned.held_out;
     let bill = format!(
-        "{} points of the bill without pruning (95 % interval {}): {:.1} % against {:.1} %",
-        SignedChange(cost),
-        Interval(cost),
+        "{:+.2} points of the bill without pruning (95 % interval {}): {:.1} % against {:.1} %",
+        cost.difference,
+        interval(cost),
         cost.tuned,
         cost.balanced
     );
@@ -122,7 +121,7 @@ fn verdict(tuned: &Tuned) -> String {
         misses.tuned,
         misses.balanced,
         misses.difference,
-        Interval(misses),
+        interval(misses),
         if is_above { " That is more than was allowed, though it may be chance." } else { "" }
     );
     let shortened = if unseen.tuned > unseen.balanced {
@@ -176,23 +175,10 @@ fn extent(comparison: &TuningComparison) -> String {
     format!("{sessions} sessions ({calls} calls) of {} project{plural}", projects.len())
 }
 
-/// A difference, with its sign.
-struct SignedChange<'a>(&'a ComparedValue);
-
-impl std::fmt::Display for SignedChange<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:+.2}", self.0.difference)
-    }
-}
-
 /// An interval of differences, with signs.
-struct Interval<'a>(&'a ComparedValue);
-
-impl std::fmt::Display for Interval<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (low, high) = self.0.interval;
-        write!(f, "{low:+.2} … {high:+.2}")
-    }
+fn interval(value: &ComparedValue) -> String {
+    let (low, high) = value.interval;
+    format!("{low:+.2} … {high:+.2}")
 }
 
 /// A text without anything that could end a comment.

@@ -20,7 +20,7 @@ const ROUNDS: usize = 4;
 /// How good a point is: how many misses per 100 calls above what is allowed, and the bill in percent of the bill
 /// without a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Score {
+pub(super) struct Score {
     excess: f64,
     cost: f64,
 }
@@ -48,44 +48,41 @@ pub(super) struct ParameterSearch<'a, P> {
     /// The most points that are tried.
     pub(super) most_trials: usize,
     pub(super) progress: P,
+    /// The points that were tried.
+    pub(super) known: HashMap<ParameterPoint, Score>,
 }
 
+type ScoredPoint = (ParameterPoint, Score);
+
 impl<P: Fn(usize, usize)> ParameterSearch<'_, P> {
-    /// The best point that was found from these starts, and how many were tried.
-    pub(super) fn run(&self, starts: &[ParameterPoint]) -> (ParameterPoint, usize) {
-        let mut known = HashMap::new();
+    /// The best point that was found from these starts.
+    pub(super) fn run(&mut self, starts: &[ParameterPoint]) -> ParameterPoint {
         let home = ParameterPoint::of(self.rent);
-        let mut best: Option<(ParameterPoint, Score)> = None;
+        let mut best: Option<ScoredPoint> = None;
         for (number, &start) in starts.iter().enumerate() {
             // What one start leaves over is there for the next.
-            let left = self.most_trials.saturating_sub(known.len());
-            let most = known.len() + left / (starts.len() - number);
-            let Some(found) = self.descend(start, most, &mut known) else { continue };
+            let left = self.most_trials.saturating_sub(self.known.len());
+            let most = self.known.len() + left / (starts.len() - number);
+            let Some(found) = self.descend(start, most) else { continue };
             if best.is_none_or(|(_, score)| found.1.beats(score, WORTH)) {
                 best = Some(found);
             }
         }
-        let point = best.map_or(home, |best| self.simplify(best, home, &mut known));
-        (point, known.len())
+        best.map_or(home, |best| self.simplify(best, home))
     }
 
     /// Turns one parameter after the other until nothing gets better.
-    fn descend(
-        &self,
-        start: ParameterPoint,
-        most: usize,
-        known: &mut HashMap<ParameterPoint, Score>,
-    ) -> Option<(ParameterPoint, Score)> {
-        let mut here = *self.scores(&[start], most, known).first()?;
+    fn descend(&mut self, start: ParameterPoint, most: usize) -> Option<ScoredPoint> {
+        let mut here = *self.scores(&[start], most).first()?;
         for _ in 0..ROUNDS {
             let before = here.0;
             for (number, parameter) in PARAMETERS.iter().enumerate() {
                 let line: Vec<ParameterPoint> =
                     parameter.grid().iter().map(|&value| here.0.with(number, value)).collect();
-                let better = |best: (ParameterPoint, Score), next: (ParameterPoint, Score)| {
+                let better = |best: ScoredPoint, next: ScoredPoint| {
                     if next.1.beats(best.1, 0.0) { next } else { best }
                 };
-                let best = self.scores(&line, most, known).into_iter().fold(here, better);
+                let best = self.scores(&line, most).into_iter().fold(here, better);
                 if best.1.beats(here.1, WORTH) {
                     here = best;
                 }
@@ -98,17 +95,12 @@ impl<P: Fn(usize, usize)> ParameterSearch<'_, P> {
     }
 
     /// Puts back every parameter whose move did nothing for the result.
-    fn simplify(
-        &self,
-        best: (ParameterPoint, Score),
-        home: ParameterPoint,
-        known: &mut HashMap<ParameterPoint, Score>,
-    ) -> ParameterPoint {
+    fn simplify(&mut self, best: ScoredPoint, home: ParameterPoint) -> ParameterPoint {
         let (mut here, score) = best;
         for number in (0..PARAMETERS.len()).rev().filter(|&number| best.0.at(number) != home.at(number)) {
             let back = here.with(number, home.at(number));
-            let is_as_good = |(_, back): &(ParameterPoint, Score)| !score.beats(*back, WORTH);
-            if self.scores(&[back], usize::MAX, known).first().is_some_and(is_as_good) {
+            let is_as_good = |(_, back): &ScoredPoint| !score.beats(*back, WORTH);
+            if self.scores(&[back], usize::MAX).first().is_some_and(is_as_good) {
                 here = back;
             }
         }
@@ -116,21 +108,16 @@ impl<P: Fn(usize, usize)> ParameterSearch<'_, P> {
     }
 
     /// The scores of points, without those that would be one trial too many.
-    fn scores(
-        &self,
-        points: &[ParameterPoint],
-        most: usize,
-        known: &mut HashMap<ParameterPoint, Score>,
-    ) -> Vec<(ParameterPoint, Score)> {
+    fn scores(&mut self, points: &[ParameterPoint], most: usize) -> Vec<ScoredPoint> {
         let mut new: Vec<ParameterPoint> =
-            points.iter().filter(|point| !known.contains_key(point)).copied().collect();
-        new.truncate(most.saturating_sub(known.len()));
+            points.iter().filter(|point| !self.known.contains_key(point)).copied().collect();
+        new.truncate(most.saturating_sub(self.known.len()));
         let profiles: Vec<Profile> = new.iter().map(|point| point.profile(self.base, self.rent)).collect();
         for (point, played) in new.iter().zip(self.prepared.play(&profiles, self.traces)) {
-            known.insert(*point, self.score(&played));
+            self.known.insert(*point, self.score(&played));
         }
-        (self.progress)(known.len().min(self.most_trials), self.most_trials);
-        points.iter().filter_map(|point| Some((*point, *known.get(point)?))).collect()
+        (self.progress)(self.known.len().min(self.most_trials), self.most_trials);
+        points.iter().filter_map(|point| Some((*point, *self.known.get(point)?))).collect()
     }
 
     fn score(&self, played: &[ReplayTotals]) -> Score {

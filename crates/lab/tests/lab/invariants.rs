@@ -164,7 +164,7 @@ fn from_scratch(trace: &Trace, profile: &Profile, terms: &ReplayTerms<'_>) -> Ve
                     }
                     (secateur::Action::Clear, _) => policy.placeholder.len() as f64 / trace.chars_per_token,
                     (secateur::Action::Trim { head, tail, .. }, _) => whole * (head + tail) as f64 / units,
-                    (secateur::Action::DropMedia, _) => whole,
+                    (secateur::Action::DropMedia | secateur::Action::DropThinking, _) => whole,
                 };
                 Some(whole - after.min(whole))
             });

@@ -62,7 +62,7 @@ impl Session {
 }
 
 /// Calls, texts and how many results hold them.
-fn told(needs: &[TextNeed]) -> Vec<(u32, &str, usize)> {
+fn listed(needs: &[TextNeed]) -> Vec<(u32, &str, usize)> {
     needs.iter().map(|need| (need.call, &*need.text, need.sources.len())).collect()
 }
 
@@ -70,7 +70,7 @@ fn told(needs: &[TextNeed]) -> Vec<(u32, &str, usize)> {
 fn a_name_that_only_a_result_shows_is_needed() {
     let session = Session::of("p", "go").read("a.rs", "fn plan_of_harvest() {}").grep("plan_of_harvest");
     let needs = session.needs();
-    assert_eq!(told(&needs), [(1, "plan_of_harvest", 1)]);
+    assert_eq!(listed(&needs), [(1, "plan_of_harvest", 1)]);
     let (need, trace) = (&needs[0], session.trace());
     assert!(!need.is_edit);
     assert_eq!(trace.outline.tool(need.action), Some("Grep"));
@@ -81,37 +81,37 @@ fn a_name_that_only_a_result_shows_is_needed() {
 fn a_name_that_anybody_said_is_not() {
     let shown = "fn plan_of_harvest() {}";
     let by_user = Session::of("p", "rename `plan_of_harvest`").read("a.rs", shown).grep("plan_of_harvest");
-    assert_eq!(told(&by_user.needs()), []);
+    assert_eq!(listed(&by_user.needs()), []);
     let by_model = Session::of("p", "go")
         .read("a.rs", shown)
         .acts("I see plan_of_harvest.", "Bash", &json!({ "command": "ls" }), "a.rs")
         .grep("plan_of_harvest");
-    assert_eq!(told(&by_model.needs()), []);
+    assert_eq!(listed(&by_model.needs()), []);
     // What it says in the answer that acts, it has from the result as well; once acted upon, it is its own.
     let same_answer = Session::of("p", "go")
         .read("a.rs", shown)
         .acts("Where is plan_of_harvest?", "Grep", &json!({ "pattern": "plan_of_harvest" }), shown)
         .grep("plan_of_harvest");
-    assert_eq!(told(&same_answer.needs()), [(1, "plan_of_harvest", 1)]);
+    assert_eq!(listed(&same_answer.needs()), [(1, "plan_of_harvest", 1)]);
 }
 
 #[test]
 fn a_part_of_a_name_or_a_key_is_not_that_name() {
     let session = Session::of("p", "go").read("a.rs", "plan_of_harvests pattern_of_growth");
     let keyed = json!({ "pattern_of_growth": "plan_of_harvest" });
-    assert_eq!(told(&session.acts("Now.", "Grep", &keyed, "none").needs()), []);
+    assert_eq!(listed(&session.acts("Now.", "Grep", &keyed, "none").needs()), []);
 }
 
 #[test]
 fn general_knowledge_is_not_needed() {
     let session =
         Session::of("p", "go").read("a.rs", "unwrap_or_else TIMEOUT").grep("unwrap_or_else|TIMEOUT");
-    assert_eq!(told(&session.needs()), []);
+    assert_eq!(listed(&session.needs()), []);
     let traces = ["p", "q", "q", "r"].map(|project| {
         let text = if project == "p" { "fn plan_of_harvest() {} two_of_them" } else { "Plan_Of_Harvest" };
         Session::of(project, "go").read("a.rs", text).grep("plan_of_harvest two_of_them").trace()
     });
-    let named = |traces: &[Trace]| told(&find_needs(&traces[..1], &CommonWords::of(traces))[0]).len();
+    let named = |traces: &[Trace]| listed(&find_needs(&traces[..1], &CommonWords::of(traces))[0]).len();
     assert_eq!(
         (named(&traces[..3]), named(&traces)),
         (2, 0),
@@ -123,7 +123,7 @@ fn general_knowledge_is_not_needed() {
 fn a_file_name_in_a_path_is_a_name() {
     let session =
         Session::of("p", "go").read("/p/demo", "smooth-input.tsx").read("/p/demo/smooth-input.tsx", "x");
-    assert_eq!(told(&session.needs()), [(1, "smooth-input", 1)]);
+    assert_eq!(listed(&session.needs()), [(1, "smooth-input", 1)]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_line_that_an_edit_replaces_is_needed() {
         .acts("Fixed.", "Edit", &edit, "ok")
         .acts("Back.", "Edit", &json!({ "file_path": "/p/a.rs", "old_string": "    let x = 3;" }), "ok");
     let needs = session.needs();
-    assert_eq!(told(&needs), [(1, "let x = 1 + 2;", 1)], "the model wrote the other line itself");
+    assert_eq!(listed(&needs), [(1, "let x = 1 + 2;", 1)], "the model wrote the other line itself");
     assert!(needs[0].is_edit);
 }
 
@@ -146,7 +146,7 @@ fn sources_are_those_of_before_oldest_first() {
         .read("c.rs", "use plan_of_harvest;")
         .acts("Now.", "Bash", &json!({ "command": "cargo test plan_of_harvest" }), "plan_of_harvest ... ok");
     let needs = session.needs();
-    assert_eq!(told(&needs), [(3, "plan_of_harvest", 2)]);
+    assert_eq!(listed(&needs), [(3, "plan_of_harvest", 2)]);
     let trace = session.trace();
     let first_call_with: Vec<_> =
         needs[0].sources.iter().map(|&source| trace.first_call_with(source)).collect();

@@ -86,7 +86,7 @@ impl History {
     }
 }
 
-/// A request in pieces, so that nobody copies megabytes.
+/// A request in pieces, so that no megabytes are copied.
 pub(crate) struct Request<'h> {
     first: String,
     body: &'h str,

@@ -14,7 +14,7 @@ use crate::conversation::{HOLD, STREAM};
 /// How long a stream says nothing after its first event.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Whoever wants a stream says so before this byte.
+/// A request for a stream says so before this byte.
 const SHORT: usize = 64 << 10;
 
 /// Starts the model on a thread of its own.
@@ -24,7 +24,7 @@ pub(crate) fn start(address: SocketAddr) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let listener = TcpListener::bind(address).await.expect("the model's address");
-            ready.send(()).expect("somebody waits");
+            ready.send(()).expect("the test waits");
             loop {
                 if let Ok((stream, _)) = listener.accept().await {
                     tokio::spawn(serve(stream));

@@ -100,7 +100,8 @@ pub(super) struct CutEffect {
     tail: Option<u64>,
 }
 
-/// What a cut does to content: a placeholder replaces it, only head and tail stay, or its images are dropped.
+/// What a cut does to content: a placeholder replaces it, only head and tail stay, its images
+/// are dropped, or a block of thinking is left out.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schema(as = Act)]
@@ -108,6 +109,7 @@ enum CutAction {
     Clear,
     Trim,
     DropMedia,
+    DropThinking,
 }
 
 impl From<Action> for CutEffect {
@@ -118,6 +120,7 @@ impl From<Action> for CutEffect {
                 Self { action: CutAction::Trim, head: Some(head), tail: Some(tail) }
             }
             Action::DropMedia => Self { action: CutAction::DropMedia, head: None, tail: None },
+            Action::DropThinking => Self { action: CutAction::DropThinking, head: None, tail: None },
         }
     }
 }

@@ -209,6 +209,9 @@ impl BranchState {
         report: ResponseReport,
         characters: Option<u64>,
     ) -> Result<(), EngineError> {
+        if let Some(report) = report.provider {
+            self.session.provider_edited(report).await?;
+        }
         // Learning may lead to a decision.
         if let Some(usage) = report.usage.filter(|_| !self.is_resigned) {
             let settlement = Settlement::Responded { usage, turn: report.turn };

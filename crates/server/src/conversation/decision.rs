@@ -7,6 +7,7 @@ use bytes::Bytes;
 use secateur_engine::EngineError;
 use tokio::time::sleep;
 
+use super::bound_thinking::ProviderControls;
 use super::branch::Branch;
 use super::branch_state::BranchState;
 use super::error::ConversationError;
@@ -27,6 +28,8 @@ pub(crate) struct Decided {
     /// The body, piece by piece.
     pub body: Vec<Bytes>,
     pub report: ExchangeReport,
+    /// What the provider is asked for.
+    pub controls: ProviderControls,
     pub is_tight: bool,
     /// The characters of the request as the session counted them, if it decided. Usage of the response is about those.
     pub characters: Option<u64>,
@@ -142,11 +145,14 @@ impl Conversations {
         // The session may have taken in messages of other clients meanwhile, which this request does not have.
         state.check_current()?;
         state.layout.update(&state.session, &chain);
-        let composed = if once.is_empty() {
+        let mut composed = if once.is_empty() {
             state.layout.apply(received)?
         } else {
             BodyLayout::of(&state.session, &chain, &once).apply(received)?
         };
+        let controls = ProviderControls::of(&state.session, received, request.target.thinking);
+        composed.edit(&received.body, &controls.edits);
+        composed.cuts += controls.clearing.as_ref().map_or(0, |clearing| clearing.results);
         let (outcome, events) = state.take_events(events);
         let outcome = match outcome {
             Some(outcome) => {
@@ -156,7 +162,7 @@ impl Conversations {
             None => Outcome::without_decision(composed.is_changed()),
         };
         let report = ExchangeReport { outcome, reason, events, ..ExchangeReport::default() };
-        Ok(Decided::new(composed, received, report, is_tight, characters))
+        Ok(Decided { controls, ..Decided::new(composed, received, report, is_tight, characters) })
     }
 
     /// Completes a decision with what awaits the response.
@@ -166,14 +172,15 @@ impl Conversations {
         request: ManagedRequest,
         decided: Decided,
     ) -> PreparedRequest {
-        let Decided { body, mut report, is_tight, characters } = decided;
+        let Decided { body, mut report, controls, is_tight, characters } = decided;
         report.session = Some(branch.session().to_owned());
         report.model.clone_from(&request.target.model);
         report.window = request.target.limits.context;
         report.price = self.windows.price(&request.target.model);
         let windows = self.windows.clone();
-        let pending = PendingExchange::new(windows, branch, request, characters, &report);
-        PreparedRequest { body, report, pending: Some(pending), is_tight }
+        let betas = controls.betas.clone();
+        let pending = PendingExchange::new(windows, branch, request, characters, controls, &report);
+        PreparedRequest { body, report, betas, pending: Some(pending), is_tight }
     }
 }
 
@@ -193,7 +200,8 @@ impl Decided {
             altered: composed.altered,
             ..report
         };
-        Self { body: composed.pieces, report, is_tight, characters }
+        let controls = ProviderControls::default();
+        Self { body: composed.pieces, report, controls, is_tight, characters }
     }
 }
 

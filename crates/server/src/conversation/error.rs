@@ -31,6 +31,9 @@ pub(crate) enum ConversationError {
     /// A branch cannot begin where its first messages end, because the session does not have them.
     #[error("session {session} does not have message {message}, where a branch begins")]
     NoBranchPoint { session: String, message: usize },
+    /// The provider refused thinking that can be neither dropped nor left out.
+    #[error("session {session} has thinking that the provider refuses and wants back")]
+    BoundThinking { session: String },
     /// The provider would reject the shortened request.
     #[error("the provider would reject the shortened request: {rule}")]
     Lint {
@@ -77,7 +80,10 @@ impl ConversationError {
             Self::ManagedByProvider => PassReason::ManagedByProvider,
             Self::Engine(EngineError::Store(_)) | Self::Outdated { .. } => PassReason::Store,
             Self::Engine(EngineError::NoRoom(_)) => PassReason::NoRoom,
-            Self::Engine(_) | Self::Contended { .. } | Self::NoBranchPoint { .. } => PassReason::Internal,
+            Self::Engine(_)
+            | Self::Contended { .. }
+            | Self::NoBranchPoint { .. }
+            | Self::BoundThinking { .. } => PassReason::Internal,
             Self::Lint { .. } => PassReason::Lint,
         }
     }

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::Bytes;
-use secateur::session::{Seq, SessionCut};
+use secateur::session::{CutBy, Seq, SessionCut};
 use secateur_engine::{EngineError, FollowedSession, cut_message, cut_parts};
+use secateur_formats::json::Edit;
 
 use super::chain::{ChainLink, Fingerprint};
 use super::fidelity;
@@ -70,6 +71,23 @@ impl ComposedBody {
         self.cuts + self.replaced > 0
     }
 
+    /// Makes edits outside of the messages, which are sent as slices of this body.
+    pub(crate) fn edit(&mut self, body: &Bytes, edits: &[Edit]) {
+        let start = body.as_ptr() as usize;
+        for edit in edits {
+            let place = |piece: &Bytes| {
+                let at = (piece.as_ptr() as usize).checked_sub(start)?;
+                (at <= edit.range.start && edit.range.end <= at + piece.len()).then_some(at)
+            };
+            let found = self.pieces.iter().enumerate().find_map(|(ix, piece)| Some((ix, place(piece)?)));
+            let Some((ix, at)) = found else { continue };
+            let whole = self.pieces.remove(ix);
+            let (before, after) = (edit.range.start - at, edit.range.end - at);
+            let parts = [whole.slice(..before), Bytes::from(edit.text.clone()), whole.slice(after..)];
+            self.pieces.splice(ix..ix, parts.into_iter().filter(|piece| !piece.is_empty()));
+        }
+    }
+
     /// Its length in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.len() as u64).sum()
@@ -102,7 +120,7 @@ impl BodyLayout {
             let Some(&at) = places.get(&shown.seq) else { continue };
             let once = once.iter().filter(|(seq, _)| *seq == shown.seq).map(|(_, cut)| cut);
             let cuts: Vec<SessionCut> = shown.cuts.iter().chain(once).cloned().collect();
-            if cuts.iter().any(|cut| !cut.undone) {
+            if cuts.iter().any(|cut| !cut.undone && cut.by == CutBy::Secateur) {
                 slots.push(LayoutSlot::Cut(at, cuts, None));
                 continue;
             }
@@ -145,7 +163,8 @@ impl BodyLayout {
                         altered += shortened.altered;
                         kept.extend(shortened.kept(&message.range));
                         writer.cut(*at, shortened);
-                        writer.cuts += cuts.iter().filter(|cut| !cut.undone).count() as u32;
+                        let own = cuts.iter().filter(|cut| !cut.undone && cut.by == CutBy::Secateur);
+                        writer.cuts += own.count() as u32;
                     }
                 }
             }

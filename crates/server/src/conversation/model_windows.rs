@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use http::HeaderMap;
 use parking_lot::{Mutex, MutexGuard};
+use secateur::session::BoundThinking;
 use secateur::{Catalogue, Price};
 use secateur_engine::Target;
 
+use super::bound_thinking::{ThinkingKnowledge, ThinkingSettings};
 use super::spans::Envelope;
 
 /// The window of Anthropic models that requests must ask for by a header.
@@ -27,17 +29,29 @@ impl ModelWindow {
     pub(crate) fn new(model: &str, headers: &HeaderMap) -> Self {
         Self { model: model.to_owned(), is_wide: is_wide(headers) }
     }
+
+    /// The name of the model.
+    pub(crate) fn model(&self) -> &str {
+        &self.model
+    }
 }
 
 /// The windows of models: from the catalogue, and learned from refusals.
 pub(crate) struct ModelWindows {
     catalogue: Catalogue,
     learned: Mutex<HashMap<ModelWindow, i64>>,
+    /// What is known about how they bind their thinking.
+    pub thinking: ThinkingKnowledge,
 }
 
 impl ModelWindows {
-    pub(crate) fn new(catalogue: Catalogue) -> Self {
-        Self { catalogue, learned: Mutex::default() }
+    pub(crate) fn new(catalogue: Catalogue, thinking: ThinkingSettings) -> Self {
+        Self { catalogue, learned: Mutex::default(), thinking: ThinkingKnowledge::new(thinking) }
+    }
+
+    /// How the model of a request binds its thinking; none if it does not.
+    pub(crate) fn thinking(&self, model: &str, envelope: &Envelope) -> Option<BoundThinking> {
+        self.thinking.of(&self.catalogue, model, envelope)
     }
 
     /// The model that a request is for.
@@ -54,7 +68,8 @@ impl ModelWindows {
         if let Some(asked) = envelope.max_tokens.filter(|asked| *asked > 0) {
             limits.output = Some(limits.output.map_or(asked, |output| output.min(asked)));
         }
-        Target { limits, ..Target::new(model, limits.context) }
+        let thinking = self.thinking(model, envelope);
+        Target { limits, thinking, ..Target::new(model, limits.context) }
     }
 
     fn learned(&self) -> MutexGuard<'_, HashMap<ModelWindow, i64>> {
@@ -96,6 +111,8 @@ mod tests {
 
     const CATALOGUE: &str = "[[model]]\nid = \"m\"\nprovider = \"test\"\ncontext = 200000\noutput = 1000\n";
 
+    const SETTINGS: ThinkingSettings = ThinkingSettings { clearing: true, dropping: true };
+
     fn window(model: &str, beta: &'static str) -> ModelWindow {
         let mut headers = HeaderMap::new();
         headers.insert("anthropic-beta", beta.parse().unwrap());
@@ -104,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_learned_about_a_window_does_not_change_the_wide_one() {
-        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap());
+        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap(), SETTINGS);
         let (narrow, wide) = (window("m", "other"), window("m", "other, context-1m-2025-08-07"));
         let context = |window| windows.target(window, &Envelope::default()).limits.context;
         assert_eq!((context(&narrow), context(&wide)), (200_000, MILLION));
@@ -121,7 +138,7 @@ mod tests {
 
     #[test]
     fn made_up_models_do_not_fill_the_memory() {
-        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap());
+        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap(), SETTINGS);
         for number in 0..5_000 {
             windows.learn(&window(&format!("model {number}"), ""), 1_000);
         }

@@ -7,6 +7,7 @@ use secateur_engine::Target;
 use secateur_engine::provider::LanguageModel;
 
 use super::ResponseReport;
+use super::bound_thinking::ProviderControls;
 use super::branch::{Branch, UnsettledResponse};
 use super::cache_miss::PromptRecord;
 use super::model_windows::{ModelWindow, ModelWindows};
@@ -75,6 +76,8 @@ pub(crate) struct PendingExchange {
     bytes: u64,
     /// The same in characters, as the session counts them.
     characters: Option<u64>,
+    /// What the provider was asked for.
+    controls: ProviderControls,
     /// None once the request is accepted: it may be large, and the response may take minutes.
     request: Option<ManagedRequest>,
 }
@@ -93,12 +96,19 @@ impl PendingExchange {
         branch: Arc<Branch>,
         request: ManagedRequest,
         characters: Option<u64>,
+        controls: ProviderControls,
         report: &ExchangeReport,
     ) -> Self {
         let prompt = PromptRecord::new(&request.received, &request.target.model, report.outcome);
         let (client_model, window) = (request.client_model.clone(), request.window.clone());
         let bytes = report.bytes_out;
-        Self { windows, branch, client_model, prompt, window, bytes, characters, request: Some(request) }
+        let request = Some(request);
+        Self { windows, branch, client_model, prompt, window, bytes, characters, controls, request }
+    }
+
+    /// What the provider was asked for.
+    pub(super) fn controls(&self) -> &ProviderControls {
+        &self.controls
     }
 
     /// The provider accepted the request, so its body is not needed any more.
@@ -122,7 +132,17 @@ impl PendingExchange {
             self.windows.accepted(&self.window, usage.context());
         }
         let miss = report.usage.and_then(|usage| self.branch.prompted(self.prompt.counted(usage)));
-        let (characters, client_model) = (self.characters, self.client_model);
+        let client_model = self.client_model;
+        // The session counts characters as if the provider had cleared what it was asked to.
+        let characters = match (&self.controls.clearing, report.provider) {
+            (Some(asked), done) if done.map(|done| done.cleared_results) != Some(asked.results.into()) => {
+                if report.usage.is_some() && done.is_none_or(|done| done.cleared_results == 0) {
+                    self.windows.thinking.ignored_clearing(self.window.model());
+                }
+                None
+            }
+            _ => self.characters,
+        };
         self.branch.responded(UnsettledResponse { report, characters, client_model });
         self.branch.store_soon();
         miss

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use secateur_formats::Wire;
 use secateur_formats::json::{Reader, SyntaxError, decode};
+use secateur_formats::thinking::ThinkingMember;
 
 /// Visits the messages of a body, one after the other.
 pub(crate) trait MessageVisitor {
@@ -29,6 +30,12 @@ pub(crate) struct Envelope {
     pub is_managed: bool,
     /// What the client calls the conversation.
     pub key: Option<String>,
+    /// The range of the member `thinking`.
+    pub thinking: Option<Range<usize>>,
+    /// What it says.
+    pub thinking_member: ThinkingMember,
+    /// The range of the member `context_management`.
+    pub context_management: Option<Range<usize>>,
     /// The range of the message list, with its brackets.
     pub list: Range<usize>,
     /// The length of everything but the list.
@@ -101,7 +108,8 @@ fn read_known(wire: Wire, body: &[u8], visitor: &mut impl MessageVisitor) -> Opt
         if name == wire.spec().messages_key && reader.peek().ok()? == b'[' {
             break reader.offset();
         }
-        envelope.take(name, reader.pass_over().ok()?);
+        let value = reader.pass_over().ok()?;
+        envelope.take(name, value, reader.offset());
         reader.pass_mark(b',', "','").ok()?;
         reader.peek().ok().filter(|first| *first == b'"')?;
     };
@@ -152,6 +160,7 @@ fn read_rest(
     let mut reader = Reader::new(rest).passing_at_most(MAX_DEPTH);
     let (mut envelope, mut list) = (Envelope::default(), None);
     let mut is_between = begun.is_some();
+    let base = begun.as_ref().map_or(0, |begun| begun.at);
     if let Some(begun) = begun {
         walk(&mut reader, begun.at, begun.next, visitor)?;
         list = Some(begun.list..begun.at + reader.offset());
@@ -177,7 +186,8 @@ fn read_rest(
         let name = reader.pass_over()?;
         reader.pass_mark(b':', "':'")?;
         if name != wire.spec().messages_key || reader.peek()? != b'[' {
-            envelope.take(name, reader.pass_over()?);
+            let value = reader.pass_over()?;
+            envelope.take(name, value, base + reader.offset());
             continue;
         }
         if list.is_some() {
@@ -243,8 +253,10 @@ impl UnreadableBody {
 }
 
 impl Envelope {
-    fn take(&mut self, name: &str, value: &str) {
+    /// Takes a member whose value ends at this position of the body.
+    fn take(&mut self, name: &str, value: &str, end: usize) {
         let is_set = value != "null";
+        let range = || Some(end - value.len()..end);
         match name {
             "\"model\"" if value.starts_with('"') => self.model = Some(decode(value).into_owned()),
             "\"max_tokens\"" | "\"max_completion_tokens\"" | "\"max_output_tokens\"" => {
@@ -256,7 +268,13 @@ impl Envelope {
             }
             "\"previous_response_id\"" | "\"conversation\"" | "\"cachedContent\"" => self.is_remote |= is_set,
             "\"truncation\"" => self.is_managed |= value == "\"auto\"",
-            "\"context_management\"" => self.is_managed |= clears(value),
+            "\"context_management\"" => {
+                self.is_managed |= clears(value);
+                self.context_management = range();
+            }
+            "\"thinking\"" => {
+                (self.thinking, self.thinking_member) = (range(), ThinkingMember::read(value));
+            }
             "\"prompt_cache_key\"" if value.starts_with('"') => self.key = Some(decode(value).into_owned()),
             _ => {}
         }

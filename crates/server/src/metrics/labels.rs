@@ -25,6 +25,7 @@ labels! {
         Overflow = "overflow",
         Arrival = "arrival",
         Emergency = "emergency",
+        Refusal = "refusal",
     }
 }
 
@@ -42,6 +43,7 @@ labels! {
         CacheCold = "cache-cold",
         Pressure = "pressure",
         TooLong = "too-long",
+        BoundThinking = "bound-thinking",
     }
 }
 

@@ -19,12 +19,14 @@ use hyper::body::{Body, Incoming};
 use secateur_formats::Wire;
 
 use super::content_encoding::CompressedOriginal;
-use super::early_overflow;
+use super::early_refusal::{self, EarlyRefusal};
 use super::guard::{finish_unless_gone, guard};
 use super::response_observer::ResponseObserver;
 use super::usage_reader::UsageReader;
 use super::{ExchangeResult, Proxy};
-use crate::conversation::{ClientEndpoint, ConversationRequest, PreparedRequest, TooDeep};
+use crate::conversation::{
+    ClientEndpoint, ConversationRequest, PendingExchange, PreparedRequest, TooDeep, add_betas,
+};
 use crate::http::limits::MinRate;
 use crate::http::request_body::{
     BodyLimits, ExceededLimit, UnreadBody, UpstreamBody, read_whole, unreadable,
@@ -196,9 +198,11 @@ impl Proxy {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let PreparedRequest { body, mut report, mut pending, is_tight } = prepared;
+            let PreparedRequest { body, mut report, betas, mut pending, is_tight } = prepared;
             metrics.prepared(&mut report);
-            let request = original.request(head.clone(), body, &mut report);
+            let mut head = head.clone();
+            add_betas(&mut head.headers, &betas);
+            let request = original.request(head, body, &mut report);
             let response = match self.send(request, &mut disconnect, provider).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(refusal)) => return (Ok(refusal), report),
@@ -208,15 +212,13 @@ impl Proxy {
             let status = response.status();
             let may_fail_late = is_tight && destination.wire.spec().may_fail_late && status.is_success();
             if (status.as_u16() >= 400 || may_fail_late)
-                && let Some(overflow) = early_overflow::find(&mut response).await
+                && let Some(refusal) = early_refusal::find(destination.wire, &mut response).await
                 && let Some(refused) = pending.take()
                 && attempt < MAX_ATTEMPTS
-                && let Ok(Some(shorter)) =
-                    guard(self.conversations.make_room(refused, overflow), self.settings.patience).await
+                && let Some(another) = self.answer_refusal(refused, refusal).await
             {
-                metrics.overflow();
                 disconnect = response.into_body().into_disconnect();
-                prepared = shorter;
+                prepared = another;
                 continue;
             }
             if let Some(pending) = &mut pending {
@@ -231,6 +233,29 @@ impl Proxy {
             }
             return (Ok(response.map(ProxyResponseBody::from)), report);
         }
+    }
+
+    /// Another request in place of one that was refused; none if the refusal is passed on.
+    async fn answer_refusal(
+        &self,
+        refused: PendingExchange,
+        refusal: EarlyRefusal,
+    ) -> Option<PreparedRequest> {
+        let (conversations, patience) = (&self.conversations, self.settings.patience);
+        let another = match refusal {
+            EarlyRefusal::TooLong(overflow) => {
+                guard(conversations.make_room(refused, overflow), patience).await
+            }
+            EarlyRefusal::Thinking(refusal) => {
+                guard(conversations.adapt_thinking(refused, refusal), patience).await
+            }
+        };
+        let another = another.ok().flatten()?;
+        match refusal {
+            EarlyRefusal::TooLong(_) => self.recorders.metrics.overflow(),
+            EarlyRefusal::Thinking(_) => self.recorders.metrics.thinking_refused(),
+        }
+        Some(another)
     }
 
     /// Decides what is sent. If that fails, the body is sent as it came.

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use http::HeaderMap;
 use secateur::Usage;
-use secateur::session::TurnState;
+use secateur::session::{ProviderReport, TurnState};
 use secateur_formats::Wire;
 use secateur_formats::response::{Framing, ResponseEvent, ResponseReader, ToolRunner};
 
@@ -58,7 +58,7 @@ impl UsageReader {
             None if reader.has_begun() => TurnState::Open,
             None => TurnState::Over,
         };
-        ResponseReport { usage: found.usage, turn }
+        ResponseReport { usage: found.usage, turn, provider: found.provider }
     }
 }
 
@@ -89,6 +89,7 @@ impl Write for Decoded {
 #[derive(Debug, Default)]
 struct UsageFound {
     usage: Option<Usage>,
+    provider: Option<ProviderReport>,
     /// Whether the model called a tool that the client runs.
     has_called: bool,
     /// Whether the turn goes on, if the response says why it ends.
@@ -99,6 +100,7 @@ impl UsageFound {
     fn take(&mut self, event: &ResponseEvent<'_>) {
         match event {
             ResponseEvent::Usage(usage) => self.usage = Some(*usage),
+            ResponseEvent::ProviderEdited(report) => self.provider = Some(*report),
             ResponseEvent::ToolCall(runner) => self.has_called |= *runner == ToolRunner::Client,
             ResponseEvent::Finish { turn, .. } => self.end = Some(*turn),
             _ => {}

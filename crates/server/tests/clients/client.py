@@ -45,6 +45,8 @@ class Client:
     bytes: int = 12_000
     # Names of models under which the client asks, the small ones included.
     models: tuple = ("fake-model",)
+    # The kind of account whose models bind their thinking, `strict` or `lenient`; none if they do not bind it.
+    account: str | None = None
     # Whether it has tools for files, so that a short work with all of them comes first.
     explores: bool = False
 

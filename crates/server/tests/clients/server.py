@@ -69,8 +69,10 @@ class Server:
 class Model(Server):
     """The scripted model; without a window it takes whatever comes."""
 
-    def __init__(self, folder, window=None, record=False):
+    def __init__(self, folder, window=None, record=False, account=None):
         command = [os.environ["SCRIPTED_MODEL"], "--listen", "127.0.0.1:0"]
+        if account:
+            command += ["--account", account]
         if window:
             command += ["--window", str(window)]
         if record:
@@ -80,6 +82,12 @@ class Model(Server):
     def stats(self):
         with urllib.request.urlopen(self.url + "/stats", timeout=30) as answer:
             return json.load(answer)
+
+
+def profiles():
+    """The names of all profiles that the program brings."""
+    listed = subprocess.run([os.environ["SECATEUR_BIN"], "profiles", "--json"], capture_output=True, text=True, check=True)
+    return [profile["name"] for profile in json.loads(listed.stdout)]
 
 
 def catalogue(folder, client):
@@ -93,8 +101,10 @@ def catalogue(folder, client):
 class Proxy(Server):
     """The proxy, which learns the windows of the models from a catalogue."""
 
-    def __init__(self, folder, upstream, client, store=None):
+    def __init__(self, folder, upstream, client, store=None, profile=None):
         command = [os.environ["SECATEUR_BIN"], "serve", "--listen", "127.0.0.1:0"]
+        if profile:
+            command += ["--profile", profile]
         command += ["--store", store or str(folder / "store.db")]
         command += ["--anthropic", upstream, "--openai", upstream, "--gemini", upstream]
         super().__init__(command, folder / "proxy.log", {"SECATEUR_MODELS": str(catalogue(folder, client))})

@@ -14,12 +14,12 @@ from pathlib import Path
 import accompanied
 import sdks
 from agents import claude_code, codex, opencode, pi
-from server import Model, Proxy
+from server import Model, Proxy, profiles
 from trial import RUNS, Failure, clean, finish, turns
 
 HERE = Path(__file__).resolve().parent
 
-AGENTS = [pi.CHAT, pi.ANTHROPIC, claude_code.CLIENT, codex.CLIENT, opencode.CHAT, opencode.ANTHROPIC]
+AGENTS = [pi.CHAT, pi.ANTHROPIC, claude_code.CLIENT, claude_code.BOUND_CLIENT, codex.CLIENT, opencode.CHAT, opencode.ANTHROPIC]
 ACCOMPANIED = [pi.RUN, claude_code.RUN, codex.RUN, codex.RUN_OPENAI]
 CLIENTS = [*sdks.CLIENTS, *AGENTS, *ACCOMPANIED]
 
@@ -27,14 +27,17 @@ CLIENTS = [*sdks.CLIENTS, *AGENTS, *ACCOMPANIED]
 def directly(client, work, record):
     """The reference: the model takes whatever comes."""
     folder = clean(RUNS / client.name / work.name / "direct")
-    with Model(folder, record=record) as model:
+    with Model(folder, record=record, account=client.account) as model:
         return finish(client, work, folder, model, model.url)
 
 
-def proxied(client, work, record):
+def proxied(client, work, record, profile=None):
     """The same through the proxy, and the model has a window."""
-    folder = clean(RUNS / client.name / work.name / "proxy")
-    with Model(folder, client.window, record) as model, Proxy(folder, model.url, client) as proxy:
+    folder = clean(RUNS / client.name / work.name / f"proxy-{profile or 'default'}")
+    with (
+        Model(folder, client.window, record, client.account) as model,
+        Proxy(folder, model.url, client, profile=profile) as proxy,
+    ):
         return finish(client, work, folder, model, proxy.url)
 
 
@@ -56,6 +59,12 @@ def compare(client, work, options):
     line = f"{reference['requests']} requests, largest {reference['largest']:,} tokens in {took:.0f} s alone"
     if options.direct:
         return line
+    if options.every_profile:
+        names = profiles()
+        for name in names:
+            stats = proxied(client, work, options.record, name)
+            print(f"   {name}: largest {stats['largest']:,} of {client.window:,} tokens", flush=True)
+        return f"{line}; the same under {len(names)} profiles"
     began = time.monotonic()
     stats = proxied(client, work, options.record)
     if turns(stats) != turns(reference):
@@ -78,6 +87,7 @@ def main():
     parser = argparse.ArgumentParser(prog="run", description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true", help="print the names of the clients")
     parser.add_argument("--only", action="append", metavar="NAME", help="run this client; can be repeated")
+    parser.add_argument("--every-profile", action="store_true", help="go through the proxy once for each profile")
     parser.add_argument("--direct", action="store_true", help="leave the proxy out")
     parser.add_argument("--record", action="store_true", help="keep every request, in target/clients/runs")
     parser.add_argument("--install", action="store_true", help="only install what the clients need")

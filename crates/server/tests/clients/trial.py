@@ -63,8 +63,8 @@ def run_client(client, work, folder, url, wrap=lambda launch: launch):
 
 def check(work, said, stats):
     for line in stats["log"]:
-        if line["fate"] not in ("answered", "too long"):
-            raise Failure(f"a request was malformed: {line['fate']}")
+        if line["outcome"] not in ("answered", "too long"):
+            raise Failure(f"a request was malformed: {line['outcome']}")
     if stats["violations"]:
         raise Failure(f"{stats['violations']} of {stats['requests']} requests did not fit")
     if said != work.answer:

@@ -13,7 +13,7 @@ use rusqlite::{CachedStatement, Row as SqlRow, Statement};
 use super::Document;
 use crate::database::{DatabaseSnapshot, is_local};
 use crate::json::{self, ObjectWriter};
-use crate::source::{OpenedSource, Source, SourceKind, time};
+use crate::source::{self, OpenedSource, Source, SourceKind, time};
 use crate::{SourceError, SourceWarning};
 
 /// The sessions in the database, the newest first.
@@ -39,9 +39,7 @@ pub(crate) fn list(snapshot: &DatabaseSnapshot<'_>) -> Result<Vec<Source>, Sourc
         source.bytes = row.get::<_, i64>(3).ok().and_then(|bytes| u64::try_from(bytes).ok());
         Ok(source)
     };
-    let mut statement = snapshot.prepare(&query).map_err(|error| snapshot.error(error))?;
-    let sources = statement.query_map([], source).map_err(|error| snapshot.error(error))?;
-    sources.collect::<Result<_, _>>().map_err(|error| snapshot.error(error))
+    snapshot.rows(&query, [], source)
 }
 
 /// Reads a session as an export document.
@@ -63,7 +61,7 @@ pub(crate) fn compose(snapshot: &DatabaseSnapshot<'_>, session: &str) -> Result<
         }
         for part in own {
             reader.row(&mut contents, "part", &part, |data| document.part(data, &part, &message, session))?;
-            document.check_size(snapshot.path, session)?;
+            source::check_size(document.text.len(), snapshot.path, session)?;
         }
     }
     for (message, own) in parts {
@@ -92,10 +90,7 @@ impl SessionReader<'_> {
         let mut rows = statement.query([self.session]).map_err(error(snapshot))?;
         match rows.next().map_err(error(snapshot))? {
             Some(row) => Ok(columns.info(row)),
-            None => Err(SourceError::NoSession {
-                path: snapshot.path.to_path_buf(),
-                session: self.session.to_owned(),
-            }),
+            None => Err(SourceError::no_session(snapshot.path, self.session)),
         }
     }
 
@@ -153,11 +148,8 @@ impl SessionReader<'_> {
 
     fn orphans(&mut self, message: &str, count: usize) {
         if count > 0 {
-            self.warn(
-                "message",
-                message,
-                format!("not there to hold its parts, of which {count} are left out"),
-            );
+            let reason = format!("not there to hold its parts, of which {count} are left out");
+            self.warn("message", message, reason);
         }
     }
 

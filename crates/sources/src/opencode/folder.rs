@@ -12,13 +12,11 @@ use std::path::{Path, PathBuf};
 
 use super::Document;
 use crate::regular_file;
-use crate::source::{Source, SourceContent, SourceKind};
+use crate::source::{self, Source, SourceContent, SourceKind};
 use crate::{SourceError, SourceWarning, json, pattern};
 
 /// The largest session file that is searched for the name of the project.
 const SESSION_FILE: u64 = 1 << 20;
-/// The largest message or part.
-const SMALL_FILE: u64 = 256 << 20;
 
 /// Whether `folder` looks like OpenCode's storage.
 pub(crate) fn is_storage(folder: &Path) -> bool {
@@ -44,10 +42,9 @@ pub(crate) fn compose(
     session: &str,
     warnings: &mut Vec<SourceWarning>,
 ) -> Result<SourceContent, SourceError> {
-    let gone = || SourceError::NoSession { path: folder.to_path_buf(), session: session.to_owned() };
-    let file = format!("session/*/{session}.json");
-    let file = pattern::matches(folder, &file, warnings).into_iter().next().ok_or_else(gone)?.path;
-    let info = match text(&file)?
+    let file = pattern::matches(folder, &format!("session/*/{session}.json"), warnings).into_iter().next();
+    let file = file.ok_or_else(|| SourceError::no_session(folder, session))?.path;
+    let info = match regular_file::text(&file)?
         .and_then(|text| json::with_members(&text, &[("id", session)]).map_err(|error| error.to_string()))
     {
         Ok(info) => info,
@@ -65,7 +62,7 @@ pub(crate) fn compose(
         for part in files(&folder.join("part").join(&id), warnings) {
             let Some(part_id) = stem(&part) else { continue };
             add(&part, warnings, |text| document.part(text, &part_id, &id, session));
-            document.check_size(folder, session)?;
+            source::check_size(document.text.len(), folder, session)?;
         }
     }
     Ok(document.close())
@@ -81,21 +78,12 @@ fn add(
     warnings: &mut Vec<SourceWarning>,
     write: impl FnOnce(&str) -> Result<(), serde_json::Error>,
 ) -> bool {
-    let outcome = match text(file) {
+    let outcome = match regular_file::text(file) {
         Ok(Ok(text)) => write(&text).map_err(|error| error.to_string()),
         Ok(Err(reason)) => Err(reason),
         Err(error) => Err(error.reason()),
     };
     outcome.map_err(|reason| warnings.push(SourceWarning::new(file, format!("left out: {reason}")))).is_ok()
-}
-
-/// Reads the text of a small file.
-fn text(file: &Path) -> Result<Result<String, String>, SourceError> {
-    let bytes = regular_file::beginning(file, SMALL_FILE + 1)?;
-    if bytes.len() as u64 > SMALL_FILE {
-        return Ok(Err(format!("larger than {SMALL_FILE} bytes")));
-    }
-    Ok(String::from_utf8(bytes).map_err(|error| error.to_string()))
 }
 
 fn stem(file: &Path) -> Option<String> {

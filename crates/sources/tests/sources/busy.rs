@@ -180,7 +180,7 @@ fn a_database_where_nothing_can_be_written_is_read() {
 }
 
 #[test]
-fn a_writer_who_locks_everybody_out_for_a_moment_is_waited_for() {
+fn a_short_exclusive_lock_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let connection = opencode_database(&path);

@@ -75,7 +75,7 @@ fn a_row_that_is_no_json_costs_that_row_and_is_named() {
 }
 
 #[test]
-fn a_session_that_is_gone_and_a_database_of_somebody_else_are_named() {
+fn a_session_that_is_gone_and_a_foreign_database_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let connection = opencode_database(&path);

@@ -52,8 +52,7 @@ async fn insert_batch(
     let sql = "INSERT INTO bodies (digest, encoding, size, bytes) \
                SELECT * FROM UNNEST($1::bytea[], $2::smallint[], $3::bigint[], $4::bytea[]) \
                ON CONFLICT (digest) DO NOTHING";
-    execute(transaction, sql, &[&digests, &encodings, &sizes, &bytes]).await?;
-    Ok(())
+    Ok(execute(transaction, sql, &[&digests, &encodings, &sizes, &bytes]).await?)
 }
 
 /// Reads a body from three columns; none if they are NULL.
@@ -115,6 +114,5 @@ async fn delete(transaction: &Transaction<'_>, locked: &[Row]) -> PostgresResult
     let sql = "DELETE FROM bodies WHERE digest = ANY($1) \
                AND NOT EXISTS (SELECT * FROM messages WHERE body = digest) \
                AND NOT EXISTS (SELECT * FROM messages WHERE shown = digest)";
-    execute(transaction, sql, &[&digests]).await?;
-    Ok(())
+    Ok(execute(transaction, sql, &[&digests]).await?)
 }

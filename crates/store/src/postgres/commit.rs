@@ -3,12 +3,13 @@
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::IsolationLevel;
 
-use super::statement::{execute, query, query_opt};
+use super::statement::{Values, execute, query, query_opt};
 use super::{PostgresResult, body, clipping, session};
 use crate::body::BodyHash;
 use crate::error::StoreError;
 use crate::prepared_commit::{PreparedCommit, PreparedMessage, SessionHead, known};
 use crate::record::Committed;
+use crate::sql::UPDATE_SESSION;
 use crate::validation::{from_column, to_column};
 
 /// The most messages in one statement.
@@ -107,13 +108,9 @@ async fn append(
                FROM UNNEST($2::bigint[], $3::text[], $4::bigint[], $5::boolean[], $6::bigint[], $7::bytea[], \
                $8::bytea[], $9::text[], $10::text[]) \
                AS n (seq, id, operation, pinned, time, body, shown, facts, cuts)";
-    execute(
-        transaction,
-        sql,
-        &[&head.key, &seqs, &ids, &operations, &pinned, &times, &bodies, &shown, &facts, &cuts],
-    )
-    .await?;
-    Ok(())
+    let values: Values<'_> =
+        &[&head.key, &seqs, &ids, &operations, &pinned, &times, &bodies, &shown, &facts, &cuts];
+    Ok(execute(transaction, sql, values).await?)
 }
 
 /// Changes messages. Returns the bodies that they no longer show.
@@ -173,8 +170,7 @@ async fn record_operations(
     let sql = "INSERT INTO operations (session, number, kind, time, undone, data) \
                SELECT $1, n.number, n.kind, n.time, FALSE, n.data \
                FROM UNNEST($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS n (number, kind, time, data)";
-    execute(transaction, sql, &[&head.key, &numbers, &kinds, &times, &data]).await?;
-    Ok(())
+    Ok(execute(transaction, sql, &[&head.key, &numbers, &kinds, &times, &data]).await?)
 }
 
 async fn undo_operations(
@@ -189,8 +185,7 @@ async fn undo_operations(
     let undone: Vec<bool> = commit.undone.values().copied().collect();
     let sql = "UPDATE operations o SET undone = n.undone FROM UNNEST($2::bigint[], $3::boolean[]) \
                AS n (number, undone) WHERE o.session = $1 AND o.number = n.number";
-    execute(transaction, sql, &[&head.key, &numbers, &undone]).await?;
-    Ok(())
+    Ok(execute(transaction, sql, &[&head.key, &numbers, &undone]).await?)
 }
 
 async fn publish(
@@ -204,8 +199,7 @@ async fn publish(
     let numbers: Vec<i64> = (head.last_event + 1..).take(commit.events.len()).map(to_column).collect();
     let sql = "INSERT INTO events (session, number, time, data) SELECT $1, n.number, $2, n.data \
                FROM UNNEST($3::bigint[], $4::text[]) AS n (number, data)";
-    execute(transaction, sql, &[&head.key, &commit.time, &numbers, &commit.events]).await?;
-    Ok(())
+    Ok(execute(transaction, sql, &[&head.key, &commit.time, &numbers, &commit.events]).await?)
 }
 
 async fn update_session(
@@ -217,24 +211,8 @@ async fn update_session(
     let [revision, last, operation, event] =
         [committed.revision, committed.head, committed.last_operation, committed.last_event].map(to_column);
     let live_from = commit.live_from.map(to_column);
-    let sql = "UPDATE sessions SET revision = $2, head = $3, last_operation = $4, last_event = $5, updated = $6, \
-               live_from = COALESCE($7, live_from), state = COALESCE($8, state), frame = COALESCE($9, frame) \
-               WHERE key = $1";
-    execute(
-        transaction,
-        sql,
-        &[
-            &head.key,
-            &revision,
-            &last,
-            &operation,
-            &event,
-            &commit.time,
-            &live_from,
-            &commit.state,
-            &commit.envelope,
-        ],
-    )
-    .await?;
-    Ok(())
+    let (time, state, envelope) = (&commit.time, &commit.state, &commit.envelope);
+    let values: Values<'_> =
+        &[&revision, &last, &operation, &event, time, &live_from, state, envelope, &head.key];
+    Ok(execute(transaction, UPDATE_SESSION, values).await?)
 }

@@ -4,7 +4,7 @@
 //! kept.
 
 use std::error::Error as StdError;
-use std::{fmt, io};
+use std::io;
 
 use deadpool_postgres::PoolError;
 use tokio_postgres::Error;
@@ -12,7 +12,8 @@ use tokio_postgres::Error;
 use super::PostgresError;
 
 /// An error of PostgreSQL.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub(super) struct DriverError {
     message: String,
     kind: DriverErrorKind,
@@ -46,14 +47,6 @@ impl DriverError {
     }
 }
 
-impl fmt::Display for DriverError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for DriverError {}
-
 impl From<Error> for DriverError {
     fn from(error: Error) -> Self {
         let Some(said) = error.as_db_error() else {
@@ -85,16 +78,11 @@ impl From<Error> for PostgresError {
 
 impl From<PoolError> for PostgresError {
     fn from(error: PoolError) -> Self {
-        Self::Database(match error {
-            PoolError::Backend(error) => error.into(),
-            PoolError::Timeout(_) => DriverError {
-                message: "no connection became free in time".to_owned(),
-                kind: DriverErrorKind::Refusal,
-            },
-            _ => DriverError {
-                message: "the connections of the store are closed".to_owned(),
-                kind: DriverErrorKind::Refusal,
-            },
-        })
+        let message = match error {
+            PoolError::Backend(error) => return error.into(),
+            PoolError::Timeout(_) => "no connection became free in time",
+            _ => "the connections of the store are closed",
+        };
+        Self::Database(DriverError { message: message.to_owned(), kind: DriverErrorKind::Refusal })
     }
 }

@@ -1,14 +1,13 @@
 //! Deleting originals, and returning freed space.
 
-use deadpool_postgres::{Object, Transaction};
-use tokio_postgres::{Error, IsolationLevel, Row};
+use deadpool_postgres::Object;
+use tokio_postgres::{IsolationLevel, Row};
 
 use super::statement::{execute, query_all};
 use super::{PostgresResult, body, session};
-use crate::erasure::{Erasure, ErasureCandidate, named};
-use crate::prepared_commit::SessionHead;
+use crate::erasure::{Erasure, named};
 use crate::record::{Forget, Forgotten};
-use crate::sql::erasure_candidate;
+use crate::sql::{UPDATE_REVISION, erasure_candidate};
 use crate::validation::to_column;
 
 /// Deletes originals in its own transaction.
@@ -16,33 +15,21 @@ pub(super) async fn carry_out(client: &mut Object, id: &str, forget: &Forget) ->
     let builder = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, id).await?;
-    let candidates = find_candidates(&transaction, &head, forget).await?;
+    let sql = "SELECT seq, pinned, hidden, body, shown, size FROM messages LEFT JOIN bodies ON digest = body \
+               WHERE session = $1 AND seq = ANY($2) ORDER BY seq";
+    let read = |row: &Row| Ok(erasure_candidate!(row.try_get));
+    let candidates = query_all(&transaction, sql, &[&head.key, &named(forget)], read).await?;
     let erasure = Erasure::plan(id, forget, &head, candidates)?;
     let gone = "UPDATE messages SET body = NULL, shown = NULL WHERE session = $1 AND seq = ANY($2)";
     let cut = "UPDATE messages SET body = NULL WHERE session = $1 AND seq = ANY($2)";
     for (sql, seqs) in [(gone, &erasure.gone), (cut, &erasure.cut)] {
         execute(&transaction, sql, &[&head.key, seqs]).await?;
     }
-    let sql = "UPDATE sessions SET revision = $2, updated = $3 WHERE key = $1";
     let revision = to_column(erasure.forgotten.revision);
-    execute(&transaction, sql, &[&head.key, &revision, &forget.time]).await?;
+    execute(&transaction, UPDATE_REVISION, &[&revision, &forget.time, &head.key]).await?;
     body::sweep(&transaction, &erasure.released).await?;
     transaction.commit().await?;
     Ok(erasure.forgotten)
-}
-
-async fn find_candidates(
-    transaction: &Transaction<'_>,
-    head: &SessionHead,
-    forget: &Forget,
-) -> PostgresResult<Vec<ErasureCandidate>> {
-    let sql = "SELECT seq, pinned, hidden, body, shown, size FROM messages LEFT JOIN bodies ON digest = body \
-               WHERE session = $1 AND seq = ANY($2) ORDER BY seq";
-    query_all(transaction, sql, &[&head.key, &named(forget)], read_candidate).await
-}
-
-fn read_candidate(row: &Row) -> Result<ErasureCandidate, Error> {
-    Ok(erasure_candidate!(row.try_get))
 }
 
 /// Deletes unreferenced bodies, and rewrites the tables of bodies and clippings. Others wait for that.

@@ -11,19 +11,8 @@ use super::{PostgresResult, session};
 use crate::error::StoreError;
 use crate::prepared_commit::check_branch;
 use crate::record::{Fork, SessionRow};
+use crate::sql::{FORK_MESSAGES, FORK_OPERATIONS, FORK_SESSION};
 use crate::validation::to_column;
-
-const SESSION: &str = "INSERT INTO sessions (id, dialect, profile, title, frame, state, revision, head, live_from, \
-                       last_operation, last_event, created, updated) \
-                       SELECT $2::text, dialect, profile, $3::text, frame, state, 0, head, live_from, \
-                       last_operation, 0, $4::bigint, $4::bigint \
-                       FROM sessions WHERE key = $1 ON CONFLICT (id) DO NOTHING RETURNING key";
-const OPERATIONS: &str = "INSERT INTO operations (session, number, kind, time, undone, data) \
-                          SELECT $2::bigint, number, kind, time, undone, data FROM operations WHERE session = $1";
-const MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, \
-                        cuts) \
-                        SELECT $2::bigint, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts \
-                        FROM messages WHERE session = $1 AND (seq <= $3 OR operation IS NOT NULL)";
 
 /// Copies the session in its own transaction. The copy refers to the same bodies.
 pub(super) async fn carry_out(client: &mut Object, from: &str, fork: &Fork) -> PostgresResult<SessionRow> {
@@ -31,14 +20,14 @@ pub(super) async fn carry_out(client: &mut Object, from: &str, fork: &Fork) -> P
     let transaction = builder.start().await?;
     let head = session::find_head(&transaction, from).await?;
     check_branch(from, fork, &head)?;
-    let made = query_opt(&transaction, SESSION, &[&head.key, &fork.id, &fork.title, &fork.time]).await?;
+    let made = query_opt(&transaction, FORK_SESSION, &[&fork.id, &fork.title, &fork.time, &head.key]).await?;
     let Some(made) = made else {
         return Err(StoreError::SessionExists { id: fork.id.clone() }.into());
     };
     let key: i64 = made.try_get(0)?;
     // Before the messages, which refer to operations.
-    execute(&transaction, OPERATIONS, &[&head.key, &key]).await?;
-    execute(&transaction, MESSAGES, &[&head.key, &key, &to_column(fork.at)]).await?;
+    execute(&transaction, FORK_OPERATIONS, &[&key, &head.key]).await?;
+    execute(&transaction, FORK_MESSAGES, &[&key, &head.key, &to_column(fork.at)]).await?;
     let session = session::find(&transaction, &fork.id).await?;
     transaction.commit().await?;
     Ok(session)

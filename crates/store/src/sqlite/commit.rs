@@ -7,6 +7,7 @@ use crate::body::BodyHash;
 use crate::error::StoreError;
 use crate::prepared_commit::{PreparedChange, PreparedCommit, SessionHead, known};
 use crate::record::Committed;
+use crate::sql::UPDATE_SESSION;
 use crate::validation::{from_column, to_column};
 
 /// Carries out a commit within a transaction.
@@ -154,7 +155,6 @@ fn update_session(
     committed: &Committed,
 ) -> rusqlite::Result<()> {
     let values = params![
-        head.key,
         to_column(committed.revision),
         to_column(committed.head),
         to_column(committed.last_operation),
@@ -162,14 +162,8 @@ fn update_session(
         commit.time,
         commit.live_from.map(to_column),
         commit.state,
-        commit.envelope
+        commit.envelope,
+        head.key
     ];
-    connection
-        .prepare_cached(
-            "UPDATE sessions SET revision = ?2, head = ?3, last_operation = ?4, last_event = ?5, updated = ?6, \
-             live_from = COALESCE(?7, live_from), state = COALESCE(?8, state), frame = COALESCE(?9, frame) \
-             WHERE key = ?1",
-        )?
-        .execute(values)?;
-    Ok(())
+    connection.prepare_cached(UPDATE_SESSION)?.execute(values).map(drop)
 }

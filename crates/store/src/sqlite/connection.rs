@@ -84,37 +84,18 @@ fn switch_to_log(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Creates the file, readable by its owner only, and its folder. SQLite gives the files beside it the same mode.
 fn prepare_file(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        private_folders().recursive(true).create(folder)?;
+    let (mut folders, mut file) = (fs::DirBuilder::new(), fs::OpenOptions::new());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+        folders.mode(0o700);
+        file.mode(0o600);
     }
-    match private_file().create_new(true).write(true).open(path) {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        folders.recursive(true).create(folder)?;
+    }
+    match file.create_new(true).write(true).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
-}
-
-#[cfg(unix)]
-fn private_file() -> fs::OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut options = fs::OpenOptions::new();
-    options.mode(0o600);
-    options
-}
-
-#[cfg(not(unix))]
-fn private_file() -> fs::OpenOptions {
-    fs::OpenOptions::new()
-}
-
-#[cfg(unix)]
-fn private_folders() -> fs::DirBuilder {
-    use std::os::unix::fs::DirBuilderExt as _;
-    let mut builder = fs::DirBuilder::new();
-    builder.mode(0o700);
-    builder
-}
-
-#[cfg(not(unix))]
-fn private_folders() -> fs::DirBuilder {
-    fs::DirBuilder::new()
 }

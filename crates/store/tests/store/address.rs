@@ -4,8 +4,9 @@ use std::fs;
 
 use secateur_store::{StoreError, open};
 
-use crate::home::{Backend, run};
 use crate::rows::{loaded_texts, session_of};
+use secateur_testing::Backend;
+use secateur_testing::store_home::run;
 
 async fn refusal(url: &str) -> String {
     match open(url).await {

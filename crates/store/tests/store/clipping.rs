@@ -6,8 +6,8 @@ use secateur_store::{
     Clipping, ClippingSearch, Commit, Forget, Fork, MessageChange, NewClipping, Store, StoreError,
 };
 
-use crate::home::{Backend, Home, on_each_home, on_each_store};
 use crate::rows::{everything, message, new_session, says, session_of};
+use secateur_testing::{Backend, StoreHome, on_each_home, on_each_store};
 
 on_each_store!(
     what_was_cut_is_found_by_its_handle,
@@ -252,7 +252,7 @@ async fn a_text_of_any_size_is_taken(store: Arc<dyn Store>) {
     assert_eq!(store.clippings("h20").await.unwrap().len(), 1);
 }
 
-async fn what_is_forgotten_leaves_no_word_behind(home: Home) {
+async fn what_is_forgotten_leaves_no_word_behind(home: StoreHome) {
     let store = home.open().await;
     for (id, first, second) in [("s", "xylophone secret", "harmless"), ("t", "xylophone", "other")] {
         store.create(new_session(id)).await.unwrap();
@@ -264,9 +264,9 @@ async fn what_is_forgotten_leaves_no_word_behind(home: Home) {
     assert_eq!(search(&store, "secret").await, []);
     assert_eq!(search(&store, "xylophone").await.len(), 1);
     assert_eq!(search(&store, "harmless").await.len(), 1);
-    assert_eq!(home.ask("SELECT COUNT(*) FROM clippings").await, 3);
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM clippings").await, 3);
     if home.backend != Backend::Postgres {
-        assert_eq!(home.ask("SELECT COUNT(*) FROM clippings_words").await, 3);
+        assert_eq!(home.query_number("SELECT COUNT(*) FROM clippings_words").await, 3);
         store.shrink().await.unwrap();
         drop(store);
         let bytes = std::fs::read(&home.url).unwrap();

@@ -7,8 +7,8 @@ use secateur_store::{
     StoredMessage,
 };
 
-use crate::home::on_each_store;
 use crate::rows::{everything, loaded_texts, message, new_session, operation, says, session_of};
+use secateur_testing::on_each_store;
 
 on_each_store!(
     messages_get_consecutive_numbers_and_come_back_whole,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use secateur_store::{Commit, MessageChange, NewSession, NewStoredMessage, Store, StoreError};
 
-use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{everything, message, new_session, operation, says};
+use secateur_testing::{StoreHome, on_each_home, on_each_store};
 
 on_each_store!(
     bodies_of_any_bytes_come_back_as_they_were,
@@ -161,7 +161,7 @@ async fn times_of_any_size_are_kept(store: Arc<dyn Store>) {
     }
 }
 
-async fn equal_bodies_are_kept_once_and_compressed(home: Home) {
+async fn equal_bodies_are_kept_once_and_compressed(home: StoreHome) {
     let store = home.open().await;
     let body = b"0123456789".repeat(10_000);
     for id in ["s", "t"] {
@@ -169,13 +169,13 @@ async fn equal_bodies_are_kept_once_and_compressed(home: Home) {
         let shown = NewStoredMessage { shown: Some(body.clone()), ..message("b", b"b") };
         store.commit(id, says(0, vec![message("a", &body), shown, message("c", &body)])).await.unwrap();
     }
-    assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 2);
-    assert_eq!(home.ask("SELECT size FROM bodies WHERE encoding = 1").await, 100_000);
-    let kept = home.ask("SELECT CAST(LENGTH(bytes) AS bigint) FROM bodies WHERE encoding = 1").await;
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 2);
+    assert_eq!(home.query_number("SELECT size FROM bodies WHERE encoding = 1").await, 100_000);
+    let kept = home.query_number("SELECT CAST(LENGTH(bytes) AS bigint) FROM bodies WHERE encoding = 1").await;
     assert!(kept < 1_000, "{kept}");
 }
 
-async fn a_damaged_body_is_an_error_that_quotes_nothing(home: Home) {
+async fn a_damaged_body_is_an_error_that_quotes_nothing(home: StoreHome) {
     let store = home.open().await;
     store.create(new_session("s")).await.unwrap();
     store.commit("s", says(0, vec![message("a", &b"secret".repeat(100))])).await.unwrap();

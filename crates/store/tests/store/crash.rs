@@ -9,8 +9,9 @@ use secateur_store::{Commit, Committed, Store, StoreError, open};
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
-use crate::home::{Backend, Home, on_each_home, run};
 use crate::rows::{everything, message, new_session, operation, says, session_of};
+use secateur_testing::store_home::run;
+use secateur_testing::{Backend, StoreHome, on_each_home};
 
 on_each_home!(a_commit_that_fails_halfway_changes_nothing);
 
@@ -21,7 +22,7 @@ fn everything_at_once(revision: u64) -> Commit {
     Commit { operations, events, state, ..says(revision, vec![message("b", b"secret"), message("c", b"c")]) }
 }
 
-async fn a_commit_that_fails_halfway_changes_nothing(home: Home) {
+async fn a_commit_that_fails_halfway_changes_nothing(home: StoreHome) {
     let store = home.open().await;
     session_of(&store, "s", &["a"]).await;
     let before = everything(&store, "s").await;
@@ -42,7 +43,7 @@ async fn a_commit_that_fails_halfway_changes_nothing(home: Home) {
     assert!(error.to_string().starts_with("cannot commit to a session: an obstacle"), "{error}");
     assert!(!format!("{error} {error:?}").contains("secret"), "{error:?}");
     assert_eq!(everything(&store, "s").await, before);
-    assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 1);
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 1);
     home.run_sql(removal).await;
     store.commit("s", everything_at_once(1)).await.unwrap();
 }
@@ -75,13 +76,13 @@ fn a_commit_whose_connection_breaks_halfway_changes_nothing() {
         assert!(matches!(writer.await.unwrap(), Err(StoreError::Database { .. })));
         locker.batch_execute("ROLLBACK").await.unwrap();
         assert_eq!(everything(&store, "s").await, before);
-        assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 1);
+        assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 1);
         store.commit("s", everything_at_once(1)).await.unwrap();
     });
 }
 
 #[test]
-fn a_commit_that_nobody_waits_for_any_more_is_whole_or_not_there() {
+fn an_abandoned_commit_is_whole_or_not_there() {
     run(Backend::Postgres, |home| async move {
         let store = home.open().await;
         session_of(&store, "s", &["a"]).await;
@@ -124,10 +125,11 @@ fn a_writer_that_is_killed_has_kept_what_it_said_it_had() {
         assert!(loaded.messages.iter().all(|row| row.body == body_of(&row.id)));
         store.commit("s", says(loaded.session.revision, vec![message("after", b"")])).await.unwrap();
         assert_eq!(
-            home.ask("SELECT COUNT(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'").await,
+            home.query_number("SELECT COUNT(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'")
+                .await,
             0
         );
-        assert_eq!(home.ask("SELECT COUNT(*) FROM pragma_foreign_key_check").await, 0);
+        assert_eq!(home.query_number("SELECT COUNT(*) FROM pragma_foreign_key_check").await, 0);
     });
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use secateur_store::{Commit, FoundMessage, MessageChange, NewStoredMessage, Store};
 
-use crate::home::on_each_store;
 use crate::rows::{message, new_session, operation, says, session_of};
+use secateur_testing::on_each_store;
 
 on_each_store!(
     messages_are_found_in_every_session_that_has_them,

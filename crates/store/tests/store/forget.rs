@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use secateur_store::{Commit, Forget, Forgotten, MessageChange, Store, StoreError};
 
-use crate::home::{Backend, Home, on_each_home, on_each_store};
 use crate::rows::{everything, loaded_texts, message, new_session, says, session_of, texts};
+use secateur_testing::{Backend, StoreHome, on_each_home, on_each_store};
 
 on_each_store!(
     messages_that_are_gone_lose_their_bodies,
@@ -15,7 +15,7 @@ on_each_store!(
     forgetting_is_refused_like_a_commit,
 );
 on_each_home!(
-    a_body_stays_as_long_as_somebody_refers_to_it,
+    a_body_stays_as_long_as_a_message_refers_to_it,
     what_is_no_longer_shown_is_deleted,
     a_store_that_forgot_and_shrank_is_smaller,
 );
@@ -106,43 +106,43 @@ async fn forgetting_is_refused_like_a_commit(store: Arc<dyn Store>) {
     assert!(matches!(late, Err(StoreError::Stale { expected: 2, found: 3, .. })));
 }
 
-async fn a_body_stays_as_long_as_somebody_refers_to_it(home: Home) {
+async fn a_body_stays_as_long_as_a_message_refers_to_it(home: StoreHome) {
     let store = home.open().await;
     session_of(&store, "s", &["same", "x"]).await;
     session_of(&store, "t", &["same", "y"]).await;
-    assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 3);
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 3);
     for id in ["s", "t"] {
         store.commit(id, Commit { live_from: Some(2), ..says(1, vec![]) }).await.unwrap();
     }
     let gone = Forget { revision: 2, gone: vec![1], ..Forget::default() };
     assert_eq!(store.forget("s", gone.clone()).await.unwrap().bytes, 4);
     assert_eq!(store.originals("t", &[1]).await.unwrap(), [Some(b"same".to_vec())]);
-    assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 3);
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 3);
     store.forget("t", gone).await.unwrap();
-    assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 2);
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 2);
 }
 
-async fn what_is_no_longer_shown_is_deleted(home: Home) {
+async fn what_is_no_longer_shown_is_deleted(home: StoreHome) {
     let store = home.open().await;
     session_of(&store, "s", &["a", "b"]).await;
     for (revision, shown, bodies) in [(1, "A", 3), (2, "AA", 3), (3, "b", 2), (4, "a", 2), (5, "A", 3)] {
         let change = vec![cut(1, shown.as_bytes())];
         store.commit("s", Commit { change, ..says(revision, vec![]) }).await.unwrap();
         assert_eq!(loaded_texts(&store, "s").await, [shown, "b"]);
-        assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, bodies, "{shown}");
+        assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, bodies, "{shown}");
     }
     let change = vec![MessageChange { seq: 1, shown: Some(None), ..MessageChange::default() }];
     store.commit("s", Commit { change, ..says(6, vec![]) }).await.unwrap();
-    assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 2);
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 2);
     // The bodies of a refused commit are not stored.
     let refused = store.commit("s", says(0, vec![message("c", b"c")])).await;
     assert!(matches!(refused, Err(StoreError::Stale { .. })));
     let known = store.commit("s", says(7, vec![message("d", b"d"), message("a", b"e")])).await;
     assert!(matches!(known, Err(StoreError::Known { .. })));
-    assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 2);
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 2);
 }
 
-async fn a_store_that_forgot_and_shrank_is_smaller(home: Home) {
+async fn a_store_that_forgot_and_shrank_is_smaller(home: StoreHome) {
     let store = home.open().await;
     store.create(new_session("s")).await.unwrap();
     // Incompressible bodies, from a simple generator.
@@ -166,9 +166,9 @@ async fn a_store_that_forgot_and_shrank_is_smaller(home: Home) {
     assert_eq!(store.load("s").await.unwrap().messages[0].body, noise(30));
 }
 
-async fn size(home: &Home) -> i64 {
+async fn size(home: &StoreHome) -> i64 {
     if home.backend == Backend::Postgres {
-        return home.ask("SELECT pg_total_relation_size('bodies')").await;
+        return home.query_number("SELECT pg_total_relation_size('bodies')").await;
     }
     let files = std::fs::read_dir(home.folder()).unwrap();
     files.map(|file| file.unwrap().metadata().unwrap().len() as i64).sum()

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use secateur_store::{Commit, Forget, Fork, MessageChange, NewStoredMessage, SessionRow, Store, StoreError};
 
-use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{everything, loaded_texts, message, new_session, operation, says, session_of, texts};
+use secateur_testing::{StoreHome, on_each_home, on_each_store};
 
 on_each_store!(
     a_branch_has_what_was_there_up_to_a_message,
@@ -196,7 +196,7 @@ async fn a_branch_is_refused_where_it_cannot_be(store: Arc<dyn Store>) {
     assert!(matches!(store.session("t").await, Err(StoreError::NoSession { .. })));
 }
 
-async fn what_one_forgets_the_other_still_has(home: Home) {
+async fn what_one_forgets_the_other_still_has(home: StoreHome) {
     let store = home.open().await;
     for (forgets, keeps) in [("s1", "t1"), ("t2", "s2")] {
         let (origin, copy) = if forgets == "s1" { ("s1", "t1") } else { ("s2", "t2") };
@@ -228,11 +228,11 @@ async fn what_one_forgets_the_other_still_has(home: Home) {
         let forget = Forget { revision: revision + 1, gone: vec![1, 2], ..Forget::default() };
         store.forget(id, forget).await.unwrap();
     }
-    assert_eq!(home.ask("SELECT COUNT(*) FROM bodies").await, 1);
+    assert_eq!(home.query_number("SELECT COUNT(*) FROM bodies").await, 1);
 }
 
 /// One task appends while another forks again and again: each fork has all or nothing of each commit.
-async fn a_branch_is_of_one_revision_while_others_write(home: Home) {
+async fn a_branch_is_of_one_revision_while_others_write(home: StoreHome) {
     let (one, other) = (home.open().await, home.open().await);
     one.create(new_session("s")).await.unwrap();
     let writer = tokio::spawn(async move {
@@ -263,7 +263,7 @@ async fn a_branch_is_of_one_revision_while_others_write(home: Home) {
 }
 
 /// Forks share bodies, and all of them cut and forget at once.
-async fn bodies_that_come_and_go_stay_with_the_branches(home: Home) {
+async fn bodies_that_come_and_go_stay_with_the_branches(home: StoreHome) {
     let stores = [home.open().await, home.open().await];
     let names: Vec<String> = (0..8).map(|n| format!("said {n}")).collect();
     session_of(&stores[0], "s", &names.iter().map(String::as_str).collect::<Vec<_>>()).await;

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use secateur_store::{Commit, Lease, Store, StoreError};
 
-use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{everything, message, says, session_of};
+use secateur_testing::{StoreHome, on_each_home, on_each_store};
 
 on_each_store!(
     one_holds_the_lease_until_it_is_given_back,
     a_holder_renews_and_keeps_the_token,
     a_lease_that_ran_out_goes_to_the_next_with_a_higher_token,
     a_commit_with_a_lost_lease_changes_nothing,
-    a_commit_with_a_lease_that_ran_out_is_kept_while_nobody_else_took_it,
+    a_commit_with_an_expired_lease_is_kept_if_no_other_took_it,
     only_the_holder_gives_a_lease_back,
     leases_of_sessions_are_independent,
     a_lease_for_ever_is_taken,
@@ -95,7 +95,7 @@ async fn a_commit_with_a_lost_lease_changes_nothing(store: Arc<dyn Store>) {
     assert!(matches!(store.commit("s", fenced(1, mine)).await, Err(StoreError::Stale { .. })));
 }
 
-async fn a_commit_with_a_lease_that_ran_out_is_kept_while_nobody_else_took_it(store: Arc<dyn Store>) {
+async fn a_commit_with_an_expired_lease_is_kept_if_no_other_took_it(store: Arc<dyn Store>) {
     session_of(&store, "s", &["a"]).await;
     let mine = take(&store, "me", 1).await.unwrap();
     outlive().await;
@@ -126,7 +126,7 @@ async fn a_lease_for_ever_is_taken(store: Arc<dyn Store>) {
     assert_eq!(take(&store, "you", u64::MAX).await, None);
 }
 
-async fn of_many_that_want_a_lease_one_gets_it(home: Home) {
+async fn of_many_that_want_a_lease_one_gets_it(home: StoreHome) {
     let stores = [home.open().await, home.open().await];
     session_of(&stores[0], "s", &[]).await;
     for round in 0..5 {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use secateur_store::{Commit, MessageChange, Store};
 
-use crate::home::on_each_store;
 use crate::rows::{loaded_texts, says, session_of, texts};
+use secateur_testing::on_each_store;
 
 on_each_store!(
     a_load_begins_where_the_living_part_does,

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use secateur_store::{ClippingSearch, Commit, NewClipping, StoreError, open};
 
-use crate::home::{Backend, Home, on_each_home, run};
 use crate::rows::{loaded_texts, new_session, says, session_of};
+use secateur_testing::store_home::run;
+use secateur_testing::{Backend, StoreHome, on_each_home};
 
 on_each_home!(
     a_database_of_schema_1_is_brought_up_to_date,
@@ -27,7 +28,7 @@ const POSTGRES_2: &str = include_str!("../../src/postgres/schema/2.sql");
 const POSTGRES_3: &str = include_str!("../../src/postgres/schema/3.sql");
 
 /// Creates the database of schema 1, with a session of one message.
-async fn make_schema_1(home: &Home) {
+async fn make_schema_1(home: &StoreHome) {
     let columns = "id, dialect, profile, frame, state, revision, head, live_from, last_operation, last_event, \
                    created, updated";
     let rows = |digest: &str, no: &str| {
@@ -53,7 +54,7 @@ async fn make_schema_1(home: &Home) {
 }
 
 /// Creates the database of schema 2, whose session is leased.
-async fn make_schema_2(home: &Home) {
+async fn make_schema_2(home: &StoreHome) {
     make_schema_1(home).await;
     let step = if home.backend == Backend::Postgres { POSTGRES_2 } else { SQLITE_2 };
     let far = i64::MAX / 2;
@@ -62,27 +63,27 @@ async fn make_schema_2(home: &Home) {
 }
 
 /// Creates the database of schema 3.
-async fn make_schema_3(home: &Home) {
+async fn make_schema_3(home: &StoreHome) {
     make_schema_2(home).await;
     home.run_sql(if home.backend == Backend::Postgres { POSTGRES_3 } else { SQLITE_3 }).await;
     set_schema(home, 3).await;
 }
 
-async fn schema(home: &Home) -> i64 {
+async fn schema(home: &StoreHome) -> i64 {
     match home.backend {
-        Backend::Postgres => home.ask("SELECT version::bigint FROM secateur_schema").await,
-        _ => home.ask("PRAGMA user_version").await,
+        Backend::Postgres => home.query_number("SELECT version::bigint FROM secateur_schema").await,
+        _ => home.query_number("PRAGMA user_version").await,
     }
 }
 
-async fn set_schema(home: &Home, version: u32) {
+async fn set_schema(home: &StoreHome, version: u32) {
     match home.backend {
         Backend::Postgres => home.run_sql(&format!("UPDATE secateur_schema SET version = {version}")).await,
         _ => home.run_sql(&format!("PRAGMA user_version = {version}")).await,
     }
 }
 
-async fn a_database_of_schema_1_is_brought_up_to_date(home: Home) {
+async fn a_database_of_schema_1_is_brought_up_to_date(home: StoreHome) {
     make_schema_1(&home).await;
     assert_eq!(schema(&home).await, 1);
     let store = home.open().await;
@@ -96,7 +97,7 @@ async fn a_database_of_schema_1_is_brought_up_to_date(home: Home) {
     assert_eq!(schema(&home).await, NEWEST);
 }
 
-async fn a_database_of_schema_2_is_brought_up_to_date(home: Home) {
+async fn a_database_of_schema_2_is_brought_up_to_date(home: StoreHome) {
     make_schema_2(&home).await;
     assert_eq!(schema(&home).await, 2);
     let store = home.open().await;
@@ -109,7 +110,7 @@ async fn a_database_of_schema_2_is_brought_up_to_date(home: Home) {
     assert_eq!((found[0].session.as_str(), found[0].seq, found[0].updated), ("s", 1, 6));
 }
 
-async fn a_database_of_schema_3_is_brought_up_to_date(home: Home) {
+async fn a_database_of_schema_3_is_brought_up_to_date(home: StoreHome) {
     make_schema_3(&home).await;
     let store = home.open().await;
     assert_eq!(schema(&home).await, NEWEST);
@@ -123,7 +124,7 @@ async fn a_database_of_schema_3_is_brought_up_to_date(home: Home) {
     assert_eq!(store.search(search).await.unwrap()[0].handle, "h");
 }
 
-async fn a_step_that_fails_changes_nothing(home: Home) {
+async fn a_step_that_fails_changes_nothing(home: StoreHome) {
     make_schema_1(&home).await;
     home.run_sql("CREATE TABLE leases (something_else integer)").await;
     let error = open(&home.url).await.err().unwrap();
@@ -133,7 +134,7 @@ async fn a_step_that_fails_changes_nothing(home: Home) {
     assert_eq!(loaded_texts(&home.open().await, "s").await, ["hello"]);
 }
 
-async fn a_newer_database_is_refused(home: Home) {
+async fn a_newer_database_is_refused(home: StoreHome) {
     session_of(&home.open().await, "s", &["a"]).await;
     set_schema(&home, 5).await;
     let refused = open(&home.url).await.err().unwrap();
@@ -143,7 +144,7 @@ async fn a_newer_database_is_refused(home: Home) {
     assert_eq!(loaded_texts(&home.open().await, "s").await, ["a"]);
 }
 
-async fn many_may_open_a_new_store_at_once(home: Home) {
+async fn many_may_open_a_new_store_at_once(home: StoreHome) {
     let mut tasks = Vec::new();
     for n in 0..8 {
         let home = home.clone();
@@ -186,7 +187,7 @@ fn steps_only_add() {
 /// A process of the second version uses the tables that two steps change: it holds one lock and waits for the other,
 /// and so does the migration.
 #[test]
-fn whoever_stands_in_the_way_of_a_step_is_waited_for() {
+fn a_schema_step_waits_for_open_transactions() {
     run(Backend::Postgres, |home| async move {
         make_schema_2(&home).await;
         let old = home.connect().await;
@@ -196,7 +197,7 @@ fn whoever_stands_in_the_way_of_a_step_is_waited_for() {
         // Now it holds its lock on the messages and waits for the one on the bodies.
         let waiting = "SELECT count(*) FROM pg_stat_activity \
                        WHERE application_name = 'steps' AND wait_event_type = 'Lock'";
-        while home.ask(waiting).await == 0 {
+        while home.query_number(waiting).await == 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let values = "1, 2, 'b', NULL, FALSE, FALSE, 7, '\\x01', NULL, '{}', ''";

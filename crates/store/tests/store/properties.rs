@@ -14,9 +14,10 @@ use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use uuid::Uuid;
 
-use crate::home::{Backend, run};
 use crate::model::{Model, handle};
 use crate::rows::new_session;
+use secateur_testing::Backend;
+use secateur_testing::store_home::run;
 
 /// A step. Revisions are offsets from the current one, and other numbers are [aimed](aim).
 #[derive(Clone, Debug)]

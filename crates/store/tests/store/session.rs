@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use secateur_store::{Commit, Forget, Fork, NewSession, SessionCursor, SessionRow, Store, StoreError};
 
-use crate::home::{Home, on_each_home, on_each_store};
 use crate::rows::{message, new_session, says, session_of};
+use secateur_testing::{StoreHome, on_each_home, on_each_store};
 
 on_each_store!(
     a_new_session_is_empty_and_at_revision_0,
@@ -130,7 +130,7 @@ async fn ids_are_told_apart_byte_by_byte(store: Arc<dyn Store>) {
     }
 }
 
-async fn a_session_is_there_when_the_store_is_opened_again(home: Home) {
+async fn a_session_is_there_when_the_store_is_opened_again(home: StoreHome) {
     let row = session_of(&home.open().await, "s", &["a", "b"]).await;
     let store = home.open().await;
     assert_eq!(store.load("s").await.unwrap().session, row);

@@ -8,15 +8,16 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-use crate::home::{Backend, Home, run};
+use secateur_testing::store_home::run;
+use secateur_testing::{Backend, StoreHome};
 
 /// The URL of the store with another host name and these TLS options.
-fn address(home: &Home, host: &str, options: &str) -> String {
+fn address(home: &StoreHome, host: &str, options: &str) -> String {
     home.url.replace("127.0.0.1", host).replace("sslmode=disable", options)
 }
 
 /// Whether the store's connections are encrypted; the error if it cannot be opened.
-async fn encrypted(home: &Home, host: &str, options: &str) -> Result<bool, String> {
+async fn encrypted(home: &StoreHome, host: &str, options: &str) -> Result<bool, String> {
     let name = format!("test_{}", Uuid::now_v7().simple());
     let url = format!("{}&application_name={name}", address(home, host, options));
     let opened = open(&url).await;
@@ -30,14 +31,14 @@ async fn encrypted(home: &Home, host: &str, options: &str) -> Result<bool, Strin
              WHERE ssl = {ssl} AND application_name = '{name}'"
         )
     };
-    let (with, without) = (home.ask(&seen(true)).await, home.ask(&seen(false)).await);
+    let (with, without) = (home.query_number(&seen(true)).await, home.query_number(&seen(false)).await);
     assert!((with > 0) != (without > 0), "{options}: {with} with and {without} without");
     Ok(with > 0)
 }
 
 /// Runs a test with a server that supports TLS, and its root certificate.
 fn with_server<T: Future<Output = ()> + Send + 'static>(
-    test: impl FnOnce(Home, String) -> T + Send + 'static,
+    test: impl FnOnce(StoreHome, String) -> T + Send + 'static,
 ) {
     run(Backend::Postgres, |home| async move {
         match env::var("SECATEUR_POSTGRES_ROOT") {

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use secateur_store::{Commit, Forget, MessageChange, Store, StoreError};
 
-use crate::home::{Backend, Home, on_each_home, on_each_store};
 use crate::rows::{message, new_session, says};
+use secateur_testing::{Backend, StoreHome, on_each_home, on_each_store};
 
 on_each_store!(writers_of_one_store_lose_nothing, a_load_sees_commits_whole);
 on_each_home!(
     writers_of_two_stores_lose_nothing,
     sessions_that_share_bodies_do_not_get_in_each_others_way,
     what_one_store_keeps_the_other_sees,
-    what_nobody_waits_for_any_more_is_not_done_later,
+    an_abandoned_operation_is_not_done_later,
 );
 
 const WRITERS: usize = 6;
@@ -71,7 +71,7 @@ async fn writers_of_one_store_lose_nothing(store: Arc<dyn Store>) {
     write_together(&[store]).await;
 }
 
-async fn writers_of_two_stores_lose_nothing(home: Home) {
+async fn writers_of_two_stores_lose_nothing(home: StoreHome) {
     write_together(&[home.open().await, home.open().await]).await;
 }
 
@@ -98,7 +98,7 @@ async fn a_load_sees_commits_whole(store: Arc<dyn Store>) {
     writer.await.unwrap();
 }
 
-async fn what_one_store_keeps_the_other_sees(home: Home) {
+async fn what_one_store_keeps_the_other_sees(home: StoreHome) {
     let (one, other) = (home.open().await, home.open().await);
     one.create(new_session("s")).await.unwrap();
     for n in 0..10 {
@@ -110,7 +110,7 @@ async fn what_one_store_keeps_the_other_sees(home: Home) {
 
 /// Sessions that all append the same few messages, cut them, show them again and forget them: bodies appear and
 /// disappear concurrently.
-async fn sessions_that_share_bodies_do_not_get_in_each_others_way(home: Home) {
+async fn sessions_that_share_bodies_do_not_get_in_each_others_way(home: StoreHome) {
     let stores = [home.open().await, home.open().await];
     let mut writers = Vec::new();
     for writer in 0..WRITERS {
@@ -121,10 +121,10 @@ async fn sessions_that_share_bodies_do_not_get_in_each_others_way(home: Home) {
         writer.await.unwrap();
     }
     stores[0].shrink().await.unwrap();
-    let kept = home.ask("SELECT COUNT(*) FROM bodies").await;
+    let kept = home.query_number("SELECT COUNT(*) FROM bodies").await;
     let named = "SELECT COUNT(*) FROM (SELECT body AS d FROM messages WHERE body IS NOT NULL \
                  UNION SELECT shown FROM messages WHERE shown IS NOT NULL) AS named";
-    assert_eq!(kept, home.ask(named).await);
+    assert_eq!(kept, home.query_number(named).await);
 }
 
 async fn churn(store: &Arc<dyn Store>, id: &str) {
@@ -157,7 +157,7 @@ async fn churn(store: &Arc<dyn Store>, id: &str) {
 
 /// A writer that stopped waiting has no result, and may try the same again. A locked file must not accumulate such
 /// tasks.
-async fn what_nobody_waits_for_any_more_is_not_done_later(home: Home) {
+async fn an_abandoned_operation_is_not_done_later(home: StoreHome) {
     if home.backend != Backend::File {
         return;
     }

@@ -27,7 +27,6 @@ const BLOCKS: i64 = 20;
 const LINES: usize = 9;
 const WIDTH: usize = 90;
 
-/// Prints the demo.
 pub(super) async fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<()> {
     let engine = Engine::new(secateur_store::open("sqlite::memory:").await?);
     let mut kept = engine.create(SessionOptions::default()).await.map_err(engine_error)?;
@@ -39,12 +38,12 @@ pub(super) async fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<
     writeln!(out, "{BOLD}An agent outgrows its model{BOLD:#}\n")?;
     writeln!(
         out,
-        "An agent works on {} user requests. Its model has a window of {} tokens, {} of them usable.",
+        "An agent works on {} user requests. Its model has a window of {} tokens, {} of them usable.\n\
+         The history keeps growing; what is sent to the model always fits.\n",
         sample.turns.len(),
         number(WINDOW),
         number(usable)
     )?;
-    writeln!(out, "The history keeps growing; what is sent to the model always fits.\n")?;
     let heading = format!("{:<57}{:>9}  sent to the model", "     user request", "history");
     writeln!(out, "{BOLD}{heading}{BOLD:#}")?;
     let (mut most, mut first_result) = (0, None);
@@ -68,7 +67,7 @@ pub(super) async fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<
                     .extend(kept.settle(Settlement::Responded { usage, turn }).await.map_err(engine_error)?);
             }
         }
-        row(out, ordinal + 1, turn.request, &unkept, &kept, usable)?;
+        writeln!(out, "{}", row(ordinal + 1, turn.request, unkept.tokens(), kept.tokens(), usable))?;
         for sentence in sentences(&events) {
             writeln!(out, "       {YELLOW}{sentence}{YELLOW:#}")?;
         }
@@ -83,12 +82,9 @@ pub(super) async fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<
     let all = unkept.tokens();
     writeln!(
         out,
-        "\n  pruned: short placeholders replace old tool results; user and assistant messages stay"
-    )?;
-    writeln!(out, "  compacted: a summary replaces older history; recent turns stay unchanged")?;
-    writeln!(
-        out,
-        "\nNo request had more than {} tokens. Without Secateur the last one would have {} and be rejected.\n",
+        "\n  pruned: short placeholders replace old tool results; user and assistant messages stay\n  \
+         compacted: a summary replaces older history; recent turns stay unchanged\n\n\
+         No request had more than {} tokens. Without Secateur the last one would have {} and be rejected.\n",
         number(most),
         number(all)
     )?;
@@ -96,22 +92,13 @@ pub(super) async fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<
     undo_and_redo(out, &mut kept, first_result).await
 }
 
-/// Prints one turn: the size of the history, and of what is sent.
-fn row(
-    out: &mut dyn Write,
-    ordinal: usize,
-    request: &str,
-    unkept: &Session,
-    kept: &Session,
-    usable: i64,
-) -> Result<()> {
-    let (all, sent) = (unkept.tokens(), kept.tokens());
+/// One turn: the size of the history, and of what is sent.
+fn row(ordinal: usize, request: &str, all: i64, sent: i64, usable: i64) -> String {
     let full = (sent * BLOCKS / usable.max(1)).clamp(1, BLOCKS) as usize;
     let style = if all > usable { RED } else { GREEN };
     let (bar, rest) = ("█".repeat(full), "·".repeat(BLOCKS as usize - full));
     let all = format!("{style}{:>9}{style:#}", number(all));
-    writeln!(out, "  {ordinal:>2} {request:<52}{all}  {GREEN}{bar}{GREEN:#}{rest} {:>8}", number(sent))?;
-    Ok(())
+    format!("  {ordinal:>2} {request:<52}{all}  {GREEN}{bar}{GREEN:#}{rest} {:>8}", number(sent))
 }
 
 /// Prints the first lines of the summary.
@@ -142,15 +129,11 @@ async fn undo_and_redo(out: &mut dyn Write, kept: &mut Session, result: Option<S
         undone = number.max(undone);
     }
     let whole = kept.tokens();
-    writeln!(
-        out,
-        "  undo    {}: about {} → {} tokens, the whole history",
-        counted(undone, "operation"),
-        number(before),
-        number(whole)
-    )?;
+    let undone = counted(undone, "operation");
+    let (before, whole) = (number(before), number(whole));
+    writeln!(out, "  undo    {undone}: about {before} → {whole} tokens, the whole history")?;
     while changed_operation(kept.redo(None).await)?.is_some() {}
-    writeln!(out, "  redo    about {} → {} tokens", number(whole), number(kept.tokens()))?;
+    writeln!(out, "  redo    about {whole} → {} tokens", number(kept.tokens()))?;
     if let Some(seq) = result {
         let text = kept.recall(&seq.to_string()).await.map_err(engine_error)?.text;
         let size = grouped(text.encode_utf16().count() as u64);

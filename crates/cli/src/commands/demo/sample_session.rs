@@ -16,7 +16,6 @@ pub(super) struct SampleTurn {
     reply: &'static str,
 }
 
-/// The whole session.
 pub(super) struct SampleSession {
     pub(super) turns: Vec<SampleTurn>,
 }
@@ -112,7 +111,6 @@ impl Numbers {
 }
 
 impl SampleSession {
-    /// Generates the session.
     pub(super) fn generate() -> Self {
         let mut numbers = Numbers(7);
         let turns = TURNS.iter().enumerate().map(|(number, &(request, reply, volume))| {

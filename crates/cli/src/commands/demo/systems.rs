@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use secateur::{
-    Action, Family, Keep, Memory, MessageIx, Outline, PartIx, PartKind, Plan, Profile, Profiles, RatioMode,
-    Role, Situation, Verdict,
+    Action, Cut, Family, Keep, Memory, MessageIx, Outline, PartIx, PartKind, Plan, Profile, Profiles,
+    RatioMode, Role, Situation, Verdict,
 };
 use secateur_formats::{Format, Transcript, read_as};
 use serde_json::Value;
@@ -24,7 +24,6 @@ const MODEL: &str = "claude-sonnet-4-5";
 /// How many characters of tool output one block of a bar stands for.
 const PER_BLOCK: u64 = 4_000;
 
-/// Prints everything.
 pub(super) fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<()> {
     let session = sample.opencode();
     let text = session.to_string();
@@ -35,10 +34,16 @@ pub(super) fn show(out: &mut dyn Write, sample: &SampleSession) -> Result<()> {
     pivots(out, &session)
 }
 
-/// Prints what the session consists of.
-fn composition(out: &mut dyn Write, text: &str) -> Result<()> {
+/// The session as OpenCode's own profile reads it.
+fn in_opencode(text: &str) -> Result<(Profile, Transcript<'_>)> {
     let profile = Profiles::builtin().get("opencode")?;
     let transcript = read_as(text.as_bytes(), Format::OpenCode, &profile.policy.measures())?;
+    Ok((profile, transcript))
+}
+
+/// Prints what the session consists of.
+fn composition(out: &mut dyn Write, text: &str) -> Result<()> {
+    let (_, transcript) = in_opencode(text)?;
     let outline = &transcript.outline;
     let units = |kind: PartKind| -> u64 {
         outline.parts().filter(|&part| outline.kind(part) == kind).map(|part| outline.units(part)).sum()
@@ -61,22 +66,17 @@ fn composition(out: &mut dyn Write, text: &str) -> Result<()> {
 
 /// Draws the three zones turn by turn.
 fn zones(out: &mut dyn Write, sample: &SampleSession, text: &str) -> Result<()> {
-    let profile = Profiles::builtin().get("opencode")?;
-    let transcript = read_as(text.as_bytes(), Format::OpenCode, &profile.policy.measures())?;
-    let memory = Memory::default();
-    let plan = profile.policy.plan(&transcript.outline, &Situation::default(), &memory);
+    let (profile, transcript) = in_opencode(text)?;
+    let plan = profile.policy.plan(&transcript.outline, &Situation::default(), &Memory::default());
     writeln!(
         out,
-        "{BOLD}Its three zones{BOLD:#} in OpenCode: the newest two turns are never cut, the 40,000 tokens of tool"
-    )?;
-    writeln!(
-        out,
-        "output before them are protected, and older output is cut if it is more than 20,000 tokens.\n"
+        "{BOLD}Its three zones{BOLD:#} in OpenCode: the newest two turns are never cut, the 40,000 tokens of tool\n\
+         output before them are protected, and older output is cut if it is more than 20,000 tokens.\n"
     )?;
     let outline = &transcript.outline;
     for (number, turn) in sample.turns.iter().enumerate() {
         let response = MessageIx(number as u32 * 2 + 1);
-        let bar = bar(&profile, outline, &memory, &plan, outline.parts_of(response).map(PartIx));
+        let bar = bar(&profile, outline, &plan, outline.parts_of(response).map(PartIx));
         writeln!(out, "  {:>2}  {:<52} {bar}", number + 1, turn.request)?;
     }
     writeln!(
@@ -89,16 +89,10 @@ fn zones(out: &mut dyn Write, sample: &SampleSession, text: &str) -> Result<()> 
 }
 
 /// The results among these parts as a bar, newest last.
-fn bar(
-    profile: &Profile,
-    outline: &Outline,
-    memory: &Memory,
-    plan: &Plan,
-    parts: impl Iterator<Item = PartIx>,
-) -> String {
+fn bar(profile: &Profile, outline: &Outline, plan: &Plan, parts: impl Iterator<Item = PartIx>) -> String {
     let mut bar = String::new();
     for part in parts.filter(|&part| outline.kind(part) == PartKind::Result) {
-        let (style, block) = match profile.policy.verdict(outline, memory, plan, part) {
+        let (style, block) = match profile.policy.verdict(outline, &Memory::default(), plan, part) {
             Verdict::Cut(_) => (RED, "░"),
             Verdict::Kept(Keep::ProtectedTool) => (YELLOW, "S"),
             Verdict::Kept(Keep::ActiveTurn) => (GREEN, "█"),
@@ -141,7 +135,6 @@ fn profiles(out: &mut dyn Write, sample: &SampleSession) -> Result<()> {
     Ok(())
 }
 
-/// One profile's row.
 fn row(profile: &Profile, transcript: &Transcript<'_>) -> [String; 6] {
     let outline = &transcript.outline;
     let ttl = match &profile.policy.family {
@@ -157,14 +150,11 @@ fn row(profile: &Profile, transcript: &Transcript<'_>) -> [String; 6] {
     let cleared = plan.cuts.iter().filter(|cut| cut.action == Action::Clear).count();
     // Shares of characters of tool output for all profiles, because they count tokens in different ways.
     let whole: u64 = results.iter().map(|&part| outline.units(part)).sum();
-    let gone: u64 = plan
-        .cuts
-        .iter()
-        .map(|cut| match cut.action {
-            Action::Trim { head, tail, .. } => outline.units(cut.part).saturating_sub(head + tail),
-            _ => outline.units(cut.part),
-        })
-        .sum();
+    let gone = |cut: &Cut| match cut.action {
+        Action::Trim { head, tail, .. } => outline.units(cut.part).saturating_sub(head + tail),
+        _ => outline.units(cut.part),
+    };
+    let gone: u64 = plan.cuts.iter().map(gone).sum();
     let because = match (plan.idle, plan.cuts.last()) {
         (Some(idle), _) => plan_text::idle(idle),
         (None, Some(cut)) => plan_text::reason(cut.reason).to_owned(),
@@ -184,7 +174,7 @@ fn row(profile: &Profile, transcript: &Transcript<'_>) -> [String; 6] {
 fn overflows(out: &mut dyn Write, text: &str) -> Result<()> {
     let model = find_model(MODEL)?;
     let names = Profiles::builtin();
-    let transcript = read_as(text.as_bytes(), Format::OpenCode, &names.get("opencode")?.policy.measures())?;
+    let (_, transcript) = in_opencode(text)?;
     let Some(call) = transcript.outline.model_calls().last() else { return Ok(()) };
     writeln!(
         out,
@@ -219,12 +209,8 @@ fn pivots(out: &mut dyn Write, session: &Value) -> Result<()> {
         let text = session.to_string();
         let transcript = read_as(text.as_bytes(), Format::OpenCode, &profile.policy.measures())?;
         let outline = &transcript.outline;
-        let seen = profile
-            .pivot
-            .visible(outline)
-            .into_iter()
-            .flatten()
-            .map(|message| describe(outline, MessageIx(message)));
+        let visible = profile.pivot.visible(outline).into_iter().flatten();
+        let seen = visible.map(|message| describe(outline, MessageIx(message)));
         table.row([name.to_owned(), seen.collect::<Vec<_>>().join(" → ")]);
     }
     writeln!(out, "{table}")?;

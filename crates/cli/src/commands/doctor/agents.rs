@@ -21,9 +21,7 @@ struct AgentUrl {
     url: String,
 }
 
-/// What the check needs to know.
 pub(crate) struct AgentCheck<'s> {
-    /// The address of the proxy.
     pub(crate) proxy: SocketAddr,
     /// What listens there.
     pub(crate) listener: &'s ListenerKind,
@@ -155,7 +153,6 @@ impl AgentCheck<'_> {
         DoctorFinding::warning(CHECK, found, self.how_to_point(agent))
     }
 
-    /// How to point an agent at the proxy.
     fn how_to_point(&self, agent: &AgentSpec) -> String {
         let url = format!("http://{}", self.proxy);
         let setting = match agent.method {

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// How severe a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
@@ -29,10 +28,8 @@ impl fmt::Display for Level {
 /// What a check found. Nothing in it is a key or a password.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct DoctorFinding {
-    /// Which check it was.
     pub(crate) check: &'static str,
     pub(crate) level: Level,
-    /// What was found.
     pub(crate) found: String,
     /// How to fix it, unless nothing is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,17 +37,14 @@ pub(crate) struct DoctorFinding {
 }
 
 impl DoctorFinding {
-    /// Nothing is wrong.
     pub(crate) fn ok(check: &'static str, found: impl Into<String>) -> Self {
         Self { check, level: Level::Ok, found: found.into(), fix: None }
     }
 
-    /// It may not be as intended.
     pub(crate) fn warning(check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { check, level: Level::Warning, found: found.into(), fix: Some(fix.into()) }
     }
 
-    /// It does not work.
     pub(crate) fn fault(check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { check, level: Level::Fault, found: found.into(), fix: Some(fix.into()) }
     }

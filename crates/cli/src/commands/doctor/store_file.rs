@@ -24,42 +24,38 @@ pub(crate) fn check(file: Option<&Path>, folder: StoreFolder) -> Vec<DoctorFindi
         )];
     };
     let shown = file.display();
+    let fault = |found: String, fix: &str| vec![DoctorFinding::fault(CHECK, found, fix)];
     if fs::symlink_metadata(file).is_err() {
-        return vec![match cannot_create(file, folder) {
-            None => DoctorFinding::ok(CHECK, format!("{shown} will be created")),
-            Some(why) => DoctorFinding::fault(
-                CHECK,
+        return match cannot_create(file, folder) {
+            None => vec![DoctorFinding::ok(CHECK, format!("{shown} will be created"))],
+            Some(why) => fault(
                 format!("{shown} does not exist and cannot be created: {why}"),
                 "create the folder, or name another file with --store or `store` in the configuration",
             ),
-        }];
+        };
     }
     if let Some(why) = cannot_access(file) {
         let fix = format!(
             "allow yourself to read and write it (chmod u+rw {shown}), or name another file with --store"
         );
-        return vec![DoctorFinding::fault(CHECK, format!("{shown} cannot be used: {why}"), fix)];
+        return fault(format!("{shown} cannot be used: {why}"), &fix);
     }
     match file_status(file) {
-        Err(error) => {
-            let fix = "name a file that can be read and written with --store or `store` in the configuration";
-            vec![DoctorFinding::fault(CHECK, format!("{shown} cannot be read: {error}"), fix)]
-        }
-        Ok(FileStatus::NoDatabase) => vec![DoctorFinding::fault(
-            CHECK,
+        Err(error) => fault(
+            format!("{shown} cannot be read: {error}"),
+            "name a file that can be read and written with --store or `store` in the configuration",
+        ),
+        Ok(FileStatus::NoDatabase) => fault(
             format!("{shown} is not a database"),
             "move it away, or restore it from a backup; a missing file is created",
-        )],
-        Ok(FileStatus::Foreign) => vec![DoctorFinding::fault(
-            CHECK,
+        ),
+        Ok(FileStatus::Foreign) => fault(
             format!("{shown} is another program's database"),
             "name another file with --store or `store` in the configuration",
-        )],
+        ),
         Ok(FileStatus::Store { schema, known }) => {
-            vec![
-                DoctorFinding::ok(CHECK, format!("{shown} can be read and written")),
-                check_schema(schema, known),
-            ]
+            let usable = DoctorFinding::ok(CHECK, format!("{shown} can be read and written"));
+            vec![usable, check_schema(schema, known)]
         }
         Ok(_) => vec![DoctorFinding::ok(CHECK, format!("{shown} is empty; its tables will be created"))],
     }

@@ -18,7 +18,6 @@ const KEY: &str = "key";
 /// How long a provider may take. All are asked at once.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The check of one provider.
 pub(crate) struct UpstreamCheck<'p> {
     pub(crate) provider: Provider,
     pub(crate) upstream: &'p Upstream,
@@ -41,12 +40,9 @@ impl UpstreamCheck<'_> {
         }
     }
 
-    fn flag(&self) -> &'static str {
-        match self.provider {
-            Provider::Anthropic => "anthropic",
-            Provider::OpenAi => "openai",
-            Provider::Gemini => "gemini",
-        }
+    /// The flag and the setting of its address are called as the provider is.
+    fn flag(&self) -> String {
+        self.name().to_ascii_lowercase()
     }
 
     /// The key in the environment, in the header of its provider.

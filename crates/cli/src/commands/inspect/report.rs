@@ -8,7 +8,6 @@ use secateur::{
 use secateur_formats::{Census, Format, Origin, Skim, Warning};
 use serde::Serialize;
 
-/// The report on a session.
 #[derive(Serialize)]
 pub(super) struct InspectReport<'a> {
     pub(super) file: &'a str,
@@ -34,7 +33,6 @@ pub(super) struct ContextSize {
     pub(super) estimated_tokens: u64,
 }
 
-/// One category of content.
 #[derive(Serialize)]
 pub(super) struct CategoryRow {
     pub(super) name: &'static str,
@@ -43,7 +41,6 @@ pub(super) struct CategoryRow {
     pub(super) live_chars: u64,
 }
 
-/// One tool.
 #[derive(Serialize)]
 pub(super) struct ToolRow<'a> {
     pub(super) name: &'a str,

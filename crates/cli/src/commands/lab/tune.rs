@@ -1,11 +1,9 @@
 //! `secateur lab tune`: parameters that fit one's own sessions, if that can be shown.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use secateur_lab::{Claim, LEAST_CALLS, PriceSheets, TuneOptions, Tuned, TuningComparison};
 
@@ -14,6 +12,7 @@ use crate::batch::in_pool;
 use crate::humanize::counted;
 use crate::logs;
 use crate::progress::StepProgress;
+use crate::terminal::print_json;
 
 /// Search the presets' parameters on recorded sessions and write them as a profile.
 ///
@@ -46,7 +45,7 @@ fn misses(text: &str) -> Result<f64, String> {
 }
 
 impl TuneArgs {
-    pub(super) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) fn run(&self, out: &mut dyn Write) -> Result<()> {
         self.terms.paths.iter().try_for_each(|path| logs::refuse_same_file(&self.out, path))?;
         let options = TuneOptions {
             name: self.name.clone(),
@@ -64,17 +63,10 @@ impl TuneArgs {
             let advance = |done, all| progress.advance(done, all);
             secateur_lab::tune(&traces, &PriceSheets::builtin(), &options, advance)
         });
-        progress.finish();
+        drop(progress);
         let tuned = tuned??;
-        fs::write(&self.out, &tuned.profile)
-            .with_context(|| format!("cannot write {}", self.out.display()))?;
-        if self.json {
-            serde_json::to_writer(&mut *out, &tuned)?;
-            writeln!(out)?;
-        } else {
-            self.print(out, &tuned)?;
-        }
-        Ok(ExitCode::SUCCESS)
+        logs::write(&self.out, &tuned.profile)?;
+        if self.json { print_json(out, &tuned) } else { self.print(out, &tuned) }
     }
 
     fn print(&self, out: &mut dyn Write, tuned: &Tuned) -> Result<()> {

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -13,7 +12,7 @@ use super::{gather, measures, named, sheet};
 use crate::humanize::{counted, shortened};
 use crate::logs;
 use crate::plan_text;
-use crate::terminal::BOLD;
+use crate::terminal::{BOLD, print_json};
 
 /// List each miss: the action, the text that it needed, the cut that took it, and the reason of the cut.
 #[derive(Debug, Args)]
@@ -49,7 +48,7 @@ struct ExplainedMiss {
 }
 
 impl WhyArgs {
-    pub(super) fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let profiles = named(&[&self.profile])?;
         let Some(profile) = profiles.first() else { bail!("there is no profile {}", self.profile) };
         let mut traces = Vec::new();
@@ -69,22 +68,15 @@ impl WhyArgs {
             misses_found.extend(run.misses.iter().filter_map(of));
         }
         if self.json {
-            serde_json::to_writer(&mut *out, &misses_found)?;
-            writeln!(out)?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &misses_found);
         }
         for miss in &misses_found {
             print(out, miss)?;
         }
         let misses = if misses_found.len() == 1 { "miss" } else { "misses" };
-        writeln!(
-            out,
-            "{} {misses} in {} under {}.",
-            misses_found.len(),
-            counted(calls as u64, "call"),
-            profile.name
-        )?;
-        Ok(ExitCode::SUCCESS)
+        let (count, calls) = (misses_found.len(), counted(calls as u64, "call"));
+        writeln!(out, "{count} {misses} in {calls} under {}.", profile.name)?;
+        Ok(())
     }
 }
 
@@ -111,25 +103,15 @@ fn tell(trace: &Trace, need: &TextNeed, miss: &secateur_lab::Miss) -> ExplainedM
 fn print(out: &mut dyn Write, miss: &ExplainedMiss) -> Result<()> {
     let about = |about: &Option<String>| about.as_ref().map_or(String::new(), |about| format!(" {about}"));
     let what = if miss.is_edit { "replaces the line" } else { "names" };
-    writeln!(
-        out,
-        "{BOLD}call {}{BOLD:#} of {}: {}{}",
-        miss.call,
-        miss.session,
-        miss.action,
-        about(&miss.about)
-    )?;
-    writeln!(out, "  {what}  {}", miss.needed)?;
+    let ExplainedMiss { session, call, action, needed, result, result_of, result_chars, .. } = miss;
+    writeln!(out, "{BOLD}call {call}{BOLD:#} of {session}: {action}{}", about(&miss.about))?;
+    writeln!(out, "  {what}  {needed}")?;
     let reason = miss.reason.map_or("a compaction took it", plan_text::reason);
     writeln!(
         out,
-        "  which only part {} held, {}{}, {} characters, cut before call {} because {reason}",
-        miss.result,
-        miss.result_of,
+        "  which only part {result} held, {result_of}{}, {result_chars} characters, cut before call {} because {reason}\n",
         about(&miss.result_about),
-        miss.result_chars,
         miss.cut_before_call
     )?;
-    writeln!(out)?;
     Ok(())
 }

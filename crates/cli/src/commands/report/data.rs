@@ -3,8 +3,6 @@
 //! [`ReportData`] is all that the page gets: numbers are decided here, its scripts only draw.
 
 #[cfg(test)]
-mod sample;
-#[cfg(test)]
 mod tests;
 
 use secateur::{PartKind, Role};
@@ -16,9 +14,7 @@ use serde::Serialize;
 pub(crate) struct ReportData {
     /// What the session is called; the page's heading.
     pub(crate) title: String,
-    /// The file that was read.
     pub(crate) file: String,
-    /// The file's format.
     pub(crate) format: String,
     /// The version of the agent that wrote the session.
     pub(crate) agent_version: Option<String>,
@@ -26,21 +22,16 @@ pub(crate) struct ReportData {
     pub(crate) model: Option<String>,
     /// The program that made the report: name and version.
     pub(crate) generator: String,
-    /// The profile that decided.
     pub(crate) profile: ReportProfile,
-    /// The session in a few numbers.
     pub(crate) totals: ReportTotals,
     /// The context by origin.
     pub(crate) categories: Vec<ReportCategory>,
     /// The context by tool.
     pub(crate) tools: Vec<ReportTool>,
-    /// The model calls, in order.
     pub(crate) calls: Vec<ReportCall>,
-    /// Where the session was compacted.
     pub(crate) compactions: Vec<ReportCompaction>,
     /// Runs of parts that the plan treats alike, in order.
     pub(crate) zones: Vec<ReportZone>,
-    /// The messages, in order.
     pub(crate) messages: Vec<ReportMessage>,
     /// The parts, in order; a part's number is its place here.
     pub(crate) parts: Vec<ReportPart>,
@@ -48,31 +39,23 @@ pub(crate) struct ReportData {
     pub(crate) warnings: Vec<String>,
 }
 
-/// The profile that decided.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ReportProfile {
-    /// Its name.
     pub(crate) name: String,
-    /// What it does, in a sentence.
     pub(crate) about: String,
 }
 
 /// The session in a few numbers.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ReportTotals {
-    /// How many messages there are.
     pub(crate) messages: u64,
-    /// How many parts there are.
     pub(crate) parts: u64,
-    /// How many of them are tool calls.
     pub(crate) tool_calls: u64,
-    /// How many of them are tool results.
     pub(crate) tool_results: u64,
     /// The context without pruning.
     pub(crate) before: u64,
     /// The context with the profile.
     pub(crate) after: u64,
-    /// The model's window.
     pub(crate) window: Option<u64>,
     /// The largest context that the provider reported.
     pub(crate) recorded_peak: Option<u64>,
@@ -92,11 +75,9 @@ pub(crate) struct ReportCategory {
 /// The context of one tool: its calls and its results.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ReportTool {
-    /// The tool's name.
     pub(crate) name: String,
     /// The class that the profile puts it into.
     pub(crate) class: String,
-    /// How often it was called.
     pub(crate) calls: u64,
     /// Its size without pruning.
     pub(crate) before: u64,
@@ -104,7 +85,6 @@ pub(crate) struct ReportTool {
     pub(crate) after: u64,
 }
 
-/// One model call.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ReportCall {
     /// The message that the model responded with.
@@ -137,7 +117,6 @@ pub(crate) struct ReportCompaction {
 pub(crate) struct ReportZone {
     /// Its name, such as `active`, `protected` or `prunable`.
     pub(crate) name: String,
-    /// Its first part.
     pub(crate) first_part: u64,
     /// Its last part, which belongs to it.
     pub(crate) last_part: u64,
@@ -145,10 +124,8 @@ pub(crate) struct ReportZone {
     pub(crate) about: String,
 }
 
-/// A message.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ReportMessage {
-    /// Its role.
     pub(crate) role: Role,
     /// When, in milliseconds since 1970.
     pub(crate) time: Option<i64>,
@@ -163,9 +140,7 @@ pub(crate) struct ReportMessage {
 pub(crate) struct ReportPart {
     /// The number of the message that it belongs to.
     pub(crate) message: u64,
-    /// What it is.
     pub(crate) kind: PartKind,
-    /// The tool of the call or result.
     pub(crate) tool: Option<String>,
     /// What it is about: a path with lines, or a command.
     pub(crate) subject: Option<String>,
@@ -175,7 +150,6 @@ pub(crate) struct ReportPart {
     pub(crate) size: u64,
     /// Its size with the profile.
     pub(crate) after: u64,
-    /// What happens to it.
     pub(crate) verdict: PartVerdict,
     /// Why, as a clause without its full stop.
     pub(crate) reason: String,

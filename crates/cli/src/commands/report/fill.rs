@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
 use secateur::{
-    Action, Calibration, Memory, MessagePick, Outline, PartIx, PartKind, Plan, Profile, ToolStatus,
+    Action, Calibration, Memory, MessagePick, Outline, PartIx, PartKind, Plan, Profile, ToolStatus, Verdict,
 };
 use secateur_formats::Transcript;
 
@@ -19,16 +19,21 @@ use crate::savings::savings;
 /// How much of a part is quoted.
 const PREVIEW: usize = 400;
 
-/// What happens to the parts of a session, by their numbers in the whole session.
-struct JudgedParts {
-    /// The number that a part has in the context that was planned for.
+/// A session, and what happens to its parts, by their numbers in the whole session.
+struct JudgedSession<'a> {
+    whole: &'a Transcript<'a>,
+    outline: &'a Outline,
+    profile: &'a Profile,
+    /// What was planned for.
+    context: Outline,
+    /// The number that a part has in the context.
     place: HashMap<PartIx, PartIx>,
     plan: Plan,
     /// Characters left of what is cut.
     left: HashMap<PartIx, u64>,
+    meter: Calibration,
 }
 
-/// The data of a report.
 pub(super) fn report_data(
     whole: &Transcript<'_>,
     profile: &Profile,
@@ -47,14 +52,14 @@ pub(super) fn report_data(
     let plan = profile.policy.plan(&context, &situation, &memory);
     let left = savings(&context, profile, &plan, &memory).collect();
     let place = parts.iter().enumerate().map(|(new, &old)| (old, PartIx(new as u32))).collect();
-    let judged = JudgedParts { place, plan, left };
-
     let moments = outline.timeline();
     let meter = Calibration::of(&moments);
+    let session = JudgedSession { whole, outline, profile, context, place, plan, left, meter };
+
     let sizes = contexts(outline, profile, &moments, &situation);
     let alive: u64 = live_parts(outline).map(|part| outline.sent(part)).sum();
-    let kept: u64 = live_parts(outline).map(|part| judged.after(&context, outline, part)).sum();
-    let window = next.window.map(|window| window as u64).or(situation.window.map(|window| window as u64));
+    let kept: u64 = live_parts(outline).map(|part| session.after(part)).sum();
+    let window = next.window.or(situation.window).map(|window| window as u64);
     let window = window
         .or_else(|| model.and_then(|name| u64::try_from(crate::models::find_model(name).ok()?.context).ok()));
     let recorded_peak = moments.iter().filter_map(|moment| moment.recorded).max();
@@ -77,16 +82,13 @@ pub(super) fn report_data(
             window,
             recorded_peak,
         },
-        categories: categories(outline, &context, &judged, &meter),
-        tools: tools(outline, &context, &judged, &meter),
+        categories: session.categories(),
+        tools: session.tools(),
         calls: calls(&moments, &sizes),
         compactions: compactions(outline, &moments),
-        zones: zones(outline, &judged),
+        zones: session.zones(),
         messages: messages(outline),
-        parts: outline
-            .parts()
-            .map(|part| describe(whole, &context, profile, &judged, &meter, part))
-            .collect(),
+        parts: outline.parts().map(|part| session.part(part)).collect(),
         warnings: whole.warnings.iter().map(ToString::to_string).collect(),
     })
 }
@@ -100,111 +102,108 @@ fn live_parts(outline: &Outline) -> impl Iterator<Item = PartIx> + '_ {
     outline.context(None).into_iter().flat_map(|message| outline.parts_of(message)).map(PartIx)
 }
 
-impl JudgedParts {
-    /// The characters that are left of a part; of one that left the context, none.
-    fn after(&self, context: &Outline, outline: &Outline, part: PartIx) -> u64 {
-        if outline.gone(outline.owner(part)).is_some() {
-            return 0;
-        }
-        let Some(place) = self.place.get(&part) else { return 0 };
-        self.left.get(place).copied().unwrap_or_else(|| context.sent(*place))
+impl JudgedSession<'_> {
+    /// The number of a part in the context; none if it has left it.
+    fn place(&self, part: PartIx) -> Option<PartIx> {
+        let is_gone = self.outline.gone(self.outline.owner(part)).is_some();
+        self.place.get(&part).copied().filter(|_| !is_gone)
     }
-}
 
-fn describe(
-    whole: &Transcript<'_>,
-    context: &Outline,
-    profile: &Profile,
-    judged: &JudgedParts,
-    meter: &Calibration,
-    part: PartIx,
-) -> data::ReportPart {
-    let outline = &whole.outline;
-    let text = whole.text_of(part);
-    let preview: String = text.chars().take(PREVIEW).collect();
-    let is_gone = outline.gone(outline.owner(part)).is_some();
-    let (verdict, reason) = match judged.place.get(&part) {
-        Some(&place) if !is_gone => {
-            match profile.policy.verdict(context, &Memory::default(), &judged.plan, place) {
-                secateur::Verdict::Cut(cut) => {
-                    let verdict = if matches!(cut.action, Action::Clear) {
-                        PartVerdict::Cut
-                    } else {
-                        PartVerdict::Trimmed
-                    };
-                    (verdict, plan_text::reason(cut.reason).to_owned())
-                }
-                secateur::Verdict::Kept(why) => (PartVerdict::Kept, plan_text::keep(why).to_owned()),
+    /// The characters that are left of a part; of one that left the context, none.
+    fn after(&self, part: PartIx) -> u64 {
+        let left = |place| self.left.get(&place).copied().unwrap_or_else(|| self.context.sent(place));
+        self.place(part).map_or(0, left)
+    }
+
+    fn part(&self, part: PartIx) -> data::ReportPart {
+        let outline = self.outline;
+        let text = self.whole.text_of(part);
+        let preview: String = text.chars().take(PREVIEW).collect();
+        let verdict =
+            |place| self.profile.policy.verdict(&self.context, &Memory::default(), &self.plan, place);
+        let (verdict, reason) = match self.place(part).map(verdict) {
+            Some(Verdict::Cut(cut)) => {
+                let is_whole = cut.action == Action::Clear;
+                let verdict = if is_whole { PartVerdict::Cut } else { PartVerdict::Trimmed };
+                (verdict, plan_text::reason(cut.reason))
+            }
+            Some(Verdict::Kept(why)) => (PartVerdict::Kept, plan_text::keep(why)),
+            None => (PartVerdict::Gone, "it is no longer in the context"),
+        };
+        let status = match outline.status(part) {
+            ToolStatus::None => None,
+            _ if outline.is_failure(part) => Some("failed"),
+            ToolStatus::Pending | ToolStatus::Running => Some("not finished"),
+            ToolStatus::Completed | ToolStatus::Error => Some("completed"),
+        };
+        data::ReportPart {
+            message: outline.owner(part).0.into(),
+            kind: outline.kind(part),
+            tool: outline.tool(part).map(str::to_owned),
+            subject: about(outline, part),
+            status: status.map(str::to_owned),
+            size: self.meter.scale(outline.sent(part)),
+            after: self.meter.scale(self.after(part)),
+            verdict,
+            reason: reason.to_owned(),
+            clipped: preview.len() < text.len(),
+            preview,
+        }
+    }
+
+    fn categories(&self) -> Vec<data::ReportCategory> {
+        let mut rows: BTreeMap<secateur::Category, (u64, u64)> = BTreeMap::new();
+        for part in live_parts(self.outline) {
+            let row = rows.entry(self.outline.category(part)).or_default();
+            row.0 += self.outline.sent(part);
+            row.1 += self.after(part);
+        }
+        let row = |(category, (before, after)): (secateur::Category, (u64, u64))| data::ReportCategory {
+            name: category.name().to_owned(),
+            before: self.meter.scale(before),
+            after: self.meter.scale(after),
+        };
+        rows.into_iter().filter(|(_, (before, _))| *before > 0).map(row).collect()
+    }
+
+    fn tools(&self) -> Vec<data::ReportTool> {
+        let mut rows: HashMap<&str, (PartIx, u64, u64, u64)> = HashMap::new();
+        for part in live_parts(self.outline) {
+            let Some(tool) = self.outline.tool(part) else { continue };
+            let row = rows.entry(tool).or_insert((part, 0, 0, 0));
+            row.1 += u64::from(self.outline.kind(part) == PartKind::Call);
+            row.2 += self.outline.sent(part);
+            row.3 += self.after(part);
+        }
+        let row = |(name, (part, calls, before, after)): (&str, (PartIx, u64, u64, u64))| data::ReportTool {
+            name: name.to_owned(),
+            class: plan_text::class(self.outline.class(part)).to_owned(),
+            calls,
+            before: self.meter.scale(before),
+            after: self.meter.scale(after),
+        };
+        let mut rows: Vec<_> = rows.into_iter().map(row).collect();
+        rows.sort_by(|one, other| other.before.cmp(&one.before).then_with(|| one.name.cmp(&other.name)));
+        rows
+    }
+
+    /// The zones of the plan, as runs of parts.
+    fn zones(&self) -> Vec<data::ReportZone> {
+        let mut zones: Vec<data::ReportZone> = Vec::new();
+        for part in self.outline.parts() {
+            let name = self.place(part).map_or("left the context", |place| zone(self.plan.bounds, place));
+            match zones.last_mut() {
+                Some(last) if last.name == name => last.last_part = part.0.into(),
+                _ => zones.push(data::ReportZone {
+                    name: name.to_owned(),
+                    first_part: part.0.into(),
+                    last_part: part.0.into(),
+                    about: meaning(name).to_owned(),
+                }),
             }
         }
-        _ => (PartVerdict::Gone, "it is no longer in the context".to_owned()),
-    };
-    data::ReportPart {
-        message: outline.owner(part).0.into(),
-        kind: outline.kind(part),
-        tool: outline.tool(part).map(str::to_owned),
-        subject: about(outline, part),
-        status: match outline.status(part) {
-            ToolStatus::None => None,
-            _ if outline.is_failure(part) => Some("failed".to_owned()),
-            ToolStatus::Pending | ToolStatus::Running => Some("not finished".to_owned()),
-            ToolStatus::Completed | ToolStatus::Error => Some("completed".to_owned()),
-        },
-        size: meter.scale(outline.sent(part)),
-        after: meter.scale(judged.after(context, outline, part)),
-        verdict,
-        reason,
-        clipped: preview.len() < text.len(),
-        preview,
+        zones
     }
-}
-
-fn categories(
-    outline: &Outline,
-    context: &Outline,
-    judged: &JudgedParts,
-    meter: &Calibration,
-) -> Vec<data::ReportCategory> {
-    let mut rows: BTreeMap<secateur::Category, (u64, u64)> = BTreeMap::new();
-    for part in live_parts(outline) {
-        let row = rows.entry(outline.category(part)).or_default();
-        row.0 += outline.sent(part);
-        row.1 += judged.after(context, outline, part);
-    }
-    let row = |(category, (before, after)): (secateur::Category, (u64, u64))| data::ReportCategory {
-        name: category.name().to_owned(),
-        before: meter.scale(before),
-        after: meter.scale(after),
-    };
-    rows.into_iter().filter(|(_, (before, _))| *before > 0).map(row).collect()
-}
-
-fn tools(
-    outline: &Outline,
-    context: &Outline,
-    judged: &JudgedParts,
-    meter: &Calibration,
-) -> Vec<data::ReportTool> {
-    let mut rows: HashMap<&str, (PartIx, u64, u64, u64)> = HashMap::new();
-    for part in live_parts(outline) {
-        let Some(tool) = outline.tool(part) else { continue };
-        let row = rows.entry(tool).or_insert((part, 0, 0, 0));
-        row.1 += u64::from(outline.kind(part) == PartKind::Call);
-        row.2 += outline.sent(part);
-        row.3 += judged.after(context, outline, part);
-    }
-    let mut rows: Vec<_> = rows
-        .into_iter()
-        .map(|(name, (part, calls, before, after))| data::ReportTool {
-            name: name.to_owned(),
-            class: plan_text::class(outline.class(part)).to_owned(),
-            calls,
-            before: meter.scale(before),
-            after: meter.scale(after),
-        })
-        .collect();
-    rows.sort_by(|one, other| other.before.cmp(&one.before).then_with(|| one.name.cmp(&other.name)));
-    rows
 }
 
 /// The requests. What is estimated is scaled to what the provider reported, so that the curves can be compared.
@@ -228,33 +227,8 @@ fn calls(moments: &[secateur::TimelinePoint], sizes: &[RequestSize]) -> Vec<data
 }
 
 fn compactions(outline: &Outline, moments: &[secateur::TimelinePoint]) -> Vec<data::ReportCompaction> {
-    let row = |own: report::CompactionRow| data::ReportCompaction {
-        message: own.message.0.into(),
-        before: own.before,
-    };
-    report::compactions(outline, moments).into_iter().map(row).collect()
-}
-
-/// The zones of the plan, as runs of parts.
-fn zones(outline: &Outline, judged: &JudgedParts) -> Vec<data::ReportZone> {
-    let mut zones: Vec<data::ReportZone> = Vec::new();
-    for part in outline.parts() {
-        let is_gone = outline.gone(outline.owner(part)).is_some();
-        let name = match judged.place.get(&part) {
-            Some(&place) if !is_gone => zone(judged.plan.bounds, place),
-            _ => "left the context",
-        };
-        match zones.last_mut() {
-            Some(last) if last.name == name => last.last_part = part.0.into(),
-            _ => zones.push(data::ReportZone {
-                name: name.to_owned(),
-                first_part: part.0.into(),
-                last_part: part.0.into(),
-                about: meaning(name).to_owned(),
-            }),
-        }
-    }
-    zones
+    let rows = report::compactions(outline, moments).into_iter();
+    rows.map(|row| data::ReportCompaction { message: row.message.0.into(), before: row.before }).collect()
 }
 
 /// What a zone is, in a sentence.

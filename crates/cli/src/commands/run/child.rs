@@ -9,7 +9,6 @@ use std::process::{Child, Command};
 #[cfg(unix)]
 use super::signals::Signals;
 
-/// A running program.
 pub(crate) struct ChildProgram {
     child: Child,
     #[cfg(unix)]

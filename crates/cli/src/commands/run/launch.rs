@@ -119,7 +119,6 @@ impl AgentCall<'_> {
 }
 
 impl Launch {
-    /// Sets a variable.
     pub(crate) fn set(&mut self, name: &str, value: String) {
         self.variables.push((name.to_owned(), value));
     }

@@ -62,13 +62,11 @@ impl OriginalUrls {
         slot.get_or_insert_with(|| url.to_owned());
     }
 
-    /// Whether none was recorded.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Whether a URL points at the proxy.
 pub(crate) fn leads_to(url: &str, proxy: SocketAddr) -> bool {
     let Some(rest) = url.trim().strip_prefix("http://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();

@@ -1,16 +1,13 @@
 //! The line at the end of a run: what the proxy saved.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use secateur_server::Savings;
 use serde::Deserialize;
 
 use crate::http_get;
 use crate::humanize::{counted, grouped, percent};
-
-/// The user should not wait long for this line.
-const TIMEOUT: Duration = Duration::from_secs(2);
+use crate::listener::TIMEOUT;
 
 /// The line if nothing was counted.
 const NO_REQUESTS: &str = "no request came through the proxy";
@@ -35,9 +32,7 @@ pub(crate) fn text(savings: Option<Savings>) -> String {
 /// The line from a proxy that was already running.
 pub(crate) async fn fetch(proxy: SocketAddr, token: Option<&str>, run: &str) -> String {
     let url = format!("http://{proxy}/api/runs/{run}");
-    let headers: Vec<_> =
-        token.map(|token| ("authorization", format!("Bearer {token}"))).into_iter().collect();
-    match http_get::get(&url, &headers, TIMEOUT).await {
+    match http_get::get(&url, &http_get::authorization(token), TIMEOUT).await {
         Ok(response) if response.status == 200 => match serde_json::from_str::<RunSavings>(&response.body) {
             Ok(counted) => counted.line(),
             Err(_) => String::from("savings are unknown: the proxy has another version"),

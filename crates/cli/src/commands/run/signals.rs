@@ -50,7 +50,6 @@ impl Signals {
         Ok(())
     }
 
-    /// The next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         poll_fn(|context| {
             let mut ready = self

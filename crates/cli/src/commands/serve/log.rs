@@ -27,7 +27,6 @@ impl From<LogFormat> for LogLines {
     }
 }
 
-/// Starts logging.
 pub(super) fn start<W>(level: LevelFilter, format: LogLines, to: W, colours: Colours)
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,

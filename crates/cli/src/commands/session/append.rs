@@ -1,9 +1,7 @@
 //! `secateur session append`: adds messages to a session.
 
-use std::fs::File;
 use std::io::{Read, Write};
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -13,7 +11,9 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::SessionIdArgs;
+use crate::logs;
 use crate::store_args::engine_error;
+use crate::terminal::print_json;
 
 /// The largest accepted input: a few of the largest messages.
 const LARGEST_INPUT: u64 = 4 * LARGEST_MESSAGE as u64;
@@ -47,7 +47,7 @@ struct InputMessage<'i> {
 }
 
 impl AppendArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<()> {
         let text = self.input()?;
         let messages = self.messages(&text)?;
         let ids = self.ids(messages.len())?;
@@ -61,8 +61,7 @@ impl AppendArgs {
         if self.json {
             let rows: Vec<_> =
                 numbers.iter().zip(&ids).map(|(number, id)| json!({ "number": number, "id": id })).collect();
-            writeln!(out, "{}", json!({ "session": session.id(), "messages": rows }))?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &json!({ "session": session.id(), "messages": rows }));
         }
         for number in numbers {
             // 0: the message was appended before and has left the context.
@@ -71,7 +70,7 @@ impl AppendArgs {
                 number => writeln!(out, "{number}")?,
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     fn name(&self) -> String {
@@ -83,10 +82,8 @@ impl AppendArgs {
 
     fn input(&self) -> Result<String> {
         let doing = || format!("cannot read {}", self.name());
-        let reader: Box<dyn Read> = match &self.file {
-            Some(file) if file.as_os_str() != "-" => Box::new(File::open(file).with_context(doing)?),
-            _ => Box::new(std::io::stdin()),
-        };
+        let file = self.file.as_deref().unwrap_or(Path::new("-"));
+        let reader = logs::file_or_stdin(file).with_context(doing)?;
         let mut bytes = Vec::new();
         reader.take(LARGEST_INPUT + 1).read_to_end(&mut bytes).with_context(doing)?;
         if bytes.len() as u64 > LARGEST_INPUT {

@@ -1,7 +1,6 @@
 //! `secateur session compact`: replaces older history by a summary now.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -13,6 +12,7 @@ use crate::event_text::sentences;
 use crate::progress::SummaryDisplay;
 use crate::store_args::engine_error;
 use crate::summariser_args::SummariserArgs;
+use crate::terminal::print_json;
 
 /// Replace older history by a summary now; recent messages stay.
 #[derive(Debug, Args)]
@@ -30,15 +30,14 @@ pub(crate) struct SessionCompactArgs {
 }
 
 impl SessionCompactArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<()> {
         let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
         let progress = SummaryDisplay::start(&engine);
         let events = session.compact(self.focus.as_deref()).await.map_err(engine_error)?;
         progress.stop();
         if self.json {
             let tokens = session.tokens();
-            writeln!(out, "{}", json!({ "session": session.id(), "events": events, "tokens": tokens }))?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &json!({ "session": session.id(), "events": events, "tokens": tokens }));
         }
         for sentence in sentences(&events) {
             writeln!(out, "{sentence}")?;
@@ -46,6 +45,6 @@ impl SessionCompactArgs {
         if events.iter().any(|event| matches!(event, Event::CompactionCompleted { .. })) {
             anstream::eprintln!("`secateur session undo {}` undoes it", session.id());
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

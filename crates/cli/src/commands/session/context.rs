@@ -5,11 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use secateur::session::Event;
 use secateur_engine::{ContextRequest, EngineError};
 use secateur_formats::Wire;
-use secateur_formats::lint::Finding;
-use serde::Serialize;
 use serde_json::json;
 
 use super::SessionIdArgs;
@@ -41,21 +38,6 @@ pub(crate) struct SessionContextArgs {
     summariser: SummariserArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct SessionContextReport<'a> {
-    session: &'a str,
-    wire: Wire,
-    model: &'a str,
-    messages: usize,
-    tokens: i64,
-    usable: Option<i64>,
-    events: &'a [Event],
-    repaired: &'a [Finding],
-    remaining: &'a [Finding],
-    body: &'a str,
-}
-
 impl SessionContextArgs {
     pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
@@ -67,9 +49,8 @@ impl SessionContextArgs {
             Ok(request) => request,
             Err(EngineError::NoRoom(no_room)) => {
                 if self.json {
-                    let report =
-                        json!({ "session": session.id(), "model": target.model, "no_room": no_room });
-                    writeln!(out, "{report}")?;
+                    let (session, model) = (session.id(), &target.model);
+                    print_json(out, &json!({ "session": session, "model": model, "no_room": no_room }))?;
                 }
                 crate::terminal::error(&engine_error(EngineError::NoRoom(no_room)));
                 return Ok(ExitCode::from(1));
@@ -80,18 +61,9 @@ impl SessionContextArgs {
         let ContextRequest { body, wire, tokens, usable, repaired, remaining, events } = &request;
         let code = if remaining.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
         if self.json {
-            let report = SessionContextReport {
-                session: session.id(),
-                wire: *wire,
-                model: &target.model,
-                messages,
-                tokens: *tokens,
-                usable: *usable,
-                events,
-                repaired,
-                remaining,
-                body,
-            };
+            let report = json!({ "session": session.id(), "wire": wire, "model": target.model,
+                "messages": messages, "tokens": tokens, "usable": usable, "events": events,
+                "repaired": repaired, "remaining": remaining, "body": body });
             print_json(out, &report)?;
             return Ok(code);
         }
@@ -106,12 +78,9 @@ impl SessionContextArgs {
             anstream::eprintln!("the provider would reject {}: {}", finding.path, finding.message);
         }
         let room = usable.map(|usable| format!(" of {} usable", number(usable))).unwrap_or_default();
-        anstream::eprintln!(
-            "{wire} request of {} bytes: {}, about {}{room} tokens",
-            grouped(body.len() as u64),
-            counted(messages as u64, "message"),
-            number(*tokens),
-        );
+        let (bytes, messages) = (grouped(body.len() as u64), counted(messages as u64, "message"));
+        let tokens = number(*tokens);
+        anstream::eprintln!("{wire} request of {bytes} bytes: {messages}, about {tokens}{room} tokens");
         Ok(code)
     }
 }

@@ -1,7 +1,6 @@
 //! `secateur session events`: the events of a session, past and new.
 
 use std::io::Write;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -48,7 +47,7 @@ struct EventLine<'a> {
 }
 
 impl EventsArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<()> {
         let (_engine, session) = self.session.open(None).await?;
         let mut after = self.after;
         loop {
@@ -63,7 +62,7 @@ impl EventsArgs {
             } else if self.follow {
                 tokio::time::sleep(POLL).await;
             } else {
-                return Ok(ExitCode::SUCCESS);
+                return Ok(());
             }
         }
     }

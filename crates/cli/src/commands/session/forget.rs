@@ -2,7 +2,6 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -13,7 +12,7 @@ use serde_json::json;
 
 use crate::humanize::{counted, grouped};
 use crate::store_args::{self, StoreArgs, engine_error};
-use crate::terminal;
+use crate::terminal::{self, print_json};
 use crate::time_text;
 
 /// Delete originals that were cut or compacted, permanently.
@@ -66,7 +65,7 @@ impl ForgetTotals {
 }
 
 impl ForgetArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<()> {
         let engine = store_args::open_engine(&self.store, None).await?;
         let ids = self.ids(&engine).await?;
         let before = self.before.as_millisecond();
@@ -79,7 +78,7 @@ impl ForgetArgs {
                 sum.add(session.would_forget(before).await.map_err(engine_error)?);
             }
             if self.dry_run {
-                return self.report(out, sum, None).map(|()| ExitCode::SUCCESS);
+                return self.report(out, sum, None);
             }
             if sum.messages > 0 && !confirm(&sum.describe())? {
                 bail!("nothing was deleted");
@@ -95,19 +94,16 @@ impl ForgetArgs {
         let old = size(&file);
         engine.shrink_store().await.map_err(engine_error)?;
         let sizes = old.zip(size(&file));
-        self.report(out, sum, sizes).map(|()| ExitCode::SUCCESS)
+        self.report(out, sum, sizes)
     }
 
     async fn ids(&self, engine: &Engine) -> Result<Vec<String>> {
         match &self.session {
             Some(id) => Ok(vec![id.clone()]),
-            None => Ok(engine
-                .sessions(usize::MAX >> 1)
-                .await
-                .map_err(engine_error)?
-                .into_iter()
-                .map(|row| row.id)
-                .collect()),
+            None => {
+                let rows = engine.sessions(usize::MAX >> 1).await.map_err(engine_error)?;
+                Ok(rows.into_iter().map(|row| row.id).collect())
+            }
         }
     }
 
@@ -117,8 +113,7 @@ impl ForgetArgs {
             let database = sizes.map(|(before, after)| json!({ "before": before, "after": after }));
             let report = json!({ "before": self.before.as_millisecond(), "dry_run": self.dry_run,
                 "sessions": sessions, "messages": messages, "bytes": bytes, "database": database });
-            writeln!(out, "{report}")?;
-            return Ok(());
+            return print_json(out, &report);
         }
         let day = time_text::minute(self.before.as_millisecond());
         match (messages, self.dry_run) {
@@ -135,7 +130,6 @@ impl ForgetArgs {
     }
 }
 
-/// Asks for confirmation.
 fn confirm(what: &str) -> Result<bool> {
     terminal::warn(format_args!("this permanently deletes {what}"));
     anstream::eprint!("Continue? [y/N] ");

@@ -1,12 +1,11 @@
 //! `secateur session list`: the sessions in the store.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
 use secateur_store::SessionRow;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::humanize::{grouped, shortened};
 use crate::store_args::{self, StoreArgs, engine_error};
@@ -27,49 +26,24 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-/// One session as `--json` prints it.
-#[derive(Serialize)]
-struct SessionListRow<'a> {
-    session: &'a str,
-    title: Option<&'a str>,
-    wire: &'a str,
-    profile: &'a str,
-    messages: u64,
-    operations: u64,
-    created: i64,
-    updated: i64,
-}
-
-impl<'a> From<&'a SessionRow> for SessionListRow<'a> {
-    fn from(row: &'a SessionRow) -> Self {
-        Self {
-            session: &row.id,
-            title: row.title.as_deref(),
-            wire: &row.wire,
-            profile: &row.profile,
-            messages: row.head,
-            operations: row.last_operation,
-            created: row.created,
-            updated: row.updated,
-        }
-    }
-}
-
 impl ListArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<()> {
         let engine = store_args::open_engine(&self.store, None).await?;
         let limit = self.limit as usize;
         let mut sessions = engine.sessions(limit + 1).await.map_err(engine_error)?;
         let has_more = sessions.len() > limit;
         sessions.truncate(limit);
         if self.json {
-            let rows: Vec<SessionListRow<'_>> = sessions.iter().map(SessionListRow::from).collect();
-            print_json(out, &rows)?;
-            return Ok(ExitCode::SUCCESS);
+            let row = |row: &SessionRow| {
+                json!({ "session": row.id, "title": row.title, "wire": row.wire, "profile": row.profile,
+                    "messages": row.head, "operations": row.last_operation, "created": row.created,
+                    "updated": row.updated })
+            };
+            return print_json(out, &sessions.iter().map(row).collect::<Vec<_>>());
         }
         if sessions.is_empty() {
             writeln!(out, "No sessions in {}. `secateur session new` creates one.", self.store.location()?)?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(());
         }
         let headings = ["session", "title", "messages", "operations", "changed", "wire", "profile"];
         let mut table = Table::new(headings).right([2, 3]);
@@ -88,6 +62,6 @@ impl ListArgs {
         if has_more {
             terminal::note("more sessions exist; raise --limit to see them");
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -10,11 +9,13 @@ use secateur_engine::SessionOptions;
 use secateur_formats::Wire;
 use serde_json::json;
 
+use crate::event_text::number;
 use crate::humanize::counted;
 use crate::import;
-use crate::logs::FormatArg;
+use crate::logs::{self, FormatArg};
 use crate::session_file::SessionFileArgs;
 use crate::store_args::{self, StoreArgs, engine_error};
+use crate::terminal::print_json;
 
 /// The largest accepted envelope.
 const LARGEST_ENVELOPE: u64 = 64 << 20;
@@ -55,14 +56,9 @@ pub(crate) struct NewArgs {
 }
 
 impl NewArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        let imported = match &self.from {
-            Some(file) => {
-                let log = SessionFileArgs::at(file, self.format.format, self.session.clone());
-                Some(import::read(&log, self.wire)?)
-            }
-            None => None,
-        };
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<()> {
+        let log = |file: &PathBuf| SessionFileArgs::at(file, self.format.format, self.session.clone());
+        let imported = self.from.as_ref().map(|file| import::read(&log(file), self.wire)).transpose()?;
         let opening = SessionOptions {
             id: self.id()?,
             wire: imported.as_ref().map(|log| log.wire).or(self.wire).unwrap_or(Wire::OpenAiChat),
@@ -85,20 +81,15 @@ impl NewArgs {
             let report = json!({ "session": session.id(), "wire": wire, "profile": session.profile().name,
                 "messages": messages, "tokens": session.tokens(),
                 "losses": imported.map(|log| log.losses).unwrap_or_default() });
-            writeln!(out, "{report}")?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &report);
         }
         writeln!(out, "{}", session.id())?;
         if let Some(log) = imported {
-            anstream::eprintln!(
-                "{} of {} as {wire}, about {} tokens",
-                counted(messages as u64, "message"),
-                log.format,
-                crate::event_text::number(session.tokens())
-            );
+            let (messages, tokens) = (counted(messages as u64, "message"), number(session.tokens()));
+            anstream::eprintln!("{messages} of {} as {wire}, about {tokens} tokens", log.format);
             import::note_losses(&log.losses);
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     fn id(&self) -> Result<Option<String>> {
@@ -114,12 +105,8 @@ impl NewArgs {
         let Some(file) = &self.envelope else { return Ok("{}".to_owned()) };
         let mut text = String::new();
         let doing = || format!("cannot read the envelope {}", file.display());
-        if file.as_os_str() == "-" {
-            std::io::stdin().take(LARGEST_ENVELOPE).read_to_string(&mut text).with_context(doing)?;
-        } else {
-            let file = std::fs::File::open(file).with_context(doing)?;
-            file.take(LARGEST_ENVELOPE).read_to_string(&mut text).with_context(doing)?;
-        }
+        let reader = logs::file_or_stdin(file).with_context(doing)?;
+        reader.take(LARGEST_ENVELOPE).read_to_string(&mut text).with_context(doing)?;
         Ok(text)
     }
 }

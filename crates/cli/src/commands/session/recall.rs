@@ -1,7 +1,6 @@
 //! `secateur session recall`: the original of a message or part.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -11,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::SessionIdArgs;
 use crate::store_args::engine_error;
+use crate::terminal::print_json;
 
 /// Print the original of a message or part, also if it was cut or compacted.
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub(crate) struct SessionRecallArgs {
 }
 
 impl SessionRecallArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<()> {
         let (_, session) = self.session.open(None).await?;
         let recalled = session.recall(&self.part).await.map_err(|error| match error {
             EngineError::NotFound { .. } => anyhow!(
@@ -39,14 +39,12 @@ impl SessionRecallArgs {
             error => engine_error(error),
         })?;
         if self.json {
-            let body = String::from_utf8_lossy(&recalled.body).into_owned();
-            let message = RawValue::from_string(body)?;
+            let message = RawValue::from_string(String::from_utf8_lossy(&recalled.body).into_owned())?;
             let report = json!({ "session": session.id(), "number": recalled.seq, "text": recalled.text,
                 "message": message });
-            writeln!(out, "{report}")?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &report);
         }
         writeln!(out, "{}", recalled.text)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! `secateur session settle`: records how a request ended.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -15,6 +14,7 @@ use crate::event_text::{number, sentences};
 use crate::progress::SummaryDisplay;
 use crate::store_args::engine_error;
 use crate::summariser_args::SummariserArgs;
+use crate::terminal::print_json;
 
 /// Record how the last request ended, with the usage that the provider reported.
 ///
@@ -52,7 +52,7 @@ pub(crate) struct SettleArgs {
 }
 
 impl SettleArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
+    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<()> {
         let settlement = self.settlement()?;
         let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
         let progress = SummaryDisplay::start(&engine);
@@ -62,8 +62,7 @@ impl SettleArgs {
         progress.stop();
         let tokens = session.tokens();
         if self.json {
-            writeln!(out, "{}", json!({ "session": session.id(), "events": events, "tokens": tokens }))?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &json!({ "session": session.id(), "events": events, "tokens": tokens }));
         }
         if events.is_empty() {
             writeln!(out, "recorded; nothing to prune or compact")?;
@@ -72,7 +71,7 @@ impl SettleArgs {
             writeln!(out, "{sentence}")?;
         }
         writeln!(out, "the context has about {} tokens now", number(tokens))?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     fn settlement(&self) -> Result<Settlement> {

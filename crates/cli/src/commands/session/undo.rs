@@ -1,7 +1,6 @@
 //! `secateur session undo` and `redo`.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -12,26 +11,13 @@ use serde_json::json;
 use super::SessionIdArgs;
 use crate::event_text::number;
 use crate::store_args::engine_error;
+use crate::terminal::print_json;
 
 /// How many operations an error lists.
 const LISTED: usize = 10;
 
-/// Undo a prune or compaction: the operation with this number, or the newest that is not undone.
 #[derive(Debug, Args)]
-pub(crate) struct UndoArgs {
-    #[command(flatten)]
-    operation: OperationArgs,
-}
-
-/// Redo what was undone: the operation with this number, or the first that is undone.
-#[derive(Debug, Args)]
-pub(crate) struct RedoArgs {
-    #[command(flatten)]
-    operation: OperationArgs,
-}
-
-#[derive(Debug, Args)]
-struct OperationArgs {
+pub(crate) struct OperationArgs {
     #[command(flatten)]
     session: SessionIdArgs,
     /// The operation's number.
@@ -44,30 +30,18 @@ struct OperationArgs {
 
 /// Whether an operation is undone or redone.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
+pub(super) enum Direction {
     Undo,
     Redo,
 }
 
-impl UndoArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        self.operation.run(out, Direction::Undo).await
-    }
-}
-
-impl RedoArgs {
-    pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
-        self.operation.run(out, Direction::Redo).await
-    }
-}
-
 impl OperationArgs {
-    async fn run(&self, out: &mut dyn Write, direction: Direction) -> Result<ExitCode> {
+    pub(super) async fn run(&self, out: &mut dyn Write, direction: Direction) -> Result<()> {
         let (engine, mut session) = self.session.open(None).await?;
         let before = session.tokens();
-        let changed = match direction {
-            Direction::Undo => session.undo(self.operation).await,
-            Direction::Redo => session.redo(self.operation).await,
+        let (changed, done) = match direction {
+            Direction::Undo => (session.undo(self.operation).await, "undid"),
+            Direction::Redo => (session.redo(self.operation).await, "redid"),
         };
         let operations = engine.all_operations(session.id()).await.map_err(engine_error)?;
         let changed = changed.map_err(|error| self.explain(error, direction, &operations))?;
@@ -76,20 +50,11 @@ impl OperationArgs {
         if self.json {
             let report = json!({ "session": session.id(), "operation": changed, "kind": kind,
                 "undone": direction == Direction::Undo, "before": before, "after": after });
-            writeln!(out, "{report}")?;
-            return Ok(ExitCode::SUCCESS);
+            return print_json(out, &report);
         }
-        let done = match direction {
-            Direction::Undo => "undid",
-            Direction::Redo => "redid",
-        };
-        writeln!(
-            out,
-            "{done} operation {changed} ({kind}): about {} → {} tokens",
-            number(before),
-            number(after)
-        )?;
-        Ok(ExitCode::SUCCESS)
+        let (before, after) = (number(before), number(after));
+        writeln!(out, "{done} operation {changed} ({kind}): about {before} → {after} tokens")?;
+        Ok(())
     }
 
     /// The error for an operation that cannot be undone or redone, with those that can.

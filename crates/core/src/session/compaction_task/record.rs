@@ -3,12 +3,12 @@
 use super::super::SessionMachine;
 use super::super::context::{Context, LiveMessage};
 use super::super::effect::{CompactionRecord, Consent, Effect, Operation, TurnState};
-use super::super::event::{Event, Means};
-use super::super::message::{Seq, SessionMessage};
+use super::super::event::{CompactionFailure, Event, Means};
+use super::super::message::{Seq, SessionCut, SessionMessage};
 use super::super::pending_effect::Continuation;
 use super::super::state::Pivot;
 use super::CompactionTask;
-use crate::compaction::ResumeWhen;
+use crate::compaction::{Occasion, ResumeWhen};
 use crate::outline::Role;
 use crate::pivot::PivotStart;
 
@@ -40,6 +40,9 @@ impl SessionMachine {
     ) {
         let task = &compaction.task;
         let previous = self.state.pivot.clone();
+        let Some(thinking) = self.thinking_behind(&compaction.replaced(previous.as_ref())) else {
+            return self.fail_compaction(&CompactionFailure::BoundThinking, compaction.now);
+        };
         let mut replaced = task.head.clone();
         replaced.extend(&compaction.dropped);
         replaced.sort_unstable();
@@ -67,17 +70,23 @@ impl SessionMachine {
         if task.means == Means::Model && self.state.breaker.succeed() {
             self.events.push(Event::BreakerClosed);
         }
-        let operation = Operation::Compact(record.clone());
-        self.store(effects, vec![operation], Continuation::ApplyCompaction(record));
+        let mut operations = vec![Operation::Compact(record.clone())];
+        if !thinking.is_empty() {
+            // First, so that undoing the newest operation undoes the compaction.
+            operations.insert(0, Operation::Prune { occasion: Occasion::Overflow, cuts: thinking.clone() });
+        }
+        self.store(effects, operations, Continuation::ApplyCompaction { record, thinking });
     }
 
     /// Applies the pivot, now that it is stored.
     pub(in crate::session) fn apply_compaction(
         &mut self,
         record: &CompactionRecord,
+        thinking: &[(Seq, SessionCut)],
         messages: Vec<(Seq, SessionMessage)>,
     ) {
         let Some(compaction) = self.compaction.take() else { return };
+        self.context.cut(thinking);
         let mut gone = compaction.replaced(record.previous.as_ref());
         gone.extend(record.hidden(&messages));
         let Some(pivot) = record.pivot(&messages) else { return };

@@ -6,7 +6,40 @@
 use serde_json::Value;
 
 /// Settings and their descriptions. A setting that several tables share is named by its last two parts.
-const DESCRIPTIONS: &[(&str, &str)] = &[
+pub(super) const DESCRIPTIONS: &[(&str, &str)] = &[
+    ("compaction.auto", "Whether Secateur compacts by itself when a request overflows."),
+    ("compaction.prune", "Whether old tool results are pruned."),
+    ("compaction.prune_at", "When they are pruned."),
+    ("compaction.order", "What is tried first on overflow: pruning or compacting."),
+    ("compaction.marker", "The text of the marker that the model sees. Not allowed in a project's file."),
+    ("compaction.marker_at", "When the marker is written."),
+    (
+        "compaction.resume",
+        "The message that makes the model continue after a compaction. Not allowed in a project's file.",
+    ),
+    ("compaction.resume_when", "When that message is written."),
+    ("compaction.replay", "Whether the user message that overflowed is sent again after the summary."),
+    ("compaction.tail", "Recent history that is kept verbatim."),
+    (
+        "compaction.threshold",
+        "The most tokens to use, if that is less than the model's limits allow: a number or a share.",
+    ),
+    ("compaction.summary", "The longest summary: tokens or a share."),
+    ("compaction.low_water", "The most tokens that may be in use after a compaction: a number or a share."),
+    (
+        "compaction.least_gain",
+        "How much an automatic compaction must save to count as progress: tokens or a share.",
+    ),
+    ("compaction.background", "Above this, a summary is prepared in the background: tokens or a share."),
+    ("compaction.attempts", "How often the summariser is tried for one summary."),
+    ("compaction.breaker", "After this many failures in a row, the summariser is not used for a while."),
+    ("compaction.cooldown_ms", "How long it is not used then, in milliseconds."),
+    ("compaction.fallback", "What happens when the summariser yields no summary."),
+    (
+        "compaction.caps",
+        "The longest results that are accepted, by patterns of tool names: tokens or a share.",
+    ),
+    ("compaction.models", "Different values for some models, by patterns of model names."),
     ("compaction.tail.turns", "The most turns to keep; without it, all that fit."),
     ("compaction.tail.tokens", "The most tokens to keep: a number or a share."),
     ("compaction.tail.at_least", "Never fewer tokens than this."),
@@ -90,6 +123,10 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
         "How many times the cost of rewriting the cache the accumulated cost of keeping must reach.",
     ),
     ("rent.cold_gain", "While the cache is cold, cuts must save at least this many tokens together."),
+    (
+        "rent.rethink",
+        "Tokens of output that a model thinks again for each signed block of thinking that a cut makes invalid.",
+    ),
     ("rent.placeholder_tokens", "The tokens that a placeholder counts for, without its excerpt."),
     ("rent.pressure", "When a full window is a reason to cut; never if this is not set."),
     ("pressure.fill", "The share of the window that must be filled."),

@@ -5,8 +5,8 @@
 //! and records the requests obtains the schema.
 
 use schemars::{Schema, SchemaGenerator};
-use serde::de::value::{Error, StrDeserializer};
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{Error, MapDeserializer, SeqDeserializer, StrDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value, json};
 
@@ -22,24 +22,19 @@ pub(super) fn shape<T: DeserializeOwned>(generator: &mut SchemaGenerator) -> Sch
 
 /// The schema of [`Amount`](secateur::Amount), which deserialises any value.
 fn amount() -> Value {
-    json!({
-        "description": "A number of tokens such as 40000, or a share such as \"25%\".",
-        "anyOf": [
-            { "type": "integer", "minimum": 0, "maximum": u32::MAX },
-            { "type": "string", "pattern": r"^\s*([0-9]+|[0-9]+(\.[0-9]+)?\s*%)\s*$" },
-        ],
-    })
+    let text = json!({ "type": "string", "pattern": r"^\s*([0-9]+|[0-9]+(\.[0-9]+)?\s*%)\s*$" });
+    number_or("A number of tokens such as 40000, or a share such as \"25%\".", &text)
 }
 
 /// The schema of an age, which is recognised by its type name.
 fn age() -> Value {
-    json!({
-        "description": "A number of model calls such as 25, or \"never\".",
-        "anyOf": [
-            { "type": "integer", "minimum": 0, "maximum": u32::MAX },
-            { "type": "string", "enum": ["never"] },
-        ],
-    })
+    let never = json!({ "type": "string", "enum": ["never"] });
+    number_or("A number of model calls such as 25, or \"never\".", &never)
+}
+
+fn number_or(description: &str, other: &Value) -> Value {
+    let number = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX });
+    json!({ "description": description, "anyOf": [number, other] })
 }
 
 /// Returns the simplest value of each requested type and records the request.
@@ -74,7 +69,7 @@ impl<'de> Deserializer<'de> for SchemaProbe<'_> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let mut item = Value::Bool(true);
-        let list = visitor.visit_seq(ListProbe(Some(&mut item)));
+        let list = visitor.visit_seq(SeqDeserializer::new([SchemaProbe(&mut item)].into_iter()));
         *self.0 = json!({ "type": "array", "items": item });
         list
     }
@@ -85,8 +80,12 @@ impl<'de> Deserializer<'de> for SchemaProbe<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let mut properties = Map::new();
-        let read = visitor.visit_map(StructProbe { left: fields, properties: &mut properties });
+        let mut properties: Map<String, Value> =
+            fields.iter().map(|key| ((*key).to_owned(), Value::Null)).collect();
+        let members = fields.iter().copied().zip(properties.values_mut().map(SchemaProbe));
+        let read = visitor.visit_map(MapDeserializer::new(members));
+        // Nothing is known about fields after an error.
+        properties.retain(|_, schema| !schema.is_null());
         *self.0 = json!({ "type": "object", "properties": properties, "additionalProperties": false });
         read
     }
@@ -103,7 +102,7 @@ impl<'de> Deserializer<'de> for SchemaProbe<'_> {
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let mut value = Value::Bool(true);
-        let read = visitor.visit_map(MapProbe { value: Some(&mut value) });
+        let read = visitor.visit_map(MapDeserializer::new([("*", SchemaProbe(&mut value))].into_iter()));
         *self.0 = json!({ "type": "object", "additionalProperties": value });
         read
     }
@@ -128,55 +127,10 @@ impl<'de> Deserializer<'de> for SchemaProbe<'_> {
     }
 }
 
-/// A list with one element.
-struct ListProbe<'n>(Option<&'n mut Value>);
+impl IntoDeserializer<'_> for SchemaProbe<'_> {
+    type Deserializer = Self;
 
-impl<'de> SeqAccess<'de> for ListProbe<'_> {
-    type Error = Error;
-
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        self.0.take().map(|item| seed.deserialize(SchemaProbe(item))).transpose()
-    }
-}
-
-/// All keys of a struct.
-struct StructProbe<'n> {
-    left: &'static [&'static str],
-    properties: &'n mut Map<String, Value>,
-}
-
-impl<'de> MapAccess<'de> for StructProbe<'_> {
-    type Error = Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
-        self.left.first().map(|key| seed.deserialize(StrDeserializer::new(key))).transpose()
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        let Some((key, left)) = self.left.split_first() else {
-            return Err(Error::custom("there are no keys left"));
-        };
-        self.left = left;
-        seed.deserialize(SchemaProbe(self.properties.entry(*key).or_insert(Value::Bool(true))))
-    }
-}
-
-/// A map with one entry.
-struct MapProbe<'n> {
-    value: Option<&'n mut Value>,
-}
-
-impl<'de> MapAccess<'de> for MapProbe<'_> {
-    type Error = Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
-        self.value.is_some().then(|| seed.deserialize(StrDeserializer::new("*"))).transpose()
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        match self.value.take() {
-            Some(value) => seed.deserialize(SchemaProbe(value)),
-            None => Err(Error::custom("there is one entry only")),
-        }
+    fn into_deserializer(self) -> Self {
+        self
     }
 }

@@ -10,6 +10,15 @@ pub(super) struct Wording {
     pub(super) limit: &'static [&'static str],
 }
 
+/// A phrase, what precedes the tokens used, and what precedes the limit.
+const fn wording(
+    phrase: &'static str,
+    used: &'static [&'static str],
+    limit: &'static [&'static str],
+) -> Wording {
+    Wording { phrase, used, limit }
+}
+
 /// Names of errors that always mean an overflow.
 pub(super) const NAMES: [&str; 8] = [
     "context_length_exceeded",
@@ -50,105 +59,69 @@ const COUNTED: &[&str] = &[
 /// The phrases, more specific ones first.
 pub(super) const WORDINGS: [Wording; 29] = [
     // Anthropic, also behind Bedrock and Vertex; Fireworks and others end it differently.
-    Wording {
-        phrase: "prompt is too long",
-        used: &["prompt is too long:", "prompt is too long ("],
-        limit: &["tokens >", "maximum context length:", "maximum:"],
-    },
-    Wording { phrase: "exceed context limit:", used: &["exceed context limit:"], limit: &[" > "] },
+    wording(
+        "prompt is too long",
+        &["prompt is too long:", "prompt is too long ("],
+        &["tokens >", "maximum context length:", "maximum:"],
+    ),
+    wording("exceed context limit:", &["exceed context limit:"], &[" > "]),
     // vLLM since 0.16. Before the next one, whose phrase some versions contain too.
-    Wording { phrase: "context length is only", used: &["you passed"], limit: &["context length is only"] },
+    wording("context length is only", &["you passed"], &["context length is only"]),
     // OpenAI, Azure, DeepSeek, OpenRouter, vLLM, LiteLLM.
-    Wording { phrase: "maximum context length is", used: COUNTED, limit: &["maximum context length is"] },
+    wording("maximum context length is", COUNTED, &["maximum context length is"]),
     // Mistral.
-    Wording {
-        phrase: "too large for model with",
-        used: &["prompt contains"],
-        limit: &["too large for model with"],
-    },
+    wording("too large for model with", &["prompt contains"], &["too large for model with"]),
     // SGLang.
-    Wording { phrase: "maximum context length of", used: COUNTED, limit: &["maximum context length of"] },
-    Wording {
-        phrase: "is longer than the model's context length",
-        used: &["the input ("],
-        limit: &["context length ("],
-    },
-    Wording {
-        phrase: "exceeds the maximum allowed length",
-        used: &["input length ("],
-        limit: &["maximum allowed length ("],
-    },
+    wording("maximum context length of", COUNTED, &["maximum context length of"]),
+    wording("is longer than the model's context length", &["the input ("], &["context length ("]),
+    wording("exceeds the maximum allowed length", &["input length ("], &["maximum allowed length ("]),
     // vLLM.
-    Wording {
-        phrase: "longer than the maximum model length",
-        used: &["(length"],
-        limit: &["maximum model length of"],
-    },
+    wording("longer than the maximum model length", &["(length"], &["maximum model length of"]),
     // OpenAI's Responses, and its newest models in Chat Completions.
-    Wording { phrase: "exceeds the context window", used: &[], limit: &[] },
-    Wording {
-        phrase: "exceed the configured limit",
-        used: &["resulted in"],
-        limit: &["configured limit of"],
-    },
+    wording("exceeds the context window", &[], &[]),
+    wording("exceed the configured limit", &["resulted in"], &["configured limit of"]),
     // Gemini. One variant has only the second number.
-    Wording {
-        phrase: "exceeds the maximum number of tokens allowed",
-        used: &["input token count (", "input token count is"],
-        limit: &["tokens allowed"],
-    },
+    wording(
+        "exceeds the maximum number of tokens allowed",
+        &["input token count (", "input token count is"],
+        &["tokens allowed"],
+    ),
     // llama.cpp.
-    Wording {
-        phrase: "exceeds the available context size",
-        used: &["n_prompt_tokens =", "request ("],
-        limit: &["n_ctx =", "available context size ("],
-    },
+    wording(
+        "exceeds the available context size",
+        &["n_prompt_tokens =", "request ("],
+        &["n_ctx =", "available context size ("],
+    ),
     // LM Studio.
-    Wording {
-        phrase: "greater than the context length",
-        used: &["tokens to keep from the initial prompt ("],
-        limit: &["context length ("],
-    },
-    Wording { phrase: "loaded with context length of only", used: &[], limit: &["context length of only"] },
+    wording(
+        "greater than the context length",
+        &["tokens to keep from the initial prompt ("],
+        &["context length ("],
+    ),
+    wording("loaded with context length of only", &[], &["context length of only"]),
     // Ollama.
-    Wording { phrase: "exceeds the context length", used: &[], limit: &[] },
-    Wording { phrase: "exceeds maximum context length", used: &[], limit: &["maximum context length"] },
-    Wording { phrase: "exceeded max context length", used: &[], limit: &[] },
+    wording("exceeds the context length", &[], &[]),
+    wording("exceeds maximum context length", &[], &["maximum context length"]),
+    wording("exceeded max context length", &[], &[]),
     // Groq; Cerebras adds the numbers.
-    Wording {
-        phrase: "reduce the length of the messages",
-        used: &["current length is"],
-        limit: &["while limit is"],
-    },
+    wording("reduce the length of the messages", &["current length is"], &["while limit is"]),
     // xAI.
-    Wording {
-        phrase: "maximum prompt length is",
-        used: &["request contains"],
-        limit: &["maximum prompt length is"],
-    },
+    wording("maximum prompt length is", &["request contains"], &["maximum prompt length is"]),
     // Bedrock.
-    Wording { phrase: "input is too long for requested model", used: &[], limit: &[] },
-    Wording { phrase: "too many input tokens", used: &["input token count:"], limit: &["max input tokens:"] },
+    wording("input is too long for requested model", &[], &[]),
+    wording("too many input tokens", &["input token count:"], &["max input tokens:"]),
     // Cohere, formerly and now.
-    Wording {
-        phrase: "too many tokens:",
-        used: &["received"],
-        limit: &["cannot exceed", "limit for this model is"],
-    },
+    wording("too many tokens:", &["received"], &["cannot exceed", "limit for this model is"]),
     // GitHub Copilot.
-    Wording {
-        phrase: "prompt token count of",
-        used: &["prompt token count of"],
-        limit: &["exceeds the limit of"],
-    },
+    wording("prompt token count of", &["prompt token count of"], &["exceeds the limit of"]),
     // Moonshot.
-    Wording { phrase: "exceeded model token limit", used: &["requested:"], limit: &["model token limit:"] },
+    wording("exceeded model token limit", &["requested:"], &["model token limit:"]),
     // MiniMax. The number in brackets is that of the error.
-    Wording { phrase: "context window exceeds limit", used: &[], limit: &[] },
+    wording("context window exceeds limit", &[], &[]),
     // Alibaba.
-    Wording { phrase: "range of input length should be", used: &[], limit: &["[1,"] },
+    wording("range of input length should be", &[], &["[1,"]),
     // Zhipu.
-    Wording { phrase: "prompt exceeds max length", used: &[], limit: &[] },
+    wording("prompt exceeds max length", &[], &[]),
     // Hugging Face's server, also behind Together.
-    Wording { phrase: "tokens + `max_new_tokens` must be <=", used: &["given:"], limit: &["must be <="] },
+    wording("tokens + `max_new_tokens` must be <=", &["given:"], &["must be <="]),
 ];

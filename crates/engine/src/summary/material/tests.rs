@@ -78,7 +78,7 @@ fn an_earlier_summary_is_told_from_what_people_say() {
 #[test]
 fn a_call_and_its_result_have_a_number_in_common_also_if_ids_come_again() {
     let pieces = gather(&transcript(SESSION), &[], &str::to_owned);
-    let calls: Vec<Option<u32>> = pieces.iter().map(SummaryPiece::call).filter(Option::is_some).collect();
+    let calls: Vec<Option<u32>> = pieces.iter().map(|piece| piece.call).filter(Option::is_some).collect();
     assert_eq!(calls, [Some(1), Some(2), Some(1), Some(2), Some(3), Some(3)]);
 }
 

@@ -35,14 +35,14 @@ pub(super) struct PromptLayout {
 pub(super) struct SummaryRun<'w> {
     model: &'w dyn LanguageModel,
     redact: &'w RedactFn<'w>,
-    ruler: TokenRuler,
+    pub(super) ruler: TokenRuler,
     room: CallBudget,
     focus: Option<String>,
     context: Option<String>,
     task: Option<String>,
     carry: Vec<String>,
     so_far: Option<String>,
-    chunks: usize,
+    pub(super) chunks: usize,
     left_out: usize,
     calls: u32,
     overflows: u32,
@@ -75,14 +75,6 @@ impl<'w> SummaryRun<'w> {
             asked: 0,
             usage: None,
         }
-    }
-
-    pub(super) fn chunks(&self) -> usize {
-        self.chunks
-    }
-
-    pub(super) fn ruler(&self) -> TokenRuler {
-        self.ruler
     }
 
     /// The parts of a prompt without summary, material, focus and background.

@@ -54,10 +54,6 @@ impl<'de, T: Deserialize<'de>, S: FnMut(T)> DeserializeSeed<'de> for Each<T, S> 
 impl<'de, T: Deserialize<'de>, S: FnMut(T)> Visitor<'de> for Each<T, S> {
     type Value = Listed;
 
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any JSON value")
-    }
-
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Listed, A::Error> {
         let mut count = 0;
         while let Some(element) = seq.next_element()? {

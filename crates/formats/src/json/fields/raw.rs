@@ -10,12 +10,12 @@ use std::ops::Range;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Fields, object, want};
+use super::{Fields, each, object, want};
 use crate::json::{number, string};
 
 /// Any value, kept as the text it is spelled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Raw<'a>(pub(super) &'a str);
+pub struct Raw<'a>(pub(crate) &'a str);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     #[inline]
@@ -54,6 +54,11 @@ impl<'a> Raw<'a> {
         as_str(self.text())
     }
 
+    /// Its decoded text if it is a string, and otherwise its own text: `3` and `"3"` are the same.
+    pub(crate) fn spoken(self) -> String {
+        self.as_str().unwrap_or(Cow::Borrowed(self.0)).into_owned()
+    }
+
     /// The integer it stands for, if it is one; see [`as_i64`].
     pub fn as_i64(self) -> Option<i64> {
         as_i64(self.text())
@@ -78,6 +83,71 @@ impl<'a> Raw<'a> {
     pub fn range_in(self, outer: &str) -> Option<Range<usize>> {
         let start = offset_in(outer, self.text())?;
         Some(start..start + self.text().len())
+    }
+}
+
+/// What is asked of a member that its object may lack, as most may.
+pub(crate) trait OptionalRaw<'a>: Sized {
+    /// The value, if there is one.
+    fn value(self) -> Option<Raw<'a>>;
+
+    /// Its decoded text, if it is a string.
+    fn string(self) -> Option<Cow<'a, str>> {
+        self.value()?.as_str()
+    }
+
+    /// The same, to be kept.
+    fn owned(self) -> Option<String> {
+        self.string().map(Cow::into_owned)
+    }
+
+    /// Whether it is this string.
+    fn is(self, text: &str) -> bool {
+        self.string().is_some_and(|own| own == text)
+    }
+
+    /// The integer it stands for, if it is one; see [`as_i64`].
+    fn integer(self) -> Option<i64> {
+        self.value()?.as_i64()
+    }
+
+    /// The same as a number of tokens: zero if it is none.
+    fn count(self) -> i64 {
+        self.integer().unwrap_or(0)
+    }
+
+    /// Whether JavaScript takes it for true; see [`truthy`].
+    fn truthy(self) -> bool {
+        self.value().is_some_and(Raw::is_truthy)
+    }
+
+    /// The value, unless it is `null`.
+    fn unless_null(self) -> Option<Raw<'a>> {
+        self.value().filter(|raw| !is_null(raw.text()))
+    }
+
+    /// The value, if it is a string.
+    fn if_string(self) -> Option<Raw<'a>> {
+        self.value().filter(|raw| raw.is_string())
+    }
+
+    /// Its fields; all empty if it is not an object.
+    fn fields<T: Fields<'a>>(self) -> T {
+        self.value().and_then(Raw::object).unwrap_or_default()
+    }
+
+    /// Its elements; none if it is not a list.
+    fn elements(self) -> Vec<Raw<'a>> {
+        let mut elements = Vec::new();
+        // The value was read before, so it is JSON.
+        _ = self.value().map(|list| each(list.text(), |element| elements.push(element)));
+        elements
+    }
+}
+
+impl<'a> OptionalRaw<'a> for Option<Raw<'a>> {
+    fn value(self) -> Self {
+        self
     }
 }
 

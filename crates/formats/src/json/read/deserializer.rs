@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::super::fields::want;
@@ -20,15 +21,6 @@ impl de::Error for SyntaxError {
 }
 
 impl<'a> Reader<'a> {
-    /// Skips the current value and returns its text.
-    #[inline]
-    fn raw(&mut self) -> Result<&'a str, SyntaxError> {
-        self.peek()?;
-        let start = self.at;
-        self.pass()?;
-        Ok(self.since(start))
-    }
-
     /// Takes the literal that begins here, decoded.
     #[inline]
     fn name(&mut self) -> Result<Cow<'a, str>, SyntaxError> {
@@ -64,10 +56,7 @@ impl<'a> Reader<'a> {
         self.at += 1;
         let value = visit(BracketContent { reader: self, end, expected, is_first: true })?;
         self.depth -= 1;
-        if self.peek()? != end {
-            return Err(self.expected(expected));
-        }
-        self.at += 1;
+        self.pass_mark(end, expected)?;
         Ok(value)
     }
 }
@@ -81,7 +70,7 @@ impl<'a> Deserializer<'a> for &mut Reader<'a> {
             b'[' => return self.array(visitor),
             _ => {}
         }
-        let raw = self.raw()?;
+        let raw = self.pass_over()?;
         match raw.as_bytes().first() {
             Some(b'"') => match string::decode(raw) {
                 Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
@@ -126,7 +115,7 @@ impl<'a> Deserializer<'a> for &mut Reader<'a> {
             }
             _ => return visitor.visit_newtype_struct(self),
         }
-        visitor.visit_borrowed_str(self.raw()?)
+        visitor.visit_borrowed_str(self.pass_over()?)
     }
 
     #[inline]
@@ -181,8 +170,11 @@ impl<'a> MapAccess<'a> for BracketContent<'_, 'a> {
             return Err(self.reader.expected("the name of a member"));
         }
         let name = self.reader.name()?;
-        self.reader.pass_colon()?;
-        seed.deserialize(MemberName(name)).map(Some)
+        self.reader.pass_mark(b':', "':'")?;
+        match name {
+            Cow::Borrowed(name) => seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some),
+            Cow::Owned(name) => seed.deserialize(name.into_deserializer()).map(Some),
+        }
     }
 
     #[inline]
@@ -200,35 +192,5 @@ impl<'a> SeqAccess<'a> for BracketContent<'_, 'a> {
         seed: T,
     ) -> Result<Option<T::Value>, SyntaxError> {
         if self.goes_on()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
-    }
-}
-
-/// The name of a member.
-struct MemberName<'a>(Cow<'a, str>);
-
-impl<'a> Deserializer<'a> for MemberName<'a> {
-    type Error = SyntaxError;
-
-    #[inline]
-    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, SyntaxError> {
-        match self.0 {
-            Cow::Borrowed(name) => visitor.visit_borrowed_str(name),
-            Cow::Owned(name) => visitor.visit_string(name),
-        }
-    }
-
-    #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'a>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, SyntaxError> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    forward_to_deserialize_any! {
-        <W: Visitor<'a>>
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }

@@ -1,6 +1,6 @@
 //! Skipping values: those that are not requested, and those that are kept raw.
 
-use super::{Reader, SyntaxError, literal_end, number_end};
+use super::{OpenBracket, Reader, SyntaxError, literal_end, number_end};
 
 impl Reader<'_> {
     /// Skips the current value.
@@ -65,16 +65,7 @@ impl Reader<'_> {
             return Err(self.expected("the name of a member"));
         }
         self.pass_literal()?;
-        self.pass_colon()
-    }
-
-    #[inline]
-    pub(super) fn pass_colon(&mut self) -> Result<(), SyntaxError> {
-        if self.peek()? != b':' {
-            return Err(self.expected("':'"));
-        }
-        self.at += 1;
-        Ok(())
+        self.pass_mark(b':', "':'")
     }
 
     /// Skips an object or an array. Open brackets are kept in bits and not on the stack.
@@ -89,7 +80,7 @@ impl Reader<'_> {
             match byte {
                 b'"' => self.pass_literal()?,
                 b'{' => {
-                    open.push(SkippedBracket::Object);
+                    open.push(OpenBracket::Object);
                     self.at += 1;
                     if self.peek()? != b'}' {
                         self.pass_name()?;
@@ -97,7 +88,7 @@ impl Reader<'_> {
                     }
                 }
                 b'[' => {
-                    open.push(SkippedBracket::Array);
+                    open.push(OpenBracket::Array);
                     self.at += 1;
                     if self.peek()? != b']' {
                         continue;
@@ -108,34 +99,28 @@ impl Reader<'_> {
             // A value ended here, or a bracket was found empty.
             loop {
                 match (open.newest(), self.peek()?) {
-                    (SkippedBracket::Object, b',') => {
+                    (OpenBracket::Object, b',') => {
                         self.at += 1;
                         self.pass_name()?;
                         break;
                     }
-                    (SkippedBracket::Array, b',') => {
+                    (OpenBracket::Array, b',') => {
                         self.at += 1;
                         break;
                     }
-                    (SkippedBracket::Object, b'}') | (SkippedBracket::Array, b']') => {
+                    (OpenBracket::Object, b'}') | (OpenBracket::Array, b']') => {
                         self.at += 1;
                         open.pop();
                         if open.is_empty() {
                             return Ok(());
                         }
                     }
-                    (SkippedBracket::Object, _) => return Err(self.expected("',' or '}'")),
-                    (SkippedBracket::Array, _) => return Err(self.expected("',' or ']'")),
+                    (OpenBracket::Object, _) => return Err(self.expected("',' or '}'")),
+                    (OpenBracket::Array, _) => return Err(self.expected("',' or ']'")),
                 }
             }
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SkippedBracket {
-    Array,
-    Object,
 }
 
 /// The open brackets, one bit each: the 64 newest in a word, the others on the heap.
@@ -148,11 +133,11 @@ struct Brackets {
 
 impl Brackets {
     #[inline]
-    fn push(&mut self, bracket: SkippedBracket) {
+    fn push(&mut self, bracket: OpenBracket) {
         if self.depth != 0 && self.depth.is_multiple_of(64) {
             self.older.push(self.newest);
         }
-        self.newest = self.newest << 1 | u64::from(bracket == SkippedBracket::Object);
+        self.newest = self.newest << 1 | u64::from(bracket == OpenBracket::Object);
         self.depth += 1;
     }
 
@@ -166,8 +151,8 @@ impl Brackets {
     }
 
     #[inline]
-    fn newest(&self) -> SkippedBracket {
-        if self.newest & 1 == 1 { SkippedBracket::Object } else { SkippedBracket::Array }
+    fn newest(&self) -> OpenBracket {
+        if self.newest & 1 == 1 { OpenBracket::Object } else { OpenBracket::Array }
     }
 
     #[inline]

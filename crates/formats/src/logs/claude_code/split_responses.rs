@@ -10,7 +10,6 @@ use super::tree::RecordId;
 use crate::draft::TranscriptDraft;
 use crate::tables::{Map, Set};
 
-/// The fragments of responses.
 #[derive(Default)]
 pub(super) struct SplitResponses {
     /// The message that a response begins with.

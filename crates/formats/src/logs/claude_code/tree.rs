@@ -10,6 +10,7 @@ use std::num::NonZeroU32;
 use secateur::{MessageIx, Name, Outline, PartIx, PartKind};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::json::{OptionalRaw, Raw};
 use crate::tables::{Map, Set};
 
 /// A record's id, by its hash: ids are long, and there are many.
@@ -24,9 +25,13 @@ impl RecordId {
         let hash = xxh3_128(literal.as_bytes());
         Self((hash >> 64) as u64, hash as u64)
     }
+
+    /// The id that a member holds, if it is a string.
+    pub(super) fn named(member: Option<Raw<'_>>) -> Option<Self> {
+        member.if_string().map(|id| Self::of(id.text()))
+    }
 }
 
-/// The parent of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ClaudeParent {
     /// None: it begins a conversation.
@@ -40,7 +45,6 @@ pub(super) enum ClaudeParent {
 /// Which conversation a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClaudeChain {
-    /// The main conversation.
     Main,
     /// That of a sub-agent, which the main model never sees.
     Side,
@@ -109,7 +113,6 @@ impl ClaudeTree {
         self.lines.push(ClaudeLine { record, message, chain, is_end: true });
     }
 
-    /// Adds the mark of a compaction.
     pub(super) fn push_mark(&mut self, id: Option<RecordId>, parent: ClaudeParent, message: MessageIx) {
         let record = self.enter(id, parent, Some(message));
         self.lines.push(ClaudeLine { record, message, chain: ClaudeChain::Main, is_end: false });

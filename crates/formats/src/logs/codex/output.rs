@@ -8,25 +8,20 @@ use secateur::{Measures, Sizes};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::content::{self, ContentPiece};
-use crate::json::fields::{object, raw_fields};
-use crate::json::{Raw, decode};
+use crate::json::{OptionalRaw, decode, object, raw_fields};
 use crate::sizes;
 
-/// The facts about an output.
 pub(super) struct CodexReading {
     pub sizes: Sizes,
     /// The exit code of the command is not 0.
     pub failed: bool,
 }
 
-raw_fields!(
+raw_fields! {
     /// An output inside a string.
     CodexWrapped { output: "output", metadata: "metadata" }
-);
-raw_fields!(
-    /// The metadata of a wrapped output.
     CodexMetadata { exit: "exit_code" }
-);
+}
 
 /// Reads a raw output: a string, or a list of blocks.
 pub(super) fn read(raw: &str, measures: &Measures) -> CodexReading {
@@ -69,10 +64,10 @@ fn header(literal: &str) -> &[u8] {
 fn unwrap(raw: &str, measures: &Measures) -> Option<CodexReading> {
     let inner = decode(raw);
     let wrapped = object::<CodexWrapped<'_>>(&inner).ok()??;
-    let output = wrapped.output.filter(|output| output.is_string())?;
+    let output = wrapped.output.if_string()?;
     let metadata = wrapped.metadata?.object::<CodexMetadata<'_>>()?;
-    let sizes = Sizes { bytes: raw.len() as u64, ..sizes::of_string(output.text(), measures) };
-    Some(CodexReading { sizes, failed: metadata.exit.and_then(Raw::as_i64).is_some_and(|exit| exit != 0) })
+    let sizes = Sizes { bytes: raw.len() as u64, ..sizes::of_json(output.text(), measures) };
+    Some(CodexReading { sizes, failed: metadata.exit.count() != 0 })
 }
 
 /// Whether the lines before the output name an exit code other than 0. JSON escapes nothing in them but line ends, so the

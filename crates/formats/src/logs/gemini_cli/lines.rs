@@ -8,6 +8,7 @@ use serde::de::MapAccess;
 use super::{GeminiCliHead, GeminiCliMessage, describe, take};
 use crate::document::read_lines;
 use crate::draft::TranscriptDraft;
+use crate::json::fields::MemberValue;
 use crate::json::{Each, Fields, Object, Raw};
 
 /// Reads the lines. Of each message the last version counts, at the place of the first.
@@ -15,6 +16,12 @@ pub(super) fn read<'a>(draft: &mut TranscriptDraft<'_>, text: &'a str) {
     let records = read_lines::<GeminiCliRecord<'a>>(text, &mut draft.warnings);
     let mut chat = GeminiCliChat::default();
     for record in records.into_iter().flatten() {
+        // A line `$set` changes the description, or replaces the messages.
+        let change = record.change.and_then(Raw::object::<GeminiCliRecord<'a>>);
+        let record = match change {
+            Some(change) => GeminiCliRecord { head: change.head, replaced: change.replaced, ..record },
+            None => record,
+        };
         describe(draft, &record.head);
         chat.record(record);
     }
@@ -112,6 +119,7 @@ struct GeminiCliRecord<'a> {
     head: GeminiCliHead<'a>,
     message: GeminiCliMessage<'a>,
     rewind: Option<Raw<'a>>,
+    change: Option<Raw<'a>>,
     replaced: Option<Vec<GeminiCliMessage<'a>>>,
 }
 
@@ -119,39 +127,13 @@ impl<'a> Fields<'a> for GeminiCliRecord<'a> {
     fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "sessionId" | "summary" | "directories" => self.head.field(key, map),
-            "$rewindTo" => map.next_value().map(|id| self.rewind = Some(id)),
-            "messages" => list(map).map(|messages| self.replaced = Some(messages)),
-            "$set" => {
-                let change: Raw<'a> = map.next_value()?;
-                let Some(change) = change.object::<GeminiCliChange<'a>>() else { return Ok(()) };
-                self.head = change.head;
-                self.replaced = change.messages;
-                Ok(())
+            "$rewindTo" => self.rewind.fill(map),
+            "$set" => self.change.fill(map),
+            "messages" => {
+                let messages = self.replaced.insert(Vec::new());
+                map.next_value_seed(Each::new(|Object(message)| messages.extend(message))).map(drop)
             }
             _ => self.message.field(key, map),
         }
     }
-}
-
-/// The content of a line `$set`.
-#[derive(Default)]
-struct GeminiCliChange<'a> {
-    head: GeminiCliHead<'a>,
-    messages: Option<Vec<GeminiCliMessage<'a>>>,
-}
-
-impl<'a> Fields<'a> for GeminiCliChange<'a> {
-    fn field<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        if key != "messages" {
-            return self.head.field(key, map);
-        }
-        self.messages = Some(list(map)?);
-        Ok(())
-    }
-}
-
-fn list<'a, A: MapAccess<'a>>(map: &mut A) -> Result<Vec<GeminiCliMessage<'a>>, A::Error> {
-    let mut messages = Vec::new();
-    map.next_value_seed(Each::new(|Object(message): Object<GeminiCliMessage<'a>>| messages.extend(message)))?;
-    Ok(messages)
 }

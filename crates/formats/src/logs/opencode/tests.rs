@@ -1,6 +1,5 @@
-use secateur::Measures;
+use secateur::{Action, Measures};
 
-use super::*;
 use crate::{Census, Rendering, read};
 
 const SESSION: &str = r#"{"info":{"id":"s1","title":"Toy","version":"1.18","directory":"/home/ann/toy","model":{"id":"m-0"}},"messages":[

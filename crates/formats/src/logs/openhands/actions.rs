@@ -4,14 +4,12 @@
 //! caused is the result. The model's text before the call is in the args as `thought`, and stays there. Messages are
 //! actions as well, and so are changes of the agent's state, which no model sees.
 
-use secateur::{MessageFacts, PartKind, Role, ToolStatus};
+use secateur::{PartKind, Role, ToolStatus};
 
-use super::condensation::{OpenHandsCondensed, ids};
-use super::{OpenHandsContext, OpenHandsEvent, open};
-use crate::document::element_ranges;
-use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::fields::raw_fields;
-use crate::json::{Raw, read};
+use super::condensation::OpenHandsCondensed;
+use super::{OpenHandsEvent, OpenHandsReader, has_failed};
+use crate::draft::{ToolCall, ToolResult};
+use crate::json::{OptionalRaw, Raw, raw_fields};
 
 /// The actions that are calls even without an observation.
 const CALLS: [&str; 10] = [
@@ -27,148 +25,92 @@ const CALLS: [&str; 10] = [
     "delegate",
 ];
 
-/// Adds an event.
-pub(super) fn take<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-) {
-    note_model(draft, event);
-    if let Some(action) = event.action.and_then(Raw::as_str) {
-        match &*action {
-            "message" => say(draft, reader, event),
-            "system" => {
-                push_text(draft, reader, event, Role::System, open::<OpenHandsArgs<'a>>(event.args).content);
+impl<'a> OpenHandsReader<'_, '_, 'a> {
+    /// Adds an action or an observation.
+    pub(super) fn take_action(&mut self, event: &OpenHandsEvent<'a>) {
+        self.note_model(event);
+        let args = || event.args.fields::<OpenHandsArgs<'a>>();
+        match event.action.string().as_deref() {
+            Some("message") => {
+                self.begin(event, if event.is_from("agent") { Role::Assistant } else { Role::User });
+                let args = args();
+                self.draft.push_text(PartKind::Text, args.content);
+                for image in args.images.elements() {
+                    self.draft.push_media(image);
+                }
             }
-            "finish" => {
-                let args: OpenHandsArgs<'a> = open(event.args);
+            Some("system") => self.take_text(event, Role::System, args().content),
+            Some("finish") => {
+                let args = args();
                 let is_text = |raw: &Raw<'_>| raw.is_string() && raw.text() != "\"\"";
                 let said = args.final_thought.filter(is_text).or(args.thought.filter(is_text));
-                push_text(draft, reader, event, Role::Assistant, said);
+                self.take_text(event, Role::Assistant, said);
             }
-            "condensation" => condense(draft, reader, event),
-            "change_agent_state" | "recall" | "null" => {}
-            other => call(draft, reader, event, other),
-        }
-    } else if event.is_answer() {
-        push_result(draft, reader, event);
-    }
-}
-
-fn push_text<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-    role: Role,
-    content: Option<Raw<'a>>,
-) {
-    if content.is_some_and(|raw| raw.text() != "null") {
-        begin(draft, reader, event, role);
-        draft.push_text(PartKind::Text, content);
-    }
-}
-
-fn begin<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-    role: Role,
-) {
-    let finished = role == Role::Assistant;
-    let facts = MessageFacts { role, finished, time: event.time(), ..MessageFacts::default() };
-    let message = draft.push_message(facts);
-    reader.alive.push(event.name(), message);
-}
-
-fn say<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, event: &OpenHandsEvent<'a>) {
-    let args: OpenHandsArgs<'a> = open(event.args);
-    begin(draft, reader, event, if event.is_from("agent") { Role::Assistant } else { Role::User });
-    draft.push_text(PartKind::Text, args.content);
-    if let Some(list) = args.images.filter(|raw| raw.text().starts_with('[')) {
-        let images = element_ranges(list.text()).into_iter().filter_map(|range| list.text().get(range));
-        for image in images.filter_map(|image| read(image).ok()) {
-            draft.push_media(image);
+            Some("condensation") => {
+                let args = args();
+                let condensed = OpenHandsCondensed {
+                    forgotten: args.forgotten.elements().into_iter().map(Raw::text).collect(),
+                    between: args.forgotten_start.integer().zip(args.forgotten_end.integer()),
+                    summary: args.summary,
+                    offset: args.offset,
+                    time: event.time(),
+                };
+                self.alive.condense(self.draft, &condensed);
+            }
+            Some("change_agent_state" | "recall" | "null") => {}
+            Some(other) => self.take_call(event, other),
+            None if event.is_answer() => self.take_result(event),
+            None => {}
         }
     }
-}
 
-fn call<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-    action: &str,
-) {
-    let Some(id) = event.name() else { return };
-    let is_answered = reader.answered.contains(id);
-    if !is_answered && !CALLS.contains(&action) {
-        return;
+    fn take_text(&mut self, event: &OpenHandsEvent<'a>, role: Role, content: Option<Raw<'a>>) {
+        if content.unless_null().is_some() {
+            self.begin(event, role);
+            self.draft.push_text(PartKind::Text, content);
+        }
     }
-    begin(draft, reader, event, Role::Assistant);
-    reader.calls.insert(id);
-    draft.push_call(ToolCall { tool: Some(action), id: Some(id), input: event.args, ..ToolCall::default() });
-}
 
-fn push_result<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-) {
-    let Some(cause) = event.cause.map(Raw::text).filter(|cause| reader.calls.contains(cause)) else { return };
-    let is_error = event.observation.and_then(Raw::as_str).as_deref() == Some("error");
-    let extras: OpenHandsExtras<'a> = open(event.extras);
-    let own = extras.exit_code.and_then(Raw::as_i64);
-    let code = own.or_else(|| open::<OpenHandsExtras<'a>>(extras.metadata).exit_code.and_then(Raw::as_i64));
-    begin(draft, reader, event, Role::Tool);
-    draft.push_result(ToolResult {
-        id: Some(cause),
-        status: if is_error { ToolStatus::Error } else { ToolStatus::Completed },
-        // A command that timed out has the exit code -1.
-        failed: code.is_some_and(|code| code > 0),
-        content: event.content,
-        ..ToolResult::default()
-    });
-}
+    fn take_call(&mut self, event: &OpenHandsEvent<'a>, action: &str) {
+        let Some(id) = event.name() else { return };
+        if self.answered.contains(id) || CALLS.contains(&action) {
+            self.begin(event, Role::Assistant);
+            self.calls.insert(id);
+            let (tool, id, input) = (Some(action), Some(id), event.args);
+            self.draft.push_call(ToolCall { tool, id, input, ..ToolCall::default() });
+        }
+    }
 
-fn condense<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-) {
-    let args: OpenHandsArgs<'a> = open(event.args);
-    let number = |raw: Option<Raw<'a>>| raw.and_then(Raw::as_i64);
-    let condensed = OpenHandsCondensed {
-        forgotten: ids(args.forgotten),
-        between: number(args.forgotten_start).zip(number(args.forgotten_end)),
-        summary: args.summary,
-        offset: args.offset,
-        time: event.time(),
-    };
-    reader.alive.condense(draft, &condensed);
-}
+    fn take_result(&mut self, event: &OpenHandsEvent<'a>) {
+        let cause = event.cause.map(Raw::text).filter(|cause| self.calls.contains(cause));
+        if cause.is_none() {
+            return;
+        }
+        let is_error = event.observation.is("error");
+        self.begin(event, Role::Tool);
+        self.draft.push_result(ToolResult {
+            id: cause,
+            status: if is_error { ToolStatus::Error } else { ToolStatus::Completed },
+            failed: has_failed(event.extras),
+            content: event.content,
+            ..ToolResult::default()
+        });
+    }
 
-fn note_model(draft: &mut TranscriptDraft<'_>, event: &OpenHandsEvent<'_>) {
-    if event.action.is_some() && event.metadata.is_some() {
-        let response: OpenHandsResponse<'_> = open(open::<OpenHandsMetadata<'_>>(event.metadata).response);
-        let model = response.model.and_then(Raw::as_str).map(Into::into);
-        draft.origin.model = model.or(draft.origin.model.take());
+    fn note_model(&mut self, event: &OpenHandsEvent<'_>) {
+        if event.action.is_some() && event.metadata.is_some() {
+            let response = event.metadata.fields::<OpenHandsMetadata<'_>>().response;
+            let model = response.fields::<OpenHandsResponse<'_>>().model.owned();
+            self.draft.origin.model = model.or(self.draft.origin.model.take());
+        }
     }
 }
 
-raw_fields!(
-    /// The arguments of an action.
+raw_fields! {
     OpenHandsArgs { content: "content", images: "image_urls", thought: "thought", final_thought: "final_thought",
            forgotten: "forgotten_event_ids", forgotten_start: "forgotten_events_start_id",
            forgotten_end: "forgotten_events_end_id", summary: "summary", offset: "summary_offset" }
-);
-raw_fields!(
-    /// The rest of an observation; a command's exit code is here or one level deeper.
-    OpenHandsExtras { exit_code: "exit_code", metadata: "metadata" }
-);
-raw_fields!(
     /// The origin of an action.
     OpenHandsMetadata { response: "model_response" }
-);
-raw_fields!(
-    /// The response of the model.
     OpenHandsResponse { model: "model" }
-);
+}

@@ -7,9 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use secateur::{MessageFacts, MessageIx, PartKind, Role};
 
-use crate::document::element_ranges;
 use crate::draft::TranscriptDraft;
-use crate::json::Raw;
+use crate::json::{OptionalRaw, Raw};
 
 /// The events that are still in the context.
 #[derive(Default)]
@@ -20,9 +19,8 @@ pub(super) struct OpenHandsAlive<'a> {
     summary: Option<MessageIx>,
 }
 
-/// The content of a condensation.
 pub(super) struct OpenHandsCondensed<'a> {
-    /// The ids of the events that leave.
+    /// The ids of the events that leave, as they are spelled.
     pub forgotten: HashSet<&'a str>,
     /// The first and the last number of the events that leave.
     pub between: Option<(i64, i64)>,
@@ -55,8 +53,8 @@ impl<'a> OpenHandsAlive<'a> {
         }
         self.events.retain(|&(id, _)| !is_forgotten(id));
 
-        let summary = condensed.summary.filter(|raw| raw.is_string());
-        let offset = condensed.offset.and_then(Raw::as_i64).and_then(|offset| usize::try_from(offset).ok());
+        let summary = condensed.summary.if_string();
+        let offset = condensed.offset.integer().and_then(|offset| usize::try_from(offset).ok());
         let place = offset.and_then(|offset| self.events.get(offset)).map(|&(_, message)| message);
         let facts = MessageFacts {
             role: Role::User,
@@ -77,10 +75,4 @@ impl<'a> OpenHandsAlive<'a> {
             }
         }
     }
-}
-
-/// The ids in a list, as they are spelled.
-pub(super) fn ids(list: Option<Raw<'_>>) -> HashSet<&str> {
-    let list = list.map(Raw::text).filter(|list| list.starts_with('[')).unwrap_or_default();
-    element_ranges(list).into_iter().filter_map(|range| list.get(range)).collect()
 }

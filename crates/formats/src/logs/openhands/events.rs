@@ -4,149 +4,111 @@
 //! rejection is the result of the call with its id. Events of other kinds are about the program's state, and no model
 //! sees them.
 
-use secateur::{MessageFacts, PartKind, Role, ToolStatus};
+use secateur::{PartKind, Role, ToolStatus};
 
-use super::condensation::{OpenHandsCondensed, ids};
-use super::{OpenHandsContext, OpenHandsEvent, open};
+use super::condensation::OpenHandsCondensed;
+use super::{OpenHandsEvent, OpenHandsReader, has_failed};
 use crate::chat;
-use crate::draft::{ToolCall, ToolResult, TranscriptDraft};
-use crate::json::Raw;
-use crate::json::fields::raw_fields;
+use crate::draft::{ToolCall, ToolResult, outcome};
+use crate::json::{OptionalRaw, Raw, raw_fields};
 
-/// Adds an event.
-pub(super) fn take<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-) {
-    let kind = event.kind.and_then(Raw::as_str).unwrap_or_default();
-    if kind == "ActionEvent" {
-        return act(draft, reader, event);
-    }
-    match &*kind {
-        "SystemPromptEvent" => {
-            begin(draft, reader, event, Role::System);
-            draft.push_text(PartKind::Text, event.prompt);
+impl<'a> OpenHandsReader<'_, '_, 'a> {
+    /// Adds an event of the SDK.
+    pub(super) fn take_event(&mut self, event: &OpenHandsEvent<'a>) {
+        match event.kind.string().as_deref() {
+            Some("ActionEvent") => return self.act(event),
+            Some("SystemPromptEvent") => {
+                self.begin(event, Role::System);
+                self.draft.push_text(PartKind::Text, event.prompt);
+            }
+            Some("MessageEvent") => self.say(event),
+            Some("ObservationEvent") => {
+                let seen: OpenHandsObservation<'a> = event.observation.fields();
+                self.answer(
+                    event,
+                    ToolResult {
+                        status: outcome(seen.is_error),
+                        failed: has_failed(event.observation),
+                        content: seen.content.or(seen.output),
+                        ..ToolResult::default()
+                    },
+                );
+            }
+            Some("AgentErrorEvent") => self.refuse(event, event.error),
+            Some("UserRejectObservation") => self.refuse(event, event.rejection),
+            Some("Condensation") => {
+                let condensed = OpenHandsCondensed {
+                    forgotten: event.forgotten.elements().into_iter().map(Raw::text).collect(),
+                    between: None,
+                    summary: event.summary,
+                    offset: event.offset,
+                    time: event.time(),
+                };
+                self.alive.condense(self.draft, &condensed);
+            }
+            _ => return,
         }
-        "MessageEvent" => say(draft, reader, event),
-        "ObservationEvent" => observe(draft, reader, event),
-        "AgentErrorEvent" => refuse(draft, reader, event, event.error),
-        "UserRejectObservation" => refuse(draft, reader, event, event.rejection),
-        "Condensation" => {
-            let condensed = OpenHandsCondensed {
-                forgotten: ids(event.forgotten),
-                between: None,
-                summary: event.summary,
-                offset: event.offset,
-                time: event.time(),
-            };
-            reader.alive.condense(draft, &condensed);
+        self.response = None;
+    }
+
+    fn say(&mut self, event: &OpenHandsEvent<'a>) {
+        let message: OpenHandsMessage<'a> = event.message.fields();
+        let role = match message.role.string().as_deref() {
+            Some("system") => Role::System,
+            Some("assistant") => Role::Assistant,
+            Some("user") => Role::User,
+            _ if event.is_from("agent") => Role::Assistant,
+            _ => Role::User,
+        };
+        self.begin(event, role);
+        self.think(message.reasoning, message.thinking);
+        self.draft.push_text(PartKind::Text, message.content);
+        if event.extended.is_some_and(is_filled) {
+            self.draft.push_injected(event.extended);
         }
-        _ => return,
     }
-    reader.response = None;
-}
 
-fn begin<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-    role: Role,
-) {
-    let id = event.id.and_then(Raw::as_str);
-    let finished = role == Role::Assistant;
-    let time = event.time();
-    let facts = MessageFacts { role, id: id.as_deref(), finished, time, ..MessageFacts::default() };
-    let message = draft.push_message(facts);
-    reader.alive.push(event.name(), message);
-}
-
-fn say<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, event: &OpenHandsEvent<'a>) {
-    let message: OpenHandsMessage<'a> = open(event.message);
-    let role = match message.role.and_then(Raw::as_str).as_deref() {
-        Some("system") => Role::System,
-        Some("assistant") => Role::Assistant,
-        Some("user") => Role::User,
-        _ if event.is_from("agent") => Role::Assistant,
-        _ => Role::User,
-    };
-    begin(draft, reader, event, role);
-    think(draft, message.reasoning, message.thinking);
-    draft.push_text(PartKind::Text, message.content);
-    if event.extended.is_some_and(is_filled) {
-        draft.push_injected(event.extended);
+    /// The text before a call, its thinking and the call itself.
+    fn act(&mut self, event: &OpenHandsEvent<'a>) {
+        let response = event.response.unless_null().map(Raw::text);
+        let newest = self.draft.outline.messages().next_back();
+        match newest.filter(|_| response.is_some() && self.response == response) {
+            Some(message) => self.alive.push(event.name(), message),
+            None => self.begin(event, Role::Assistant),
+        }
+        self.response = response;
+        self.think(event.reasoning, event.thinking);
+        if event.thought.is_some_and(is_filled) {
+            self.draft.push_text(PartKind::Text, event.thought);
+        }
+        let call: OpenHandsCall<'a> = event.call.fields();
+        self.draft.push_call(ToolCall {
+            tool: event.tool.or(call.name).string(),
+            id: event.call_id.or(call.id).string(),
+            input: call.arguments.or(event.action),
+            ..ToolCall::default()
+        });
     }
-}
 
-/// The text before a call, its thinking and the call itself.
-fn act<'a>(draft: &mut TranscriptDraft<'_>, reader: &mut OpenHandsContext<'a>, event: &OpenHandsEvent<'a>) {
-    let response = event.response.map(Raw::text).filter(|id| *id != "null");
-    let newest = draft.outline.messages().next_back();
-    match newest.filter(|_| response.is_some() && reader.response == response) {
-        Some(message) => reader.alive.push(event.name(), message),
-        None => begin(draft, reader, event, Role::Assistant),
+    /// Thinking is given as signed blocks or as text; if both are there, they are the same.
+    fn think(&mut self, reasoning: Option<Raw<'_>>, blocks: Option<Raw<'_>>) {
+        if blocks.is_some_and(is_filled) {
+            chat::take_thinking(self.draft, blocks);
+        } else if reasoning.is_some_and(is_filled) {
+            self.draft.push_text(PartKind::Reasoning, reasoning);
+        }
     }
-    reader.response = response;
-    think(draft, event.reasoning, event.thinking);
-    if event.thought.is_some_and(is_filled) {
-        draft.push_text(PartKind::Text, event.thought);
+
+    /// A call that was not carried out.
+    fn refuse(&mut self, event: &OpenHandsEvent<'a>, content: Option<Raw<'a>>) {
+        self.answer(event, ToolResult { status: ToolStatus::Error, content, ..ToolResult::default() });
     }
-    let call: OpenHandsCall<'a> = open(event.call);
-    let id = event.call_id.or(call.id).and_then(Raw::as_str);
-    let tool = event.tool.or(call.name).and_then(Raw::as_str);
-    let input = call.arguments.or(event.action);
-    draft.push_call(ToolCall { tool: tool.as_deref(), id: id.as_deref(), input, ..ToolCall::default() });
-}
 
-/// Thinking is given as signed blocks or as text; if both are there, they are the same.
-fn think(draft: &mut TranscriptDraft<'_>, reasoning: Option<Raw<'_>>, blocks: Option<Raw<'_>>) {
-    if blocks.is_some_and(is_filled) {
-        chat::take_thinking(draft, blocks);
-    } else if reasoning.is_some_and(is_filled) {
-        draft.push_text(PartKind::Reasoning, reasoning);
+    fn answer(&mut self, event: &OpenHandsEvent<'a>, answered: ToolResult<'_>) {
+        self.begin(event, Role::Tool);
+        let (id, tool) = (event.call_id.string(), event.tool.string());
+        self.draft.push_result(ToolResult { id: id.as_deref(), tool: tool.as_deref(), ..answered });
     }
-}
-
-fn observe<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-) {
-    let seen: OpenHandsObservation<'a> = open(event.observation);
-    let own = seen.exit_code.and_then(Raw::as_i64);
-    let code =
-        own.or_else(|| open::<OpenHandsObservation<'a>>(seen.metadata).exit_code.and_then(Raw::as_i64));
-    let is_error = seen.is_error.is_some_and(Raw::is_truthy);
-    let answered = ToolResult {
-        status: if is_error { ToolStatus::Error } else { ToolStatus::Completed },
-        // A command that timed out has the exit code -1.
-        failed: code.is_some_and(|code| code > 0),
-        content: seen.content.or(seen.output),
-        ..ToolResult::default()
-    };
-    push_result(draft, reader, event, answered);
-}
-
-/// A call that was not carried out.
-fn refuse<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-    reason: Option<Raw<'a>>,
-) {
-    let answered = ToolResult { status: ToolStatus::Error, content: reason, ..ToolResult::default() };
-    push_result(draft, reader, event, answered);
-}
-
-fn push_result<'a>(
-    draft: &mut TranscriptDraft<'_>,
-    reader: &mut OpenHandsContext<'a>,
-    event: &OpenHandsEvent<'a>,
-    answered: ToolResult<'_>,
-) {
-    begin(draft, reader, event, Role::Tool);
-    let (id, tool) = (event.call_id.and_then(Raw::as_str), event.tool.and_then(Raw::as_str));
-    draft.push_result(ToolResult { id: id.as_deref(), tool: tool.as_deref(), ..answered });
 }
 
 /// Whether a value is not empty.
@@ -154,16 +116,11 @@ fn is_filled(raw: Raw<'_>) -> bool {
     raw.is_truthy() && raw.text().strip_prefix('[').is_none_or(|rest| rest.trim_start() != "]")
 }
 
-raw_fields!(
+raw_fields! {
     /// A message as it is sent.
     OpenHandsMessage { role: "role", content: "content", reasoning: "reasoning_content", thinking: "thinking_blocks" }
-);
-raw_fields!(
     /// A call as the model made it.
     OpenHandsCall { id: "id", name: "name", arguments: "arguments" }
-);
-raw_fields!(
-    /// A tool result; a command's exit code is here or one level deeper.
-    OpenHandsObservation { content: "content", output: "output", is_error: "is_error", exit_code: "exit_code",
-                  metadata: "metadata" }
-);
+    /// A tool result.
+    OpenHandsObservation { content: "content", output: "output", is_error: "is_error" }
+}

@@ -16,7 +16,6 @@ pub(super) enum PiLink<'a> {
     To(&'a str),
 }
 
-/// All entries.
 #[derive(Default)]
 pub(super) struct PiTree {
     entries: Vec<PiEntry>,

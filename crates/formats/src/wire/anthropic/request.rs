@@ -58,10 +58,10 @@ fn take_block(draft: &mut TranscriptDraft<'_>, raw: Raw<'_>, block: AnthropicBlo
         Some("thinking") => {
             draft.push_text(PartKind::Reasoning, block.thinking);
             if block.signature.is_some() {
-                draft.push_text(PartKind::Signature, block.signature);
+                draft.push_signature(block.signature, raw);
             }
         }
-        Some("redacted_thinking") => draft.push_text(PartKind::Signature, block.data),
+        Some("redacted_thinking") => draft.push_signature(block.data, raw),
         Some("tool_use") => {
             let (tool, id) = (block.name.and_then(Raw::as_str), block.id.and_then(Raw::as_str));
             let (tool, id) = (tool.as_deref(), id.as_deref());

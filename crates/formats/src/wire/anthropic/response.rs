@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use secateur::Usage;
-use secateur::session::TurnState;
+use secateur::session::{ProviderReport, TurnState};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::thinking::read_report;
 use crate::json::Raw;
 use crate::wire::response::{EventSink, FinishReason, ResponseDocument, ToolRunner, is_filled, tokens};
 
@@ -26,6 +27,8 @@ struct AnthropicEvent<'a> {
     #[serde(borrow)]
     stop_reason: Option<Cow<'a, str>>,
     usage: Option<Value>,
+    context_management: Option<Value>,
+    input_transformations: Option<Value>,
     #[serde(borrow)]
     error: Option<Raw<'a>>,
 }
@@ -35,6 +38,8 @@ struct AnthropicStart<'a> {
     #[serde(borrow)]
     stop_reason: Option<Cow<'a, str>>,
     usage: Option<Value>,
+    context_management: Option<Value>,
+    input_transformations: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -64,6 +69,7 @@ pub(crate) fn read(document: ResponseDocument<'_>, sink: &mut EventSink<'_>) -> 
         "message_start" => {
             if let Some(message) = &event.message {
                 sink.usage(message.usage.as_ref(), count);
+                sink.provider_edited(report_of(&message.context_management, &message.input_transformations));
                 finish(message.stop_reason.as_deref(), sink);
             }
         }
@@ -77,6 +83,7 @@ pub(crate) fn read(document: ResponseDocument<'_>, sink: &mut EventSink<'_>) -> 
         },
         "message_delta" => {
             sink.usage(event.usage.as_ref(), count);
+            sink.provider_edited(report_of(&event.context_management, &event.input_transformations));
             finish(event.delta.and_then(|delta| delta.stop_reason).as_deref(), sink);
         }
         "message_stop" => sink.end(),
@@ -100,10 +107,15 @@ fn read_whole(
         message.kind.as_ref().ok_or("it has no type")?;
     }
     sink.usage(message.usage.as_ref(), count);
+    sink.provider_edited(report_of(&message.context_management, &message.input_transformations));
     message.content.iter().flatten().try_for_each(|block| read_block(block, sink))?;
     finish(message.stop_reason.as_deref(), sink);
     sink.finish_whole(TurnState::Over);
     Ok(())
+}
+
+fn report_of(context_management: &Option<Value>, transformations: &Option<Value>) -> Option<ProviderReport> {
+    read_report(context_management.as_ref(), transformations.as_ref())
 }
 
 fn read_block(block: &AnthropicBlock<'_>, sink: &mut EventSink<'_>) -> Result<(), String> {

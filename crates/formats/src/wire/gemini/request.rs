@@ -73,8 +73,8 @@ fn take_part(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, raw: Raw<
         let tool = call.name.and_then(Raw::as_str).unwrap_or_default();
         let id = call.id.and_then(Raw::as_str).map_or_else(|| ordinals.call(&tool), Cow::into_owned);
         draft.push_call(ToolCall {
-            tool: Some(&tool),
-            id: Some(&id),
+            tool: Some(&*tool),
+            id: Some(&*id),
             status: ToolStatus::Completed,
             input: call.args,
         });
@@ -119,25 +119,16 @@ fn take_answer(draft: &mut TranscriptDraft<'_>, ordinals: &mut Ordinals, answer:
     draft.push(facts, spot);
 }
 
-raw_fields!(
+raw_fields! {
     /// What one side sends.
     GeminiContentFields { role: "role", parts: "parts" }
-);
-raw_fields!(
-    /// A part.
     GeminiPartFields { text: "text", thought: "thought", signature: "thoughtSignature", signature_snake: "thought_signature",
            call: "functionCall", call_snake: "function_call", answer: "functionResponse",
            answer_snake: "function_response", inline: "inlineData", inline_snake: "inline_data",
            file: "fileData", file_snake: "file_data" }
-);
-raw_fields!(
-    /// A call.
     GeminiCallFields { id: "id", name: "name", args: "args" }
-);
-raw_fields!(
-    /// A result.
     GeminiResultFields { id: "id", name: "name", response: "response", parts: "parts" }
-);
+}
 
 impl<'a> GeminiPartFields<'a> {
     fn response(&self) -> Option<Raw<'a>> {

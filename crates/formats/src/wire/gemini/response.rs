@@ -22,10 +22,8 @@ struct GeminiChunk<'a> {
     candidates: Option<Vec<GeminiCandidate<'a>>>,
     prompt_feedback: Option<GeminiFeedback>,
     usage_metadata: Option<Value>,
-    #[serde(borrow)]
     error: Option<Raw<'a>>,
     /// The service that Google's own agents use wraps the response.
-    #[serde(borrow)]
     response: Option<Box<GeminiChunk<'a>>>,
 }
 
@@ -34,7 +32,6 @@ struct GeminiChunk<'a> {
 struct GeminiCandidate<'a> {
     #[serde(default)]
     index: u64,
-    #[serde(borrow)]
     content: Option<GeminiContent<'a>>,
     #[serde(borrow)]
     finish_reason: Option<Cow<'a, str>>,

@@ -103,21 +103,14 @@ fn take_call(draft: &mut TranscriptDraft<'_>, raw: Option<Raw<'_>>, id: Option<&
     draft.push_call(ToolCall { tool: tool.as_deref(), id, status: ToolStatus::Completed, input });
 }
 
-raw_fields!(
+raw_fields! {
     /// A message. OpenAI has no member for thinking; others put it beside the content.
     ChatMessageFields { role: "role", content: "content", name: "name", answered: "tool_call_id", calls: "tool_calls",
               call: "function_call", refusal: "refusal", thoughts: "reasoning_content", reasoning: "reasoning",
               details: "reasoning_details", audio: "audio" }
-);
-raw_fields!(
     /// A block of a message's content.
     ChatBlockFields { kind: "type", text: "text", refusal: "refusal" }
-);
-raw_fields!(
-    /// A call.
     ChatCallFields { id: "id", function: "function", custom: "custom" }
-);
-raw_fields!(
     /// What is called: a function with a JSON text, or a custom tool with free text.
     ChatFunctionFields { name: "name", arguments: "arguments", input: "input" }
-);
+}

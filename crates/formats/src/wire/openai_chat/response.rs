@@ -18,7 +18,6 @@ struct ChatChunk<'a> {
     #[serde(borrow)]
     choices: Option<Vec<ChatChoice<'a>>>,
     usage: Option<Value>,
-    #[serde(borrow)]
     error: Option<Raw<'a>>,
 }
 
@@ -27,9 +26,7 @@ struct ChatChunk<'a> {
 struct ChatChoice<'a> {
     #[serde(default)]
     index: u64,
-    #[serde(borrow)]
     delta: Option<ChatDelta<'a>>,
-    #[serde(borrow)]
     message: Option<ChatDelta<'a>>,
     #[serde(borrow)]
     finish_reason: Option<Cow<'a, str>>,
@@ -39,11 +36,8 @@ struct ChatChoice<'a> {
 struct ChatDelta<'a> {
     #[serde(borrow)]
     content: Option<Raw<'a>>,
-    #[serde(borrow)]
     refusal: Option<Raw<'a>>,
-    #[serde(borrow)]
     tool_calls: Option<Raw<'a>>,
-    #[serde(borrow)]
     function_call: Option<Raw<'a>>,
 }
 

@@ -121,13 +121,11 @@ fn take_reasoning(draft: &mut TranscriptDraft<'_>, item: &ResponsesItemFields<'_
     }
 }
 
-raw_fields!(
+raw_fields! {
     /// An item of any type.
     ResponsesItemFields { kind: "type", role: "role", content: "content", id: "id", call: "call_id", name: "name",
            arguments: "arguments", input: "input", action: "action", operation: "operation", output: "output",
            summary: "summary", encrypted: "encrypted_content" }
-);
-raw_fields!(
     /// A block of a message's content.
     ResponsesBlockFields { kind: "type", text: "text", refusal: "refusal" }
-);
+}

@@ -24,11 +24,8 @@ const RUN_BY_PROVIDER: [&str; 5] =
 struct ResponsesEvent<'a> {
     #[serde(rename = "type", borrow)]
     kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     delta: Option<Raw<'a>>,
-    #[serde(borrow)]
     item: Option<ResponsesItem<'a>>,
-    #[serde(borrow)]
     response: Option<ResponsesBody<'a>>,
 }
 
@@ -37,10 +34,8 @@ struct ResponsesEvent<'a> {
 struct ResponsesBody<'a> {
     #[serde(borrow)]
     status: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     error: Option<Raw<'a>>,
     incomplete_details: Option<Value>,
-    #[serde(borrow)]
     output: Option<Vec<ResponsesItem<'a>>>,
     usage: Option<Value>,
 }
@@ -49,7 +44,6 @@ struct ResponsesBody<'a> {
 struct ResponsesItem<'a> {
     #[serde(rename = "type", borrow)]
     kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     content: Option<Raw<'a>>,
 }
 
@@ -57,7 +51,6 @@ struct ResponsesItem<'a> {
 struct ResponsesContentPart<'a> {
     #[serde(rename = "type", borrow)]
     kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     text: Option<Raw<'a>>,
 }
 

@@ -215,7 +215,7 @@ impl<'a> Builder<'_, '_, 'a> {
         let Some(raw) = self.transcript.content(part) else { return Vec::new() };
         let kind = outline.kind(part);
         // Marked content is still in the file, but the model does not see it.
-        let is_marked = outline.is_cut(part) && self.transcript.holds_marks();
+        let is_marked = outline.is_cut(part) && self.transcript.format.holds_marks();
         let marked = Rendering { part, action: Action::Clear, placeholder: PLACEHOLDER };
         if let Some(cut) = self.cuts.get(&part).copied().or_else(|| is_marked.then_some(marked)) {
             let written = self.transcript.written(cut);

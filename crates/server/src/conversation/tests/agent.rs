@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::conversation::{
     ClientEndpoint, ConversationRequest, Conversations, ExchangeReport, PendingExchange, PreparedRequest,
-    ResponseReport,
+    ResponseReport, ThinkingSettings,
 };
 use crate::route::RequestKind;
 
@@ -29,7 +29,8 @@ pub(super) async fn process(store: &str, window: i64) -> Conversations {
 pub(super) fn conversations(engine: Engine, window: i64) -> Conversations {
     let page =
         format!("[[model]]\nid = \"{MODEL}\"\nprovider = \"test\"\ncontext = {window}\noutput = 1000\n");
-    Conversations::new(engine, "balanced", Catalogue::parse(&page, "test").unwrap(), Arc::default())
+    let thinking = ThinkingSettings { clearing: true, dropping: true };
+    Conversations::new(engine, "balanced", Catalogue::parse(&page, "test").unwrap(), thinking, Arc::default())
 }
 
 /// What was sent in the place of a request.
@@ -53,7 +54,7 @@ impl Sent {
         let usage = Usage { input: self.body.len() as i64 / 4, output: 50, ..Usage::default() };
         let Some(pending) = self.pending else { return self.body };
         let branch = pending.branch.clone();
-        pending.settle(ResponseReport { usage: Some(usage), turn: TurnState::Open });
+        pending.settle(ResponseReport { usage: Some(usage), turn: TurnState::Open, provider: None });
         // It is stored apart; here the next request waits for that.
         branch.state().await.store().await.unwrap();
         self.body

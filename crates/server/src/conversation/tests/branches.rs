@@ -100,7 +100,7 @@ async fn processes_that_hear_the_same_at_once_say_the_same_afterwards() {
     let told = Usage { input: 2 * WINDOW, output: 50, ..Usage::default() };
     let pending = first.pending.unwrap();
     let branch = pending.branch.clone();
-    pending.settle(ResponseReport { usage: Some(told), turn: TurnState::Open });
+    pending.settle(ResponseReport { usage: Some(told), turn: TurnState::Open, provider: None });
     branch.state().await.store().await.unwrap();
     second.answer().await;
     let (first, second) = (agent.ask(&one).await, agent.ask(&two).await);

@@ -38,6 +38,7 @@ async fn no_request_is_held_by_what_was_taken_in_of_it() {
     pending.settle(ResponseReport {
         usage: Some(Usage { input: 600, ..Usage::default() }),
         turn: TurnState::Open,
+        provider: None,
     });
     is_released(&body, "answered").await;
 
@@ -87,6 +88,7 @@ async fn what_was_said_last_is_stored_before_the_end() {
     pending.settle(ResponseReport {
         usage: Some(Usage { input: 600, ..Usage::default() }),
         turn: TurnState::Open,
+        provider: None,
     });
     conversations.finish().await;
     let sessions = conversations.engine.sessions(9).await.unwrap();

@@ -59,7 +59,7 @@ fn read<'a>(
 }
 
 fn cases() -> Vec<(Wire, String, ResponseReport)> {
-    let report = |turn, usage| ResponseReport { usage: Some(usage), turn };
+    let report = |turn, usage| ResponseReport { usage: Some(usage), turn, provider: None };
     let anthropic = Usage {
         input: 7,
         output: 42,

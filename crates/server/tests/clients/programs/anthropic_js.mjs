@@ -3,7 +3,9 @@
 import { execSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 
-const [url, prompt] = process.argv.slice(2);
+const named = process.argv.slice(2);
+const [url, prompt] = named.splice(-2);
+const model = named[0] ?? 'fake-model';
 // The packages lie in a folder of their own, not beside this file.
 const require = createRequire(`${process.env.SECATEUR_CLIENT}/package.json`);
 const { Anthropic } = require('@anthropic-ai/sdk');
@@ -15,7 +17,7 @@ const messages = [{ role: 'user', content: prompt }];
 const thinking = { type: 'enabled', budget_tokens: 1024 };
 
 for (let number = 0; ; number++) {
-  const ask = { model: 'fake-model', max_tokens: 4000, messages, tools, thinking };
+  const ask = { model, max_tokens: 4000, messages, tools, thinking };
   const message = number % 2 ? await client.messages.stream(ask).finalMessage() : await client.messages.create(ask);
   messages.push({ role: 'assistant', content: message.content });
   const calls = message.content.filter((block) => block.type === 'tool_use');

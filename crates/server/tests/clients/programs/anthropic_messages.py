@@ -6,7 +6,8 @@ import sys
 import shell
 from anthropic import Anthropic
 
-url, prompt = sys.argv[1:]
+*named, url, prompt = sys.argv[1:]
+model = named[0] if named else "fake-model"
 client = Anthropic(base_url=url, api_key="none")
 mark = {"cache_control": {"type": "ephemeral"}}
 tools = [{"name": "bash", "description": shell.DESCRIPTION, "input_schema": shell.SCHEMA}]
@@ -16,7 +17,7 @@ messages = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
 for number in itertools.count():
     last = messages[-1]
     marked = {**last, "content": last["content"][:-1] + [{**last["content"][-1], **mark}]}
-    ask = {"model": "fake-model", "max_tokens": 4000, "system": system, "tools": tools}
+    ask = {"model": model, "max_tokens": 4000, "system": system, "tools": tools}
     ask |= {"messages": messages[:-1] + [marked], "thinking": {"type": "enabled", "budget_tokens": 1024}}
     if number % 2:
         with client.messages.stream(**ask) as stream:

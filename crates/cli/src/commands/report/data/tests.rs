@@ -1,8 +1,10 @@
+mod sample;
+
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::sample::{HOSTILE, hostile, session};
+use sample::{HOSTILE, hostile, session};
 
 /// What lies between two marks that each occur once.
 fn between<'a>(html: &'a str, start: &str, end: &str) -> &'a str {

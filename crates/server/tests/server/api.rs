@@ -1,0 +1,7 @@
+//! What the proxy reports about its sessions, asked while agents work.
+
+mod events;
+mod problems;
+mod requests;
+mod responses;
+mod undo;

@@ -1,0 +1,24 @@
+//! What every store guarantees, tested on each: SQLite in a file, SQLite in memory, PostgreSQL.
+//!
+//! PostgreSQL needs a server, named by `SECATEUR_POSTGRES`; `crates/store/tests/postgres/run cargo test …` starts
+//! one. Without it those tests say so and pass.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod address;
+mod clipping;
+mod commit;
+mod content;
+mod crash;
+mod find;
+mod forget;
+mod fork;
+mod lease;
+mod load;
+mod migration;
+mod model;
+mod properties;
+mod rows;
+mod session;
+mod tls;
+mod writers;

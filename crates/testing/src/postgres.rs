@@ -1,0 +1,31 @@
+//! The PostgreSQL server that tests share.
+
+use tokio_postgres::NoTls;
+
+/// The server that tests share, if there is one: `SECATEUR_POSTGRES`.
+pub fn server_url() -> Option<String> {
+    let server = std::env::var("SECATEUR_POSTGRES").ok().filter(|server| !server.is_empty());
+    if server.is_none() {
+        println!("skipped: SECATEUR_POSTGRES names no server");
+    }
+    server
+}
+
+/// The address of a schema on a server.
+pub fn schema_url(server: &str, schema: &str) -> String {
+    let mark = if server.contains('?') { '&' } else { '?' };
+    format!("{server}{mark}options=-c%20search_path%3D{schema}")
+}
+
+/// Runs SQL on a server, bypassing the store.
+pub async fn run_sql(server: &str, sql: &str) {
+    let (client, connection) = tokio_postgres::connect(server, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute(sql).await.unwrap();
+}
+
+/// Creates an empty schema on a server, in place of one of that name, and returns its address.
+pub async fn create_schema(server: &str, name: &str) -> String {
+    run_sql(server, &format!("DROP SCHEMA IF EXISTS {name} CASCADE; CREATE SCHEMA {name}")).await;
+    schema_url(server, name)
+}
