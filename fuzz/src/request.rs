@@ -26,7 +26,7 @@ pub fn check(data: &[u8], wire: Wire) {
 
 /// A session becomes a request that no provider refuses.
 pub fn check_rendering(session: &Transcript<'_>, wire: Wire) {
-    let options = RenderOptions { model: "m", max_tokens: None };
+    let options = RenderOptions::new("m");
     let body = render(session, wire, &options, &[]).body;
     assert_eq!(lint(wire, &body), [], "{} to {wire}: {body}", session.format);
     let again = read_as(body.as_bytes(), Format::Request(wire), measures());

@@ -52,6 +52,9 @@ pub(crate) fn sentence(event: &Event) -> String {
         }
         Event::CompactionFailed { why, .. } => format!("no digest: {}", failure(why)),
         Event::CompactionRefused { why } => format!("not compacted: {}", failure(why)),
+        Event::CompactionWaits { operation } => {
+            format!("does not compact again after operation {operation} was undone, as long as requests fit")
+        }
         Event::BreakerOpened { failures } => {
             format!("the model failed {failures} times in a row and is not asked for a while")
         }

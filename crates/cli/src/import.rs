@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use secateur::Measures;
+use secateur_engine::SessionBeginning;
 use secateur_formats::{Format, Loss, Rendered, Wire};
 
 use crate::humanize::{counted, grouped};
@@ -11,6 +12,8 @@ use crate::terminal;
 /// A session log as a request.
 pub(crate) struct ImportedLog {
     pub(crate) body: String,
+    /// The texts in it that summarise what came before.
+    summaries: Vec<String>,
     pub(crate) wire: Wire,
     pub(crate) format: Format,
     /// The model that the log names.
@@ -19,17 +22,25 @@ pub(crate) struct ImportedLog {
     pub(crate) losses: Vec<Loss>,
 }
 
+impl ImportedLog {
+    /// What a session begins with.
+    pub(crate) fn beginning(&self) -> SessionBeginning<'_> {
+        SessionBeginning { body: &self.body, summaries: &self.summaries }
+    }
+}
+
 /// Reads a log. Without a wire, the one that the log's agent uses.
 pub(crate) fn read(args: &SessionFileArgs, wire: Option<Wire>) -> Result<ImportedLog> {
     let session = args.open()?;
     let wire = wire.or(session.format.wire()).unwrap_or(Wire::OpenAiChat);
-    let context = args.read(&session, &Measures::default())?.context(None);
+    let context = session.context(&args.read(&session, &Measures::default())?, None)?;
     for warning in &context.warnings {
         terminal::warn(format_args!("{}, {warning}", args.file.display()));
     }
     let model = context.origin.model.clone();
-    let Rendered { body, losses } = session.request(&context, wire, model.as_deref().unwrap_or_default())?;
-    Ok(ImportedLog { body, wire, format: session.format, model, losses })
+    let rendered = session.request(&context, wire, model.as_deref().unwrap_or_default())?;
+    let Rendered { body, losses, summaries } = rendered;
+    Ok(ImportedLog { body, summaries, wire, format: session.format, model, losses })
 }
 
 /// Notes on standard error what the wire could not hold.

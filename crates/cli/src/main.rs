@@ -30,6 +30,7 @@
 //!   exit code of the program that it ran.
 
 mod agents;
+mod assumed_window;
 mod base_urls;
 mod batch;
 mod commands;
@@ -42,6 +43,7 @@ mod logs;
 mod models;
 mod next_request;
 mod plan_text;
+mod plan_zone;
 mod profile_args;
 mod progress;
 mod savings;

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use clap::Args;
 use secateur::{
-    Cache, Calibration, Family, Lifetime, Memory, Outline, Profile, RatioMode, Situation, WindowHints,
-    WindowSource,
+    BandLimits, Cache, Calibration, Catalogue, Family, Lifetime, Memory, ModelInfo, Outline, Profile,
+    RatioMode, Situation, WindowHints, WindowSource,
 };
 
-use crate::models::{catalogue, find_model};
+use crate::models::find_model;
 use crate::time_text::now;
 
 /// The model of the next request, and its window.
@@ -27,25 +27,26 @@ impl NextRequestArgs {
     pub(crate) fn situation(
         &self,
         profile: &Profile,
+        catalogue: &Catalogue,
         outline: &Outline,
         recorded: Option<&str>,
         assumptions: &mut Vec<String>,
     ) -> Result<Situation> {
         let named = match &self.model {
-            Some(name) => Some(find_model(name)?.context as f64),
+            Some(name) => Some(find_model(catalogue, name)?.context as f64),
             None => None,
         };
         let mut situation = Situation { now: now(), ..Situation::default() };
         let ratio = match &profile.policy.family {
             Family::Ratio(ratio) => ratio,
             Family::Rent(_) => {
-                self.add_cache(&mut situation, outline, recorded, assumptions)?;
+                self.add_cache(&mut situation, catalogue, outline, recorded, assumptions);
                 return Ok(situation);
             }
             Family::Watermark(_) | Family::KeepLast(_) => return Ok(situation),
         };
         let own = match (named, recorded) {
-            (None, Some(name)) => catalogue()?.find(name).map(|model| model.context as f64),
+            (None, Some(name)) => catalogue.find(name).map(|model| model.context as f64),
             _ => None,
         };
         let hints = WindowHints { model: named.or(own), provider: None, agent: None };
@@ -74,21 +75,23 @@ impl NextRequestArgs {
     fn add_cache(
         &self,
         situation: &mut Situation,
+        catalogue: &Catalogue,
         outline: &Outline,
         recorded: Option<&str>,
         assumptions: &mut Vec<String>,
-    ) -> Result<()> {
+    ) {
         let (name, source) = match (&self.model, recorded) {
             (Some(name), _) => (Some(name.as_str()), "from --model"),
             (None, recorded) => (recorded, "from the model that the session names"),
         };
-        let catalogue = catalogue()?;
         let model = name.and_then(|name| catalogue.find(name));
         let cache = model.and_then(|model| Cache::of(model, &Lifetime::of(outline.model_calls())));
         situation.cache = cache.unwrap_or_default();
         situation.window = self.window.or(model.map(|model| model.context as f64));
         let used = outline.model_calls().last().map(|call| call.usage.context());
         situation.input_tokens = used.and_then(|tokens| u64::try_from(tokens).ok());
+        let limits = model.and_then(ModelInfo::prices).map(|prices| prices.limits()).unwrap_or_default();
+        situation.bands = BandLimits::around(&limits, situation.input_tokens.unwrap_or(0));
         let Cache { read, write, .. } = situation.cache;
         let source =
             if cache.is_some() { source } else { "assumed because the model's prices are not known" };
@@ -103,7 +106,6 @@ impl NextRequestArgs {
             Some(_) => "that the last request was sent at the time of the newest message".to_owned(),
             None => "that the cache is still warm, because the session holds no times".to_owned(),
         });
-        Ok(())
     }
 }
 

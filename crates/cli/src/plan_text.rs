@@ -34,6 +34,7 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
         Reason::OlderThanKept => "it is older than the tool calls that are kept",
         Reason::ByteBudget => "the context exceeds its byte budget",
         Reason::Rent => "keeping it has cost as much as removing it",
+        Reason::PriceBand => "a longer request would cost more as a whole",
         Reason::CacheCold => "the provider's cache is cold, so cutting is free",
         Reason::Pressure => "the window is nearly full",
         Reason::TooLong => "it is longer than a new result may be",

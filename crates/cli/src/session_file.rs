@@ -7,8 +7,10 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use secateur::{Measures, Memory, MessageIx, PartIx, Plan, Profile, Verdict};
-use secateur_formats::{Format, RenderOptions, Rendered, Transcript, Wire, read_all_as, render};
+use secateur::{Catalogue, Measures, Memory, MessageIx, PartIx, Plan, Profile, Profiles, Verdict};
+use secateur_formats::{
+    Format, RenderOptions, Rendered, SignedThinking, Transcript, Wire, read_all_as, render,
+};
 use secateur_sources::Source;
 
 use crate::humanize::counted;
@@ -25,12 +27,12 @@ pub(crate) struct SessionFileArgs {
     #[command(flatten)]
     pub(crate) profile: ProfileArgs,
     #[command(flatten)]
-    format: FormatArg,
+    pub(crate) format: FormatArg,
     #[command(flatten)]
     pub(crate) next: NextRequestArgs,
     /// Which session, if the file holds several: its id, or its number from 1.
     #[arg(long, value_name = "ID|N")]
-    session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 /// A session's bytes and its profile.
@@ -44,6 +46,8 @@ pub(crate) struct SessionFile {
     pub(crate) modified: Option<SystemTime>,
     pub(crate) format: Format,
     pub(crate) profile: Profile,
+    /// The models that are known.
+    pub(crate) catalogue: Catalogue,
 }
 
 /// A session file that was read, and the plan for it.
@@ -59,7 +63,7 @@ pub(crate) struct PlannedFile<'a> {
 }
 
 impl SessionFileArgs {
-    /// The session in a file, with the default profile.
+    /// The session in a file, with the configured profile.
     pub(crate) fn at(file: &Path, format: Option<Format>, session: Option<String>) -> Self {
         let (profile, next, format) =
             (ProfileArgs::default(), NextRequestArgs::default(), FormatArg { format });
@@ -76,8 +80,9 @@ impl SessionFileArgs {
             Some(format) => format,
             None => Format::detect(&bytes).with_context(|| format!("cannot read {file}"))?,
         };
-        let profile = self.profile.or_default()?;
-        Ok(SessionFile { bytes, is_file, path: source.path, modified, format, profile })
+        let config = self.profile.config()?;
+        let (profile, catalogue) = (config.profile().clone(), config.catalogue().clone());
+        Ok(SessionFile { bytes, is_file, path: source.path, modified, format, profile, catalogue })
     }
 
     /// The one session that the user means.
@@ -140,8 +145,13 @@ impl SessionFileArgs {
         };
         let mut assumptions = Vec::new();
         let model = transcript.origin.model.clone();
-        let situation =
-            self.next.situation(profile, &transcript.outline, model.as_deref(), &mut assumptions)?;
+        let situation = self.next.situation(
+            profile,
+            &session.catalogue,
+            &transcript.outline,
+            model.as_deref(),
+            &mut assumptions,
+        )?;
         let memory = memory(&transcript.outline);
         let plan = profile.policy.plan(&transcript.outline, &situation, &memory);
         Ok(PlannedFile { transcript, positions, profile, plan, memory, assumptions })
@@ -149,13 +159,45 @@ impl SessionFileArgs {
 }
 
 impl SessionFile {
+    /// The context of the request for message `at`, or of the next request, as the system that wrote the log sees it:
+    /// by the profile's pivot if the profile is that of a system or the user set one, else by the pivot of the log's system.
+    pub(crate) fn context<'a>(
+        &self,
+        whole: &Transcript<'a>,
+        at: Option<MessageIx>,
+    ) -> Result<Transcript<'a>> {
+        let profile = &self.profile;
+        let is_builtin = |origin: &str| Profiles::builtin().names().any(|name| name == origin);
+        let is_set = !profile.origin("pivot.start").is_none_or(is_builtin);
+        let own = if profile.reproduces.is_some() || is_set { None } else { own_profile(self.format) };
+        let own = own.map(ProfileArgs::named).transpose()?;
+        Ok(whole.context_by(&own.as_ref().unwrap_or(profile).pivot, at))
+    }
+
+    /// How this session is rendered. A log has neither system prompt nor tools as they were sent, so thinking that is
+    /// bound to them is not valid in any request that is made from it.
+    pub(crate) fn render_options<'o>(&'o self, model: &'o str) -> RenderOptions<'o> {
+        let is_bound = self.catalogue.binds_thinking(model);
+        let thinking = if is_bound { SignedThinking::LeftOut } else { SignedThinking::Sent };
+        RenderOptions { marker: &self.profile.compaction.marker, thinking, ..RenderOptions::new(model) }
+    }
+
     /// The context as a request. A request in the same wire stays as it is.
     pub(crate) fn request(&self, context: &Transcript<'_>, wire: Wire, model: &str) -> Result<Rendered> {
         if self.format != Format::Request(wire) {
-            return Ok(render(context, wire, &RenderOptions { model, max_tokens: None }, &[]));
+            return Ok(render(context, wire, &self.render_options(model), &[]));
         }
         let body = String::from_utf8(self.bytes.clone()).context("the request is not UTF-8")?;
-        Ok(Rendered { body, losses: Vec::new() })
+        Ok(Rendered { body, losses: Vec::new(), summaries: Vec::new() })
+    }
+}
+
+/// The profile of the system that writes a format, where its pivot is needed.
+fn own_profile(format: Format) -> Option<&'static str> {
+    match format {
+        Format::OpenAgentic => Some("openagentic"),
+        Format::Qwery => Some("qwery"),
+        _ => None,
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) struct SettingsArgs {
     /// Set a value, e.g. `compaction.threshold=80%`. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// What other flags set. It overrides everything else.
+    #[arg(skip)]
+    flags: Vec<ConfigSource>,
 }
 
 /// A setting that a flag may have made: its key, the value, and the flag.
@@ -34,10 +37,22 @@ pub(crate) struct SettingsFile {
 }
 
 impl SettingsArgs {
-    /// These flags with one more value set.
-    pub(crate) fn with(&self, key: &str, value: &str) -> Self {
-        let set = self.set.iter().cloned().chain([format!("{key}={value}")]).collect();
-        Self { set, ..self.clone() }
+    /// These flags with what another flag sets.
+    pub(crate) fn with(&self, flag: ConfigSource) -> Self {
+        let flags = self.flags.iter().cloned().chain([flag]).collect();
+        Self { flags, ..self.clone() }
+    }
+
+    /// These flags with the profile that `--profile` names.
+    pub(crate) fn with_profile(&self, profile: &str) -> Self {
+        self.with(ConfigSource::named_flag("--profile", "profile", profile))
+    }
+
+    /// The settings without files and variables, except those of OpenCode.
+    pub(crate) fn without_configuration(&self) -> Result<Config> {
+        let mut sources = ConfigSource::opencode(|name| env::var(name).ok());
+        sources.extend(self.flags.iter().cloned());
+        Ok(Config::read(&sources, &read_file)?)
     }
 
     /// The file that `--config` names, if it does.
@@ -67,10 +82,12 @@ impl SettingsArgs {
                 return Err(error).with_context(|| format!("cannot read the variable {name}"));
             }
         }
+        sources.extend(ConfigSource::opencode(|name| env::var(name).ok()));
         sources.extend(ConfigSource::environment(|name| env::var(name).ok()));
         for flag in &self.set {
             sources.push(ConfigSource::flag(flag)?);
         }
+        sources.extend(self.flags.iter().cloned());
         Ok(Config::read(&sources, &read_file)?)
     }
 

@@ -51,6 +51,11 @@ pub(crate) enum StoreFolder {
 }
 
 impl StoreArgs {
+    /// The store of these settings.
+    pub(crate) fn with_settings(settings: SettingsArgs) -> Self {
+        Self { store: None, settings }
+    }
+
     /// What happens if the store's folder does not exist.
     pub(crate) fn folder(&self) -> StoreFolder {
         if self.store.is_none() { StoreFolder::Created } else { StoreFolder::Required }
@@ -58,7 +63,7 @@ impl StoreArgs {
 
     /// These arguments with another profile for new sessions.
     pub(crate) fn with_profile(&self, profile: &str) -> Self {
-        Self { settings: self.settings.with("profile", profile), ..self.clone() }
+        Self { settings: self.settings.with_profile(profile), ..self.clone() }
     }
 
     /// The store that a flag or a variable names, if one does.
@@ -102,11 +107,11 @@ pub(crate) async fn open_engine(args: &StoreArgs, summariser: Option<&Summariser
         Some(file) => anyhow!("{}: {error}", file.display()),
         None => anyhow!("{error}"),
     })?;
-    let engine = args.settings.read()?.engine(store)?;
-    match summariser {
-        Some(summariser) => summariser.add_to(engine),
-        None => Ok(engine),
-    }
+    let config = match summariser {
+        Some(summariser) => summariser.read(&args.settings)?,
+        None => args.settings.read()?,
+    };
+    Ok(config.engine(store)?)
 }
 
 /// Opens a session. If it does not exist, the error says how to list those that do.

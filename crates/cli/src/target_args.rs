@@ -2,12 +2,10 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use secateur::{Cache, Lifetime, Limits};
+use secateur::{Catalogue, Limits};
 use secateur_engine::Target;
 use secateur_formats::Wire;
 use serde_json::Value;
-
-use crate::models::catalogue;
 
 /// The model and its limits.
 #[derive(Clone, Debug, Default, Args)]
@@ -25,27 +23,33 @@ pub(crate) struct TargetArgs {
 
 impl TargetArgs {
     /// The target; none if the model's window is not known. `recorded` is the model that the session itself names.
-    pub(crate) fn known(&self, recorded: Option<&str>, wire: Option<Wire>) -> Result<Option<Target>> {
-        let model = self.model.as_deref().or(recorded).unwrap_or_default().to_owned();
-        let catalogue = catalogue()?;
-        let found = catalogue.find(&model);
-        let limits = found.map(secateur::ModelInfo::limits);
-        let Some(context) = self.window.or(limits.map(|limits| limits.context)) else { return Ok(None) };
+    pub(crate) fn known(
+        &self,
+        catalogue: &Catalogue,
+        recorded: Option<&str>,
+        wire: Option<Wire>,
+    ) -> Option<Target> {
+        let model = self.model.as_deref().or(recorded).unwrap_or_default();
+        let limits = catalogue.find(model).map(secateur::ModelInfo::limits);
+        let context = self.window.or(limits.map(|limits| limits.context))?;
         let known = limits.unwrap_or_default();
         // The catalogue's input limit belongs to the catalogue's window, not to one that the user names.
         let input = if self.window.is_some() { None } else { known.input };
         let limits = Limits { context, input, output: self.output.or(known.output) };
-        let cache = found.and_then(|model| Cache::of(model, &Lifetime::default()));
-        let thinking = Target::thinking_of(&catalogue, &model);
-        Ok(Some(Target { model, limits, cache, thinking, wire }))
+        Some(Target { limits, wire, ..Target::of(catalogue, model, context) })
     }
 
     /// The target; an error if the window is not known.
-    pub(crate) fn target(&self, recorded: Option<&str>, wire: Option<Wire>) -> Result<Target> {
-        self.known(recorded, wire)?.with_context(|| match self.model.as_deref().or(recorded) {
+    pub(crate) fn target(
+        &self,
+        catalogue: &Catalogue,
+        recorded: Option<&str>,
+        wire: Option<Wire>,
+    ) -> Result<Target> {
+        self.known(catalogue, recorded, wire).with_context(|| match self.model.as_deref().or(recorded) {
             Some(model) => format!(
-                "the window of the model {model:?} is not known: give --window TOKENS, or add the model to a file named \
-                 by SECATEUR_MODELS"
+                "the window of the model {model:?} is not known: give --window TOKENS, set windows.{model:?} = TOKENS in \
+                 config.toml, or add the model to a file named by SECATEUR_MODELS"
             ),
             None => "the model is not known: give --model NAME or --window TOKENS".to_owned(),
         })

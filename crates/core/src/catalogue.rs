@@ -6,22 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
-
-/// US dollars per million tokens; none where the price is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Price {
-    /// Input that is not read from a cache.
-    pub input: f64,
-    /// Output.
-    pub output: f64,
-    /// Input read from the cache.
-    pub cache_read: Option<f64>,
-    /// Input written to the cache.
-    pub cache_write: Option<f64>,
-    /// Input written to a cache that lives an hour.
-    pub cache_write_1h: Option<f64>,
-}
+use crate::price::{Price, PriceBand, PriceList};
 
 /// One model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,16 +27,27 @@ pub struct ModelInfo {
     pub output: Option<i64>,
     /// What it costs.
     pub price: Option<Price>,
+    /// What it costs if the prompt is longer than a limit.
+    #[serde(default)]
+    pub bands: Vec<PriceBand>,
     /// How long the provider keeps a cached prefix, in seconds.
     pub cache_ttl: Option<u64>,
     /// Whether its signed thinking is valid only behind the very messages that it was made behind; none if its name tells.
     pub binds_thinking: Option<bool>,
+    /// Whether the user set the window, so that nothing makes it wider.
+    #[serde(skip)]
+    pub has_fixed_window: bool,
 }
 
 impl ModelInfo {
     /// The model's limits.
     pub fn limits(&self) -> Limits {
         Limits { context: self.context, input: self.input, output: self.output }
+    }
+
+    /// What it costs by the length of the prompt; none if that is unknown.
+    pub fn prices(&self) -> Option<PriceList> {
+        self.price.map(|base| PriceList { base, bands: self.bands.clone() })
     }
 
     /// What a token of its output costs, where plain input costs one.
@@ -116,6 +112,44 @@ impl Catalogue {
         // Newer entries first, so that their aliases win as well.
         self.models.splice(0..0, other.models);
         self.date = self.date.max(other.date);
+        self
+    }
+
+    /// Sets the window of a model by one of its names. The rest of what is known about it stays; a model that is not in the
+    /// table is added.
+    ///
+    /// ```
+    /// let catalogue = secateur::Catalogue::builtin().with_window("my-model", 32_000);
+    /// assert_eq!(catalogue.find("provider/my-model").map(|model| model.context), Some(32_000));
+    /// ```
+    #[must_use]
+    pub fn with_window(mut self, name: &str, context: i64) -> Self {
+        let unknown = || ModelInfo {
+            id: name.to_owned(),
+            provider: String::new(),
+            aliases: Vec::new(),
+            context,
+            input: None,
+            output: None,
+            price: None,
+            bands: Vec::new(),
+            cache_ttl: None,
+            binds_thinking: None,
+            has_fixed_window: true,
+        };
+        let known = self.find(name).cloned().unwrap_or_else(unknown);
+        let aliases = known.aliases.iter().chain([&known.id]).filter(|alias| *alias != name).cloned();
+        let model = ModelInfo {
+            id: name.to_owned(),
+            aliases: aliases.collect(),
+            context,
+            // The table's input limit belongs to the table's window.
+            input: None,
+            output: known.output.map(|output| output.min(context)),
+            has_fixed_window: true,
+            ..known
+        };
+        self.models.insert(0, model);
         self
     }
 
@@ -185,6 +219,11 @@ mod tests {
                     "{}",
                     model.id
                 );
+                let dearer = model.bands.iter().all(|band| band.price.input > price.input);
+                let is_sorted = model.bands.is_sorted_by_key(|band| band.above);
+                assert!(dearer && is_sorted, "{}", model.id);
+            } else {
+                assert!(model.bands.is_empty(), "{}", model.id);
             }
         }
     }

@@ -264,6 +264,13 @@ impl Outline {
         }
     }
 
+    /// Marks a part as a summary of what came before. Requests do not say so themselves.
+    pub fn set_summary_part(&mut self, part: PartIx) {
+        if let Some(class) = self.classes.get_mut(part.0 as usize) {
+            *class = class.with_summary();
+        }
+    }
+
     /// Forgets which parts the source cut, as if nothing had ever been cut.
     pub fn forget_cuts(&mut self) {
         self.flags.iter_mut().for_each(PartFlags::clear_cut);

@@ -52,6 +52,8 @@ pub enum Reason {
     Rent,
     /// The provider's cache was cold, so that cutting was free.
     CacheCold,
+    /// The whole request would have cost more, because it would have been longer than the limit of a price band.
+    PriceBand,
     /// The window is nearly full.
     Pressure,
     /// It is longer than its cap.

@@ -44,7 +44,7 @@ use crate::policy::{Family, Lasting, Policy};
 use crate::ratio::Ratio;
 use crate::rent::Rent;
 use crate::watermark::Watermark;
-use crate::window::WindowOrder;
+use crate::window::WindowRule;
 
 /// How many profiles may extend one another in a row.
 const LONGEST_CHAIN: usize = 16;
@@ -64,8 +64,8 @@ pub struct Profile {
     pub overflow: OverflowRule,
     /// Which messages are visible after a compaction.
     pub pivot: PivotRule,
-    /// Which place decides about the window's size.
-    pub window: WindowOrder,
+    /// Which place decides about the window's size, and what is assumed if none does.
+    pub window: WindowRule,
     /// When and how a session compacts.
     pub compaction: CompactionSettings,
     values: Table,
@@ -97,7 +97,7 @@ struct ProfileFile {
     overflow: OverflowRule,
     pivot: PivotRule,
     #[serde(default)]
-    window: WindowSettings,
+    window: WindowRule,
     compaction: CompactionSettings,
     #[serde(default)]
     budget: Budget,
@@ -108,12 +108,6 @@ struct ProfileFile {
 struct PruneSettings {
     lasting: Lasting,
     placeholder: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WindowSettings {
-    order: WindowOrder,
 }
 
 /// Values that override those of a profile, with their origin: a file, a flag, an environment variable.
@@ -241,7 +235,7 @@ fn resolve(chain: &[&Layer]) -> Result<Profile, ProfileError> {
         policy: Policy { enabled, family, placeholder, lasting, budget: file.budget },
         overflow: OverflowRule { auto: file.compaction.auto, ..file.overflow },
         pivot: file.pivot,
-        window: file.window.order,
+        window: file.window,
         compaction: file.compaction,
         values,
         origins,

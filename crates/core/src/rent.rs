@@ -10,6 +10,9 @@
 //! When the cache has gone cold anyway, cutting is free. When a request would not fit, the cost does not matter:
 //! everything goes that may go while the cache is cold, because a compaction would cost more and lose more.
 //!
+//! Where the whole request gets dearer above a length, staying below it is worth more than any rent: near that length, what
+//! may go while the cache is cold goes, if that keeps the request below.
+//!
 //! No recent tokens are protected and there is no minimum: ages and prices do both. With a cache that is nearly free
 //! the rule hardly ever cuts, without a cache it cuts at once.
 
@@ -40,6 +43,9 @@ pub struct Rent {
     pub margin: f64,
     /// The tokens that cuts must save together while the cache is cold.
     pub cold_gain: u64,
+    /// From which share of the limit of a price band on cuts keep requests below it; none if bands do not matter.
+    #[serde(default)]
+    pub band: Option<f64>,
     /// The tokens of output that a model thinks again for each signed block that a cut invalidates.
     #[serde(default = "Rent::default_rethink")]
     pub rethink: u64,

@@ -45,6 +45,7 @@ mod context;
 mod effect;
 mod event;
 mod goal;
+mod look_ahead;
 mod message;
 mod pending_effect;
 mod prune;
@@ -60,7 +61,7 @@ pub use effect::{
 };
 pub use event::{CompactionFailure, Event, Means, NoRoom, Trigger};
 pub use message::{CutBy, MessageKind, Seq, SessionCut, SessionMessage, SessionPart};
-pub use state::{Breaker, Pivot, SessionState};
+pub use state::{Breaker, Pivot, SessionState, UndoneCompaction};
 
 use std::sync::Arc;
 
@@ -70,10 +71,9 @@ use crate::limits::Comparison;
 use crate::profile::Profile;
 use crate::usage::Usage;
 
-use compaction_task::{Beginning, CompactionTask};
+use compaction_task::CompactionTask;
 use goal::{Goal, GoalKind};
 use pending_effect::{Continuation, PendingEffect};
-use remedy::Remedy;
 
 /// The decisions of one session.
 #[derive(Clone, Debug)]
@@ -260,7 +260,7 @@ impl SessionMachine {
             goal.trigger = Some(Trigger::Usage);
             self.note_overflow(Trigger::Usage, tokens);
         } else {
-            self.look_ahead(tokens, turn, now);
+            goal.ahead = Some(tokens);
         }
         self.goal = Some(goal);
     }
@@ -306,19 +306,6 @@ impl SessionMachine {
     fn note_overflow(&mut self, trigger: Trigger, tokens: i64) {
         let usable = self.usable().unwrap_or(0);
         self.events.push(Event::Overflow { trigger, tokens, usable });
-    }
-
-    /// Begins a summary in the background if it will be needed soon.
-    fn look_ahead(&mut self, tokens: i64, turn: TurnState, now: i64) {
-        let Some((mark, usable)) = self.for_model().background.zip(self.usable()) else { return };
-        let allowed =
-            self.profile.compaction.auto && self.state.breaker.allows(&self.profile.compaction, now);
-        let may_change = !self.must_wait_for_thinking(Some(Trigger::Ahead));
-        if self.compaction.is_none() && allowed && may_change && tokens >= mark.of(usable) {
-            let beginning = Beginning { trigger: Trigger::Ahead, turn, remedy: Remedy::CompactOlder, now };
-            // An error means that it would not help yet.
-            let _ = self.begin_compaction(beginning);
-        }
     }
 
     /// Goes on as far as possible without waiting for a result.

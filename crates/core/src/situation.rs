@@ -3,6 +3,7 @@
 //! The kernel reads no clock and knows no model; both are handed in.
 
 use crate::cache::Cache;
+use crate::price::BandLimits;
 
 /// What is known about the request that is about to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,8 +14,10 @@ pub struct Situation {
     pub last_request: Option<i64>,
     /// The model's window in tokens, if known.
     pub window: Option<f64>,
-    /// The input tokens that the provider reported for the last request, if any.
+    /// The input tokens of the request, as far as they are known: an estimate, or what the provider reported last.
     pub input_tokens: Option<u64>,
+    /// The limits of price bands around them. Only the family *rent* uses them.
+    pub bands: BandLimits,
     /// What the provider's prompt cache is worth.
     pub cache: Cache,
     /// What cuts cost beside the cache, because the model binds its thinking.

@@ -2,8 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The window that is assumed if no place names one.
+/// The window that is assumed if neither a place nor the profile names one.
 pub const DEFAULT_WINDOW: f64 = 200_000.0;
+
+/// How a profile finds the size of a window: its table `[window]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WindowRule {
+    /// Which place takes precedence.
+    pub order: WindowOrder,
+    /// The window that is assumed if no place names one, in tokens.
+    pub default: i64,
+}
+
+impl Default for WindowRule {
+    fn default() -> Self {
+        Self { order: WindowOrder::default(), default: DEFAULT_WINDOW as i64 }
+    }
+}
 
 /// Which place takes precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,19 +61,20 @@ impl WindowHints {
     /// The size of the window, and where it came from.
     ///
     /// ```
-    /// use secateur::{WindowHints, WindowOrder, WindowSource};
+    /// use secateur::{WindowHints, WindowRule, WindowSource};
     ///
     /// let hints = WindowHints { agent: Some(64_000.0), ..Default::default() };
-    /// assert_eq!(hints.resolve(WindowOrder::ModelFirst), (64_000.0, WindowSource::AgentSetting));
-    /// assert_eq!(WindowHints::default().resolve(WindowOrder::ModelFirst).0, 200_000.0);
+    /// assert_eq!(hints.resolve(WindowRule::default()), (64_000.0, WindowSource::AgentSetting));
+    /// let rule = WindowRule { default: 32_000, ..WindowRule::default() };
+    /// assert_eq!(WindowHints::default().resolve(rule), (32_000.0, WindowSource::Default));
     /// ```
-    pub fn resolve(&self, order: WindowOrder) -> (f64, WindowSource) {
+    pub fn resolve(&self, rule: WindowRule) -> (f64, WindowSource) {
         let valid = |hint: Option<f64>| hint.filter(|size| size.is_finite() && *size > 0.0);
         let model = valid(self.model).map(|size| (size, WindowSource::Model));
         let provider = valid(self.provider).map(|size| (size, WindowSource::ProviderOverride));
         let agent = valid(self.agent).map(|size| (size, WindowSource::AgentSetting));
-        let fallback = (DEFAULT_WINDOW, WindowSource::Default);
-        match order {
+        let fallback = (rule.default as f64, WindowSource::Default);
+        match rule.order {
             WindowOrder::ModelFirst => model.or(provider).or(agent).unwrap_or(fallback),
             WindowOrder::OverrideFirst => {
                 let found = provider.or(model).unwrap_or(fallback);

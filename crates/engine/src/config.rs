@@ -4,6 +4,7 @@
 //!   weak   built-in defaults
 //!     │    the user's file
 //!     │    the project's file        (untrusted: see below)
+//!     │    OpenCode's variables      (for its profiles only)
 //!     │    variables of the environment
 //!   strong flags
 //! ```
@@ -15,8 +16,8 @@
 //! **Every value knows its origin**, and every error names the origin, the key, the value and what is allowed. Tables
 //! are merged key by key; lists are replaced as a whole, except `profiles`, which accumulates.
 //!
-//! **Two kinds of keys.** `store`, `profile`, `profiles`, `[summariser]`, `[[hooks]]`, `[redaction]` and `[serve]`
-//! configure the engine and the proxy. Every other table belongs to a [profile](secateur::Profiles) and overrides
+//! **Two kinds of keys.** `store`, `profile`, `profiles`, `models`, `[windows]`, `[summariser]`, `[[hooks]]`,
+//! `[redaction]` and `[serve]` configure the engine and the proxy. Every other table belongs to a [profile](secateur::Profiles) and overrides
 //! values of the chosen one.
 //!
 //! **A project is not trusted.** Its file comes with the repository. It may choose and tune a profile. It may not run
@@ -48,6 +49,8 @@
 mod error;
 mod keyless_model;
 mod mask;
+mod models;
+mod opencode_variables;
 mod profile_files;
 mod project_file;
 mod schema;
@@ -61,22 +64,23 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use secateur::{Family, Layer, Profile, Profiles};
+use secateur::{Catalogue, Layer, Profile, Profiles};
 use secateur_store::Store;
 use toml::Table;
 
 pub use error::ConfigError;
+pub use opencode_variables::OPENCODE_VARIABLES;
 pub use schema::schema;
 pub use section::{LogFormat, ServeConfig};
 pub use setting::Setting;
 pub use source::{ConfigSource, LARGEST_FILE, VARIABLES};
 
-use crate::engine::{DEFAULT_PROFILE, Engine};
+use crate::engine::{DEFAULT_PROFILE, Engine, FAMILIES, ProfileLayer, applicable, family};
 use crate::hooks::{HookConfig, Hooks};
 use crate::provider::{ConnectError, Endpoint, LanguageModel};
 use crate::redact::Redactor;
 use keyless_model::KeylessModel;
-use section::{ENGINE_KEYS, FAMILIES, PROFILE_KEYS};
+use section::{ENGINE_KEYS, PROFILE_KEYS};
 use values::LayeredValues;
 
 /// The default store: a file in the working directory.
@@ -91,7 +95,10 @@ pub struct Config {
     profile: Profile,
     profiles: Profiles,
     profile_files: Vec<Setting>,
-    layers: Vec<Layer>,
+    layers: Vec<ProfileLayer>,
+    /// Those of the layers that the profile takes.
+    applied: Vec<Layer>,
+    catalogue: Catalogue,
     summariser: Option<Endpoint>,
     hooks: Vec<HookConfig>,
     redactor: Redactor,
@@ -107,13 +114,19 @@ impl Config {
         let mut profiles = Profiles::builtin();
         let mut profile_files = Vec::new();
         let mut layers = Vec::new();
-        let mut chosen = None;
+        let (mut chosen, mut models) = (None, None);
+        // Layers of sources that are weaker than the one that chose the profile.
+        let mut weaker = 0;
         for source in sources {
             section::check_keys(source)?;
             project_file::check(source)?;
             profile_files.extend(profile_files::add_all(source, &mut profiles, load)?);
             if source.values.contains_key("profile") {
                 chosen = Some(source);
+                weaker = layers.len();
+            }
+            if source.values.contains_key("models") {
+                models = Some(source);
             }
             let belongs = |keys: &[&str]| -> Table {
                 let own = source.values.iter().filter(|(key, _)| keys.contains(&key.as_str()));
@@ -122,14 +135,16 @@ impl Config {
             values.lay(&belongs(&ENGINE_KEYS), &source.origin);
             let over = belongs(&PROFILE_KEYS);
             if !over.is_empty() {
-                layers.push(Layer { origin: source.origin.clone(), values: over });
+                let layer = Layer { origin: source.origin.clone(), values: over };
+                layers.push(ProfileLayer { layer, system: source.system });
             }
         }
         let name = match chosen {
             Some(source) => profile_files::choose(source, &mut profiles, load)?,
             None => DEFAULT_PROFILE.to_owned(),
         };
-        let profile = resolve(&profiles, &name, &layers, chosen)?;
+        let (profile, applied) = resolve(&profiles, &name, &layers, weaker, chosen)?;
+        let catalogue = models::catalogue(&values, models, load)?;
         let (summariser, hooks) = (section::summariser(&values)?, section::hooks(&values)?);
         let redactor = section::redactor(&values)?;
         let store = section::store(&values)?.unwrap_or_else(|| DEFAULT_STORE.to_owned());
@@ -140,6 +155,8 @@ impl Config {
             profiles,
             profile_files,
             layers,
+            applied,
+            catalogue,
             summariser,
             hooks,
             redactor,
@@ -168,6 +185,11 @@ impl Config {
         &self.profile
     }
 
+    /// The models: the built-in catalogue, with the configured file and windows over it.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
     /// The model that writes summaries; none if summaries are digests.
     pub fn summariser(&self) -> Option<&Endpoint> {
         self.summariser.as_ref()
@@ -182,7 +204,7 @@ impl Config {
     /// `config.profile().name`.
     pub fn engine(&self, store: Arc<dyn Store>) -> Result<Engine, ConfigError> {
         let engine = Engine::new(store)
-            .with_profiles(self.profiles.clone(), self.layers.clone())
+            .with_profile_layers(self.profiles.clone(), self.layers.clone())
             .with_hooks(self.build_hooks()?)
             .with_redactor(self.redactor.clone());
         Ok(match self.build_model()? {
@@ -197,6 +219,16 @@ impl Config {
         self.build_model().map(|_| ())
     }
 
+    /// Checks that the summariser could be asked now. If its key is missing, [building](Self::engine) an engine is no error.
+    pub fn check_summariser(&self) -> Result<(), ConfigError> {
+        let connected = self.summariser.as_ref().map(Endpoint::connect).transpose();
+        connected.map(drop).map_err(|source| self.refuse_summariser(source))
+    }
+
+    fn refuse_summariser(&self, source: ConnectError) -> ConfigError {
+        ConfigError::Summariser { origin: self.values.origin("summariser").to_owned(), source }
+    }
+
     fn build_hooks(&self) -> Result<Hooks, ConfigError> {
         let mut hooks = Hooks::default();
         for hook in &self.hooks {
@@ -208,17 +240,18 @@ impl Config {
     }
 
     fn build_model(&self) -> Result<Option<Arc<dyn LanguageModel>>, ConfigError> {
-        let Some(endpoint) = &self.summariser else { return Ok(None) };
-        let refuse = |source| {
-            let origin = self.values.origin("summariser").to_owned();
-            ConfigError::Summariser { origin, source }
-        };
+        let Some(mut endpoint) = self.summariser.clone() else { return Ok(None) };
+        if let Some(known) = self.catalogue.find(&endpoint.model).filter(|_| endpoint.context == 0) {
+            endpoint.context = u32::try_from(known.context).unwrap_or(0);
+            endpoint.output = endpoint.output.or(known.output.and_then(|output| u32::try_from(output).ok()));
+        }
+        let refuse = |source| self.refuse_summariser(source);
         match endpoint.connect() {
             Ok(client) => Ok(Some(Arc::new(client))),
             Err(ConnectError::NoKey { variable }) => {
                 // Report any other problem of the endpoint, which does not depend on the key.
                 endpoint.connect_as(None).map_err(refuse)?;
-                Ok(Some(Arc::new(KeylessModel { endpoint: endpoint.clone(), variable })))
+                Ok(Some(Arc::new(KeylessModel { endpoint, variable })))
             }
             Err(error) => Err(refuse(error)),
         }
@@ -236,22 +269,19 @@ impl fmt::Debug for Config {
     }
 }
 
-/// The profile with all overrides.
+/// The profile with all overrides, and the layers that it takes. The first `weaker` layers belong to sources that are weaker
+/// than the one that chose the profile: what they set for other policy families has no effect. From then on it is an error.
 fn resolve(
     profiles: &Profiles,
     name: &str,
-    layers: &[Layer],
+    layers: &[ProfileLayer],
+    weaker: usize,
     chosen: Option<&ConfigSource>,
-) -> Result<Profile, ConfigError> {
+) -> Result<(Profile, Vec<Layer>), ConfigError> {
     let named = |error| ConfigError::of_profile(error, chosen.map(|source| source.origin.as_str()));
     let base = profiles.get(name).map_err(named)?;
-    let family = match base.policy.family {
-        Family::Watermark(_) => "watermark",
-        Family::Ratio(_) => "ratio",
-        Family::KeepLast(_) => "keep-last",
-        Family::Rent(_) => "rent",
-    };
-    for layer in layers {
+    let family = family(&base);
+    for ProfileLayer { layer, .. } in layers.iter().skip(weaker) {
         let other = FAMILIES.into_iter().find(|key| *key != family && layer.values.contains_key(*key));
         if let Some(key) = other {
             let allowed =
@@ -259,7 +289,8 @@ fn resolve(
             return Err(ConfigError::key(&layer.origin, key, "", allowed));
         }
     }
-    profiles.get_with(name, layers).map_err(named)
+    let applied = applicable(&base, layers);
+    Ok((profiles.get_with(name, &applied).map_err(named)?, applied))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod options;
 mod profile;
+mod profile_layer;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,6 +21,7 @@ use crate::redact::Redactor;
 pub(crate) use options::check_envelope;
 pub use options::{SessionOptions, Target};
 pub(crate) use profile::SessionKind;
+pub(crate) use profile_layer::{FAMILIES, ProfileLayer, applicable, family};
 
 /// The profile of sessions for which none is named.
 pub const DEFAULT_PROFILE: &str = "balanced";
@@ -57,7 +59,7 @@ type SharedProfiles = HashMap<(String, SessionKind), Arc<Profile>>;
 pub(crate) struct EngineParts {
     pub store: Arc<dyn Store>,
     pub profiles: Profiles,
-    pub layers: Vec<Layer>,
+    pub layers: Vec<ProfileLayer>,
     shared_profiles: Arc<Mutex<SharedProfiles>>,
     pub model: Option<Arc<dyn LanguageModel>>,
     pub hooks: Hooks,
@@ -115,6 +117,15 @@ impl Engine {
 
     /// The same engine with other profiles, and settings that override those of every profile.
     pub fn with_profiles(self, profiles: Profiles, layers: Vec<Layer>) -> Self {
+        self.with_profile_layers(profiles, layers.into_iter().map(ProfileLayer::from).collect())
+    }
+
+    /// The same engine with further settings, which override all others of every profile.
+    pub fn with_layers(self, layers: Vec<Layer>) -> Self {
+        self.with(|parts| parts.layers.extend(layers.into_iter().map(ProfileLayer::from)))
+    }
+
+    pub(crate) fn with_profile_layers(self, profiles: Profiles, layers: Vec<ProfileLayer>) -> Self {
         self.with(|parts| (parts.profiles, parts.layers) = (profiles, layers))
     }
 

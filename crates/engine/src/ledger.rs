@@ -37,6 +37,7 @@ mod bounded_list;
 mod builder;
 mod call_status;
 mod clean_text;
+mod earlier_summary;
 mod identifier;
 mod render;
 mod section;
@@ -52,6 +53,8 @@ use bounded_list::{BoundedList, LedgerEntry};
 use builder::LedgerBuilder;
 use call_status::CallStatus;
 use clean_text::{clean, cut_middle};
+use earlier_summary::EarlierSummary;
+pub(crate) use earlier_summary::begins_like_summary;
 use identifier::Identifier;
 use todo_list::TodoList;
 use user_words::UserWords;
@@ -66,6 +69,7 @@ pub const HEADER: &str = "This is a record of the conversation so far, made to s
 #[serde(default)]
 pub struct Ledger {
     pinned: BoundedList<PinnedText>,
+    summaries: BoundedList<EarlierSummary>,
     said: BoundedList<UserWords>,
     errors: BoundedList<OpenError>,
     files: BoundedList<FileActivity>,
@@ -82,7 +86,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// The limit of a ledger in bytes, as JSON and in memory.
-    pub const LARGEST: usize = 64 * 1024;
+    pub const LARGEST: usize = 80 * 1024;
 
     /// Collects the facts of a stretch of conversation. Every text passes `redact` before it is kept.
     pub fn of(transcript: &Transcript<'_>, redact: &dyn Fn(&str) -> String) -> Self {
@@ -100,6 +104,7 @@ impl Ledger {
             .said
             .map(|said| UserWords { first: said.first && is_first, ..said }.answering(&self.last_words));
         self.pinned.follow(later.pinned);
+        self.summaries.follow(later.summaries);
         self.said.follow(said);
         self.errors.follow(later.errors);
         self.files.follow(later.files);

@@ -35,7 +35,7 @@ pub use events::EngineEvent;
 pub use recall::Recalled;
 pub use search::SearchHit;
 pub use session::{
-    ContextRequest, FittedContext, FollowedSession, NewMessage, RecordedEvent, Session, Settlement,
-    ShownMessage, SplitRequest,
+    ContextRequest, FittedContext, FollowedSession, NewMessage, RecordedEvent, Session, SessionBeginning,
+    Settlement, ShownMessage, SplitRequest,
 };
 pub use session_wire::{LARGEST_MESSAGE, cut_message, cut_parts};

@@ -70,7 +70,7 @@ mod sync;
 mod undo;
 
 pub use followed::{FittedContext, FollowedSession};
-pub use import::SplitRequest;
+pub use import::{SessionBeginning, SplitRequest};
 pub use kept::{RecordedEvent, Session};
 pub use message::NewMessage;
 pub use request::ContextRequest;

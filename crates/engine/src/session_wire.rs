@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use secateur::session::{CutBy, SessionCut, SessionMessage};
-use secateur::{Action, Measures, PartIx, Role};
+use secateur::{Action, Measures, PartIx, PartKind, Role};
 use secateur_formats::json::set_member;
 use secateur_formats::{Format, Rendering, Transcript, Wire, read_as};
 
@@ -68,6 +68,18 @@ impl SessionWire {
         // A provider's message may be read as several; together they are one here.
         parts.extend(read.flat_map(|message| message.parts));
         Ok(SessionMessage { id: id.to_owned(), role, parts, ..SessionMessage::default() })
+    }
+
+    /// The indexes of the parts of one message whose text is one of these.
+    pub(crate) fn find_texts(self, message: &str, texts: &[String]) -> Result<Vec<usize>, EngineError> {
+        let body = self.alone(message);
+        let transcript = self.read(&body, &Measures::default())?;
+        let outline = &transcript.outline;
+        let is_one = |part: &PartIx| {
+            outline.kind(*part) == PartKind::Text
+                && texts.iter().any(|text| *text == transcript.text_of(*part))
+        };
+        Ok(outline.parts().filter(is_one).map(|part| part.0 as usize).collect())
     }
 
     /// A message with these cuts made: of each part the newest that is not undone. What the provider cuts stays.

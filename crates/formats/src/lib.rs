@@ -77,6 +77,6 @@ pub use skim::{Skim, SkimError, skim};
 pub use subject::{About, Subject, subject};
 pub use transcript::{Transcript, renderings};
 pub use warning::Warning;
-pub use wire::render::{Loss, RenderOptions, Rendered, render};
+pub use wire::render::{Loss, RenderOptions, Rendered, SignedThinking, render};
 pub use wire::{TextRequest, lint, may_be_recorded, recorded_body, response, thinking};
 pub use wire_spec::{KeyHeader, Provider, RequestKind, UnknownWire, Wire, WireSpec};

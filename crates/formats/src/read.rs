@@ -49,6 +49,16 @@ impl Format {
         matches!(self.spec().cutting, Cutting::Mark(_) | Cutting::Unwritten(_))
     }
 
+    /// Whether a log in this format does not say which messages left the context, so that the pivot of a profile has to.
+    pub fn leaves_pivot_to_profile(self) -> bool {
+        matches!(self, Format::OpenAgentic | Format::Qwery)
+    }
+
+    /// Whether marking a cut overwrites its text.
+    pub fn overwrites_cuts(self) -> bool {
+        self == Format::Qwery
+    }
+
     /// Finds the format of a text by its content; the beginning is enough.
     pub fn detect(bytes: &[u8]) -> Result<Self, ReadError> {
         let sample = bytes.get(..probe::ENOUGH).unwrap_or(bytes);

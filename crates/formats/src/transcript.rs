@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use secateur::{
-    Action, Memory, MessageIx, MessagePick, Outline, PartIx, PartKind, Plan, fill_excerpt, fill_handle,
-    fill_placeholder, recall_note,
+    Action, Memory, MessageIx, MessagePick, Outline, PartIx, PartKind, PivotRule, Plan, fill_excerpt,
+    fill_handle, fill_placeholder, recall_note,
 };
 
 use crate::content;
@@ -134,8 +134,22 @@ impl<'a> Transcript<'a> {
     /// The context of the request for message `at`, or of the next request: its messages in the order in which the model
     /// sees them.
     pub fn context(&self, at: Option<MessageIx>) -> Transcript<'a> {
-        let (outline, parts) =
-            self.outline.select(self.outline.context(at).into_iter().map(MessagePick::Message));
+        self.select(self.outline.context(at))
+    }
+
+    /// The same for a log whose system decides by a [pivot](PivotRule) what is still sent; for all others it is the plain
+    /// [context](Self::context).
+    pub fn context_by(&self, pivot: &PivotRule, at: Option<MessageIx>) -> Transcript<'a> {
+        if !self.format.leaves_pivot_to_profile() {
+            return self.context(at);
+        }
+        let then = self.context(at);
+        then.select(pivot.visible(&then.outline).into_iter().flatten().map(MessageIx))
+    }
+
+    /// These messages in this order.
+    fn select(&self, messages: impl IntoIterator<Item = MessageIx>) -> Transcript<'a> {
+        let (outline, parts) = self.outline.select(messages.into_iter().map(MessagePick::Message));
         let spots = parts.iter().filter_map(|&part| self.spot(part).cloned()).collect();
         let Self { format, spec, bytes, text, .. } = *self;
         let (origin, warnings) = (self.origin.clone(), self.warnings.clone());

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderMap;
 use secateur::session::{ProviderReport, TurnState};
-use secateur::{Catalogue, Usage};
+use secateur::{Catalogue, DEFAULT_WINDOW, Usage};
 use secateur_engine::Engine;
 use secateur_formats::Wire;
 
@@ -121,11 +121,13 @@ impl Conversations {
         thinking: ThinkingSettings,
         metrics: Arc<Metrics>,
     ) -> Self {
+        // The profile was checked when the settings were made.
+        let assumed = engine.profile(profile).map_or(DEFAULT_WINDOW as i64, |profile| profile.window.default);
         Self {
             engine: engine.with_store_behind(TimeoutStore::in_front_of),
             profile: profile.to_owned(),
             registry: BranchRegistry::new(),
-            windows: Arc::new(ModelWindows::new(catalogue, thinking)),
+            windows: Arc::new(ModelWindows::new(catalogue, assumed, thinking)),
             tasks: Arc::new(BackgroundTasks::new(metrics)),
         }
     }

@@ -4,7 +4,7 @@
 //! metrics.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use secateur::Price;
+use secateur::PriceList;
 use secateur::session::{CompactionFailure, Event, Means};
 use serde::{Serialize, Serializer};
 
@@ -226,10 +226,12 @@ pub(crate) struct ExchangeReport {
     /// Bytes of the body as the client sent it, and as the provider receives it.
     pub bytes_in: u64,
     pub bytes_out: u64,
-    /// The requested model, its window, and its price.
+    /// The requested model, its window, and its prices.
     pub model: String,
     pub window: i64,
-    pub price: Option<Price>,
+    /// Whether nothing is known about the window, so that its size is assumed.
+    pub is_window_assumed: bool,
+    pub prices: Option<PriceList>,
     /// Bytes changed outside of cut ranges. Always 0, unless there is a bug.
     pub altered: u64,
     /// Events of the conversation since its last request.
@@ -266,6 +268,9 @@ impl ExchangeReport {
         insert("x-secateur-reason", self.reason.map(|reason| HeaderValue::from_static(reason.as_str())));
         insert("x-secateur-cuts", Some(self.cuts.into()));
         insert("x-secateur-replaced", Some(self.replaced.into()));
+        if self.is_window_assumed {
+            insert("x-secateur-assumed-window", Some(self.window.into()));
+        }
         insert("x-secateur-bytes", text(&format!("{}/{}", self.bytes_in, self.bytes_out)));
     }
 }

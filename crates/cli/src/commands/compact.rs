@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use secateur::Layer;
 use secateur::session::Event;
-use secateur_engine::{Engine, Session, SessionOptions, Target};
+use secateur_engine::{Session, SessionOptions, Target};
 use secateur_formats::Wire;
 use serde::Serialize;
 use toml::Value;
@@ -34,12 +34,8 @@ pub(crate) struct CompactArgs {
     /// The provider's wire: anthropic, openai-chat, openai-responses or gemini [default: that of the log's agent]
     #[arg(long = "as", value_name = "WIRE")]
     wire: Option<Wire>,
-    /// The profile: a name (see `secateur profiles`), or the path of a TOML file [default: balanced]
-    #[arg(long, short, value_name = "NAME|FILE")]
-    profile: Option<String>,
-    /// Set a value of the profile, e.g. `compaction.tail.turns=1`. May be repeated.
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    profile: ProfileArgs,
     #[command(flatten)]
     target: TargetArgs,
     /// What the summary should focus on; used by a model only.
@@ -96,26 +92,29 @@ impl CompactArgs {
         if let Some(path) = &self.out {
             logs::refuse_same_file(path, &self.file)?;
         }
-        let log = SessionFileArgs::at(&self.file, self.format.format, self.session.clone());
+        let log = SessionFileArgs {
+            profile: self.profile.clone(),
+            ..SessionFileArgs::at(&self.file, self.format.format, self.session.clone())
+        };
         let imported = import::read(&log, self.wire)?;
         store_args::block_on(self.compact(out, &imported))
     }
 
     async fn compact(&self, out: &mut dyn Write, log: &ImportedLog) -> Result<()> {
-        let chosen = ProfileArgs::new(self.profile.clone(), self.set.clone());
-        let (name, profiles, mut layers) = chosen.parts("balanced")?;
+        let config = self.summariser.read(&self.profile.settings())?;
         // Only the requested compaction is made; automatic ones and pruning are off.
         let own = |key: &str, value: Value| Layer::set("secateur compact", key, value);
-        layers.push(own("compaction.auto", Value::Boolean(false)));
-        layers.push(own("compaction.prune_at", Value::Array(Vec::new())));
-        let engine =
-            Engine::new(secateur_store::open("sqlite::memory:").await?).with_profiles(profiles, layers);
-        let engine = self.summariser.add_to(engine)?;
-        let opening = SessionOptions { wire: log.wire, profile: Some(name), ..SessionOptions::default() };
-        let mut session = engine.import(opening, &log.body).await.map_err(engine_error)?;
+        let layers = vec![
+            own("compaction.auto", Value::Boolean(false)),
+            own("compaction.prune_at", Value::Array(Vec::new())),
+        ];
+        let engine = config.engine(secateur_store::open("sqlite::memory:").await?)?.with_layers(layers);
+        let profile = Some(config.profile().name.clone());
+        let opening = SessionOptions { wire: log.wire, profile, ..SessionOptions::default() };
+        let mut session = engine.import(opening, log.beginning()).await.map_err(engine_error)?;
         let model = log.model.as_deref();
         let unknown = || Target::new(self.target.model.as_deref().or(model).unwrap_or_default(), 0);
-        let target = self.target.known(model, None)?.unwrap_or_else(unknown);
+        let target = self.target.known(config.catalogue(), model, None).unwrap_or_else(unknown);
         // The session learns the window from a request. That request may also cut results that are too long for it.
         let mut events = session.context(&target).await.map_err(engine_error)?.events;
         let mut before = ConversationSize::of(&session);

@@ -8,6 +8,7 @@ use clap::Args;
 use secateur_engine::config::schema;
 use serde_json::json;
 
+use crate::commands::serve::ServeArgs;
 use crate::settings_args::{SettingsArgs, SettingsFile};
 use crate::table::Table;
 use crate::terminal::{self, print_json};
@@ -61,7 +62,8 @@ impl ConfigArgs {
 
     fn show_settings(&self, out: &mut dyn Write) -> Result<()> {
         let config = self.settings.read()?;
-        let settings = config.settings();
+        let serve = ServeArgs::with_settings(self.settings.clone());
+        let settings = serve.effective_settings(&config, &serve.settings(&config)?);
         if self.json {
             print_json(out, &json!({ "settings": settings }))?;
         } else {

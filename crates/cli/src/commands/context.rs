@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use secateur::MessageIx;
+use secateur::{MessageIx, Outline, PartIx, PartKind, Role};
 use secateur_formats::{Format, RenderOptions, Rendered, Transcript, Wire, lint, render, renderings};
 use serde::Serialize;
 
@@ -66,18 +66,19 @@ impl ContextArgs {
         let profile = &session.profile;
         let whole = self.session.read(&session, &profile.policy.measures())?;
         let at = self.at.as_deref().map(|name| find(&whole, name)).transpose()?;
-        let context = whole.context(at);
+        let context = session.context(&whole, at)?;
         let own = context.origin.model.clone();
         let model = self.session.next.model.clone().or(own).unwrap_or_else(|| "MODEL".to_owned());
         // The model may be one that the catalogue does not know.
         let next = NextRequestArgs { model: None, window: self.session.next.window };
-        let mut situation = next.situation(profile, &context.outline, Some(&model), &mut Vec::new())?;
+        let mut situation =
+            next.situation(profile, &session.catalogue, &context.outline, Some(&model), &mut Vec::new())?;
         // A past request was sent at its own time, when the cache may still have been warm.
         situation.now = at.and_then(|at| whole.outline.time(at)).unwrap_or(situation.now);
         let memory = memory(&context.outline);
         let plan = profile.policy.plan(&context.outline, &situation, &memory);
         let cuts = renderings(&plan, &context.outline, &memory, &profile.policy.placeholder);
-        let options = RenderOptions { model: &model, max_tokens: self.max_tokens };
+        let options = RenderOptions { max_tokens: self.max_tokens, ..session.render_options(&model) };
         let rendered =
             if session.format == Format::Request(self.to) && at.is_none() && self.max_tokens.is_none() {
                 // It already is a request in this wire: only the cuts are applied.
@@ -85,11 +86,17 @@ impl ContextArgs {
                 Rendered {
                     body: String::from_utf8(body).context("the request is not UTF-8")?,
                     losses: Vec::new(),
+                    summaries: Vec::new(),
                 }
             } else {
                 render(&context, self.to, &options, &cuts)
             };
-        let findings = lint::lint(self.to, &rendered.body);
+        let mut findings = lint::lint(self.to, &rendered.body);
+        let is_finished = ends_with_model(&context.outline);
+        if is_finished {
+            // A log may end with the model's message. What comes next is not in it.
+            findings.retain(|finding| finding.rule != lint::Rule::NothingToAnswer);
+        }
         if let Some(path) = &self.out {
             logs::write(path, &rendered.body)?;
         }
@@ -111,9 +118,24 @@ impl ContextArgs {
                 writeln!(out, "{body}")?;
             }
             summarise(&report);
+            if is_finished {
+                anstream::eprintln!(
+                    "the session ends with a message of the model; add the next message before you send this"
+                );
+            }
         }
         Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
     }
+}
+
+/// Whether the last thing in a session is what the model said, and not a question, a tool call or its result.
+fn ends_with_model(outline: &Outline) -> bool {
+    let mut said = outline.messages().rev().filter(|&message| outline.role(message) != Role::System);
+    said.next().is_some_and(|message| {
+        let last = outline.parts_of(message).next_back().map(|part| outline.kind(PartIx(part)));
+        let is_tool = matches!(last, Some(PartKind::Call | PartKind::Result));
+        outline.role(message) == Role::Assistant && !is_tool
+    })
 }
 
 /// Describes the body on standard error.

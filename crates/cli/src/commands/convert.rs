@@ -73,7 +73,7 @@ impl ConvertArgs {
             logs::refuse_same_file(out, &session.path)?;
         }
         let whole = log.read(&session, &Measures::default())?;
-        let context = whole.context(None);
+        let context = session.context(&whole, None)?;
         let own = context.origin.model.clone();
         let model = self.model.clone().or(own).unwrap_or_else(|| "MODEL".to_owned());
         let rendered = session.request(&context, self.to, &model)?;

@@ -8,6 +8,7 @@ mod clock;
 mod finding;
 mod postgres;
 mod proxy;
+mod running_proxy;
 mod store_file;
 mod upstream;
 mod variables;
@@ -31,6 +32,7 @@ use crate::store_args;
 use crate::terminal::{GREEN, RED, YELLOW, print_json};
 use agents::AgentCheck;
 use finding::{DoctorFinding, Level};
+use running_proxy::{ProxyUpstream, RunningProxy};
 use upstream::UpstreamCheck;
 
 const CONFIGURATION: &str = "configuration";
@@ -81,6 +83,11 @@ impl DoctorArgs {
         let root = root(proxy, token.as_deref());
         let listener = ListenerKind::local(proxy, &root).await;
         findings.extend(proxy::check(proxy, &root, &listener).await);
+        let running = match listener {
+            ListenerKind::Secateur { .. } => RunningProxy::ask(&root).await,
+            _ => RunningProxy::default(),
+        };
+        findings.extend(running.check_windows());
         findings.extend(variables::check(&variable, proxy.ip()));
         let checks = [Provider::Anthropic, Provider::OpenAi, Provider::Gemini].map(|provider| {
             let is_set = config.as_ref().is_some_and(|config| match provider {
@@ -89,7 +96,13 @@ impl DoctorArgs {
                 Provider::Gemini => config.serve().gemini.is_some(),
             });
             let is_configured = is_set || self.serve.sets_upstream(provider);
-            UpstreamCheck { provider, upstream: settings.upstream(provider), is_configured }
+            // Agents send their requests where the running proxy sends them, whatever is configured now.
+            match running.upstream(provider) {
+                Some(ProxyUpstream { url, is_configured }) => {
+                    UpstreamCheck { provider, upstream: url, is_configured: *is_configured }
+                }
+                None => UpstreamCheck { provider, upstream: settings.upstream(provider), is_configured },
+            }
         });
         let [anthropic, openai, gemini] = &checks;
         let (anthropic, openai, gemini) =

@@ -5,12 +5,13 @@ use std::io::Write;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use secateur::{Bounds, Floor, PartIx, Verdict};
+use secateur::{PartIx, Verdict};
 use serde_json::json;
 
 use crate::commands::profiles;
 use crate::humanize::{grouped, percent, shortened};
 use crate::plan_text;
+use crate::plan_zone::PlanZone;
 use crate::session_file::{PlannedFile, SessionFileArgs};
 use crate::table::Table;
 use crate::terminal::{self, print_json};
@@ -81,7 +82,7 @@ impl ExplainArgs {
         line("tool", shortened(outline.tool(part).unwrap_or("none"), 60))?;
         let (units, bytes) = (grouped(outline.units(part)), grouped(outline.bytes(part)));
         line("size", format!("{units} characters, {bytes} bytes"))?;
-        line("zone", zone(planned.plan.bounds, part).to_owned())?;
+        line("zone", PlanZone::of(planned.plan.bounds, part).name().to_owned())?;
         line("verdict", plan_text::verdict(planned.verdict(part)))?;
         if let Verdict::Cut(cut) = planned.verdict(part) {
             let unit = plan_text::unit(planned.plan.totals.scale);
@@ -108,37 +109,12 @@ fn find(planned: &PlannedFile<'_>, name: &str) -> Result<PartIx> {
     })
 }
 
-/// The zone of a plan that a part is in.
-pub(crate) fn zone(bounds: Bounds, part: PartIx) -> &'static str {
-    match part.0 {
-        part if part >= bounds.active => "active",
-        part if part >= bounds.protected => "protected",
-        part if part >= bounds.floor => "prunable",
-        _ => match bounds.floor_kind {
-            Floor::Summary => "before a summary",
-            Floor::Cut => "before an earlier cut",
-            Floor::FirstUser => "before the first user message",
-            Floor::None => "prunable",
-        },
-    }
-}
-
 /// Prints the zones with their sizes.
 fn zones(out: &mut dyn Write, planned: &PlannedFile<'_>) -> Result<()> {
-    let sizes = planned.sums(|part| zone(planned.plan.bounds, part));
+    let sizes = planned.sums(|part| PlanZone::of(planned.plan.bounds, part));
     let mut table = Table::new(["zone", "parts", "characters"]).right([1, 2]);
-    let order = [
-        "before a summary",
-        "before an earlier cut",
-        "before the first user message",
-        "prunable",
-        "protected",
-        "active",
-    ];
-    for name in order {
-        if let Some((parts, units)) = sizes.get(name) {
-            table.row([name.to_owned(), grouped(*parts), grouped(*units)]);
-        }
+    for (zone, (parts, units)) in sizes {
+        table.row([zone.name().to_owned(), grouped(parts), grouped(units)]);
     }
     writeln!(out, "{table}")?;
     Ok(())
@@ -170,7 +146,7 @@ impl PlannedFile<'_> {
             "units": outline.units(part),
             "bytes": outline.bytes(part),
             "images": outline.images(part),
-            "zone": zone(self.plan.bounds, part),
+            "zone": PlanZone::of(self.plan.bounds, part).name(),
             "verdict": self.verdict(part),
         })
     }

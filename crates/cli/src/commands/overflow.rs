@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use secateur::{Limits, Measures, Overflow, OverflowRule, Term, Usage};
-use secateur_formats::read;
+use secateur::{Catalogue, Limits, Measures, Overflow, OverflowRule, Term, Usage};
 use serde_json::json;
 
 use crate::humanize::grouped;
 use crate::models::find_model;
 use crate::profile_args::ProfileArgs;
+use crate::session_file::SessionFileArgs;
 
 /// Check whether a usage overflows a model's window, by a profile's rule.
 ///
@@ -19,8 +19,11 @@ use crate::profile_args::ProfileArgs;
 /// model catalogue.
 #[derive(Debug, Args)]
 pub(crate) struct OverflowArgs {
-    /// A session file; its newest reported usage is checked.
+    /// The session: a file, or the database or folder that holds it. Its newest reported usage is checked.
     file: Option<PathBuf>,
+    /// Which session, if the file holds several: its id, or its number from 1.
+    #[arg(long, value_name = "ID|N", requires = "file")]
+    session: Option<String>,
     #[command(flatten)]
     profile: ProfileArgs,
     /// A model in the catalogue. The limits below override it.
@@ -60,8 +63,9 @@ pub(crate) struct OverflowArgs {
 
 impl OverflowArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
-        let profile = self.profile.or_default()?;
-        let limits = self.limits()?;
+        let config = self.profile.config()?;
+        let profile = config.profile();
+        let limits = self.limits(config.catalogue())?;
         let usage = self.usage()?;
         let judged = profile.overflow.judge(&usage, &limits);
         if self.json {
@@ -75,9 +79,9 @@ impl OverflowArgs {
         Ok(())
     }
 
-    fn limits(&self) -> Result<Limits> {
+    fn limits(&self, catalogue: &Catalogue) -> Result<Limits> {
         let known = match &self.model {
-            Some(name) => find_model(name)?.limits(),
+            Some(name) => find_model(catalogue, name)?.limits(),
             None => Limits::default(),
         };
         let context = self.window.unwrap_or(known.context);
@@ -95,9 +99,9 @@ impl OverflowArgs {
         let mut usage = match &self.file {
             None => Usage::default(),
             Some(file) => {
-                let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-                let transcript = read(&bytes, &Measures::default())
-                    .with_context(|| format!("cannot read {}", file.display()))?;
+                let log = SessionFileArgs::at(file, None, self.session.clone());
+                let session = log.open()?;
+                let transcript = log.read(&session, &Measures::default())?;
                 let call = transcript.outline.model_calls().last();
                 call.with_context(|| {
                     format!("{} reports no usage; give it with flags such as --input", file.display())

@@ -56,7 +56,7 @@ impl PruneArgs {
             let marked = if self.write { survivors.len() } else { 0 };
             return print_json(out, &self.report(&planned, marked, backup.as_deref()));
         }
-        self.describe(out, &planned, &survivors, backup.as_deref())
+        self.describe(out, (&session, &planned), &survivors, backup.as_deref())
     }
 
     /// What `--json` prints.
@@ -88,7 +88,7 @@ impl PruneArgs {
     fn describe(
         &self,
         out: &mut dyn Write,
-        planned: &PlannedFile<'_>,
+        (session, planned): (&SessionFile, &PlannedFile<'_>),
         survivors: &[&Cut],
         backup: Option<&Path>,
     ) -> Result<()> {
@@ -122,14 +122,7 @@ impl PruneArgs {
                 }
                 writeln!(out, "Backup: {}", backup.display())?;
             }
-            None if is_marking(planned.profile) => writeln!(
-                out,
-                "\nNothing was changed. --write marks these results in the file; their text stays."
-            )?,
-            None => writeln!(
-                out,
-                "\nNothing was changed. This profile cuts requests as they are sent and never changes the file."
-            )?,
+            None => writeln!(out, "\nNothing was changed. {}", unwritten(session, planned))?,
         }
         Ok(())
     }
@@ -159,6 +152,24 @@ impl PruneArgs {
         let backup = keep_backup(file)?;
         temporary.persist(file).with_context(|| failure("over"))?;
         Ok(backup)
+    }
+}
+
+/// What `--write` would do with these cuts, or why it would do nothing.
+fn unwritten(session: &SessionFile, planned: &PlannedFile<'_>) -> String {
+    let format = session.format;
+    if !is_marking(planned.profile) {
+        "This profile cuts requests as they are sent and never changes the file.".to_owned()
+    } else if !format.holds_marks() {
+        format!("{format} sessions cannot mark a cut, so the file is never changed.")
+    } else if !session.is_file {
+        format!("{} is not a plain session file, so it is never changed.", session.path.display())
+    } else if format.overwrites_cuts() {
+        format!(
+            "--write marks these results in the file and overwrites their text, as {format} does; a backup keeps it."
+        )
+    } else {
+        "--write marks these results in the file; their text stays.".to_owned()
     }
 }
 

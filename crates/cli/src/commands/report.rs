@@ -39,7 +39,8 @@ impl ReportArgs {
         logs::refuse_same_file(&self.out, &session.path)?;
         let whole = self.session.read(&session, &session.profile.policy.measures())?;
         let file = self.session.file.display().to_string();
-        let data = fill::report_data(&whole, &session.profile, &self.session.next, &file)?;
+        let data =
+            fill::report_data(&whole, &session.profile, &session.catalogue, &self.session.next, &file)?;
         let page = data.page();
         logs::write(&self.out, &page)?;
         if self.json {

@@ -88,9 +88,9 @@ impl ScanArgs {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let now = SystemTime::now();
         let sources = self.sources(now)?;
-        let profile = self.profile.or_default()?;
+        let config = self.profile.config()?;
         let mut rows = batch::read(&sources, &self.paths, self.threads, |source| {
-            ScanRow::all(source, &profile, &self.next)
+            ScanRow::all(source, &config, &self.next)
         })?;
         rows.retain(|row| self.matches(row));
         rows.sort_by(|one, other| {
@@ -106,7 +106,7 @@ impl ScanArgs {
             return Ok(());
         }
         table(out, &rows, now)?;
-        sums.print(out, rows.len(), &profile.name)?;
+        sums.print(out, rows.len(), &config.profile().name)?;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use secateur_engine::config::Config;
+use secateur_engine::config::{Config, ConfigSource};
 use secateur_server::{AccessToken, Provider, Server, Settings, Upstream};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
@@ -18,7 +18,7 @@ use tracing_subscriber::fmt::MakeWriter;
 pub(crate) use effective_settings::has_same_settings;
 pub(crate) use log::Colours;
 
-use crate::models::catalogue;
+use crate::settings_args::SettingsArgs;
 use crate::store_args::{self, StoreArgs};
 use crate::summariser_args::SummariserArgs;
 use crate::terminal;
@@ -42,6 +42,9 @@ pub(crate) struct ServeArgs {
     /// The profile of conversations: a name, or the path of a TOML file [default: balanced]
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
+    /// The window of a model in tokens, e.g. `my-model=131072`; overrides the catalogue. May be repeated.
+    #[arg(long, value_name = "MODEL=TOKENS")]
+    window: Vec<String>,
     /// The upstream for Anthropic requests [default: https://api.anthropic.com]
     #[arg(long, value_name = "URL")]
     anthropic: Option<String>,
@@ -67,6 +70,24 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// Without flags, except for those that say where settings are read from.
+    pub(crate) fn with_settings(settings: SettingsArgs) -> Self {
+        Self {
+            listen: None,
+            token_file: None,
+            profile: None,
+            window: Vec::new(),
+            anthropic: None,
+            openai: None,
+            gemini: None,
+            no_headers: false,
+            log: LevelFilter::WARN,
+            log_format: None,
+            store: StoreArgs::with_settings(settings),
+            summariser: SummariserArgs::default(),
+        }
+    }
+
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         let config = self.config()?;
         let colours = if std::io::stderr().is_terminal() { Colours::Some } else { Colours::None };
@@ -94,7 +115,7 @@ impl ServeArgs {
 
     /// All settings, with the profile that a flag names.
     pub(crate) fn config(&self) -> Result<Config> {
-        self.store_args().settings.read()
+        self.store_args()?.settings.read()
     }
 
     /// The token that clients must send, for use in a URL.
@@ -134,8 +155,12 @@ impl ServeArgs {
     where
         W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
     {
-        let format = self.log_format.unwrap_or_else(|| config.serve().log_format.unwrap_or_default().into());
-        log::start(self.log, format, to, colours);
+        log::start(self.log, self.log_lines(config), to, colours);
+    }
+
+    /// The format of log lines that a flag or else the configuration names.
+    fn log_lines(&self, config: &Config) -> log::LogLines {
+        self.log_format.unwrap_or_else(|| config.serve().log_format.unwrap_or_default().into())
     }
 
     /// Whether a flag sets the upstream of a provider.
@@ -151,19 +176,25 @@ impl ServeArgs {
     /// Opens the store and binds the address of the settings.
     pub(crate) async fn bind(&self, settings: Settings) -> Result<Server> {
         let engine =
-            store_args::open_engine(&self.store_args(), Some(&self.summariser)).await?.with_lease(LEASE);
-        let shown = self.effective_settings(&self.config()?, &settings);
-        let server = Server::bind(settings, engine, catalogue()?).await;
+            store_args::open_engine(&self.store_args()?, Some(&self.summariser)).await?.with_lease(LEASE);
+        let config = self.config()?;
+        let shown = self.effective_settings(&config, &settings);
+        let server = Server::bind(settings, engine, config.catalogue().clone()).await;
         let server = server.map_err(|error| anyhow!("{error}; choose another address with --listen"))?;
         Ok(server.with_configuration(shown))
     }
 
-    /// The store's arguments, with the profile that a flag names.
-    fn store_args(&self) -> StoreArgs {
-        match &self.profile {
+    /// The store's arguments, with the profile and the windows that flags name.
+    fn store_args(&self) -> Result<StoreArgs> {
+        let mut store = match &self.profile {
             Some(profile) => self.store.with_profile(profile),
             None => self.store.clone(),
+        };
+        store.settings = self.summariser.over(&store.settings);
+        for window in &self.window {
+            store.settings = store.settings.with(ConfigSource::window_flag(window)?);
         }
+        Ok(store)
     }
 
     /// The proxy's settings: from flags, or else from the configuration.

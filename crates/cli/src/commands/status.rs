@@ -1,5 +1,6 @@
 //! `secateur status`: the conversations that go through the running proxy, as it counts them.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
@@ -7,12 +8,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde::Deserialize;
 
+use crate::assumed_window;
 use crate::commands::serve::ServeArgs;
 use crate::http_get;
-use crate::humanize::{counted, grouped, percent, shortened};
+use crate::humanize::{counted, grouped, percent, printable, shortened};
 use crate::listener::{TIMEOUT, client_address, other_user};
 use crate::store_args;
 use crate::table::Table;
+use crate::terminal::YELLOW;
 use crate::time_text;
 
 /// How often the table is refreshed.
@@ -50,6 +53,9 @@ struct ConversationRow {
     session: String,
     model: String,
     window: i64,
+    /// A proxy of an older version does not say.
+    #[serde(default)]
+    is_window_assumed: bool,
     tokens: i64,
     outcome: String,
     operation: String,
@@ -149,6 +155,13 @@ fn show(conversations: &[ConversationRow], out: &mut dyn Write) -> Result<()> {
         ]);
     }
     write!(out, "{table}")?;
+    let assumed = conversations.iter().filter(|one| one.is_window_assumed);
+    let assumed: BTreeMap<&str, i64> = assumed.map(|one| (one.model.as_str(), one.window)).collect();
+    for (model, tokens) in assumed {
+        let tokens = u64::try_from(tokens).unwrap_or(0);
+        let (found, fix) = assumed_window::describe(model, tokens);
+        writeln!(out, "\n{YELLOW}warning{YELLOW:#}: {}; {}", printable(&found), printable(&fix))?;
+    }
     let sum = |of: fn(&ConversationRow) -> u64| conversations.iter().map(of).sum::<u64>();
     let money: f64 = conversations.iter().map(|one| one.money_saved).sum();
     writeln!(

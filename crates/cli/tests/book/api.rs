@@ -220,6 +220,7 @@ fn events() -> String {
         } else if let Some(name) =
             line.strip_suffix(" {").or(line.strip_suffix(',').filter(|name| *name != "}"))
         {
+            let name = name.split_once('(').map_or(name, |(name, _)| name);
             open = Some((kebab(name), std::mem::take(&mut about), Vec::new()));
         }
         if (line == "}," || (!is_inner && line.ends_with(',')))

@@ -75,7 +75,7 @@ fn wrong_arguments_say_what_is_allowed() {
     let desk = TestFolder::new();
     let file = desk.demo();
     for (arguments, words) in [
-        (vec!["prune", &file, "--profile", "nobody"], vec!["no profile \"nobody\"", "opencode@2026-01"]),
+        (vec!["prune", &file, "--profile", "nobody"], vec!["unknown profile; known are", "opencode@2026-01"]),
         (vec!["prune", &file, "--format", "word"], vec!["known formats: claude, codex, opencode"]),
         (
             vec!["prune", &file, "--profile", "openclaw", "--model", "nomodel"],

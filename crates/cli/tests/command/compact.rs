@@ -1,7 +1,7 @@
 //! Compacting a log: in memory, with the file left alone.
 
 use super::samples::{self, WIRES};
-use super::{TestFolder, bytes, masked, secateur};
+use super::{TestFolder, broken_rules, bytes, masked, secateur};
 
 #[test]
 fn a_long_session_is_made_short() {
@@ -17,7 +17,7 @@ fn a_long_session_is_made_short() {
     ");
     assert!(run.out.len() < before.len() / 4);
     let body = desk.put("body.json", &run.out);
-    assert_eq!(secateur(&["lint", &body]).code, 0, "the provider takes it");
+    assert_eq!(broken_rules(&body, "openai-chat"), [] as [&str; 0], "the provider takes it");
     assert_eq!(bytes(&file), before, "the file is only read");
 }
 
@@ -57,8 +57,7 @@ fn every_wire_takes_what_comes_out() {
     for wire in WIRES {
         let run = secateur(&["compact", &file, "--as", wire, "-o", out, "--profile", "opencode"]);
         assert_eq!(run.code, 0, "{wire}: {}", run.err);
-        let lint = secateur(&["lint", out, "--as", wire]);
-        assert_eq!(lint.code, 0, "{wire}: {}", lint.out);
+        assert_eq!(broken_rules(out, wire), [] as [&str; 0], "{wire}");
     }
 }
 
@@ -79,4 +78,55 @@ fn what_cannot_be_done_is_said() {
     let several = samples::of("tau-bench").lay(desk.folder.path());
     let reported = secateur(&["compact", &several, "--session", "9"]);
     assert!(reported.err.contains("no session \"9\""), "{}", reported.err);
+}
+
+/// The log of a sample with a summary of its own, then so much that a summary is worth while, and one more turn.
+fn long_log(format: &str) -> String {
+    let sample = samples::of(format);
+    let more = match format {
+        "claude" => {
+            r#"{"parentUuid":"a7","isSidechain":false,"sessionId":"s1","type":"user","uuid":"u9","message":{"role":"user","content":"More?"}}"#
+        }
+        "codex" => {
+            r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"More?"}]}}"#
+        }
+        _ => {
+            r#"{"type":"message","id":"e99","parentId":"eb","message":{"role":"user","content":[{"type":"text","text":"More?"}]}}"#
+        }
+    };
+    // The call without a result would make one message of its result and the next question.
+    let lines = sample.text().unwrap().lines().filter(|line| !line.contains("toolu_4"));
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    format!("{}{more}\n", text.replace("Wet.", &"The soil is wet. ".repeat(600)))
+}
+
+#[test]
+fn summaries_of_the_agents_own_are_kept() {
+    let desk = TestFolder::new();
+    for format in ["claude", "codex", "pi"] {
+        let file = desk.put(format, long_log(format));
+        let run = secateur(&["compact", &file, "--summary"]);
+        assert_eq!(run.code, 0, "{format}: {}", run.err);
+        let (before, behind) = run.out.split_once("## Earlier summaries\n").expect(&run.out);
+        let (earlier, behind) = behind.split_once("\n## ").unwrap_or((behind, ""));
+        assert!(earlier.contains("> They looked."), "{format}: {}", run.out);
+        assert!(
+            !before.contains("They looked.") && !behind.contains("They looked."),
+            "{format}: {}",
+            run.out
+        );
+    }
+}
+
+#[test]
+fn a_continuation_of_claude_code_is_kept_in_every_wire() {
+    let desk = TestFolder::new();
+    let text =
+        "This session is being continued from a previous conversation that ran out of context. It was dry.";
+    let file = desk.put("claude.jsonl", long_log("claude").replace("They looked.", text));
+    for wire in WIRES {
+        let run = secateur(&["compact", &file, "--as", wire, "--summary"]);
+        let (_, earlier) = run.out.split_once("## Earlier summaries\n").expect(&run.out);
+        assert!(earlier.contains("It was dry."), "{wire}: {}", run.out);
+    }
 }

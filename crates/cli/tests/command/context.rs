@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::samples::{self, WIRES};
-use super::{TestFolder, bytes, secateur};
+use super::{TestFolder, broken_rules, bytes, secateur};
 
 /// The texts of a request body, wherever they stand in it.
 fn texts(body: &str) -> String {
@@ -49,7 +49,7 @@ fn every_session_is_a_valid_request_of_every_wire() {
             // Without calls and instructions a body may be of either of two wires.
             let named: &[&str] = if sample.format == "aider" { &["--as", wire] } else { &[] };
             let lint = secateur(&[&["lint", out, "--json"], named].concat());
-            assert_eq!(lint.code, 0, "{} as {wire}: {}", sample.name, lint.out);
+            assert_eq!(broken_rules(out, wire), [] as [&str; 0], "{} as {wire}: {}", sample.name, lint.out);
             assert_eq!(lint.json()["wire"], wire, "{}", sample.name);
             let said = texts(&fs::read_to_string(out).unwrap());
             let last = if sample.wire().is_some() || sample.format == "aider" { "And now?" } else { "soil" };
@@ -250,5 +250,70 @@ fn what_stands_for_a_cut_says_what_it_was_on_every_wire() {
             "{wire}"
         );
         assert!(!said.contains("{tool}") && !said.contains("{excerpt}"), "{wire}");
+    }
+}
+
+/// A log of openagentic-sdk with a compaction.
+const OPENAGENTIC: &str = r#"{"type":"user.message","text":"Water the ferns."}
+{"type":"assistant.message","text":"Done."}
+{"type":"user.compaction","auto":true}
+{"type":"assistant.message","text":"They looked.","is_summary":true}
+{"type":"user.message","text":"And now?"}
+"#;
+
+/// A session of Qwery with a compaction.
+const QWERY: &str = r#"[
+{"id":"m1","role":"user","content":{"parts":[{"type":"text","text":"Water the ferns."}]}},
+{"id":"m2","role":"assistant","content":{"parts":[{"type":"text","text":"Done."}]},"metadata":{"finish":"stop"}},
+{"id":"m3","role":"user","content":{"parts":[{"type":"compaction"}]}},
+{"id":"m4","role":"assistant","content":{"parts":[{"type":"text","text":"They looked."}]},
+ "metadata":{"summary":true,"finish":"stop","parentId":"m3"}},
+{"id":"m5","role":"user","content":{"parts":[{"type":"text","text":"And now?"}]}}]"#;
+
+#[test]
+fn a_log_is_sent_from_its_pivot_on_and_its_marker_is_spoken() {
+    let desk = TestFolder::new();
+    let logs = [("openagentic", desk.put("a.jsonl", OPENAGENTIC)), ("qwery", desk.put("q.json", QWERY))];
+    let texts = |body: &str| -> Vec<String> {
+        let body: Value = serde_json::from_str(body).unwrap();
+        let texts = body["messages"].as_array().unwrap().iter().map(|message| &message["content"]);
+        texts.map(|text| text.as_str().map_or_else(|| text.to_string(), str::to_owned)).collect()
+    };
+    let sent = ["What did we do so far?", "They looked.", "And now?"];
+    for (format, file) in &logs {
+        for arguments in [
+            vec!["context", file, "--to", "openai-chat"],
+            vec!["context", file, "--to", "openai-chat", "--profile", format],
+            vec!["convert", file, "--to", "openai-chat"],
+        ] {
+            let run = secateur(&arguments);
+            assert_eq!(texts(&run.out), sent, "{arguments:?}: {}", run.err);
+        }
+        let run = secateur(&["context", file, "--to", "openai-chat", "--set", "compaction.marker=\"Well?\""]);
+        assert_eq!(texts(&run.out).first().map(String::as_str), Some("Well?"), "{}", run.err);
+        let store = format!("sqlite:{}", desk.path(&format!("{format}.db")).display());
+        let run = secateur(&["session", "new", "--from", file, "--store", &store, "--json"]);
+        assert_eq!(run.json()["messages"], 3, "{format}: {}{}", run.out, run.err);
+        // Before the compaction everything is there.
+        let run = secateur(&["context", file, "--to", "openai-chat", "--at", "2"]);
+        assert_eq!(texts(&run.out).len(), 2, "{}", run.out);
+    }
+}
+
+#[test]
+fn bound_thinking_of_a_log_is_left_out_and_said() {
+    let desk = TestFolder::new();
+    let text = samples::of("claude").text().unwrap().replace("compact_boundary", "turn_duration");
+    let text = text.replace("\"isCompactSummary\":true", "\"isCompactSummary\":false");
+    let log = desk.put("claude.jsonl", &text);
+    for command in ["context", "convert"] {
+        for (model, is_kept) in [("claude-sonnet-4-5", true), ("claude-opus-5-5", false)] {
+            let run = secateur(&[command, &log, "--to", "anthropic", "--model", model, "--json"]);
+            let report = run.json();
+            let body = report["body"].as_str().unwrap();
+            assert_eq!(body.contains("c2ln"), is_kept, "{command} {model}: {body}");
+            let lost = report["losses"].to_string();
+            assert_eq!(lost.contains("behind the very request"), !is_kept, "{command} {model}: {lost}");
+        }
     }
 }

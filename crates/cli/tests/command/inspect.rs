@@ -112,11 +112,11 @@ fn inspect_says_what_a_session_consists_of() {
 
     Biggest tool results in the context
      part  tool  about                 characters  requests since
-       13  Read  /src/garden/fern.txt           8               1
+        4  Read  /src/garden/fern.txt           8               1
 
     Stalest tool results in the context (size times requests since)
      part  tool  about                 characters  requests since
-       13  Read  /src/garden/fern.txt           8               1
+        4  Read  /src/garden/fern.txt           8               1
     ");
 }
 
@@ -168,4 +168,18 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn parts_have_the_numbers_of_explain_after_a_compaction() {
+    let desk = TestFolder::new();
+    let log = samples::of("claude").lay(desk.folder.path());
+    let biggest = secateur(&["inspect", &log, "--json"]).json()["biggest"].clone();
+    let rows = biggest.as_array().unwrap();
+    assert!(!rows.is_empty());
+    for row in rows {
+        let number = row["part"].to_string();
+        let part = secateur(&["explain", &log, &number, "--json"]).json();
+        assert_eq!((&part["kind"], &part["units"]), (&"result".into(), &row["chars"]), "{row} {part}");
+    }
 }

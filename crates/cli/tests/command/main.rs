@@ -19,6 +19,7 @@ mod lab;
 mod lint;
 #[cfg(unix)]
 mod machine;
+mod overflow;
 mod prune;
 mod recall;
 mod report;
@@ -55,6 +56,15 @@ impl Run {
 /// Runs the command with a clean environment.
 fn secateur(arguments: &[&str]) -> Run {
     secateur_with(arguments, &[])
+}
+
+/// The rules that a body on this wire breaks. That it ends with a message of the model is no fault: most sessions do.
+fn broken_rules(body: &str, wire: &str) -> Vec<String> {
+    let run = secateur(&["lint", body, "--as", wire, "--json"]);
+    let report = run.json();
+    let rules = report["findings"].as_array().expect("it lists what it found").iter();
+    let rules = rules.map(|finding| finding["rule"].as_str().expect("a rule has a name").to_owned());
+    rules.filter(|rule| rule != "nothing-to-answer").collect()
 }
 
 /// Runs the command with these variables in its environment.

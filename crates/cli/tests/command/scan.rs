@@ -233,7 +233,7 @@ fn wrong_arguments_say_what_is_allowed() {
         (["scan", "--since", "soon"], "expected a number and m, h, d or w, e.g. 7d"),
         (["scan", "--sort", "size"], "[possible values: saved, age, context, peak, messages]"),
         (["scan", "--limit", "few"], "invalid digit"),
-        (["scan", "--profile", "nobody"], "no profile \"nobody\""),
+        (["scan", "--profile", "nobody"], "`profile` = \"nobody\": unknown profile; known are"),
     ] {
         let run = secateur(&arguments);
         assert_eq!(run.code, 2, "{arguments:?}");

@@ -124,7 +124,7 @@ fn what_was_compacted_away_is_recalled_as_it_was() {
     assert_eq!(shelf.try_run(&["append", "s"], &said).out, "1\n2\n3\n4\n5\n");
     assert_eq!(shelf.run(&["recall", "s", "c1"]).out, format!("{long}\n"), "by the call's id");
     let compacted = shelf.run(&["compact", "s", "--focus", "ferns"]);
-    assert!(compacted.out.starts_with("compacted 5 messages into a digest: "), "{}", compacted.out);
+    assert!(compacted.out.starts_with("compacted 4 messages into a digest: "), "{}", compacted.out);
     assert_eq!(compacted.err, "`secateur session undo s` undoes it\n");
     assert!(!shelf.run(&["context", "s", "--window", "200000"]).out.contains("fern"));
     assert_eq!(shelf.run(&["recall", "s", "3.0"]).out, format!("{long}\n"));
@@ -193,7 +193,7 @@ fn the_window_of_a_known_model_need_not_be_named() {
     shelf.try_run(&["append", "s"], r#"{"role":"user","content":"Hello."}"#);
     let report = shelf.run(&["context", "s", "--model", "claude-sonnet-4-5", "--json"]).json();
     assert_eq!((&report["model"], &report["usable"]), (&"claude-sonnet-4-5".into(), &180_000.into()));
-    insta::assert_snapshot!(shelf.refusal(&["context", "s", "--model", "fern-1"], ""), @r#"error: the window of the model "fern-1" is not known: give --window TOKENS, or add the model to a file named by SECATEUR_MODELS"#);
+    insta::assert_snapshot!(shelf.refusal(&["context", "s", "--model", "fern-1"], ""), @r#"error: the window of the model "fern-1" is not known: give --window TOKENS, set windows."fern-1" = TOKENS in config.toml, or add the model to a file named by SECATEUR_MODELS"#);
     insta::assert_snapshot!(shelf.refusal(&["context", "s"], ""), @"error: the model is not known: give --model NAME or --window TOKENS");
 }
 

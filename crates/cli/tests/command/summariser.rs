@@ -106,7 +106,7 @@ fn half_a_summariser_is_refused() {
     let file = desk.demo();
     let run = secateur_with(&["compact", &file, "--summariser-url", "http://127.0.0.1:1"], &[]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("--summariser-model"), "{}", run.err);
+    assert!(run.err.contains("--summariser-url: key `summariser.model`: missing field"), "{}", run.err);
     let arguments = ["compact", &file, "--summariser-url", "http://127.0.0.1:1", "--summariser-model", "m"];
     let run = secateur_with(&[&arguments[..], &["--summariser-key-env", "NO_SUCH_KEY"]].concat(), &[]);
     assert_eq!(run.code, 2);

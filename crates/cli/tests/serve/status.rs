@@ -12,6 +12,9 @@ use secateur_testing::Agent;
 use secateur_testing::ScriptedModel;
 use secateur_testing::configuration::{model_catalogue, steady_profile};
 
+/// The window of the model.
+const WINDOW: u64 = 12_000;
+
 /// What a million tokens cost in dollars.
 const FRESH: f64 = 3.0;
 const CACHED: f64 = 0.3;
@@ -50,7 +53,7 @@ fn status(address: &SocketAddr, flag: &str) -> Output {
 async fn what_was_saved_is_what_was_sent_less_than_what_came() {
     let folder = tempfile::tempdir().unwrap();
     let model = ScriptedModel::with_window(None).await;
-    let proxy = priced(folder.path(), &model.url(), 12_000);
+    let proxy = priced(folder.path(), &model.url(), WINDOW);
     let nothing = status(&proxy.address, "--once");
     assert!(String::from_utf8_lossy(&nothing.stdout).starts_with("no conversations yet"), "{nothing:?}");
 
@@ -65,9 +68,10 @@ async fn what_was_saved_is_what_was_sent_less_than_what_came() {
         let read = body["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0);
         tokens_in += tokens;
         cached += read;
-        let left_out = ((came - went) / (went / tokens as f64)).round();
+        let left_out = ((came - went) / (went / tokens as f64)).round().min(WINDOW as f64 - tokens as f64);
         saved += left_out;
-        // What was left out would have cost what the rest did: as much of it fresh, and as much from the cache.
+        // What was left out would have cost what the rest did: as much of it fresh, and as much from the cache. More than
+        // the window holds could not have been sent.
         money += left_out * ((tokens - read) as f64 * FRESH + read as f64 * CACHED) / tokens as f64 / 1e6;
         answer.header("x-secateur-session").clone_into(&mut session);
     }
@@ -87,14 +91,14 @@ async fn what_was_saved_is_what_was_sent_less_than_what_came() {
     assert_eq!(one["tokens_saved"].as_f64(), Some(saved));
     assert_eq!(one["tokens_cached"], cached);
     assert!((one["money_saved"].as_f64().unwrap() - money).abs() < 1e-9, "{one} {money}");
-    assert_eq!(one["window"], 12_000);
+    assert_eq!(one["window"], WINDOW);
 
     let table = String::from_utf8(status(&proxy.address, "--once").stdout).unwrap();
     let id = &session[session.len() - 12..];
     let line =
         table.lines().find(|line| line.trim_start().starts_with(id)).unwrap_or_else(|| panic!("{table}"));
     let last = answers.iter().rev().find(|answer| answer.is_flush()).unwrap().outcome();
-    let fill = 100.0 * one["tokens"].as_f64().unwrap() / 12_000.0;
+    let fill = 100.0 * one["tokens"].as_f64().unwrap() / WINDOW as f64;
     let percents = [fill, 100.0 * cached as f64 / tokens_in as f64].map(|share| format!("{share:.1} %"));
     let columns = [&percents[0], &percents[1], &grouped(saved), &format!("${money:.2}"), last];
     let mut rest = line;

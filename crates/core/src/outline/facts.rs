@@ -116,6 +116,8 @@ pub struct PartFacts<'a> {
     pub placeholder: bool,
     /// The client inserted it: a reminder, the text of a mentioned file.
     pub injected: bool,
+    /// It is a summary of what came before, in a message that may hold more.
+    pub summary: bool,
     /// The tool finished but reported a failure: a command with an exit code other than 0.
     pub failed: bool,
     /// The class of the tool.

@@ -49,6 +49,11 @@ impl Outline {
         self.part_class(part).is_injected()
     }
 
+    /// Whether it summarises what came before: it is marked as such, or its message is.
+    pub fn is_summary_part(&self, part: PartIx) -> bool {
+        self.part_class(part).is_summary() || self.is_summary(self.owner(part))
+    }
+
     /// Whether the tool failed.
     pub fn is_failure(&self, part: PartIx) -> bool {
         self.status(part) == ToolStatus::Error || self.part_class(part).is_failed()

@@ -23,6 +23,7 @@ pub(super) fn profile(file: &ProfileFile) -> Result<(), InvalidValue> {
     demand(file.overflow.output_cap > 0, "overflow.output_cap", "a number of tokens above 0")?;
     let reserved = file.overflow.reserved_default;
     demand(reserved >= 0, "overflow.reserved_default", "a number of tokens, 0 or more")?;
+    demand(file.window.default > 0, "window.default", "a number of tokens above 0")?;
     compaction(&file.compaction)?;
     demand(file.budget.bytes != Some(0), "budget.bytes", "a number of bytes above 0")?;
     if let Some(rule) = &file.watermark {
@@ -42,6 +43,8 @@ pub(super) fn profile(file: &ProfileFile) -> Result<(), InvalidValue> {
 
 fn rent(rule: &Rent) -> Result<(), InvalidValue> {
     demand(rule.margin.is_finite() && rule.margin >= 0.0, "rent.margin", "a number, 0 or more")?;
+    let is_share = |share: f64| share > 0.0 && share <= 1.0;
+    demand(rule.band.is_none_or(is_share), "rent.band", "a share above 0, at most 1")?;
     if let Some(pressure) = &rule.pressure {
         demand((0.0..=1.0).contains(&pressure.fill), "rent.pressure.fill", "a share between 0 and 1")?;
     }

@@ -7,6 +7,7 @@ use crate::measure::SurrogatePairs;
 use crate::memory::Memory;
 use crate::outline::{Outline, PartIx, PartKind, ToolStatus};
 use crate::plan::{Action, Bounds, Cut, Idle, Keep, Plan, Reason, Scale, Totals};
+use crate::price::BandLimits;
 use crate::situation::{CutPurpose, Rethinking, Situation};
 use crate::tool_class::ToolClass;
 
@@ -18,8 +19,12 @@ pub(crate) fn plan(
     memory: &Memory,
     index: &RentIndex,
 ) -> Plan {
-    let decision = RentDecision::new(outline, rent, situation, memory, index);
-    let verdict = decision.verdict();
+    let mut decision = RentDecision::new(outline, rent, situation, memory, index);
+    let mut verdict = decision.verdict();
+    if verdict.is_err() && decision.with_cold_ages().keeps_below_band() {
+        decision = decision.with_cold_ages();
+        verdict = Ok(Reason::PriceBand);
+    }
     let mut cuts = capped(outline, rent, memory);
     if let Ok(reason) = verdict {
         cuts.retain(|cut| decision.due().all(|candidate| candidate.part != cut.part));
@@ -36,6 +41,7 @@ pub(crate) fn plan(
 }
 
 /// Everything that a decision depends on.
+#[derive(Clone, Copy)]
 struct RentDecision<'a> {
     outline: &'a Outline,
     rent: &'a Rent,
@@ -45,6 +51,8 @@ struct RentDecision<'a> {
     /// The number of the call that is about to be made.
     now: u32,
     is_cold: bool,
+    /// Whether results may go at the age at which they go while the cache is cold.
+    has_cold_ages: bool,
     /// The characters of a placeholder, without its excerpt.
     placeholder: u64,
     /// Results of fewer characters stay.
@@ -62,6 +70,7 @@ impl<'a> RentDecision<'a> {
         let calibration = &memory.calibration;
         let cache = situation.cache.lasting(&index.lifetime);
         let pause = situation.last_request.map(|last| situation.now.saturating_sub(last));
+        let is_cold = cache.exists() && pause.is_some_and(|pause| pause > cache.ttl_ms);
         Self {
             outline,
             rent,
@@ -69,17 +78,22 @@ impl<'a> RentDecision<'a> {
             calibration,
             index,
             now: outline.next_call(),
-            is_cold: cache.exists() && pause.is_some_and(|pause| pause > cache.ttl_ms),
+            is_cold,
+            has_cold_ages: is_cold || situation.purpose == CutPurpose::MakeRoom,
             placeholder: calibration.chars(rent.placeholder_tokens),
             least: least(rent, calibration),
         }
     }
 
+    /// The same decision about what may go while the cache is cold.
+    fn with_cold_ages(self) -> Self {
+        Self { has_cold_ages: true, ..self }
+    }
+
     /// What may be cut now, oldest first.
     fn due(&self) -> impl Iterator<Item = &'a RentCandidate> {
-        let is_free = self.is_cold || self.situation.purpose == CutPurpose::MakeRoom;
         self.index.candidates.iter().filter(move |candidate| {
-            let from = if is_free { candidate.cold } else { candidate.from };
+            let from = if self.has_cold_ages { candidate.cold } else { candidate.from };
             from <= self.now && from != u32::MAX && candidate.chars >= self.least && self.gain(candidate) > 0
         })
     }
@@ -150,6 +164,19 @@ impl<'a> RentDecision<'a> {
         let fill = self.situation.window.zip(self.situation.input_tokens);
         let is_near = fill.is_some_and(|(window, tokens)| tokens as f64 > pressure.fill * window);
         is_near && tokens >= pressure.gain
+    }
+
+    /// Whether cutting what is due keeps the request below the limit of a price band. A request that is above a limit must
+    /// get below it. One that is near a limit must get away from it, or else each of the next requests would be cut.
+    fn keeps_below_band(&self) -> bool {
+        let (Some(share), Some(tokens)) = (self.rent.band, self.situation.input_tokens) else { return false };
+        let saved = self.tokens();
+        let after = tokens.saturating_sub(saved);
+        let BandLimits { crossed, next } = self.situation.bands;
+        let gets_below = crossed.is_some_and(|limit| tokens > limit && after <= limit);
+        let mark = next.map(|limit| (share * limit as f64) as u64);
+        let gets_away = mark.is_some_and(|mark| tokens > mark && after <= mark);
+        saved > 0 && saved >= self.rent.cold_gain && (gets_below || gets_away)
     }
 
     fn cut(&self, candidate: &RentCandidate, reason: Reason) -> Cut {

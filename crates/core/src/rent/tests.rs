@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::{
-    Action, Cache, CutPurpose, Family, Idle, Keep, LineRange, Measures, Memory, MessageFacts, MessageIx,
-    ModelCall, Outline, PartFacts, PartIx, PartKind, Plan, Policy, Profiles, Reason, Role, Situation, Sizes,
-    SurrogatePairs, ToolClass, ToolStatus, Usage, Verdict,
+    Action, BandLimits, Cache, CutPurpose, Family, Idle, Keep, LineRange, Measures, Memory, MessageFacts,
+    MessageIx, ModelCall, Outline, PartFacts, PartIx, PartKind, Plan, Policy, Profiles, Reason, Role,
+    Situation, Sizes, SurrogatePairs, ToolClass, ToolStatus, Usage, Verdict,
 };
 
 /// Characters per token while nothing is learned.
@@ -207,6 +207,40 @@ fn while_the_cache_is_cold_ages_are_capped() {
     assert_eq!(story.plan().idle, Some(Idle::NothingEligible), "five minutes are not over");
     story.situation = Situation { cache: Cache::NONE, ..at(&story, 6) };
     assert!(!story.is_cut(read), "what does not exist does not go cold");
+}
+
+/// A story of 100,000 tokens in which one result of 2,800 tokens is old enough for a cold cache, and not for a warm one.
+fn long_story(prompt: u64, limits: &[u64]) -> (Story, PartIx) {
+    let mut story = Story::new("balanced");
+    let read = story.result(ToolClass::Read, 9_000);
+    story.text(Role::User, 300_000);
+    story.pass(10);
+    story.situation.input_tokens = Some(prompt);
+    story.situation.bands = BandLimits::around(limits, prompt);
+    (story, read)
+}
+
+#[test]
+fn a_cut_that_keeps_a_request_below_a_band_is_made_where_rent_would_wait() {
+    let reason = |prompt, limits: &[u64]| {
+        let (story, read) = long_story(prompt, limits);
+        story.plan().cut(read).map(|cut| cut.reason)
+    };
+    assert_eq!(reason(101_000, &[]), None);
+    assert_eq!(reason(101_000, &[100_000]), Some(Reason::PriceBand), "it gets below");
+    assert_eq!(reason(105_000, &[100_000]), None, "it would not get below");
+    assert_eq!(reason(91_000, &[100_000]), Some(Reason::PriceBand), "it gets away from the limit");
+    assert_eq!(reason(95_000, &[100_000]), None, "the next request would be cut again");
+    assert_eq!(reason(89_000, &[100_000]), None, "the limit is far away");
+    assert_eq!(reason(91_000, &[50_000, 100_000]), Some(Reason::PriceBand));
+    assert_eq!(reason(51_000, &[50_000, 100_000]), Some(Reason::PriceBand));
+}
+
+#[test]
+fn without_a_share_bands_do_not_matter() {
+    let (mut story, read) = long_story(101_000, &[100_000]);
+    story.rent().band = None;
+    assert!(!story.is_cut(read));
 }
 
 #[test]

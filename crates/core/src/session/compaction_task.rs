@@ -63,13 +63,20 @@ pub(super) enum CompactionStage {
 impl SessionMachine {
     /// Begins a compaction, or says why that would be useless.
     pub(super) fn begin_compaction(&mut self, beginning: Beginning) -> Result<(), CompactionFailure> {
+        self.compaction = Some(self.plan_compaction(beginning)?);
+        self.state.last_task += 1;
+        Ok(())
+    }
+
+    /// The compaction that would begin, or why that would be useless.
+    pub(super) fn plan_compaction(&self, beginning: Beginning) -> Result<CompactionTask, CompactionFailure> {
         let Beginning { trigger, turn, remedy, now } = beginning;
         let usable = self.usable().unwrap_or(DEFAULT_WINDOW as i64).max(0);
         let budget =
             self.for_model().summary.unwrap_or(self.profile.compaction.summary).of(usable).max(LEAST_SUMMARY);
         let is_asked = matches!(trigger, Trigger::Estimate | Trigger::Refusal | Trigger::Ahead);
-        let input =
-            SelectionInput { trigger, tail_chars: self.tail_budget(usable, budget, remedy), is_asked, turn };
+        let tail_chars = self.tail_budget(usable, budget, remedy);
+        let input = SelectionInput { trigger, remedy, tail_chars, is_asked, turn };
         let pivot = self.state.pivot.as_ref();
         let selection = select(&self.context, pivot, &self.profile.compaction, input)
             .ok_or(CompactionFailure::NothingToSummarise)?;
@@ -100,9 +107,7 @@ impl SessionMachine {
         }
         // If even an empty summary would not help, no model is asked for one.
         self.check_progress(&compaction, 0)?;
-        self.state.last_task += 1;
-        self.compaction = Some(compaction);
-        Ok(())
+        Ok(compaction)
     }
 
     /// The characters that recent messages may have after a compaction.
@@ -138,8 +143,10 @@ impl SessionMachine {
             CompactionStage::Agreed => {
                 self.set_stage(CompactionStage::Waiting);
                 self.note_started(&compaction.task);
-                let marks =
-                    self.profile.compaction.marker_at == MarkerAt::Start && compaction.marker.is_none();
+                // Without a summary the marker would stand behind a question as if it were one.
+                let marks = self.profile.compaction.marker_at == MarkerAt::Start
+                    && compaction.marker.is_none()
+                    && !self.is_next_known(&HashSet::new());
                 let (operations, then) = if marks {
                     (vec![Operation::Mark { task: compaction.task.id }], Continuation::TakeMarker)
                 } else {
@@ -280,6 +287,7 @@ impl SessionMachine {
         self.events.push(Event::CompactionRefused { why: why.clone() });
         if let Some(goal) = &mut self.goal {
             goal.refused = Some(why);
+            goal.tried.insert_compaction(Remedy::CompactAll);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::message::{Seq, SessionCut, SessionMessage};
+use super::message::{MessageKind, Seq, SessionCut, SessionMessage};
 use crate::calibration::Calibration;
 use crate::measure::Measures;
 use crate::memory::Memory;
@@ -181,6 +181,26 @@ impl Context {
         let step = self.rows.iter().take(last).rposition(|row| row.facts.role != Role::Assistant);
         let step = step.map_or(0, |before| before + 1);
         if user_went_on { None } else { open.filter(|&at| at >= step).min() }
+    }
+
+    /// The messages after the model's last one which it is to answer: neither instructions nor made by a compaction, except
+    /// for the message that resumes the work. Newest first.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = &LiveMessage> {
+        let later = self.rows.iter().rev().take_while(|row| row.facts.role != Role::Assistant);
+        later.filter(|row| {
+            row.facts.role != Role::System
+                && matches!(row.facts.kind, MessageKind::Plain | MessageKind::Resume)
+        })
+    }
+
+    /// Whether the model has something to answer.
+    pub fn has_question(&self) -> bool {
+        self.unanswered().next().is_some()
+    }
+
+    /// Whether there are results that the model has not seen.
+    pub(super) fn has_unseen_results(&self) -> bool {
+        self.unanswered().any(|row| row.facts.has_tool_parts())
     }
 
     /// Sets the calibration that policies estimate tokens with.

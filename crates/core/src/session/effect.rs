@@ -124,6 +124,9 @@ pub struct RequestFacts {
     /// What the provider's prompt cache is worth; none for the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
+    /// The lengths of a prompt above which the whole request costs more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub band_limits: Vec<u64>,
     /// How the model binds its thinking, and what can be done about that; none if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<BoundThinking>,

@@ -83,6 +83,11 @@ pub enum Event {
         /// Why.
         why: CompactionFailure,
     },
+    /// A compaction that was undone is not made again until no request fits without one.
+    CompactionWaits {
+        /// The operation that was undone.
+        operation: u64,
+    },
     /// The summariser failed too often and is not called for a while.
     BreakerOpened {
         /// Failures in a row.

@@ -1,5 +1,7 @@
 //! What the session should reach now, and the next step towards it.
 
+use std::collections::HashSet;
+
 use super::SessionMachine;
 use super::compaction_task::Beginning;
 use super::effect::{Consent, Effect, Operation, TurnState};
@@ -41,13 +43,15 @@ pub(super) struct Goal {
     pub refused: Option<CompactionFailure>,
     /// Why the last compaction that was tried did not help.
     pub last_failure: Option<CompactionFailure>,
+    /// What the provider counted, until it is decided whether room is made ahead of time.
+    pub ahead: Option<i64>,
     /// Cuts for this request alone.
     cuts: Vec<(Seq, SessionCut)>,
     resumed: bool,
 }
 
 /// How a goal goes on after a step.
-enum NextStep {
+pub(super) enum NextStep {
     /// Look again at once.
     Again,
     /// Wait for the result of an effect.
@@ -67,6 +71,7 @@ impl Goal {
             changed: false,
             refused: None,
             last_failure: None,
+            ahead: None,
             cuts: Vec::new(),
             resumed: false,
         }
@@ -84,7 +89,7 @@ impl Goal {
     }
 
     /// Whether the model has more to do.
-    fn turn(&self) -> TurnState {
+    pub(super) fn turn(&self) -> TurnState {
         match self.kind {
             GoalKind::Request => TurnState::Open,
             GoalKind::AfterResponse(turn) => turn,
@@ -157,7 +162,7 @@ impl SessionMachine {
             }
         }
         if !self.needs_room(goal) {
-            return self.finish(goal, effects);
+            return self.look_ahead(goal, effects);
         }
         if goal.trigger.is_none() {
             goal.trigger = Some(Trigger::Estimate);
@@ -168,7 +173,9 @@ impl SessionMachine {
 
     /// Whether the context is still too large, or a requested compaction not made yet, and a remedy is left.
     fn needs_room(&self, goal: &Goal) -> bool {
-        if goal.refused.is_some() || goal.tried.next().is_none() {
+        // After a response a compaction that was given up can wait. A request cannot: cuts may still make it fit.
+        let is_given_up = goal.refused.is_some() && goal.kind != GoalKind::Request;
+        if is_given_up || goal.tried.next().is_none() {
             return false;
         }
         match goal.kind {
@@ -182,8 +189,9 @@ impl SessionMachine {
     }
 
     fn make_room(&mut self, goal: &mut Goal, effects: &mut Vec<Effect>) -> NextStep {
-        let prunes =
-            self.profile.compaction.order == OverflowOrder::PruneFirst && goal.kind != GoalKind::Compact;
+        let is_undone = self.state.undone_compaction.is_some();
+        let prunes = goal.kind != GoalKind::Compact
+            && (is_undone || self.profile.compaction.order == OverflowOrder::PruneFirst);
         if prunes && goal.tried.insert(Remedy::PruneForRoom) {
             let cuts = self.planned_cuts(goal.now, CutPurpose::MakeRoom);
             if !cuts.is_empty() && !self.cuts_last_one_request() {
@@ -192,6 +200,11 @@ impl SessionMachine {
         }
         if self.compaction.is_some() {
             return NextStep::Wait;
+        }
+        if is_undone && goal.trigger == Some(Trigger::Usage) {
+            // The next request may fit all the same. If it does not, it is compacted then.
+            self.tell_that_compaction_waits();
+            return self.finish(goal, effects);
         }
         match goal.tried.next() {
             Some(remedy @ (Remedy::CompactOlder | Remedy::CompactAll)) => self.try_compaction(goal, remedy),
@@ -222,12 +235,12 @@ impl SessionMachine {
 
     /// Whether cuts are made for one request and decided anew for the next. Where a model binds its thinking, they would
     /// invalidate it each time, so there they last.
-    fn cuts_last_one_request(&self) -> bool {
+    pub(super) fn cuts_last_one_request(&self) -> bool {
         self.profile.policy.lasting == Lasting::OneRequest && self.state.request.thinking.is_none()
     }
 
     /// Asks the hooks about cuts, as far as signed thinking allows them.
-    fn propose(
+    pub(super) fn propose(
         &mut self,
         goal: &mut Goal,
         effects: &mut Vec<Effect>,
@@ -244,10 +257,11 @@ impl SessionMachine {
     }
 
     /// Ends a goal once everything that happened is stored.
-    fn finish(&mut self, goal: &mut Goal, effects: &mut Vec<Effect>) -> NextStep {
+    pub(super) fn finish(&mut self, goal: &mut Goal, effects: &mut Vec<Effect>) -> NextStep {
         let resumes = goal.refused.is_some()
             && self.profile.compaction.resume_when == ResumeWhen::Always
             && goal.trigger.is_some_and(Trigger::is_automatic)
+            && !self.is_next_known(&HashSet::new())
             && !std::mem::replace(&mut goal.resumed, true);
         if resumes {
             self.store(effects, vec![Operation::Resume], Continuation::TakeResume);

@@ -87,6 +87,9 @@ pub struct SessionPart {
     /// The client inserted it; neither the user nor the model wrote it.
     #[serde(skip_serializing_if = "is_default")]
     pub injected: bool,
+    /// It is a summary of what came before, which the session began with.
+    #[serde(skip_serializing_if = "is_default")]
+    pub summary: bool,
     /// The tool reported a failure.
     #[serde(skip_serializing_if = "is_default")]
     pub failed: bool,
@@ -156,6 +159,7 @@ impl SessionMessage {
                 subject: outline.subject(part).map(str::to_owned),
                 lines: outline.lines(part),
                 injected: outline.is_injected(part),
+                summary: outline.is_summary_part(part),
                 failed: outline.is_failure(part) && outline.status(part) != ToolStatus::Error,
                 sizes: outline.sizes(part),
             }
@@ -210,6 +214,7 @@ impl SessionMessage {
                 tool: part.tool.as_deref(),
                 call: part.call.as_deref(),
                 injected: part.injected,
+                summary: part.summary,
                 failed: part.failed,
                 class: part.class,
                 subject: part.subject.as_deref(),

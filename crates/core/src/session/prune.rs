@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::outline::{PartIx, PartKind};
 use crate::placeholder::fill_placeholder;
 use crate::plan::{Action, Plan, Reason};
+use crate::price::BandLimits;
 use crate::situation::{CutPurpose, Situation};
 
 /// The lowest cap of a result, in characters: less would leave nothing worth reading.
@@ -53,11 +54,13 @@ impl SessionMachine {
 
     pub(super) fn situation(&self, now: i64) -> Situation {
         let context = self.state.request.limits.context;
+        let tokens = u64::try_from(self.tokens()).ok();
         Situation {
             now,
             last_request: self.state.last_request,
             window: (context > 0).then_some(context as f64),
-            input_tokens: u64::try_from(self.tokens()).ok(),
+            input_tokens: tokens,
+            bands: BandLimits::around(&self.state.request.band_limits, tokens.unwrap_or(0)),
             cache: self.state.request.cache.unwrap_or_default().lasting(&self.state.lifetime),
             rethinking: self.rethinking(),
             ..Situation::default()

@@ -2,7 +2,8 @@
 //!
 //! The oldest messages are summarised, recent ones stay as they are. Where the line lies depends on a budget and on what
 //! must stay together: a tool call and its result belong to one side, and a call that still waits for its result is
-//! kept. Whole turns are kept if they fit; of the first turn that does not fit, its end is kept.
+//! kept. Whole turns are kept if they fit; of the first turn that does not fit, its end is kept. What the model has not
+//! answered yet is always kept, whatever the profile says: a request without its question is useless.
 
 use std::collections::HashMap;
 
@@ -10,6 +11,7 @@ use super::context::{Context, LiveMessage};
 use super::effect::TurnState;
 use super::event::Trigger;
 use super::message::{MessageKind, Seq};
+use super::remedy::Remedy;
 use super::state::Pivot;
 use crate::compaction::{CompactionSettings, MarkerAt, Replay};
 use crate::outline::{PartKind, Role};
@@ -31,12 +33,23 @@ pub(super) struct Selection {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SelectionInput {
     pub trigger: Trigger,
+    /// [`Remedy::CompactOlder`] or [`Remedy::CompactAll`].
+    pub remedy: Remedy,
     /// The characters that recent messages may have.
     pub tail_chars: u64,
     /// The newest message waits for a response, so it stays.
     pub is_asked: bool,
     /// Whether the model has more to do.
     pub turn: TurnState,
+}
+
+/// What a message of the model at the end of the conversation means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// It is the end of a request, so the model is to go on from there.
+    Sent,
+    /// It is an answer.
+    Over,
 }
 
 /// Selects; none if there is nothing to summarise.
@@ -54,10 +67,16 @@ pub(super) fn select(
     let mut conversation: Vec<&LiveMessage> = context.rows().iter().filter(is_conversation).collect();
     let mut selection = Selection { marker, ..Selection::default() };
     let repeats = settings.replay == Replay::Overflowed && input.trigger == Trigger::Refusal;
-    if repeats && context.waiting_from().is_none() {
+    // Repeating a message drops what came after it, and a result that the model has not seen must stay.
+    if repeats && context.waiting_from().is_none() && !context.has_unseen_results() {
         repeat(&mut conversation, &mut selection);
     }
-    let line = first_kept(context, &conversation, settings, input);
+    // Before a message that is repeated, everything is answered. A tail has its own rules for what else stays.
+    let goes_on = matches!(input.trigger, Trigger::Estimate | Trigger::Refusal)
+        && settings.tail.is_none()
+        && selection.replay.is_none();
+    let ending = if goes_on { Ending::Sent } else { Ending::Over };
+    let line = first_kept(context, &conversation, settings, input, ending);
     let (head, tail) = conversation.split_at_checked(line)?;
     let asked = head.iter().rev().find(|row| row.facts.is_from_user() && !row.facts.has_tool_parts());
     // A user message that was answered must not end up last, as if it were new.
@@ -100,6 +119,7 @@ fn first_kept(
     conversation: &[&LiveMessage],
     settings: &CompactionSettings,
     input: SelectionInput,
+    ending: Ending,
 ) -> usize {
     let torn = torn(conversation);
     let is_whole = |line: usize| torn.get(line).is_none_or(|&open| open == 0);
@@ -110,10 +130,32 @@ fn first_kept(
     if input.is_asked && settings.tail.is_some() {
         line = line.min(conversation.len().saturating_sub(1));
     }
+    line = line.min(question_from(conversation, input.remedy, ending));
     while line > 0 && !is_whole(line) {
         line -= 1;
     }
     line
+}
+
+/// The index of the first message that the model has not answered yet; the number of messages if it answered all.
+///
+/// That is everything after its last message. Where next to nothing is kept, it is the newest message, and results that
+/// the model has not seen. A request that ends with a message of the model asks it to go on from there, so that message
+/// stays behind what it answers.
+fn question_from(conversation: &[&LiveMessage], remedy: Remedy, ending: Ending) -> usize {
+    let is_answer = |row: &&LiveMessage| row.facts.role == Role::Assistant;
+    let behind_answer = |rows: &[&LiveMessage]| rows.iter().rposition(is_answer).map_or(0, |at| at + 1);
+    let (end, start) = (conversation.len(), behind_answer(conversation));
+    let unanswered = conversation.get(start..).unwrap_or_default();
+    let keeps_all = remedy == Remedy::CompactOlder;
+    if unanswered.is_empty() {
+        let begun = conversation.iter().rposition(|row| !is_answer(row)).map_or(0, |at| at + 1);
+        let before = conversation.get(..begun).unwrap_or_default();
+        return if ending == Ending::Sent && keeps_all { behind_answer(before) } else { end };
+    }
+    let unseen = unanswered.iter().position(|row| row.facts.has_tool_parts());
+    let newest = unseen.map_or(end - 1, |at| start + at);
+    if keeps_all { start } else { newest }
 }
 
 /// For each line between messages, how many pairs of tool call and result it would separate.

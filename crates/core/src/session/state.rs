@@ -37,6 +37,9 @@ pub struct SessionState {
     pub sent_chars: Option<u64>,
     /// The number of the newest compaction task.
     pub last_task: u64,
+    /// The compaction that was undone, until it is redone or another one is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone_compaction: Option<UndoneCompaction>,
     /// What the provider did to the last request.
     #[serde(skip_serializing_if = "is_default")]
     pub provider: ProviderReport,
@@ -44,6 +47,16 @@ pub struct SessionState {
 
 fn is_default(report: &ProviderReport) -> bool {
     *report == ProviderReport::default()
+}
+
+/// A compaction that the user undid. Another one waits until no request fits without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UndoneCompaction {
+    /// The number of its operation.
+    pub operation: u64,
+    /// An event said that another one waits.
+    pub is_told: bool,
 }
 
 /// A compaction in effect.

@@ -289,13 +289,15 @@ fn rent() -> impl Strategy<Value = Rent> {
     let inputs = (0..4u32, select(vec![0, 400]));
     let inputs =
         prop::option::weighted(0.4, inputs.prop_map(|(age, least_chars)| Inputs { age, least_chars }));
-    (ages(), least, margin, gains, (pressure, cap, inputs), tools()).prop_map(
-        |(ages, least, margin, gains, (pressure, cap, inputs), tools)| Rent {
+    let band = prop::option::weighted(0.5, select(vec![0.5, 0.9, 1.0]));
+    (ages(), least, margin, gains, (pressure, cap, inputs, band), tools()).prop_map(
+        |(ages, least, margin, gains, (pressure, cap, inputs, band), tools)| Rent {
             ages,
             least_chars: least.0,
             least_tokens: least.1,
             margin,
             cold_gain: gains.0,
+            band,
             rethink: 60,
             placeholder_tokens: gains.1,
             pressure,

@@ -59,7 +59,7 @@ pub(crate) fn check(rule: &Rent, outline: &Outline, scene: &Scene, cut: &Cut) ->
     prop_assert!(matches!(outline.status(part), ToolStatus::Completed | ToolStatus::None), "errors stay");
     prop_assert!(outline.units(part) >= rule.least_chars, "short results stay");
     match (cut.action, cut.reason) {
-        (Action::Clear, Reason::Rent | Reason::CacheCold | Reason::Pressure) => {
+        (Action::Clear, Reason::Rent | Reason::CacheCold | Reason::PriceBand | Reason::Pressure) => {
             let lowest = lowest(&rule.ages, outline.class(part));
             prop_assert!(lowest.is_some_and(|lowest| age >= lowest), "{age} is younger than {lowest:?}");
             let needs_room = scene.situation.purpose == CutPurpose::MakeRoom;

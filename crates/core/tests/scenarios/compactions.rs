@@ -144,15 +144,16 @@ fn qwery_shows_the_summary_without_its_marker() {
     scene.say(Role::User, "and now", 50);
     scene.ask();
     scene.report(190_000, TurnState::Over);
-    assert_snapshot!(scene.show(), @r"
+    assert_snapshot!(scene.show(), @r#"
     00 assistant <summary 1> 1200 chars
+    01 user      "and now" 50 chars
     --
     send 172003 of 184000 tokens
     overflow by usage: 190500 of 184000 tokens
-    compaction by usage of 5 messages, model
-    summarise 5 messages by model
-    compacted by model: 190009 to 424 tokens
-    ");
+    compaction by usage of 4 messages, model
+    summarise 4 messages by model
+    compacted by model: 190000 to 431 tokens
+    "#);
 }
 
 #[test]

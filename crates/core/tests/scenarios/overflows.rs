@@ -144,7 +144,7 @@ fn what_the_provider_refused_is_said_again_behind_the_summary() {
     overflow by refusal: 205000 of 184000 tokens
     compaction by refusal of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 205009 to 499 tokens
+    compacted by model: 205000 to 488 tokens
     send 526 of 184000 tokens
     "#);
 }

@@ -23,18 +23,19 @@ fn interrupted(name: &str) -> String {
 }
 
 #[test]
-fn opencode_of_january_keeps_nothing_and_continues() {
+fn opencode_of_january_keeps_what_has_no_answer_yet() {
     assert_snapshot!(interrupted("opencode@2026-01"), @r#"
     00 system    "be careful" 300 chars
     01 user      <marker> 30 chars
     02 assistant <summary 1> 1200 chars
-    03 user      <continue> 30 chars
+    03 assistant call-5 calls edit
+    04 tool      call-5 result of edit, 12000 chars
     --
     send 169190 of 184000 tokens
     overflow by usage: 197500 of 184000 tokens
-    compaction by usage of 13 messages, model
-    summarise 13 messages by model
-    compacted by model: 200809 to 556 tokens
+    compaction by usage of 11 messages, model
+    summarise 11 messages by model
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 
@@ -46,13 +47,12 @@ fn opencode_of_august_keeps_a_tail_behind_the_summary() {
     02 assistant <summary 1> 1200 chars
     03 assistant call-5 calls edit
     04 tool      call-5 result of edit, 12000 chars
-    05 user      <continue> 30 chars
     --
     send 169190 of 184000 tokens
     overflow by usage: 197500 of 184000 tokens
     compaction by usage of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 200809 to 4981 tokens
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 
@@ -64,7 +64,6 @@ fn opencode_today_writes_its_marker_with_the_summary() {
     02 assistant <summary 1> 1200 chars
     03 assistant call-5 calls edit
     04 tool      call-5 result of edit, 12000 chars
-    05 user      <continue> 30 chars
     --
     send 169190 of 184000 tokens
     overflow by usage: 197500 of 184000 tokens
@@ -86,7 +85,7 @@ fn openclaw_of_january_trims_for_one_request_and_keeps_a_tail() {
     overflow by usage: 197500 of 183616 tokens
     compaction by usage of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 286379 to 10078 tokens
+    compacted by model: 286370 to 10056 tokens
     "#);
 }
 
@@ -102,7 +101,7 @@ fn openclaw_of_september_leaves_a_warm_cache_alone() {
     overflow by usage: 197500 of 183616 tokens
     compaction by usage of 11 messages, model
     summarise 11 messages by model
-    compacted by model: 200809 to 4981 tokens
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 
@@ -127,13 +126,14 @@ fn openagentic_of_january_begins_with_the_summary() {
     assert_snapshot!(interrupted("openagentic@2026-01"), @r#"
     00 system    "be careful" 300 chars
     01 assistant <summary 1> 1200 chars
-    02 user      <continue> 30 chars
+    02 assistant call-5 calls edit
+    03 tool      call-5 result of edit, 12000 chars
     --
     send 169190 of 195904 tokens
     overflow by usage: 197500 of 195904 tokens
-    compaction by usage of 13 messages, model
-    summarise 13 messages by model
-    compacted by model: 200809 to 556 tokens
+    compaction by usage of 11 messages, model
+    summarise 11 messages by model
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 
@@ -142,13 +142,14 @@ fn openagentic_today_begins_with_the_summary() {
     assert_snapshot!(interrupted("openagentic"), @r#"
     00 system    "be careful" 300 chars
     01 assistant <summary 1> 1200 chars
-    02 user      <continue> 30 chars
+    02 assistant call-5 calls edit
+    03 tool      call-5 result of edit, 12000 chars
     --
     send 169190 of 195904 tokens
     overflow by usage: 197500 of 195904 tokens
-    compaction by usage of 13 messages, model
-    summarise 13 messages by model
-    compacted by model: 200800 to 545 tokens
+    compaction by usage of 11 messages, model
+    summarise 11 messages by model
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 
@@ -157,12 +158,14 @@ fn qwery_of_february_hides_its_marker_and_does_not_continue() {
     assert_snapshot!(interrupted("qwery@2026-02"), @r#"
     00 system    "be careful" 300 chars
     01 assistant <summary 1> 1200 chars
+    02 assistant call-5 calls edit
+    03 tool      call-5 result of edit, 12000 chars
     --
     send 169190 of 184000 tokens
     overflow by usage: 197500 of 184000 tokens
-    compaction by usage of 13 messages, model
-    summarise 13 messages by model
-    compacted by model: 200809 to 556 tokens
+    compaction by usage of 11 messages, model
+    summarise 11 messages by model
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 
@@ -171,12 +174,14 @@ fn qwery_today_hides_its_marker_and_does_not_continue() {
     assert_snapshot!(interrupted("qwery"), @r#"
     00 system    "be careful" 300 chars
     01 assistant <summary 1> 1200 chars
+    02 assistant call-5 calls edit
+    03 tool      call-5 result of edit, 12000 chars
     --
     send 169190 of 184000 tokens
     overflow by usage: 197000 of 184000 tokens
-    compaction by usage of 13 messages, model
-    summarise 13 messages by model
-    compacted by model: 200800 to 545 tokens
+    compaction by usage of 11 messages, model
+    summarise 11 messages by model
+    compacted by model: 200800 to 4970 tokens
     "#);
 }
 

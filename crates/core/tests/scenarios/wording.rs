@@ -46,6 +46,9 @@ pub(crate) fn word_event(event: &Event) -> String {
             format!("failed by {}, attempt {attempt}: {}", name(means), word_failure(why))
         }
         Event::CompactionRefused { why } => format!("compaction given up: {}", word_failure(why)),
+        Event::CompactionWaits { operation } => {
+            format!("no compaction after operation {operation} was undone")
+        }
         Event::BreakerOpened { failures } => format!("breaker opened after {failures} failures"),
         Event::BreakerClosed => "breaker closed".into(),
         other => format!("{other:?}"),

@@ -216,6 +216,7 @@ impl World {
             model: "model".into(),
             limits: self.limits,
             cache: None,
+            band_limits: vec![900, 3_000],
             thinking: None,
             envelope: 300,
             now: self.now,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use secateur::ProfileError;
+use secateur::{CatalogueError, ProfileError};
 use thiserror::Error;
 
 use crate::hooks::HookConfigError;
@@ -37,6 +37,12 @@ pub enum ConfigError {
     /// A flag without a value.
     #[error("--set {flag:?} has no `=`; expected KEY=VALUE, such as compaction.threshold=80%")]
     Flag {
+        /// The flag.
+        flag: String,
+    },
+    /// A flag that names no window.
+    #[error("--window {flag:?} is not MODEL=TOKENS, such as my-model=131072")]
+    WindowFlag {
         /// The flag.
         flag: String,
     },
@@ -77,6 +83,19 @@ pub enum ConfigError {
         /// The system's error.
         source: io::Error,
     },
+    /// A file of models that cannot be read.
+    #[error("{origin}: key `models`: cannot read {path}: {source}", path = path.display())]
+    ModelsFile {
+        /// The origin of the setting that names it.
+        origin: String,
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// An error in a file of models.
+    #[error(transparent)]
+    Models(#[from] CatalogueError),
     /// An error in a profile.
     #[error(transparent)]
     Profile(#[from] ProfileError),

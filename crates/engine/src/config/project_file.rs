@@ -12,10 +12,11 @@ use super::error::ConfigError;
 use super::source::{Author, ConfigSource};
 
 /// Sections that are refused, and why.
-const SECTIONS: [(&str, &str); 5] = [
+const SECTIONS: [(&str, &str); 6] = [
     ("hooks", "hooks run programs and pass on parts of the conversation"),
     ("summariser", "it decides where the conversation is sent"),
     ("store", "it decides where the conversation is stored"),
+    ("models", "it names a file that is read"),
     ("redaction", "it decides what is redacted"),
     ("serve", "it decides where the conversation and its credentials are sent"),
 ];

@@ -6,11 +6,13 @@
 mod descriptions;
 mod shape;
 
+use std::collections::BTreeMap;
+
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use secateur::{
     Budget, CompactionSettings, KeepLast, Lasting, OverflowRule, PivotRule, Ratio, Rent, Watermark,
-    WindowOrder,
+    WindowRule,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -32,6 +34,10 @@ struct ConfigFile {
     profile: Option<String>,
     /// Paths of more profile files, relative to this file.
     profiles: Option<Vec<String>>,
+    /// A file of models, relative to this file, that overrides the built-in catalogue. Not allowed in a project's file.
+    models: Option<String>,
+    /// The windows of models in tokens, by name. They override the catalogue.
+    windows: Option<BTreeMap<String, u32>>,
     /// The model that writes summaries; without one, or with false, summaries are digests. Not allowed in a project's
     /// file.
     #[schemars(schema_with = "summariser")]
@@ -67,9 +73,9 @@ struct ConfigFile {
     /// Which messages are visible after a compaction.
     #[schemars(schema_with = "shape::<PivotRule>")]
     pivot: Option<PivotRule>,
-    /// Which source of the window's size is preferred.
-    #[schemars(schema_with = "shape::<WindowTable>")]
-    window: Option<WindowTable>,
+    /// How a model's window is found.
+    #[schemars(schema_with = "shape::<WindowRule>")]
+    window: Option<WindowRule>,
     /// The most bytes and media of a request.
     #[schemars(schema_with = "shape::<Budget>")]
     budget: Option<Budget>,
@@ -80,12 +86,6 @@ struct ConfigFile {
 struct PruneTable {
     lasting: Lasting,
     placeholder: String,
-}
-
-#[derive(Deserialize)]
-#[expect(dead_code, reason = "only its shape is used")]
-struct WindowTable {
-    order: WindowOrder,
 }
 
 /// The JSON Schema of a configuration file.

@@ -15,8 +15,8 @@ use crate::provider::Endpoint;
 use crate::redact::{RedactError, Redactor};
 
 /// The keys of the engine.
-pub(super) const ENGINE_KEYS: [&str; 7] =
-    ["store", "profile", "profiles", "summariser", "hooks", "redaction", "serve"];
+pub(super) const ENGINE_KEYS: [&str; 9] =
+    ["store", "profile", "profiles", "models", "windows", "summariser", "hooks", "redaction", "serve"];
 
 /// The keys that override a profile.
 pub(super) const PROFILE_KEYS: [&str; 10] = [
@@ -31,9 +31,6 @@ pub(super) const PROFILE_KEYS: [&str; 10] = [
     "window",
     "budget",
 ];
-
-/// The policy families, of which a profile has exactly one.
-pub(super) const FAMILIES: [&str; 4] = ["watermark", "ratio", "keep-last", "rent"];
 
 /// The most hooks: each can delay every moment.
 const MOST_HOOKS: usize = 32;
@@ -112,15 +109,23 @@ pub(super) fn store(values: &LayeredValues) -> Result<Option<String>, ConfigErro
 pub(super) fn summariser(values: &LayeredValues) -> Result<Option<Endpoint>, ConfigError> {
     let value = match values.get("summariser") {
         None | Some(Value::Boolean(false)) => return Ok(None),
+        // Variables may complete a summariser that a flag names.
+        Some(Value::Table(table)) if is_from_variables(values, table) => return Ok(None),
         Some(value @ Value::Table(_)) => value,
         other => {
-            let allowed = "expected a table with wire, url and model, or false";
+            let allowed = "expected a table with url and model, or false";
             return Err(values.refuse("summariser", other, allowed));
         }
     };
     let endpoint: Endpoint = values.read("summariser", value)?;
     check_variable(values, "summariser.key_env", endpoint.key_env.as_deref())?;
     Ok(Some(endpoint))
+}
+
+/// Whether only variables are set of a summariser, and none of them names a model.
+fn is_from_variables(values: &LayeredValues, summariser: &toml::Table) -> bool {
+    let is_variable = |key: &String| values.origin(&format!("summariser.{key}")).starts_with("environment ");
+    !["url", "model"].iter().any(|key| summariser.contains_key(*key)) && summariser.keys().all(is_variable)
 }
 
 pub(super) fn hooks(values: &LayeredValues) -> Result<Vec<HookConfig>, ConfigError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use secateur::Layer;
+use secateur::{Family, Layer, Profile};
 use serde::Serialize;
 use toml::{Table, Value};
 
@@ -40,6 +40,9 @@ impl Config {
             settings.push(self.setting("profiles", &Value::Array(Vec::new())));
         }
         settings.extend(self.profile_files.iter().cloned());
+        let unset = text("");
+        settings.push(self.setting("models", self.values.get("models").unwrap_or(&unset)));
+        settings.extend(self.window_settings());
         match &self.summariser {
             Some(endpoint) => {
                 let values = endpoint_values(endpoint).into_iter();
@@ -69,6 +72,17 @@ impl Config {
         Setting::new(key, value, self.values.exact_origin(key))
     }
 
+    fn window_settings(&self) -> Vec<Setting> {
+        let mut windows = BTreeMap::new();
+        if let Some(value) = self.values.get("windows") {
+            flatten("windows", value, &mut windows);
+        }
+        if windows.is_empty() {
+            windows.insert("windows".to_owned(), Value::Table(Table::new()));
+        }
+        windows.iter().map(|(key, value)| self.setting(key, value)).collect()
+    }
+
     fn hook_settings(&self) -> Vec<Setting> {
         let origin = self.values.origin("hooks");
         let given = self.values.get("hooks").and_then(Value::as_array);
@@ -86,15 +100,40 @@ impl Config {
         settings
     }
 
+    /// The values that the profile has without naming them. An empty text stands for one that is not set.
+    fn profile_defaults(&self) -> BTreeMap<String, (Value, String)> {
+        let Profile { policy, overflow, pivot, window, compaction, .. } = &self.profile;
+        let tables = [
+            ("compaction", serde_json::to_value(compaction)),
+            ("overflow", serde_json::to_value(overflow)),
+            ("pivot", serde_json::to_value(pivot)),
+            ("window", serde_json::to_value(window)),
+            ("budget", serde_json::to_value(policy.budget)),
+            match &policy.family {
+                Family::Watermark(family) => ("watermark", serde_json::to_value(family)),
+                Family::Ratio(family) => ("ratio", serde_json::to_value(family)),
+                Family::KeepLast(family) => ("keep-last", serde_json::to_value(family)),
+                Family::Rent(family) => ("rent", serde_json::to_value(family)),
+            },
+        ];
+        let mut leaves = BTreeMap::new();
+        for (table, value) in tables {
+            flatten_defaults(table, &value.unwrap_or_default(), &mut leaves);
+        }
+        // A rule of the profile that no setting has: `compaction.auto` decides.
+        leaves.remove("overflow.auto");
+        leaves.into_iter().map(|(key, value)| (key, (value, "default".to_owned()))).collect()
+    }
+
     fn profile_settings(&self) -> Vec<Setting> {
-        let mut all = BTreeMap::new();
+        let mut all = self.profile_defaults();
         for (key, value, origin) in self.profile.settings() {
             // Name and description of a profile are not settings.
             if !matches!(key, "name" | "about") && !key.starts_with("reproduces.") {
                 all.insert(key.to_owned(), (value.clone(), origin.to_owned()));
             }
         }
-        for Layer { origin, values } in &self.layers {
+        for Layer { origin, values } in &self.applied {
             for (key, value) in values {
                 let mut leaves = BTreeMap::new();
                 flatten(key, value, &mut leaves);
@@ -116,6 +155,21 @@ fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, Value>) {
         }
         value => {
             leaves.insert(path.to_owned(), value.clone());
+        }
+    }
+}
+
+/// The values in an object, by their paths. What is not set is an empty text.
+fn flatten_defaults(path: &str, value: &serde_json::Value, leaves: &mut BTreeMap<String, Value>) {
+    match value {
+        serde_json::Value::Object(object) => {
+            for (key, value) in object {
+                flatten_defaults(&format!("{path}.{key}"), value, leaves);
+            }
+        }
+        value => {
+            let unset = || Value::String(String::new());
+            leaves.insert(path.to_owned(), Value::try_from(value).unwrap_or_else(|_| unset()));
         }
     }
 }

@@ -14,6 +14,7 @@ pub const LARGEST_FILE: usize = 1 << 20;
 pub const VARIABLES: &[(&str, &str)] = &[
     ("SECATEUR_STORE", "store"),
     ("SECATEUR_PROFILE", "profile"),
+    ("SECATEUR_MODELS", "models"),
     ("SECATEUR_SUMMARISER_WIRE", "summariser.wire"),
     ("SECATEUR_SUMMARISER_URL", "summariser.url"),
     ("SECATEUR_SUMMARISER_MODEL", "summariser.model"),
@@ -24,8 +25,15 @@ pub const VARIABLES: &[(&str, &str)] = &[
 ];
 
 /// Settings that are texts even if they look like numbers.
-const TEXTS: [&str; 6] =
-    ["store", "profile", "summariser.wire", "summariser.url", "summariser.model", "summariser.key_env"];
+const TEXTS: [&str; 7] = [
+    "store",
+    "profile",
+    "models",
+    "summariser.wire",
+    "summariser.url",
+    "summariser.model",
+    "summariser.key_env",
+];
 
 /// Who wrote the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +52,8 @@ pub struct ConfigSource {
     /// The folder that paths are relative to.
     pub(super) folder: PathBuf,
     pub(super) values: Table,
+    /// The system whose profiles take the values; none if all do.
+    pub(super) system: Option<&'static str>,
 }
 
 impl ConfigSource {
@@ -54,7 +64,8 @@ impl ConfigSource {
 
     /// The file of a project, which comes with the repository and is not trusted. Refused are:
     ///
-    /// * `hooks`, `summariser`, `store`, `redaction` and `serve`: they run programs and decide where the conversation goes;
+    /// * `hooks`, `summariser`, `store`, `models`, `redaction` and `serve`: they run programs, read files and decide where the
+    ///   conversation goes;
     /// * `compaction.marker`, `compaction.resume` and `prune.placeholder`: a model reads them as the user's words or
     ///   a tool's output. The same holds for profile files of the project;
     /// * paths of profile files outside of the project's folder.
@@ -77,6 +88,23 @@ impl ConfigSource {
         Ok(Self::set("--set", key, read_value(key, text)))
     }
 
+    /// A flag of its own, such as `--profile`.
+    pub fn named_flag(flag: &str, key: &str, value: &str) -> Self {
+        Self::set(flag, key, read_value(key, value))
+    }
+
+    /// A flag `--window MODEL=TOKENS`.
+    pub fn window_flag(flag: &str) -> Result<Self, ConfigError> {
+        let read = flag.rsplit_once('=').and_then(|(model, tokens)| {
+            let tokens = tokens.trim().parse().ok().filter(|tokens: &i64| *tokens > 0)?;
+            Some((model.trim(), tokens)).filter(|(model, _)| !model.is_empty())
+        });
+        let Some((model, tokens)) = read else {
+            return Err(ConfigError::WindowFlag { flag: flag.to_owned() });
+        };
+        Ok(Self::at("--window", vec!["windows".to_owned(), model.to_owned()], Value::Integer(tokens)))
+    }
+
     /// The [variables](VARIABLES) that are set, in a fixed order. A blank variable counts as unset.
     pub fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Self> {
         let set = VARIABLES.iter().filter_map(|(name, key)| {
@@ -93,18 +121,23 @@ impl ConfigSource {
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         match text.parse() {
-            Ok(values) => Ok(Self { origin, author, folder, values }),
+            Ok(values) => Ok(Self { origin, author, folder, values, system: None }),
             Err(error) => Err(syntax(origin, text, &error)),
         }
     }
 
-    fn set(origin: &str, key: &str, value: Value) -> Self {
+    pub(super) fn set(origin: &str, key: &str, value: Value) -> Self {
+        Self::at(origin, split_key(key), value)
+    }
+
+    fn at(origin: &str, path: Vec<String>, value: Value) -> Self {
         let mut value = value;
-        for part in split_key(key).into_iter().rev() {
+        for part in path.into_iter().rev() {
             value = Value::Table(Table::from_iter([(part, value)]));
         }
         let values = if let Value::Table(table) = value { table } else { Table::new() };
-        Self { origin: origin.to_owned(), author: Author::User, folder: PathBuf::new(), values }
+        let (origin, folder) = (origin.to_owned(), PathBuf::new());
+        Self { origin, author: Author::User, folder, values, system: None }
     }
 }
 

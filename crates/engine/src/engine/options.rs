@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use secateur::session::BoundThinking;
-use secateur::{Cache, Catalogue, Lifetime, Limits};
+use secateur::{Cache, Catalogue, Lifetime, Limits, ModelInfo};
 use secateur_formats::Wire;
 use secateur_store::NewSession;
 use uuid::Uuid;
@@ -57,7 +57,9 @@ pub struct Target {
     pub model: String,
     /// Its limits in tokens.
     pub limits: Limits,
-    /// The prices and lifetime of its provider's prompt cache (default: those in the builtin catalogue).
+    /// What the catalogue says about it; none if it is not there.
+    pub known: Option<ModelInfo>,
+    /// The prices and lifetime of its provider's prompt cache (default: those that the catalogue says).
     pub cache: Option<Cache>,
     /// How the model binds its thinking, and what can be done about that; none if it does not. It matters on the wire
     /// `anthropic` only.
@@ -81,23 +83,39 @@ impl Target {
         output_price: USUAL_OUTPUT_PRICE,
     };
 
-    /// A model with a window of `context` tokens. Whether it binds its thinking is looked up in the builtin catalogue.
+    /// A model with a window of `context` tokens. The rest is looked up in the builtin catalogue.
     pub fn new(model: &str, context: i64) -> Self {
-        let limits = Limits { context, ..Limits::default() };
-        let thinking = Self::thinking_of(&CATALOGUE, model);
-        Self { model: model.to_owned(), limits, cache: None, thinking, wire: None }
+        Self::of(&CATALOGUE, model, context)
+    }
+
+    /// A model with a window of `context` tokens. The rest is looked up in this catalogue.
+    pub fn of(catalogue: &Catalogue, model: &str, context: i64) -> Self {
+        Self {
+            model: model.to_owned(),
+            limits: Limits { context, ..Limits::default() },
+            known: catalogue.find(model).cloned(),
+            cache: None,
+            thinking: Self::thinking_of(catalogue, model),
+            wire: None,
+        }
     }
 
     /// How a model binds its thinking, for an application that asks nothing of the provider; none if it does not.
     pub fn thinking_of(catalogue: &Catalogue, model: &str) -> Option<BoundThinking> {
-        let price = catalogue.find(model).and_then(secateur::ModelInfo::output_price);
+        let price = catalogue.find(model).and_then(ModelInfo::output_price);
         let output_price = price.unwrap_or(USUAL_OUTPUT_PRICE);
         catalogue.binds_thinking(model).then_some(BoundThinking { output_price, ..Self::UNCONTROLLED })
     }
 
     /// The prompt cache for a session with this observed cache lifetime; none if nothing is known about it.
     pub(crate) fn cache(&self, lifetime: &Lifetime) -> Option<Cache> {
-        self.cache.or_else(|| Cache::of(CATALOGUE.find(&self.model)?, lifetime))
+        self.cache.or_else(|| Cache::of(self.known.as_ref()?, lifetime))
+    }
+
+    /// The lengths of a prompt above which the whole request costs more.
+    pub(crate) fn band_limits(&self) -> Vec<u64> {
+        let prices = self.known.as_ref().and_then(ModelInfo::prices);
+        prices.map(|prices| prices.limits()).unwrap_or_default()
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use secateur::{Amount, MarkerAt, PivotStart, Profile, Replay, ResumeWhen};
 
-use super::Engine;
+use super::{Engine, profile_layer};
 use crate::error::EngineError;
 
 /// Followed sessions begin a summary in the background at four fifths of the usable window, because the client
@@ -23,7 +23,7 @@ pub(crate) enum SessionKind {
 impl Engine {
     /// The profile of this name as sessions use it.
     pub fn profile(&self, name: &str) -> Result<Profile, EngineError> {
-        let mut profile = self.parts.profiles.get_with(name, &self.parts.layers)?;
+        let mut profile = profile_layer::build(&self.parts.profiles, name, &self.parts.layers)?;
         if self.parts.model.is_none() && !self.parts.uses_client_models {
             // Without a model there is nothing to attempt.
             profile.compaction.attempts = 0;

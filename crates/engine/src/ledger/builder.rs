@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::Ledger;
 use super::activity::UseCount;
 use super::clean_text::{clean, cut, cut_middle, one_line};
+use super::earlier_summary::{EarlierSummary, begins_like_summary};
 use super::identifier::{self, Speaker};
 use super::text_ends::TextEnds;
 use super::todo_list::TodoList;
@@ -52,6 +53,7 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
     pub(super) fn run(mut self) -> Ledger {
         let outline = &self.transcript.outline;
         for message in outline.messages() {
+            self.take_summaries(message);
             if outline.is_summary(message) || outline.is_marker(message) {
                 continue;
             }
@@ -71,9 +73,26 @@ impl<'a, 'b> LedgerBuilder<'a, 'b> {
         self.ledger
     }
 
+    /// Keeps the summaries in a message.
+    fn take_summaries(&mut self, message: MessageIx) {
+        let outline = &self.transcript.outline;
+        let texts = outline.parts_of(message).map(PartIx);
+        for part in texts.filter(|&part| outline.kind(part) == PartKind::Text) {
+            let is_user = outline.role(message) == Role::User;
+            let text = || self.transcript.text_of(part);
+            if outline.is_summary_part(part) || (is_user && begins_like_summary(&text())) {
+                let summary = EarlierSummary::of(&text(), self.redact);
+                summary.into_iter().for_each(|summary| self.ledger.summaries.note(summary));
+            }
+        }
+    }
+
+    /// The texts of a message that are no summaries.
     fn texts(&self, message: MessageIx) -> impl Iterator<Item = PartIx> + use<'a, 'b> {
         let outline = &self.transcript.outline;
-        outline.parts_of(message).map(PartIx).filter(|&part| outline.kind(part) == PartKind::Text)
+        let is_text =
+            |part: &PartIx| outline.kind(*part) == PartKind::Text && !outline.is_summary_part(*part);
+        outline.parts_of(message).map(PartIx).filter(is_text)
     }
 
     /// Keeps what the user said in a message.

@@ -17,6 +17,10 @@ use super::{HEADER, Ledger};
 /// Below this budget the header would take too large a share.
 const ROOM_FOR_HEADER: usize = 1_000;
 
+/// The heading of earlier summaries, and what they get of the budget before all else, in percent.
+const EARLIER: &str = "Earlier summaries";
+const SUMMARY_PERCENT: usize = 30;
+
 /// The headings of all sections, in their order.
 #[cfg(test)]
 pub(super) fn headings() -> impl Iterator<Item = &'static str> {
@@ -48,7 +52,13 @@ impl Ledger {
         shares.retain(|share| !share.section.entries.is_empty());
         // The first section begins without its empty line.
         let room = if budget > 0 { budget + 1 } else { 0 };
-        let fitted = |share: SectionShare| (share.section.fit(room / 100 * share.percent), share);
+        // An earlier summary is the only record of its time: the other sections share what it leaves.
+        let is_summary = |share: &SectionShare| share.section.heading == EARLIER;
+        let kept = if shares.iter().any(is_summary) { room / 100 * SUMMARY_PERCENT } else { 0 };
+        let fitted = |share: SectionShare| {
+            let most = if is_summary(&share) { kept } else { (room - kept) / 100 * share.percent };
+            (share.section.fit(most), share)
+        };
         let mut shown: Vec<(String, SectionShare)> = shares.into_iter().map(fitted).collect();
         let mut left = room - shown.iter().map(|(text, _)| text.len()).sum::<usize>();
         let mut order: Vec<_> = shown.iter_mut().collect();
@@ -80,6 +90,7 @@ fn section_shares(ledger: &Ledger) -> Vec<SectionShare> {
         said.map(spoken).collect()
     };
     let pins = ledger.pinned.iter().map(|pin| quoted(&pin.0, "- ")).collect();
+    let summaries = ledger.summaries.iter().map(|summary| quoted(&summary.0, "- ")).collect();
     let errors = ledger.errors.iter().map(failure).collect();
     let changed: Vec<&FileActivity> = ledger.files.iter().filter(|file| file.changes > 0).collect();
     let read: Vec<&FileActivity> = ledger.files.iter().filter(|file| file.changes == 0).collect();
@@ -89,6 +100,7 @@ fn section_shares(ledger: &Ledger) -> Vec<SectionShare> {
     let words = if words.is_empty() { Vec::new() } else { vec![quoted(words, "- ")] };
     vec![
         place("Pinned by the user", 20, 0, Overlong::Cut, ledger.pinned.dropped(), pins),
+        place(EARLIER, 0, 2, Overlong::Cut, ledger.summaries.dropped(), summaries),
         place("What the user asked first", 14, 2, Overlong::Cut, 0, said(true)),
         place(
             "What the user said later, oldest first",

@@ -40,8 +40,8 @@ use super::secret::Secret;
 #[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
-    /// The wire: `openai-chat`, `openai-responses`, `anthropic` or `gemini`.
-    #[serde(deserialize_with = "read_wire")]
+    /// The wire: `openai-chat` (the default), `openai-responses`, `anthropic` or `gemini`.
+    #[serde(default = "usual_wire", deserialize_with = "read_wire")]
     #[schemars(schema_with = "wire_schema")]
     pub wire: Wire,
     /// The URL: `https://host`, `https://host/v1`, or everything up to `/chat/completions`, `/responses`, `/messages`
@@ -250,6 +250,11 @@ impl fmt::Debug for Endpoint {
             .field("most_bytes", &self.most_bytes)
             .finish_non_exhaustive()
     }
+}
+
+/// The wire that most servers speak.
+fn usual_wire() -> Wire {
+    Wire::OpenAiChat
 }
 
 fn read_wire<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Wire, D::Error> {

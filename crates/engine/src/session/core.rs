@@ -38,6 +38,8 @@ pub(crate) struct SessionCore<H> {
     pub lease: CompactionLease,
     /// What happened since the session was refreshed.
     pub events: Vec<Event>,
+    /// What happened when the session was opened, until somebody asks.
+    pub opening_events: Vec<Event>,
     /// Characters of the last request that was decided here, until it is settled.
     pub sent_chars: Option<u64>,
     /// A step failed or was abandoned halfway: everything has to be loaded again.
@@ -62,6 +64,7 @@ impl<H: History> SessionCore<H> {
             compaction: CompactionState::default(),
             lease,
             events: Vec::new(),
+            opening_events: Vec::new(),
             sent_chars: None,
             is_dirty: false,
         })
@@ -153,9 +156,12 @@ impl<H: History> SessionCore<H> {
         }
     }
 
-    /// What happened since the session was refreshed, or since this was last called.
+    /// What happened since the session was refreshed, or since this was last called; the first time also what happened
+    /// when it was opened.
     pub(crate) fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        let mut events = std::mem::take(&mut self.opening_events);
+        events.append(&mut self.events);
+        events
     }
 
     pub(crate) fn now(&self) -> i64 {

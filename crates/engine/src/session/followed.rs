@@ -276,16 +276,16 @@ impl FollowedSession {
             let rows = self.core.engine.all_operations(self.id()).await?;
             let compaction = rows.iter().find(|row| row.number == operation + 1 && row.kind == "compact");
             if let Some(row) = compaction.filter(|row| !row.undone) {
-                self.core.undo(Some(row.number)).await?;
+                self.core.take_back(Some(row.number)).await?;
             }
-            self.core.undo(Some(operation)).await?;
+            self.core.take_back(Some(operation)).await?;
         }
         Ok(())
     }
 
     /// Undoes the newest operation that is not undone; returns its number.
     pub async fn undo_last(&mut self) -> Result<u64, EngineError> {
-        self.core.undo(None).await
+        self.core.take_back(None).await
     }
 
     /// Another session that shares the history up to this message, with everything that was decided about it. That

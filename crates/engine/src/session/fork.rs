@@ -35,7 +35,7 @@ impl<H: History> SessionCore<H> {
     /// session is opened, because the process that forked may have died before.
     pub(crate) async fn undo_foreign_compactions(&mut self) -> Result<(), EngineError> {
         while let Some(number) = self.foreign_compaction().await? {
-            match self.undo(Some(number)).await {
+            match self.take_back(Some(number)).await {
                 // Another process was faster.
                 Ok(_) | Err(EngineError::CannotUndo { .. }) => {}
                 Err(error) => return Err(error),

@@ -8,11 +8,27 @@ use secateur_formats::Wire;
 use secateur_formats::json::{self, Each, Fields, Object, Raw, encode};
 use serde::de::{DeserializeSeed, MapAccess};
 
+use super::json::to_json;
 use super::kept::Session;
 use super::message::NewMessage;
 use crate::engine::{DEFAULT_PROFILE, Engine, SessionOptions, check_envelope};
 use crate::error::EngineError;
 use crate::session_wire::{SessionWire, with_member};
+
+/// What a session begins with: a whole request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionBeginning<'b> {
+    /// The request.
+    pub body: &'b str,
+    /// The texts in it that summarise what came before. No compaction drops them.
+    pub summaries: &'b [String],
+}
+
+impl<'b> From<&'b str> for SessionBeginning<'b> {
+    fn from(body: &'b str) -> Self {
+        Self { body, summaries: &[] }
+    }
+}
 
 /// A request, split into its envelope and its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +127,12 @@ impl Engine {
     /// of the request.
     ///
     /// All messages are read before the session is created, so a request that is refused leaves no session behind.
-    pub async fn import(&self, options: SessionOptions, body: &str) -> Result<Session, EngineError> {
+    pub async fn import<'b>(
+        &self,
+        options: SessionOptions,
+        beginning: impl Into<SessionBeginning<'b>>,
+    ) -> Result<Session, EngineError> {
+        let SessionBeginning { body, summaries } = beginning.into();
         let SplitRequest { mut envelope, messages } = SplitRequest::of(options.wire, body)?;
         let overrides = check_envelope(&options.envelope)?;
         if let Ok(Object(Some(RequestMembers(members)))) =
@@ -123,7 +144,18 @@ impl Engine {
         }
         let profile = self.profile(options.profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
         let (time, measures) = (self.now(), profile.policy.measures());
-        let read = |json: String| NewMessage::json(json).read(SessionWire(options.wire), &measures, time);
+        let wire = SessionWire(options.wire);
+        let read = |json: String| {
+            let found = if summaries.is_empty() { Vec::new() } else { wire.find_texts(&json, summaries)? };
+            let (mut row, mut facts) = NewMessage::json(json).read(wire, &measures, time)?;
+            if !found.is_empty() {
+                for (part, facts) in facts.parts.iter_mut().enumerate() {
+                    facts.summary = found.contains(&part);
+                }
+                row.facts = to_json(&facts)?;
+            }
+            Ok::<_, EngineError>((row, facts))
+        };
         let rows = messages.into_iter().map(read).collect::<Result<_, _>>()?;
         let mut session = self.create(SessionOptions { envelope, ..options }).await?;
         session.core.append(rows, time).await?;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use secateur::session::{Event, Seq, SessionCut};
 use secateur_formats::json::encode;
-use secateur_formats::lint::{self, Finding};
+use secateur_formats::lint::{self, Finding, Rule};
 use secateur_formats::{RenderOptions, Wire, render};
 
 use super::core::SessionCore;
@@ -30,7 +30,7 @@ pub struct ContextRequest {
     /// Stored messages are not changed.
     pub repaired: Vec<Finding>,
     /// What the provider will reject, because it cannot be repaired here: a missing member of the envelope, or an
-    /// invalid message.
+    /// invalid message. A session without a question is no fault.
     pub remaining: Vec<Finding>,
     /// What happened while it was prepared.
     pub events: Vec<Event>,
@@ -69,9 +69,14 @@ impl SessionCore<KeptHistory> {
         } else {
             let transcript = self.wire.read(&own, &secateur::Measures::default())?;
             let max_tokens = target.limits.output.and_then(|output| u64::try_from(output).ok());
-            render(&transcript, wire, &RenderOptions { model: &target.model, max_tokens }, &[]).body
+            render(&transcript, wire, &RenderOptions { max_tokens, ..RenderOptions::new(&target.model) }, &[])
+                .body
         };
-        let lint::Fixed { body: fixed, repaired, remaining } = lint::fix(wire, &body);
+        let lint::Fixed { body: fixed, repaired, mut remaining } = lint::fix(wire, &body);
+        if !self.machine.context().has_question() {
+            // The application wants the context of a session that ends with the model's message.
+            remaining.retain(|finding| finding.rule != Rule::NothingToAnswer);
+        }
         let (body, events) = (fixed.into_owned(), self.take_events());
         Ok(ContextRequest { body, wire, tokens, usable, repaired, remaining, events })
     }

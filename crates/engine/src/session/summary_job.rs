@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use secateur::session::{CompactionFailure, Means, MessageKind, SessionMessage, SummaryTask};
-use secateur::{Measures, Role};
+use secateur::{Measures, PartKind, Role};
+use secateur_formats::Transcript;
 
 use super::lease::LeaseClaim;
 use crate::engine::EngineParts;
 use crate::error::EngineError;
 use crate::events::EngineEvent;
-use crate::ledger::{HEADER, Ledger};
+use crate::ledger::{HEADER, Ledger, begins_like_summary};
 use crate::provider::{Finish, LanguageModel};
 use crate::session_wire::SessionWire;
 use crate::summary::{
@@ -50,6 +51,8 @@ pub(crate) struct SummaryJob {
     pub previous: Option<String>,
     /// What a model wrote of the earlier summary.
     pub previous_words: String,
+    /// The texts of the messages that are summaries of what came before the session.
+    pub summaries: Vec<String>,
     /// The facts of the earlier summary.
     pub previous_ledger: Ledger,
     pub focus: Option<String>,
@@ -65,12 +68,15 @@ impl SummaryJob {
     pub(crate) async fn run(self) -> Result<PreparedSummary, CompactionFailure> {
         let flawed = |error: EngineError| CompactionFailure::Flawed { message: error.to_string() };
         let redact = |text: &str| self.parts.redactor.redact(text).text.into_owned();
-        let (ledger, pieces, tokens) = {
-            let transcript = self.wire.read(&self.body, &Measures::default()).map_err(flawed)?;
+        let (ledger, pieces, tokens, previous) = {
+            let mut transcript = self.wire.read(&self.body, &Measures::default()).map_err(flawed)?;
+            let previous = self.continued(&mark_summaries(&mut transcript, &self.summaries));
             let ledger = self.previous_ledger.clone().followed_by(Ledger::of(&transcript, &redact));
-            let pieces = gather(&transcript, &[], &redact);
+            let mut pieces = gather(&transcript, &[], &redact);
+            // The model continues them.
+            pieces.retain(|piece| !piece.is_summary());
             let ruler = TokenRuler::new(self.chars_per_token);
-            (ledger, pieces, ruler.tokens(&self.body))
+            (ledger, pieces, ruler.tokens(&self.body), previous)
         };
         let budget = usize::try_from(self.task.budget_chars).unwrap_or(usize::MAX);
         let model = self.model.clone();
@@ -80,7 +86,11 @@ impl SummaryJob {
             (Means::Model, None) => {
                 return Err(CompactionFailure::Model { message: "no summariser is configured".to_owned() });
             }
-            (Means::Model, Some(model)) => self.write(model.as_ref(), &pieces, tokens, &redact).await?,
+            (Means::Model, Some(model)) => {
+                let conversation =
+                    SummarisedHistory { pieces: &pieces, tokens, previous: previous.as_deref() };
+                self.write(model.as_ref(), conversation, &redact).await?
+            }
         };
         let text = compose(&words, &ledger, budget);
         let body = self.wire.say(self.role, &text);
@@ -89,17 +99,24 @@ impl SummaryJob {
         Ok(PreparedSummary { task: self.task.id, text, body, facts, ledger, words })
     }
 
+    /// The summary that a model continues: the session's own, and those that were in its messages.
+    fn continued(&self, summaries: &[String]) -> Option<String> {
+        let own = |text: &String| text.strip_prefix(HEADER).unwrap_or(text).trim().to_owned();
+        let all: Vec<String> = self.previous.iter().chain(summaries).map(own).collect();
+        (!all.is_empty()).then(|| all.join("\n\n"))
+    }
+
     /// Has a model write, and checks what it wrote.
     async fn write(
         &self,
         model: &dyn LanguageModel,
-        pieces: &[SummaryPiece],
-        tokens: u64,
+        conversation: SummarisedHistory<'_>,
         redact: &(dyn Fn(&str) -> String + Send + Sync),
     ) -> Result<String, CompactionFailure> {
+        let SummarisedHistory { pieces, tokens, previous } = conversation;
         let context = redact(&self.context.join("\n\n"));
         let prompt = self.prompt.as_deref().map(redact);
-        let previous = self.previous.as_deref().map(redact);
+        let previous = previous.map(redact);
         let focus = self.focus.as_deref().map(redact);
         // A third of the budget is for the ledger.
         let budget = u64::try_from(self.task.budget).unwrap_or(0) / 3 * 2;
@@ -147,6 +164,31 @@ impl SummaryJob {
             .map_err(|flaw| CompactionFailure::Flawed { message: flaw.to_string() })?;
         Ok(summary.text)
     }
+}
+
+/// What a model is to summarise.
+#[derive(Clone, Copy)]
+struct SummarisedHistory<'h> {
+    pieces: &'h [SummaryPiece],
+    tokens: u64,
+    /// The summary that it continues.
+    previous: Option<&'h str>,
+}
+
+/// Marks the parts that are summaries, and returns their texts: those that are known to be, and those of the user's
+/// messages that begin like one.
+fn mark_summaries(transcript: &mut Transcript<'_>, known: &[String]) -> Vec<String> {
+    let outline = &transcript.outline;
+    let mut found = Vec::new();
+    for part in outline.parts().filter(|&part| outline.kind(part) == PartKind::Text) {
+        let is_user = outline.role(outline.owner(part)) == Role::User;
+        let text = transcript.text_of(part);
+        if known.iter().any(|known| *known == text) || (is_user && begins_like_summary(&text)) {
+            found.push((part, text.into_owned()));
+        }
+    }
+    found.iter().for_each(|(part, _)| transcript.outline.set_summary_part(*part));
+    found.into_iter().map(|(_, text)| text).collect()
 }
 
 /// The text of a summary: what it is, what a model wrote, and the ledger.

@@ -1,7 +1,7 @@
 //! Gathers what a summary is made of.
 
-use secateur::session::{CompactionFailure, Consent, Means, MessageKind, Seq, SummaryTask};
-use secateur::{PivotStart, Role};
+use secateur::session::{CompactionFailure, Consent, LiveMessage, Means, MessageKind, Seq, SummaryTask};
+use secateur::{Measures, PivotStart, Role};
 
 use super::change_set::StoredOperation;
 use super::compaction::span;
@@ -39,7 +39,11 @@ impl<H: History> SessionCore<H> {
         // Messages that compactions made are not part of the history.
         let rows = self.machine.context().rows().iter();
         let said = rows.filter(|row| row.facts.kind == MessageKind::Plain && task.head.contains(&row.seq));
-        let said: Vec<Seq> = said.map(|row| row.seq).collect();
+        let said: Vec<&LiveMessage> = said.collect();
+        let marked = said.iter().filter(|row| row.facts.parts.iter().any(|part| part.summary));
+        let marked: Vec<Seq> = marked.map(|row| row.seq).collect();
+        let said: Vec<Seq> = said.iter().map(|row| row.seq).collect();
+        let summaries = self.summaries_in(&marked).await?;
         let body = self.request_of(&said).await?;
         let (previous_ledger, previous_words) = match task.previous {
             Some(seq) => self.sources_of(seq).await?,
@@ -63,6 +67,7 @@ impl<H: History> SessionCore<H> {
             measures: self.profile.policy.measures(),
             body,
             previous,
+            summaries,
             previous_words,
             previous_ledger,
             focus: self.compaction.focus.clone(),
@@ -71,6 +76,19 @@ impl<H: History> SessionCore<H> {
             chars_per_token: self.machine.state().calibration.chars_per_token(),
             task,
         }))
+    }
+
+    /// The texts of the parts of these messages that are summaries.
+    async fn summaries_in(&self, seqs: &[Seq]) -> Result<Vec<String>, EngineError> {
+        let mut texts = Vec::new();
+        for &seq in seqs {
+            let body = self.request_of(&[seq]).await?;
+            let transcript = self.wire.read(&body, &Measures::default())?;
+            let facts = self.live_message(seq).map(|row| row.facts.parts.as_slice()).unwrap_or_default();
+            let marked = transcript.outline.parts().zip(facts).filter(|(_, facts)| facts.summary);
+            texts.extend(marked.map(|(part, _)| transcript.text_of(part).into_owned()));
+        }
+        Ok(texts)
     }
 
     /// A summary is the model's response to the marker. Without a marker it is the first message, which some

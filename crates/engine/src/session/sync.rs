@@ -28,6 +28,7 @@ impl<H: History> SessionCore<H> {
             let now = session.now();
             session.drive(Input::Opened { now }).await.map(Some)
         });
+        session.opening_events = session.take_events();
         Ok(session)
     }
 
@@ -91,6 +92,7 @@ impl<H: History> SessionCore<H> {
             model: target.model.clone(),
             limits: target.limits,
             cache: target.cache(&self.machine.state().lifetime),
+            band_limits: target.band_limits(),
             thinking: target.thinking.filter(|_| self.wire.0 == Wire::Anthropic),
             envelope: envelope_chars,
             now: self.now(),

@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use secateur::session::{CompactionRecord, Event, MessageKind, Operation, Pivot, Seq, SessionCut};
+use secateur::session::{
+    CompactionRecord, Event, MessageKind, Operation, Pivot, Seq, SessionCut, UndoneCompaction,
+};
 use secateur_store::{Commit, MessageChange, OperationRow};
 
 use super::change_set::StoredOperation;
@@ -23,18 +25,20 @@ const PAGE: u64 = 500;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UndoDirection {
     Undo,
+    /// Undone by the engine itself, so that another compaction need not wait.
+    TakeBack,
     Redo,
 }
 
 impl UndoDirection {
     /// Whether the operation is undone afterwards.
     fn is_undo(self) -> bool {
-        self == UndoDirection::Undo
+        self != UndoDirection::Redo
     }
 
     fn participle(self) -> &'static str {
         match self {
-            UndoDirection::Undo => "undone",
+            UndoDirection::Undo | UndoDirection::TakeBack => "undone",
             UndoDirection::Redo => "done again",
         }
     }
@@ -44,6 +48,11 @@ impl<H: History> SessionCore<H> {
     /// Undoes an operation; without a number the newest one that is not undone.
     pub(crate) async fn undo(&mut self, operation: Option<u64>) -> Result<u64, EngineError> {
         self.undo_or_redo(operation, UndoDirection::Undo).await
+    }
+
+    /// Undoes an operation because it does not suit the history; without a number the newest one that is not undone.
+    pub(crate) async fn take_back(&mut self, operation: Option<u64>) -> Result<u64, EngineError> {
+        self.undo_or_redo(operation, UndoDirection::TakeBack).await
     }
 
     /// Redoes an undone operation; without a number the oldest one that is undone.
@@ -73,7 +82,7 @@ impl<H: History> SessionCore<H> {
         let fits = |row: &&OperationRow| row.undone != direction.is_undo();
         let row = match (operation, direction) {
             (Some(number), _) => rows.iter().find(|row| row.number == number),
-            (None, UndoDirection::Undo) => rows.iter().rev().find(fits),
+            (None, UndoDirection::Undo | UndoDirection::TakeBack) => rows.iter().rev().find(fits),
             (None, UndoDirection::Redo) => rows.iter().find(fits),
         };
         let number = operation.or(row.map(|row| row.number)).unwrap_or(0);
@@ -86,7 +95,7 @@ impl<H: History> SessionCore<H> {
         let row = row.ok_or_else(|| refuse("there is no such operation"))?;
         if !fits(&row) {
             return Err(refuse(match direction {
-                UndoDirection::Undo => "it is undone already",
+                UndoDirection::Undo | UndoDirection::TakeBack => "it is undone already",
                 UndoDirection::Redo => "it is not undone",
             }));
         }
@@ -112,7 +121,7 @@ impl<H: History> SessionCore<H> {
             }
         }
         let event = match direction {
-            UndoDirection::Undo => Event::Undone { operation: number },
+            UndoDirection::Undo | UndoDirection::TakeBack => Event::Undone { operation: number },
             UndoDirection::Redo => Event::Redone { operation: number },
         };
         commit.events = vec![to_json(&event)?];
@@ -239,6 +248,11 @@ impl<H: History> SessionCore<H> {
         commit.change.extend(hides.into_iter().map(|(seq, is_hidden)| hidden(seq, is_hidden)));
         let mut state = self.machine.state().clone();
         (state.pivot, state.changed_since_sent) = (pivot, true);
+        let is_compaction = compactions.iter().any(|past| past.number == number);
+        if is_compaction && direction != UndoDirection::TakeBack {
+            let undone = UndoneCompaction { operation: number, is_told: false };
+            state.undone_compaction = Some(undone).filter(|_| direction.is_undo());
+        }
         commit.state = Some(to_json(&state)?);
         commit.live_from = Some(live_from);
         Ok(())

@@ -45,7 +45,7 @@ pub fn gather(
             Voice::Call => Some(pairs.open(outline.call(part))),
             Voice::Result => pairs.close(outline.call(part)),
             Voice::User => pairs.give_up(),
-            Voice::Assistant | Voice::Note => None,
+            Voice::Assistant | Voice::Note | Voice::Summary => None,
         };
         let cut = cuts.get(&part).copied().or(outline.is_cut(part).then_some(PLACEHOLDER));
         let text = match cut {
@@ -81,7 +81,7 @@ fn describe(outline: &Outline, part: PartIx) -> Option<(Voice, String)> {
         }
         // Instructions are not part of what happened; they stay where they are.
         (PartKind::Text | PartKind::Media, Role::System) => None,
-        (PartKind::Text, _) if outline.is_summary(message) => said(Voice::Note, "earlier summary"),
+        (PartKind::Text, _) if outline.is_summary_part(part) => said(Voice::Summary, "earlier summary"),
         (PartKind::Text, _) if outline.is_injected(part) => said(Voice::Note, "program"),
         (PartKind::Text | PartKind::Media, Role::User) => said(Voice::User, "user"),
         (PartKind::Text | PartKind::Media, Role::Assistant) => said(Voice::Assistant, "assistant"),

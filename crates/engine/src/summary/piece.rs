@@ -31,8 +31,10 @@ pub enum Voice {
     Call,
     /// The output of a tool.
     Result,
-    /// A program: reminders, earlier summaries and the like.
+    /// A program: reminders and the like.
     Note,
+    /// An earlier summary.
+    Summary,
 }
 
 /// How many code points of a piece are shown, by voice.
@@ -58,7 +60,7 @@ impl Allowance {
     fn of(&self, voice: Voice) -> usize {
         match voice {
             Voice::User => self.user,
-            Voice::Assistant | Voice::Note => self.assistant,
+            Voice::Assistant | Voice::Note | Voice::Summary => self.assistant,
             Voice::Call => self.call,
             Voice::Result => self.result,
         }
@@ -89,6 +91,11 @@ impl SummaryPiece {
     #[must_use]
     pub fn of_call(self, call: u32) -> Self {
         Self { call: Some(call), ..self }
+    }
+
+    /// Whether it is an earlier summary.
+    pub fn is_summary(&self) -> bool {
+        self.voice == Voice::Summary
     }
 
     /// Whether it belongs to a tool call.

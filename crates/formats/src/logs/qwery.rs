@@ -60,10 +60,8 @@ fn edits(site: &CutSite<'_>) -> Result<Vec<Edit>, ApplyError> {
         });
         edits.push(set_member(text, state.clone(), "attachments", "[]"));
     } else if !spot.inside {
-        edits.push(match spot.content.clone() {
-            Some(output) => Edit { range: output, text: placeholder },
-            None => insert(format!("\"output\":{placeholder}")),
-        });
+        // A part without output gets none.
+        edits.extend(spot.content.clone().map(|output| Edit { range: output, text: placeholder }));
     }
     edits.push(match spot.second.clone() {
         Some(time) => Edit { range: time, text: now.to_string() },
@@ -200,5 +198,24 @@ raw_fields! {
     QweryMessage {
         id: "id", role: "role",
         content: "content" => Object<QweryContent<'a>>, metadata: "metadata" => Object<QweryMetadata<'a>>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secateur::{Action, Measures, PartIx};
+
+    use crate::cut::Rendering;
+    use crate::format::Format;
+    use crate::read::read_as;
+
+    #[test]
+    fn a_part_without_output_is_marked_and_gets_none() {
+        let text = r#"[{"id":"a","role":"assistant","content":{"parts":[{"type":"tool-x","toolCallId":"1","state":"output-error","input":{},"errorText":"no"}]}}]"#;
+        let transcript = read_as(text.as_bytes(), Format::Qwery, &Measures::default()).unwrap();
+        let cut = Rendering { part: PartIx(1), action: Action::Clear, placeholder: "[cut]" };
+        let written = transcript.apply([cut], 7).unwrap().to_vec();
+        let written = String::from_utf8(written).unwrap();
+        assert_eq!(written, text.replace(r#""output-error""#, r#""output-error","compactedAt":7"#));
     }
 }

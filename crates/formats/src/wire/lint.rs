@@ -178,6 +178,12 @@ pub(crate) fn message_list<'b>(
     Some(list)
 }
 
+/// Reports that a request ends with a message of the model.
+pub(crate) fn nothing_to_answer(report: &mut FindingsReport, last: BodyNode<'_>) {
+    let message = "the request ends with a message of the model, so there is nothing to answer".to_owned();
+    report.unfixable(last, Rule::NothingToAnswer, message, "end with a message of the user or a tool result");
+}
+
 /// The raw object with a member set.
 pub(crate) fn with_member(object: &str, name: &str, value: &str) -> String {
     let edit = crate::json::set_member(object, 0..object.len(), name, value);

@@ -20,7 +20,7 @@
 //!
 //! let chat = br#"{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]}"#;
 //! let transcript = read_as(chat, Format::Request(Wire::OpenAiChat), &Measures::default())?;
-//! let options = RenderOptions { model: "a-model", max_tokens: Some(100) };
+//! let options = RenderOptions { max_tokens: Some(100), ..RenderOptions::new("a-model") };
 //! let rendered = render(&transcript, Wire::Gemini, &options, &[]);
 //! assert_eq!(
 //!     rendered.body,
@@ -39,7 +39,7 @@ pub(crate) mod input;
 mod labels;
 pub(crate) mod media;
 
-use secateur::{PartIx, PartKind};
+use secateur::{MARKER, PartIx, PartKind};
 use serde::Serialize;
 
 use crate::cut::Rendering;
@@ -53,6 +53,26 @@ pub struct RenderOptions<'a> {
     pub model: &'a str,
     /// The most tokens that the model may write. Anthropic demands a number, so there is one if this is none.
     pub max_tokens: Option<u64>,
+    /// The text of a marker; a log keeps none.
+    pub marker: &'a str,
+    /// What becomes of thinking that the provider signed.
+    pub thinking: SignedThinking,
+}
+
+impl<'a> RenderOptions<'a> {
+    /// A request to this model with nothing special.
+    pub const fn new(model: &'a str) -> Self {
+        Self { model, max_tokens: None, marker: MARKER, thinking: SignedThinking::Sent }
+    }
+}
+
+/// What becomes of thinking that the provider signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignedThinking {
+    /// It is sent to the provider that made it.
+    Sent,
+    /// It is left out: the model takes it back only behind the very bytes that it was made behind.
+    LeftOut,
 }
 
 /// A request body, and what is not in it.
@@ -62,6 +82,8 @@ pub struct Rendered {
     pub body: String,
     /// What the wire could not hold, in the order of the session.
     pub losses: Vec<Loss>,
+    /// The texts in it that summarise what came before, where the session says so.
+    pub summaries: Vec<String>,
 }
 
 /// Content that a wire could not hold.
@@ -87,10 +109,11 @@ pub fn render(
     options: &RenderOptions<'_>,
     cuts: &[Rendering<'_>],
 ) -> Rendered {
-    let (conversation, mut losses) = build::conversation(transcript, wire, cuts);
+    let build::Built { conversation, mut losses, summaries } =
+        build::conversation(transcript, wire, options, cuts);
     let body = (wire.code().render)(&conversation, options, &mut losses);
     losses.sort_by_key(|loss| loss.part);
-    Rendered { body, losses }
+    Rendered { body, losses, summaries }
 }
 
 /// A JSON list of JSON elements. Each element is dropped as soon as it is in the list, so that a long message is not held

@@ -77,7 +77,7 @@ fn check_rendering(context: &Transcript<'_>, name: &str) {
         return;
     }
     for wire in Wire::ALL {
-        let options = RenderOptions { model: "m", max_tokens: None };
+        let options = RenderOptions::new("m");
         let body = render(context, wire, &options, &[]).body;
         assert_eq!(lint(wire, &body), [], "{name} to {wire}");
     }

@@ -11,7 +11,7 @@ use crate::profiles::{self, situation};
 use crate::promises::{check_cuts, check_profiles, check_untouched, read};
 use crate::scene::{Block, Call, Found, Layout, Said, Scene, Shown, Step, Turn, scene};
 
-const OPTIONS: RenderOptions<'_> = RenderOptions { model: "m", max_tokens: None };
+const OPTIONS: RenderOptions<'_> = RenderOptions::new("m");
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -70,7 +70,8 @@ fn every_lowered_profile_cuts() {
     let step = Step { thought: None, said: None, calls, beside: None };
     let asked = Said::Plain("go on".to_owned());
     let turn = Turn { asked, reported: None, steps: vec![step; 2], closing: Some("done".to_owned()) };
-    let turns = vec![turn; 3];
+    let mut turns = vec![turn; 3];
+    turns[2].closing = None;
     let scene = Scene { turns, layout: Layout::Compact, reference: false, stored: true, ids: true };
     for wire in Wire::ALL {
         let body = check_valid(&scene, wire);

@@ -144,8 +144,13 @@ impl Said {
 pub(crate) fn scene() -> impl Strategy<Value = Scene> {
     let layout = select(vec![Layout::Compact, Layout::Indented]);
     let flags = (prop::bool::weighted(0.2), any::<bool>(), any::<bool>());
-    (prop::collection::vec(turn(), 1..5), layout, flags)
-        .prop_map(|(turns, layout, (reference, stored, ids))| Scene { turns, layout, reference, stored, ids })
+    (prop::collection::vec(turn(), 1..5), layout, flags).prop_map(
+        |(mut turns, layout, (reference, stored, ids))| {
+            // A request ends with something to answer.
+            turns.iter_mut().next_back().into_iter().for_each(|turn| turn.closing = None);
+            Scene { turns, layout, reference, stored, ids }
+        },
+    )
 }
 
 fn turn() -> impl Strategy<Value = Turn> {

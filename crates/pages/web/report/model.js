@@ -15,7 +15,8 @@ const ZONE_COLOURS = {
   active: 'active',
   protected: 'protected',
   prunable: 'open',
-  'behind a summary': 'behind',
+  'before a summary': 'behind',
+  'before an earlier cut': 'behind',
   'left the context': 'behind',
 };
 const SPARE_COLOURS = ['behind', 'open', 'protected', 'active'];

@@ -176,7 +176,11 @@ impl Conversations {
         report.session = Some(branch.session().to_owned());
         report.model.clone_from(&request.target.model);
         report.window = request.target.limits.context;
-        report.price = self.windows.price(&request.target.model);
+        report.is_window_assumed = self.windows.is_assumed(&request.window);
+        if report.is_window_assumed {
+            self.windows.log_assumption(&report.model, report.window);
+        }
+        report.prices = self.windows.prices(&request.target.model);
         let windows = self.windows.clone();
         let betas = controls.betas.clone();
         let pending = PendingExchange::new(windows, branch, request, characters, controls, &report);

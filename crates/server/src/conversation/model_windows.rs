@@ -1,11 +1,11 @@
-//! The windows of models: from the catalogue, and learned from refusals.
+//! The windows of models: from the catalogue, learned from refusals, or else assumed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use http::HeaderMap;
 use parking_lot::{Mutex, MutexGuard};
 use secateur::session::BoundThinking;
-use secateur::{Catalogue, Price};
+use secateur::{Catalogue, PriceList};
 use secateur_engine::Target;
 
 use super::bound_thinking::{ThinkingKnowledge, ThinkingSettings};
@@ -16,6 +16,9 @@ const MILLION: i64 = 1_000_000;
 
 /// The most windows that are remembered. Clients may invent names of models.
 const MAX_LEARNED: usize = 1_024;
+
+/// The most characters of a model's name in the log.
+const LONGEST_LOGGED_NAME: usize = 200;
 
 /// Names a window: that of a model, or its wide one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,17 +39,46 @@ impl ModelWindow {
     }
 }
 
-/// The windows of models: from the catalogue, and learned from refusals.
+/// The windows of models: from the catalogue, learned from refusals, or else assumed.
 pub(crate) struct ModelWindows {
     catalogue: Catalogue,
+    /// The window of a model about which nothing is known.
+    assumed: i64,
     learned: Mutex<HashMap<ModelWindow, i64>>,
+    /// The models for which the log says that their window is assumed.
+    logged: Mutex<HashSet<String>>,
     /// What is known about how they bind their thinking.
     pub thinking: ThinkingKnowledge,
 }
 
 impl ModelWindows {
-    pub(crate) fn new(catalogue: Catalogue, thinking: ThinkingSettings) -> Self {
-        Self { catalogue, learned: Mutex::default(), thinking: ThinkingKnowledge::new(thinking) }
+    pub(crate) fn new(catalogue: Catalogue, assumed: i64, thinking: ThinkingSettings) -> Self {
+        let (learned, logged) = (Mutex::default(), Mutex::default());
+        Self { catalogue, assumed, learned, logged, thinking: ThinkingKnowledge::new(thinking) }
+    }
+
+    /// Whether nothing is known about a window, so that its size is assumed.
+    pub(crate) fn is_assumed(&self, window: &ModelWindow) -> bool {
+        let known = self.catalogue.find(&window.model);
+        known.is_none_or(|model| model.context <= 0) && !self.learned().contains_key(window)
+    }
+
+    /// Logs that the window of a model is assumed, once for each model.
+    pub(crate) fn log_assumption(&self, model: &str, tokens: i64) {
+        {
+            let mut logged = self.logged.lock();
+            if logged.len() >= MAX_LEARNED || !logged.insert(model.to_owned()) {
+                return;
+            }
+        }
+        // A client may name its model as it likes.
+        let model: String = model.chars().take(LONGEST_LOGGED_NAME).collect();
+        tracing::warn!(
+            model,
+            tokens,
+            "the window of this model is not known, and this many tokens are assumed; set it with windows.{model:?} = \
+             TOKENS at the top of config.toml, or with --window"
+        );
     }
 
     /// How the model of a request binds its thinking; none if it does not.
@@ -59,7 +91,10 @@ impl ModelWindows {
         let model = window.model.as_str();
         let known = self.catalogue.find(model);
         let mut limits = known.map(secateur::ModelInfo::limits).unwrap_or_default();
-        if window.is_wide && limits.context > 0 {
+        if limits.context <= 0 {
+            limits.context = self.assumed;
+        }
+        if window.is_wide && !known.is_some_and(|model| model.has_fixed_window) {
             limits.context = limits.context.max(MILLION);
         }
         if let Some(&context) = self.learned().get(window) {
@@ -69,16 +104,16 @@ impl ModelWindows {
             limits.output = Some(limits.output.map_or(asked, |output| output.min(asked)));
         }
         let thinking = self.thinking(model, envelope);
-        Target { limits, thinking, ..Target::new(model, limits.context) }
+        Target { limits, thinking, ..Target::of(&self.catalogue, model, limits.context) }
     }
 
     fn learned(&self) -> MutexGuard<'_, HashMap<ModelWindow, i64>> {
         self.learned.lock()
     }
 
-    /// The price of a model, if the catalogue has one.
-    pub(crate) fn price(&self, model: &str) -> Option<Price> {
-        self.catalogue.find(model).and_then(|model| model.price)
+    /// The prices of a model, if the catalogue has them.
+    pub(crate) fn prices(&self, model: &str) -> Option<PriceList> {
+        self.catalogue.find(model).and_then(secateur::ModelInfo::prices)
     }
 
     /// A refusal showed the size of a window.
@@ -121,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_learned_about_a_window_does_not_change_the_wide_one() {
-        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap(), SETTINGS);
+        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap(), 50_000, SETTINGS);
         let (narrow, wide) = (window("m", "other"), window("m", "other, context-1m-2025-08-07"));
         let context = |window| windows.target(window, &Envelope::default()).limits.context;
         assert_eq!((context(&narrow), context(&wide)), (200_000, MILLION));
@@ -137,8 +172,28 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_model_has_the_assumed_window_until_a_refusal_teaches_another() {
+        let catalogue = Catalogue::parse(CATALOGUE, "test").unwrap();
+        let windows = ModelWindows::new(catalogue, 50_000, SETTINGS);
+        let (known, unknown) = (window("m", ""), window("new", ""));
+        let context = |window| windows.target(window, &Envelope::default()).limits.context;
+        assert_eq!((context(&unknown), windows.is_assumed(&unknown)), (50_000, true));
+        assert!(!windows.is_assumed(&known));
+        windows.learn(&unknown, 32_000);
+        assert_eq!((context(&unknown), windows.is_assumed(&unknown)), (32_000, false));
+    }
+
+    #[test]
+    fn a_window_that_the_user_set_is_not_widened() {
+        let catalogue = Catalogue::parse(CATALOGUE, "test").unwrap().with_window("m", 60_000);
+        let windows = ModelWindows::new(catalogue, 50_000, SETTINGS);
+        let target = windows.target(&window("m", "context-1m-2025-08-07"), &Envelope::default());
+        assert_eq!((target.limits.context, target.limits.output), (60_000, Some(1_000)));
+    }
+
+    #[test]
     fn made_up_models_do_not_fill_the_memory() {
-        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap(), SETTINGS);
+        let windows = ModelWindows::new(Catalogue::parse(CATALOGUE, "test").unwrap(), 50_000, SETTINGS);
         for number in 0..5_000 {
             windows.learn(&window(&format!("model {number}"), ""), 1_000);
         }

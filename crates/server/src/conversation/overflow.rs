@@ -63,9 +63,10 @@ impl Conversations {
         let mut state = branch.state().await;
         let estimate = u64::try_from(state.session.tokens()).unwrap_or(0);
         // If the provider does not name its window, it must be smaller than what it refused.
+        let is_known = !self.windows.is_assumed(&request.window);
         let known = u64::try_from(request.target.limits.context).unwrap_or(0);
         let context = overflow.limit.or_else(|| match known {
-            0 => Some(estimate / 5 * 4),
+            _ if !is_known => Some(estimate / 5 * 4),
             known => overflow.used.filter(|used| *used < known),
         });
         if let Some(context) = context {

@@ -19,6 +19,8 @@ pub(crate) struct ConversationFigures {
     pub model: String,
     /// Its window in tokens; 0 if unknown.
     pub window: i64,
+    /// Whether nothing is known about the window, so that its size is assumed.
+    pub is_window_assumed: bool,
     /// Tokens of the last prompt, as the provider counted them; 0 if it did not.
     pub tokens: i64,
     /// What was done to the last request: `unchanged`, `replayed`, `pruned`, `compacted` or `passed-through`.
@@ -40,6 +42,7 @@ impl ConversationFigures {
         self.session = report.session.clone().unwrap_or_default();
         self.model.clone_from(&report.model);
         self.window = report.window;
+        self.is_window_assumed = report.is_window_assumed;
         self.tokens = usage.map_or(self.tokens, Usage::context);
         self.outcome = report.outcome;
         if report.outcome.is_new_decision() {

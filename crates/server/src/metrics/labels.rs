@@ -41,6 +41,7 @@ labels! {
         MediaBudget = "media-budget",
         Rent = "rent",
         CacheCold = "cache-cold",
+        PriceBand = "price-band",
         Pressure = "pressure",
         TooLong = "too-long",
         BoundThinking = "bound-thinking",

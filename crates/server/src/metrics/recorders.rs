@@ -21,11 +21,12 @@ pub(crate) struct Recorders {
 impl Recorders {
     /// Records a request that was answered, with the run of an agent that it belongs to.
     pub(crate) fn record(&self, report: &ExchangeReport, run: Option<&str>, usage: Option<&Usage>) {
-        let &ExchangeReport { bytes_in, bytes_out, price, .. } = report;
+        let &ExchangeReport { bytes_in, bytes_out, window, .. } = report;
         if let Some(usage) = usage {
             self.metrics.usage(usage);
         }
-        let saved = Savings::of(SentRequest { bytes_in, bytes_out, usage, price });
+        let saved =
+            Savings::of(SentRequest { bytes_in, bytes_out, usage, prices: report.prices.as_ref(), window });
         self.metrics.saved(saved.tokens_saved);
         if let Some(session) = &report.session {
             self.conversations.update(session, |figures| figures.add(report, usage, &saved));

@@ -60,7 +60,7 @@ def attend(client, options):
         raise Failure(f"{len(came)} requests came from the agent, {len(went)} to the model")
     if max(came) < WINDOWS * 4 * client.window:
         raise Failure(f"the history has only {max(came):,} bytes, the window {client.window:,} tokens")
-    tokens = compare((folder / "stderr").read_text(), came, went)
+    tokens = compare((folder / "stderr").read_text(), came, went, client.window)
     took = time.monotonic() - began
     line = f"{len(came)} requests, largest {max(came) // 4:,} tokens as sent and {stats['largest']:,} as received"
     return f"{line} of {client.window:,}; what was cut came back; {tokens:,} tokens saved as said, in {took:.0f} s"
@@ -79,15 +79,19 @@ def received(stats):
     return [(line["bytes"], line["tokens"]) for line in stats["log"] if line["purpose"] != "summary"]
 
 
-def compare(errors, came, went):
+def compare(errors, came, went, window):
     """Holds the last line of a run against both ends; the tokens that were saved come back."""
     last = errors.strip().splitlines()[-1]
     closing = CLOSING.match(last)
     if not closing:
         raise Failure(f"the last line is {last!r}")
     said = {name: int(closing[name].replace(",", "")) for name in ("requests", "cut", "tokens")}
-    # What was left out of a request, at as many bytes to a token as the model counted in the rest.
-    saved = [math.floor((before - after) / (after / tokens) + 0.5) for before, (after, tokens) in zip(came, went)]
+    # What was left out of a request, at as many bytes to a token as the model counted in the rest. More than the window holds
+    # could not have been sent.
+    saved = [
+        min(math.floor((before - after) / (after / tokens) + 0.5), max(0, window - tokens))
+        for before, (after, tokens) in zip(came, went)
+    ]
     cut = sum(before > after for before, (after, _) in zip(came, went))
     found = {"requests": len(came), "cut": cut, "tokens": sum(saved)}
     if said != found:

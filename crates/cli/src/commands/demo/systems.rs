@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use secateur::{
-    Action, Cut, Family, Keep, Memory, MessageIx, Outline, PartIx, PartKind, Plan, Profile, Profiles,
-    RatioMode, Role, Situation, Verdict,
+    Action, Catalogue, Cut, Family, Keep, Memory, MessageIx, Outline, PartIx, PartKind, Plan, Profile,
+    Profiles, RatioMode, Role, Situation, Verdict,
 };
 use secateur_formats::{Format, Transcript, read_as};
 use serde_json::Value;
@@ -172,7 +172,8 @@ fn row(profile: &Profile, transcript: &Transcript<'_>) -> [String; 6] {
 
 /// Prints whether the newest model call overflows, by each system's rule.
 fn overflows(out: &mut dyn Write, text: &str) -> Result<()> {
-    let model = find_model(MODEL)?;
+    let catalogue = Catalogue::builtin();
+    let model = find_model(&catalogue, MODEL)?;
     let names = Profiles::builtin();
     let (_, transcript) = in_opencode(text)?;
     let Some(call) = transcript.outline.model_calls().last() else { return Ok(()) };

@@ -79,7 +79,7 @@ impl<'a> InspectReport<'a> {
         let live = outline.context(None);
         let timeline = outline.timeline();
         let chars = live.iter().map(|&message| weight(outline, message)).sum();
-        let mut items = items(outline, &live, &timeline);
+        let mut items = items(skim, &live, &timeline);
         items.sort_by_key(|item| std::cmp::Reverse(item.chars));
         let biggest = items.iter().take(top).cloned().collect();
         items.sort_by_key(|item| std::cmp::Reverse(item.chars.saturating_mul(item.age)));
@@ -179,12 +179,19 @@ pub(crate) fn compactions(outline: &Outline, timeline: &[TimelinePoint]) -> Vec<
         .collect()
 }
 
-fn items<'a>(outline: &'a Outline, live: &[MessageIx], timeline: &[TimelinePoint]) -> Vec<ResultRow<'a>> {
+fn items<'a>(skim: &'a Skim, live: &[MessageIx], timeline: &[TimelinePoint]) -> Vec<ResultRow<'a>> {
+    let (outline, format) = (&skim.outline, skim.format);
     let staleness = outline.staleness();
-    let results = live.iter().flat_map(|&message| outline.parts_of(message)).map(PartIx);
-    let results = results.filter(|&part| outline.kind(part) == PartKind::Result && !outline.is_cut(part));
-    let item = |part: PartIx| ResultRow {
-        part: part.0,
+    let parts = live.iter().flat_map(|&message| outline.parts_of(message)).map(PartIx);
+    // Numbered as plans number them: within the context, or in the whole session if its system's rule needs all of it.
+    let results = parts.zip(0_u32..).map(|(part, place)| match format.prunes_itself() {
+        true => (part, part.0),
+        false => (part, place),
+    });
+    let results =
+        results.filter(|&(part, _)| outline.kind(part) == PartKind::Result && !outline.is_cut(part));
+    let item = |(part, number): (PartIx, u32)| ResultRow {
+        part: number,
         tool: outline.tool(part),
         about: about(outline, part),
         chars: outline.units(part),

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
 use secateur::{
-    Action, Calibration, Memory, MessagePick, Outline, PartIx, PartKind, Plan, Profile, ToolStatus, Verdict,
+    Action, Calibration, Catalogue, Memory, MessagePick, Outline, PartIx, PartKind, Plan, Profile,
+    ToolStatus, Verdict,
 };
 use secateur_formats::Transcript;
 
 use super::data::{self, PartVerdict, ReportData};
 use super::replay::{RequestSize, contexts};
-use crate::commands::explain::zone;
 use crate::commands::inspect::report::{self, about};
 use crate::next_request::{NextRequestArgs, memory};
 use crate::plan_text;
+use crate::plan_zone::PlanZone;
 use crate::savings::savings;
 
 /// How much of a part is quoted.
@@ -37,6 +38,7 @@ struct JudgedSession<'a> {
 pub(super) fn report_data(
     whole: &Transcript<'_>,
     profile: &Profile,
+    catalogue: &Catalogue,
     next: &NextRequestArgs,
     file: &str,
 ) -> Result<ReportData> {
@@ -47,7 +49,7 @@ pub(super) fn report_data(
     } else {
         outline.select(outline.context(None).into_iter().map(MessagePick::Message))
     };
-    let situation = next.situation(profile, &context, model, &mut Vec::new())?;
+    let situation = next.situation(profile, catalogue, &context, model, &mut Vec::new())?;
     let memory = memory(&context);
     let plan = profile.policy.plan(&context, &situation, &memory);
     let left = savings(&context, profile, &plan, &memory).collect();
@@ -60,8 +62,7 @@ pub(super) fn report_data(
     let alive: u64 = live_parts(outline).map(|part| outline.sent(part)).sum();
     let kept: u64 = live_parts(outline).map(|part| session.after(part)).sum();
     let window = next.window.or(situation.window).map(|window| window as u64);
-    let window = window
-        .or_else(|| model.and_then(|name| u64::try_from(crate::models::find_model(name).ok()?.context).ok()));
+    let window = window.or_else(|| model.and_then(|name| u64::try_from(catalogue.find(name)?.context).ok()));
     let recorded_peak = moments.iter().filter_map(|moment| moment.recorded).max();
     let count = |kind: PartKind| outline.parts().filter(|&part| outline.kind(part) == kind).count() as u64;
     Ok(ReportData {
@@ -191,14 +192,14 @@ impl JudgedSession<'_> {
     fn zones(&self) -> Vec<data::ReportZone> {
         let mut zones: Vec<data::ReportZone> = Vec::new();
         for part in self.outline.parts() {
-            let name = self.place(part).map_or("left the context", |place| zone(self.plan.bounds, place));
+            let zone = self.place(part).map_or(PlanZone::Gone, |place| PlanZone::of(self.plan.bounds, place));
             match zones.last_mut() {
-                Some(last) if last.name == name => last.last_part = part.0.into(),
+                Some(last) if last.name == zone.name() => last.last_part = part.0.into(),
                 _ => zones.push(data::ReportZone {
-                    name: name.to_owned(),
+                    name: zone.name().to_owned(),
                     first_part: part.0.into(),
                     last_part: part.0.into(),
-                    about: meaning(name).to_owned(),
+                    about: zone.meaning().to_owned(),
                 }),
             }
         }
@@ -229,19 +230,6 @@ fn calls(moments: &[secateur::TimelinePoint], sizes: &[RequestSize]) -> Vec<data
 fn compactions(outline: &Outline, moments: &[secateur::TimelinePoint]) -> Vec<data::ReportCompaction> {
     let rows = report::compactions(outline, moments).into_iter();
     rows.map(|row| data::ReportCompaction { message: row.message.0.into(), before: row.before }).collect()
-}
-
-/// What a zone is, in a sentence.
-fn meaning(zone: &str) -> &'static str {
-    match zone {
-        "active" => "The newest turns, which no cut touches.",
-        "protected" => "Recent tool output that the profile protects.",
-        "prunable" => "Older tool output, which the profile may cut.",
-        "behind a summary" => "A summary stands for what lies before it.",
-        "behind an earlier cut" => "Everything before an earlier cut was decided then.",
-        "before the first user message" => "What comes before the first user message stays.",
-        _ => "Compacted away, rolled back, or on a branch that was left.",
-    }
 }
 
 fn messages(outline: &Outline) -> Vec<data::ReportMessage> {

@@ -14,8 +14,21 @@ pub(crate) struct UrlKeys {
     pub(crate) address: &'static str,
 }
 
+/// A provider in an agent's files.
+pub(crate) struct ConfiguredProvider {
+    pub(crate) file: PathBuf,
+    pub(crate) url: String,
+    /// The name of its API, if the file has one.
+    pub(crate) api: Option<String>,
+}
+
 /// The addresses by provider name. Later files override earlier ones.
 pub(crate) fn addresses(files: &[PathBuf], shape: &UrlKeys) -> BTreeMap<String, String> {
+    providers(files, shape).into_iter().map(|(name, provider)| (name, provider.url)).collect()
+}
+
+/// The providers with an address, by name. Later files override earlier ones.
+pub(crate) fn providers(files: &[PathBuf], shape: &UrlKeys) -> BTreeMap<String, ConfiguredProvider> {
     let mut found = BTreeMap::new();
     for file in files {
         let text = std::fs::read_to_string(file).unwrap_or_default();
@@ -23,7 +36,9 @@ pub(crate) fn addresses(files: &[PathBuf], shape: &UrlKeys) -> BTreeMap<String, 
         let Some(providers) = config.get(shape.providers).and_then(Value::as_object) else { continue };
         for (name, provider) in providers {
             if let Some(url) = provider.pointer(shape.address).and_then(Value::as_str) {
-                found.insert(name.clone(), url.to_owned());
+                let api = provider.get("api").and_then(Value::as_str).map(str::to_owned);
+                let provider = ConfiguredProvider { file: file.clone(), url: url.to_owned(), api };
+                found.insert(name.clone(), provider);
             }
         }
     }

@@ -3,7 +3,8 @@
 use std::time::UNIX_EPOCH;
 
 use anyhow::Result;
-use secateur::{Calibration, Category, Measures, Memory, MessagePick, Profile};
+use secateur::{Calibration, Category, Measures, Memory, MessagePick};
+use secateur_engine::config::Config;
 use secateur_formats::{Census, Format, Skim};
 use secateur_sources::Source;
 use serde::Serialize;
@@ -43,22 +44,30 @@ pub(super) struct ScanRow {
 
 impl ScanRow {
     /// The sessions of a source.
-    pub(super) fn all(source: &Source, profile: &Profile, next: &NextRequestArgs) -> Result<Vec<Self>> {
+    pub(super) fn all(source: &Source, config: &Config, next: &NextRequestArgs) -> Result<Vec<Self>> {
+        let profile = config.profile();
         // Savings are estimated well enough without excerpts and hashes, for which every result would have to be
         // decoded and read once more.
         let measures = Measures { excerpt: false, source: false, ..profile.policy.measures() };
         let skims = logs::skim_source(source, None, &measures)?;
-        skims.iter().map(|skim| Self::of(source, skim, profile, next)).collect()
+        skims.iter().map(|skim| Self::of(source, skim, config, next)).collect()
     }
 
-    fn of(source: &Source, skim: &Skim, profile: &Profile, next: &NextRequestArgs) -> Result<Self> {
+    fn of(source: &Source, skim: &Skim, config: &Config, next: &NextRequestArgs) -> Result<Self> {
+        let profile = config.profile();
         let outline = &skim.outline;
         let census = Census::of(outline, skim.format);
         let timeline = outline.timeline();
         let calibration = Calibration::of(&timeline);
         let (context, _) = outline.select(outline.context(None).into_iter().map(MessagePick::Message));
         let live: u64 = context.parts().map(|part| context.sent(part)).sum();
-        let situation = next.situation(profile, &context, skim.origin.model.as_deref(), &mut Vec::new())?;
+        let situation = next.situation(
+            profile,
+            config.catalogue(),
+            &context,
+            skim.origin.model.as_deref(),
+            &mut Vec::new(),
+        )?;
         let memory = Memory::new(calibration);
         let plan = profile.policy.plan(&context, &situation, &memory);
         let saved =

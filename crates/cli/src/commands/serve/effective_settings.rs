@@ -8,25 +8,17 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::ServeArgs;
+use super::log::LogLines;
 use crate::settings_args::FlagValue;
 
-/// Settings that say where a proxy listens and who may use it, but not what it does to requests.
-const ACCESS_KEYS: [&str; 3] = ["serve.listen", "serve.token_file", "serve.hosts"];
+/// Settings that say where a proxy listens, who may use it and how it logs, but not what it does to requests.
+const ACCESS_KEYS: [&str; 4] = ["serve.listen", "serve.token_file", "serve.hosts", "serve.log_format"];
 
 impl ServeArgs {
     /// Every setting with its value and origin.
     pub(crate) fn effective_settings(&self, config: &Config, settings: &Settings) -> Vec<Setting> {
         let mut shown = config.settings();
         set(&mut shown, ("store", self.store.named(), "--store"));
-        let summariser = self.summariser.flag_values();
-        if !summariser.is_empty() {
-            // A summariser from flags takes nothing from a configured one. But a variable counts as both.
-            let is_known = |setting: &Setting| summariser.iter().any(|(key, ..)| *key == setting.key);
-            shown.retain(|setting| !setting.key.starts_with("summariser") || is_known(setting));
-        }
-        for flagged in summariser {
-            set(&mut shown, flagged);
-        }
         let serve = config.serve();
         let file = self.token_file(config).cloned().unwrap_or_default();
         let upstreams = [
@@ -54,6 +46,24 @@ impl ServeArgs {
         let origin = serve.hosts.as_ref().map_or("default", |_| config.origin("serve.hosts"));
         let hosts = settings.hosts.iter().cloned().map(Value::String).collect();
         shown.push(Setting::new("serve.hosts", &Value::Array(hosts), origin));
+        let switches = [
+            ("serve.provider_clearing", serve.provider_clearing, settings.provider_clearing),
+            ("serve.drop_block", serve.drop_block, settings.drop_block),
+        ];
+        for (key, set, value) in switches {
+            let origin = set.map_or("default", |_| config.origin(key));
+            shown.push(Setting::new(key, &Value::Boolean(value), origin));
+        }
+        let format = match self.log_lines(config) {
+            LogLines::Text => "text",
+            LogLines::Json => "json",
+        };
+        let origin = match (self.log_format, serve.log_format) {
+            (Some(_), _) => "--log-format",
+            (None, Some(_)) => config.origin("serve.log_format"),
+            (None, None) => "default",
+        };
+        shown.push(Setting::new("serve.log_format", &Value::String(format.to_owned()), origin));
         shown
     }
 
@@ -149,6 +159,17 @@ mod tests {
     }
 
     #[test]
+    fn every_setting_of_the_proxy_is_shown() {
+        let text = "[serve]\ndrop_block = false\nlog_format = \"json\"\n[windows]\nm = 5\n";
+        let shown = shown(text, &["--window", "n.1=7"]);
+        is(&shown, "serve.provider_clearing", "true", "default");
+        is(&shown, "serve.drop_block", "false", "file");
+        is(&shown, "serve.log_format", "json", "file");
+        is(&shown, "windows.m", "5", "file");
+        is(&shown, "windows.n.1", "7", "--window");
+    }
+
+    #[test]
     fn secrets_are_never_shown() {
         let text = "store = \"postgres://me:sesame@host/db\"\n\
                     [summariser]\nwire = \"openai-chat\"\nurl = \"https://host/v1?key=sesame\"\nmodel = \"m\"\n\
@@ -162,7 +183,7 @@ mod tests {
         is(&flagged, "store", "postgres://you:***@host/db", "--store");
         is(&flagged, "summariser.url", "https://u:***@host/v1", "--summariser-url");
         is(&flagged, "summariser.model", "n", "--summariser-model");
-        is(&flagged, "summariser.wire", "openai-chat", "file");
+        is(&flagged, "summariser.wire", "openai-chat", "default");
         assert!(!flagged.iter().any(|setting| setting.key.starts_with("summariser.headers")));
         let all = format!("{configured:?}{flagged:?}");
         assert!(!all.contains("sesame"), "{all}");

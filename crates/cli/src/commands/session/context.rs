@@ -41,7 +41,9 @@ pub(crate) struct SessionContextArgs {
 impl SessionContextArgs {
     pub(super) async fn run(&self, out: &mut dyn Write) -> Result<ExitCode> {
         let (engine, mut session) = self.session.open(Some(&self.summariser)).await?;
-        let target = self.target.target(model_of(session.envelope()).as_deref(), self.wire)?;
+        let config = self.session.store.settings.read()?;
+        let recorded = model_of(session.envelope());
+        let target = self.target.target(config.catalogue(), recorded.as_deref(), self.wire)?;
         let progress = SummaryDisplay::start(&engine);
         let result = session.context(&target).await;
         progress.stop();

@@ -72,7 +72,7 @@ impl NewArgs {
         let wire = opening.wire;
         let engine = store_args::open_engine(&self.store, None).await?;
         let session = match &imported {
-            Some(log) => engine.import(opening, &log.body).await,
+            Some(log) => engine.import(opening, log.beginning()).await,
             None => engine.create(opening).await,
         };
         let session = session.map_err(engine_error)?;

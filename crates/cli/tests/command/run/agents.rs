@@ -242,6 +242,40 @@ fn pi_gets_an_extension_that_is_gone_after_the_run() {
     assert_eq!(arguments(&machine, "pi", &["update"]).0, ["update"]);
 }
 
+#[test]
+fn a_provider_of_ones_own_is_routed_if_the_call_of_pi_names_it() {
+    let machine = Machine::new();
+    let url = machine.upstream.url();
+    let models = format!(
+        "{{ \"providers\": {{ \"local\": {{ \"baseUrl\": \"{url}/gate/v1\", \"api\": \"openai-completions\" }},
+           \"other\": {{ \"baseUrl\": \"{url}\" }} }} }}"
+    );
+    machine.put(".pi/agent/models.json", &models);
+    let (_, said) = arguments(&machine, "pi", &["-p", "hi"]);
+    assert!(said.contains("`secateur run -- pi --provider local`"), "{said}");
+    assert!(said.contains("set \"api\" of providers.other in "), "{said}");
+    assert!(!machine.read("file").contains("local"), "{}", machine.read("file"));
+    for own in [["--provider", "local"], ["--model", "local/m"]] {
+        let (_, said) = arguments(&machine, "pi", &own);
+        let extension = machine.read("file");
+        assert!(
+            extension.contains("pi.registerProvider(\"local\", { baseUrl: \"http://127.0.0.1:"),
+            "{extension}"
+        );
+        assert!(
+            !extension.contains("\"openai\""),
+            "its key would go to the user's own provider: {extension}"
+        );
+        assert!(!said.contains("provider \"local\""), "{said}");
+    }
+    let ask = "url=$(sed -n 's/.*\"local\", { baseUrl: \"\\([^\"]*\\)\".*/\\1/p' \"$2\"); curl -sf $url/models >/dev/null";
+    machine.program("pi", ask);
+    let run = run_to_end(&mut machine.run(&["pi", "--provider", "local"]));
+    assert_eq!(run.code, 0, "{}", run.err);
+    let asked = machine.upstream.requests();
+    assert_eq!(asked.last().unwrap().line, "GET /gate/v1/models HTTP/1.1");
+}
+
 /// What a run of OpenClaw that keeps nothing finds in its file, and what is said about it.
 fn openclaw(machine: &Machine, own: &[&str]) -> (Option<Value>, String) {
     machine.program(

@@ -1,5 +1,7 @@
 //! The end of a compaction: the pivot is stored in one piece and then applied.
 
+use std::collections::HashSet;
+
 use super::super::SessionMachine;
 use super::super::context::{Context, LiveMessage};
 use super::super::effect::{CompactionRecord, Consent, Effect, Operation, TurnState};
@@ -25,9 +27,18 @@ impl SessionMachine {
         let is_wanted = match self.profile.compaction.resume_when {
             ResumeWhen::Never => false,
             ResumeWhen::Interrupted => is_interrupted(),
-            ResumeWhen::Auto | ResumeWhen::Always => true,
+            ResumeWhen::Auto | ResumeWhen::Always => {
+                !self.is_next_known(&compaction.replaced(self.state.pivot.as_ref()))
+            }
         };
         is_wanted && is_automatic && self.profile.compaction.resume.is_some()
+    }
+
+    /// Whether the next request has something to answer once these messages are replaced: a message that the model has not
+    /// answered yet, or the result of a call that is still awaited.
+    pub(in crate::session) fn is_next_known(&self, replaced: &HashSet<Seq>) -> bool {
+        self.context.unanswered().any(|row| !replaced.contains(&row.seq))
+            || self.context.waiting_from().is_some()
     }
 
     /// Stores the pivot.
@@ -70,6 +81,7 @@ impl SessionMachine {
         if task.means == Means::Model && self.state.breaker.succeed() {
             self.events.push(Event::BreakerClosed);
         }
+        self.state.undone_compaction = None;
         let mut operations = vec![Operation::Compact(record.clone())];
         if !thinking.is_empty() {
             // First, so that undoing the newest operation undoes the compaction.

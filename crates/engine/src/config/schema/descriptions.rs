@@ -128,6 +128,10 @@ pub(super) const DESCRIPTIONS: &[(&str, &str)] = &[
         "Tokens of output that a model thinks again for each signed block of thinking that a cut makes invalid.",
     ),
     ("rent.placeholder_tokens", "The tokens that a placeholder counts for, without its excerpt."),
+    (
+        "rent.band",
+        "From which share of the limit of a price band on cuts keep requests below it; bands do not matter if this is not set.",
+    ),
     ("rent.pressure", "When a full window is a reason to cut; never if this is not set."),
     ("pressure.fill", "The share of the window that must be filled."),
     ("pressure.gain", "The tokens that the cuts must save."),
@@ -166,6 +170,7 @@ pub(super) const DESCRIPTIONS: &[(&str, &str)] = &[
     ("pivot.tail", "What happens to recent turns before the marker."),
     ("pivot.unfinished", "What an incomplete summary means."),
     ("window.order", "Which window size is preferred: the model's definition or an override."),
+    ("window.default", "The window that is assumed for a model that is not known, in tokens."),
     ("budget.bytes", "The most bytes of content in a request."),
     ("budget.media", "The most images and other media in a request."),
 ];

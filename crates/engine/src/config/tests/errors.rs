@@ -18,7 +18,7 @@ fn what_is_no_toml_is_told_with_its_place() {
 
 #[test]
 fn unknown_keys_are_named() {
-    insta::assert_snapshot!(file("profil = \"opencode\""), @"config.toml: key `profil`: unknown key; known are store, profile, profiles, summariser, hooks, redaction, serve, compaction, prune, watermark, ratio, keep-last, rent, overflow, pivot, window, budget");
+    insta::assert_snapshot!(file("profil = \"opencode\""), @"config.toml: key `profil`: unknown key; known are store, profile, profiles, models, windows, summariser, hooks, redaction, serve, compaction, prune, watermark, ratio, keep-last, rent, overflow, pivot, window, budget");
     insta::assert_snapshot!(file("[compaction]\nthreshhold = 5"), @"config.toml: key `compaction.threshhold` = 5: unknown field `threshhold`, expected one of `auto`, `prune`, `prune_at`, `order`, `marker`, `marker_at`, `resume`, `resume_when`, `replay`, `tail`, `threshold`, `summary`, `low_water`, `least_gain`, `background`, `attempts`, `breaker`, `cooldown_ms`, `fallback`, `caps`, `models`");
     insta::assert_snapshot!(file("[compaction.models.\"claude-*\"]\nthreshhold = 5"), @"config.toml: key `compaction.models.claude-*.threshhold` = 5: unknown field `threshhold`, expected one of `threshold`, `background`, `summary`");
     insta::assert_snapshot!(file("[summariser]\nwire = \"anthropic\"\nkey = 5"), @"config.toml: key `summariser.key` = 5: unknown field `key`, expected one of `wire`, `url`, `model`, `key_env`, `key_header`, `headers`, `context`, `input`, `output`, `tokens_field`, `include_usage`, `timeout_ms`, `patience_ms`, `retries`, `first_wait_ms`, `longest_wait_ms`, `most_bytes`");
@@ -32,7 +32,7 @@ fn wrong_types_are_named() {
     insta::assert_snapshot!(file("profile = 5"), @"config.toml: key `profile` = 5: expected the name of a profile, or the path of its file");
     insta::assert_snapshot!(file("profiles = \"a.toml\""), @r#"config.toml: key `profiles` = "a.toml": expected a list of at most 64 paths of profile files"#);
     insta::assert_snapshot!(file("profiles = [5]"), @"config.toml: key `profiles` = 5: expected the path of a profile file, as a text");
-    insta::assert_snapshot!(file("summariser = true"), @"config.toml: key `summariser` = true: expected a table with wire, url and model, or false");
+    insta::assert_snapshot!(file("summariser = true"), @"config.toml: key `summariser` = true: expected a table with url and model, or false");
     insta::assert_snapshot!(file("[summariser]\nretries = \"often\""), @"config.toml: key `summariser.retries`: invalid type: string, expected u32");
     insta::assert_snapshot!(file("hooks = 5"), @"config.toml: key `hooks` = 5: expected a list of at most 32 tables, written [[hooks]]");
     insta::assert_snapshot!(file("[[hooks]]\nname = 5"), @"config.toml: key `hooks[0].name` = 5: invalid type: integer `5`, expected a string");
@@ -59,7 +59,8 @@ fn impossible_values_are_named() {
 #[test]
 fn a_summariser_that_can_never_be_asked_is_refused() {
     let summariser = |more: &str| file(&format!("[summariser]\nmodel = \"m\"\n{more}"));
-    insta::assert_snapshot!(summariser("url = \"https://host\""), @"config.toml: key `summariser.wire`: missing field `wire`");
+    insta::assert_snapshot!(summariser(""), @"config.toml: key `summariser.url`: missing field `url`");
+    assert_eq!(summariser("url = \"https://host\""), "nothing is wrong");
     insta::assert_snapshot!(summariser("url = \"https://host\"\nwire = \"telex\""), @r#"config.toml: key `summariser.wire` = "telex": unknown request format "telex"; known are anthropic, openai-chat, openai-responses and gemini"#);
     insta::assert_snapshot!(summariser("url = \"ftp://host\"\nwire = \"anthropic\""), @"config.toml: [summariser]: ftp://host is not the URL of a model: it must begin with http:// or https://");
     insta::assert_snapshot!(summariser("url = \"https://host\"\nwire = \"anthropic\"\ntimeout_ms = 0"), @"config.toml: [summariser]: timeout_ms must be above 0");
@@ -85,5 +86,7 @@ fn a_flag_and_a_variable_are_blamed_like_a_file() {
     let variable = |name: &str| (name == "SECATEUR_COMPACTION_AUTO").then(|| "perhaps".to_owned());
     insta::assert_snapshot!(wrong(&ConfigSource::environment(variable)), @r#"environment SECATEUR_COMPACTION_AUTO: key `compaction.auto` = "perhaps": invalid type: string "perhaps", expected a boolean"#);
     let variable = |name: &str| (name == "SECATEUR_SUMMARISER_MODEL").then(|| "small".to_owned());
-    insta::assert_snapshot!(wrong(&ConfigSource::environment(variable)), @"environment SECATEUR_SUMMARISER_MODEL: key `summariser.wire`: missing field `wire`");
+    insta::assert_snapshot!(wrong(&ConfigSource::environment(variable)), @"environment SECATEUR_SUMMARISER_MODEL: key `summariser.url`: missing field `url`");
+    let variable = |name: &str| (name == "SECATEUR_SUMMARISER_KEY_ENV").then(|| "KEY".to_owned());
+    assert_eq!(wrong(&ConfigSource::environment(variable)), "nothing is wrong", "a flag may name the model");
 }

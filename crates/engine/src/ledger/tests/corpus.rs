@@ -42,7 +42,7 @@ fn ledgers_of_real_logs_stay_within_their_bounds() {
             sessions += 1;
             check(transcript);
             for wire in [Wire::Anthropic, Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Gemini] {
-                let options = RenderOptions { model: "a-model", max_tokens: None };
+                let options = RenderOptions::new("a-model");
                 let body = render(&transcript.context(None), wire, &options, &[]).body;
                 let request = read_as(body.as_bytes(), Format::Request(wire), &Measures::default()).unwrap();
                 check(&request);

@@ -25,7 +25,7 @@ fn the_schema_names_the_wires_that_can_be_used() {
     let wires = serde_json::json!(["anthropic", "openai-chat", "openai-responses", "gemini"]);
     assert_eq!(schema["properties"]["wire"]["enum"], wires);
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(schema["required"], serde_json::json!(["wire", "url", "model"]));
+    assert_eq!(schema["required"], serde_json::json!(["url", "model"]));
 }
 
 #[test]

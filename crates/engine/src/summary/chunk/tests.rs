@@ -11,7 +11,7 @@ fn piece(voice: Voice, text: &str, message: u32) -> SummaryPiece {
         Voice::Assistant => "assistant",
         Voice::Call => "tool call bash",
         Voice::Result => "tool result (bash)",
-        Voice::Note => "program",
+        Voice::Note | Voice::Summary => "program",
     };
     SummaryPiece::new(voice, label, text, message, &str::to_owned)
 }

@@ -115,15 +115,15 @@ async fn an_undo_by_others_cancels_it(home: StoreHome) {
     assert!(undoing.is_err(), "there is nothing to undo yet");
     model.allow(1);
     session.wait().await.unwrap();
-    other.undo(None).await.unwrap();
-    let usage = Usage { input: 2_000, ..Usage::default() };
-    session.context(&target(4_000)).await.unwrap();
+    session.append(turns_of("b", 8)).await.unwrap();
+    let request = session.context(&target(4_000)).await.unwrap();
+    let usage = Usage { input: request.tokens, ..Usage::default() };
     session.settle(Settlement::Responded { usage, turn: TurnState::Over }).await.unwrap();
     model.asked(2).await;
-    other.redo(None).await.unwrap();
+    other.undo(None).await.unwrap();
     model.allow(9);
     session.wait().await.unwrap();
-    let body = session.context(&target(4_000)).await.unwrap().body;
     assert_eq!(count(&session, is_completed).await, 1);
+    let body = session.context(&target(4_000)).await.unwrap().body;
     assert_eq!(other.context(&target(4_000)).await.unwrap().body, body);
 }

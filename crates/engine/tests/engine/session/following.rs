@@ -1,6 +1,6 @@
 //! Sessions that follow a history which a client sends again and again.
 
-use secateur::session::Seq;
+use secateur::session::{Event, Seq};
 use secateur_engine::{Engine, FollowedSession, NewMessage, SessionOptions, Settlement, Target};
 use secateur_formats::Wire;
 
@@ -172,4 +172,28 @@ async fn an_overflow_is_answered_with_less() {
     let less = session.fit(&target, 100).await.unwrap();
     let chars = |session: &FollowedSession| session.live_messages().chars();
     assert!(chars(&session) < 12 * 9_000, "{fit:?} {less:?}");
+}
+
+#[tokio::test]
+async fn what_is_cut_when_a_session_is_opened_is_told_with_its_first_request() {
+    let values =
+        "compaction = { prune_at = [\"session-start\"] }\nwatermark = { protect = 100, minimum = 1 }";
+    let plain = engine().await;
+    let options = || SessionOptions {
+        wire: Wire::OpenAiChat,
+        profile: Some("opencode".to_owned()),
+        ..SessionOptions::default()
+    };
+    let mut session = plain.follow_new(options()).unwrap();
+    work(&mut session, 6, 4_000).await;
+    session.take([user("more", "Go on."), user("again", "Go on.")]).await.unwrap();
+    session.store_confirmed().await.unwrap();
+    let engine = super::setup::set(plain, values);
+    let mut opened = engine.follow(session.id()).await.unwrap();
+    opened.refresh().await.unwrap();
+    let fitted = opened.fit(&Target::new("m", 200_000), 100).await.unwrap();
+    assert!(shown(&opened).iter().any(|name| name.ends_with('-')), "{:?}", shown(&opened));
+    assert!(matches!(*fitted.events, [Event::Pruned { .. }]), "{:?}", fitted.events);
+    let fitted = opened.fit(&Target::new("m", 200_000), 100).await.unwrap();
+    assert!(fitted.events.is_empty(), "told once: {:?}", fitted.events);
 }

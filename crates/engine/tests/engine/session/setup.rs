@@ -150,7 +150,9 @@ pub(crate) fn target(context: i64) -> Target {
 pub(crate) async fn ask(session: &mut Session, target: &Target) -> ContextRequest {
     let request = session.context(target).await.unwrap();
     assert_eq!(request.remaining, [], "{}", request.body);
-    assert_eq!(lint::lint(request.wire, &request.body), []);
+    // Many of these sessions end with the model's message. Where there is a question, it counts among the remaining.
+    let found = lint::lint(request.wire, &request.body);
+    assert!(found.iter().all(|finding| finding.rule == lint::Rule::NothingToAnswer), "{found:?}");
     let usable = request.usable.unwrap_or(i64::MAX);
     assert!(request.tokens <= usable, "{} tokens where {usable} are usable", request.tokens);
     request

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use secateur::session::{CompactionFailure, Event, Means};
 use secateur_engine::provider::Endpoint;
-use secateur_engine::{Engine, EngineEvent, Session};
+use secateur_engine::{Engine, EngineEvent, Session, SessionBeginning, SessionOptions};
 use secateur_formats::Wire;
 use serde_json::json;
 
@@ -151,4 +151,29 @@ async fn without_a_floor_a_failed_summary_changes_nothing() {
     assert_eq!(made(&reported), []);
     assert!(reported.iter().any(|event| matches!(event, Event::CompactionRefused { .. })), "{reported:?}");
     assert_eq!(ask(&mut session, &target(100_000)).await.body, before);
+}
+
+#[tokio::test]
+async fn a_model_continues_the_summary_that_the_session_began_with() {
+    let server = ScriptedProvider::start(vec![Script::answer(WIRE, SUMMARY)]).await;
+    let endpoint = Endpoint { context: 8_000, ..Endpoint::new(WIRE, server.url(), "m") };
+    let engine = engine().await.with_model(Arc::new(endpoint.connect_as(None).unwrap()));
+    let long = "The soil is wet. ".repeat(300);
+    let body = json!({ "messages": [
+        { "role": "user", "content": "The ferns were dry." }, { "role": "user", "content": "And now?" },
+        { "role": "assistant", "content": long }, { "role": "user", "content": "Go on." } ] });
+    let (body, summaries) = (body.to_string(), ["The ferns were dry.".to_owned()]);
+    let beginning = SessionBeginning { body: &body, summaries: &summaries };
+    let options = SessionOptions { wire: WIRE, ..SessionOptions::default() };
+    let mut session = engine.import(options, beginning).await.unwrap();
+    let reported = session.compact(None).await.unwrap();
+    assert_eq!(made(&reported), [Means::Model], "{reported:?}");
+    let prompt = server.request().json()["messages"].to_string();
+    let record = prompt.split("[begin record ").nth(1).expect("it continues a record");
+    let record = record.split("[end record ").next().unwrap();
+    assert!(record.contains("The ferns were dry."), "{prompt}");
+    assert_eq!(prompt.matches("The ferns were dry.").count(), 1, "{prompt}");
+    let text = session.summary().await.unwrap().unwrap();
+    assert!(text.contains("## Earlier summaries\n- > The ferns were dry.\n"), "{text}");
+    assert!(!text.contains("asked first\n- > The ferns"), "{text}");
 }

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod cache;
+mod end;
 mod results;
 
 use std::collections::HashSet;
@@ -66,6 +67,7 @@ pub(crate) fn check(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut Findin
     check_tools(root, report);
     if let Some(list) = message_list(report, root, "messages") {
         check_messages(list, report);
+        end::check(root, list, report);
     }
     for block in root.get("system").into_iter().flat_map(BodyNode::items) {
         blocks::check_text(block, report);

@@ -14,7 +14,7 @@ use crate::wire::lint::body::{BodyNode, LintBody, ValueKind};
 use crate::wire::lint::pairing::{LintCall, LintResult, ResultStanding, pair};
 use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
-use crate::wire::lint::{NO_CONTENT, NO_RESULT, NO_START, media, message_list};
+use crate::wire::lint::{NO_CONTENT, NO_RESULT, NO_START, media, message_list, nothing_to_answer};
 
 /// A request with inline data has at most 100 MB.
 const LARGEST_BODY: usize = 100 * 1024 * 1024;
@@ -48,6 +48,11 @@ pub(crate) fn check(body: &LintBody<'_>, root: BodyNode<'_>, report: &mut Findin
         report.hold();
     }
     check_exchanges(list, &contents, report);
+    // "Please ensure that multiturn requests ends with a user role or a function response", lately "Requests ending with a
+    // model turn are not supported".
+    if let Some(last) = contents.last().filter(|last| last.is_model && last.calls.is_empty()) {
+        nothing_to_answer(report, last.node);
+    }
 }
 
 /// "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric, underscores,

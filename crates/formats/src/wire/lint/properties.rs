@@ -77,6 +77,9 @@ fn chat_request(steps: &[Step]) -> Value {
             messages.push(json!({"role": "user", "content": [{"type": "text", "text": "and then?"}]}));
         }
     }
+    if messages.last().is_some_and(|last| last["role"] == "assistant") {
+        messages.push(json!({"role": "user", "content": "and then?"}));
+    }
     json!({"model": "m", "messages": messages})
 }
 

@@ -38,6 +38,8 @@ pub enum Rule {
     DuplicateTool,
     /// Messages and blocks must not be empty.
     EmptyContent,
+    /// A request must end with something to answer, unless the model is to go on from its own text and can.
+    NothingToAnswer,
     /// The text that the model is to go on from must not end in white space.
     TrailingWhitespace,
     /// Thinking must carry its signature.
@@ -77,6 +79,7 @@ impl Rule {
             Rule::DuplicateItem => "duplicate-item",
             Rule::DuplicateTool => "duplicate-tool",
             Rule::EmptyContent => "empty-content",
+            Rule::NothingToAnswer => "nothing-to-answer",
             Rule::TrailingWhitespace => "trailing-whitespace",
             Rule::UnsignedThinking => "unsigned-thinking",
             Rule::DetachedThinking => "detached-thinking",

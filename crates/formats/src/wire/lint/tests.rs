@@ -232,12 +232,12 @@ fn chat_messages_have_the_right_shape() {
     assert_eq!(found(Wire::OpenAiChat, &body).len(), 2);
     let expected = body.replace(r#""arguments":{"a": 1}"#, r#""arguments":"{\"a\": 1}""#);
     assert_eq!(repaired(Wire::OpenAiChat, &body), expected);
-    let silent = chat(&format!(r#"{ASK},{{"role":"assistant","content":null,"tool_calls":[]}}"#));
+    let silent = chat(&format!(r#"{ASK},{{"role":"assistant","content":null,"tool_calls":[]}},{ASK}"#));
     assert_eq!(
         found(Wire::OpenAiChat, &silent),
         ["empty-content $.messages[1].tool_calls", "empty-content $.messages[1]"]
     );
-    let expected = chat(&format!(r#"{ASK},{{"role":"assistant","content":"{NO_CONTENT}"}}"#));
+    let expected = chat(&format!(r#"{ASK},{{"role":"assistant","content":"{NO_CONTENT}"}},{ASK}"#));
     assert_eq!(repaired(Wire::OpenAiChat, &silent), expected);
     assert!(found(Wire::OpenAiChat, &chat(r#"{"role":"user","content":""}"#)).is_empty());
     let long = "c".repeat(41);
@@ -332,8 +332,9 @@ fn gemini_calls_follow_a_user() {
     let joined = MODEL.replace(r#""parts":["#, r#""parts":[{"text":"x"},"#);
     let expected = gemini(&format!("{USER},{joined},{}", answers(&["f", "g"])));
     assert_eq!(repaired(Wire::Gemini, &behind), expected);
-    let empty =
-        gemini(&format!(r#"{USER},{{"role":"model","parts":[]}},{{"role":"assistant","parts":[{{}}]}}"#));
+    let empty = gemini(&format!(
+        r#"{USER},{{"role":"model","parts":[]}},{{"role":"assistant","parts":[{{}}]}},{USER}"#
+    ));
     assert_eq!(
         found(Wire::Gemini, &empty),
         [
@@ -343,4 +344,39 @@ fn gemini_calls_follow_a_user() {
         ]
     );
     repaired(Wire::Gemini, &empty);
+}
+
+#[test]
+fn a_request_ends_with_something_to_answer() {
+    let anthropic = |model: &str, content: &str| {
+        let asked = r#"{"role":"user","content":"go"}"#;
+        let body = format!(
+            r#"{{"model":"{model}","messages":[{asked},{{"role":"assistant","content":{content}}}]}}"#
+        );
+        found(Wire::Anthropic, &body)
+    };
+    let finding = "nothing-to-answer $.messages[1]";
+    assert_eq!(anthropic("claude-opus-4-6", "\"{\""), [finding]);
+    assert_eq!(anthropic("claude-sonnet-5", r#"[{"type":"text","text":"{"}]"#), [finding]);
+    assert!(anthropic("claude-sonnet-4-5", "\"{\"").is_empty());
+    let paused = r#"[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]"#;
+    assert!(!anthropic("claude-opus-4-6", paused).contains(&finding.to_owned()));
+
+    let chat = |member: &str, last: &str| {
+        let body = format!(
+            r#"{{"model":"m"{member},"messages":[{{"role":"user","content":"go"}},{{"role":"assistant"{last}}}]}}"#
+        );
+        found(Wire::OpenAiChat, &body)
+    };
+    assert_eq!(chat("", r#","content":"ok""#), [finding]);
+    assert!(chat("", r#","content":"ok","prefix":true"#).is_empty());
+    assert!(chat(r#","continue_final_message":true"#, r#","content":"ok""#).is_empty());
+
+    let gemini =
+        r#"{"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"ok"}]}]}"#;
+    assert_eq!(found(Wire::Gemini, gemini), ["nothing-to-answer $.contents[1]"]);
+
+    assert_eq!(found(Wire::OpenAiResponses, r#"{"model":"m","input":[]}"#), ["nothing-to-answer $.input"]);
+    let later = r#"{"model":"m","previous_response_id":"r","input":[]}"#;
+    assert!(found(Wire::OpenAiResponses, later).is_empty());
 }

@@ -13,7 +13,8 @@ use crate::wire::lint::pairing::{LintCall, LintResult, ResultStanding, pair};
 use crate::wire::lint::report::FindingsReport;
 use crate::wire::lint::rule::Rule;
 use crate::wire::lint::{
-    NO_CONTENT, NO_RESULT, is_plain_name, media, message_list, plain_name, require, with_member,
+    NO_CONTENT, NO_RESULT, is_plain_name, media, message_list, nothing_to_answer, plain_name, require,
+    with_member,
 };
 
 /// "Invalid 'messages': array too long. Expected an array with maximum length 2048".
@@ -48,6 +49,25 @@ pub(crate) fn check(_: &LintBody<'_>, root: BodyNode<'_>, report: &mut FindingsR
         report.hold();
     }
     check_exchanges(list, &messages, report);
+    check_end(root, &messages, report);
+}
+
+/// "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant". Some servers let the
+/// model go on from its own text if they are told to.
+fn check_end(root: BodyNode<'_>, messages: &[ChatMessage<'_>], report: &mut FindingsReport) {
+    let is = |object: BodyNode<'_>, name: &str, value: &str| {
+        object.get(name).is_some_and(|member| member.raw() == value)
+    };
+    let is_told = |last: &ChatMessage<'_>| {
+        is(last.node, "prefix", "true")
+            || is(root, "continue_final_message", "true")
+            || is(root, "add_generation_prompt", "false")
+    };
+    let calls = |last: &ChatMessage<'_>| !last.calls.is_empty() || last.node.get("function_call").is_some();
+    let last = messages.last().filter(|last| last.role == "assistant" && !calls(last) && !is_told(last));
+    if let Some(last) = last {
+        nothing_to_answer(report, last.node);
+    }
 }
 
 /// Names match `^[a-zA-Z0-9_-]+$`. A tool cannot be renamed here: the client would not know the name in a call.

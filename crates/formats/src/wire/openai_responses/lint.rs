@@ -42,6 +42,10 @@ pub(crate) fn check(_: &LintBody<'_>, root: BodyNode<'_>, report: &mut FindingsR
         return;
     }
     let items: Vec<BodyNode<'_>> = input.items().collect();
+    if items.is_empty() && !["previous_response_id", "prompt", "conversation"].iter().any(|name| has(name)) {
+        let message = "the input is empty, so there is nothing to answer".to_owned();
+        report.unfixable(input, Rule::NothingToAnswer, message, "add at least one item");
+    }
     for &item in &items {
         check_item(item, report);
     }

@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use secateur::{Action, MessageIx, Name, PLACEHOLDER, PartIx, PartKind, Role, ToolStatus};
 use serde::de::IgnoredAny;
 
-use super::Loss;
 use super::conversation::{
     Medium, NO_CALL, NormalConversation, NormalItem, NormalTurn, PairedCall, PairedResult, START, StepBlock,
 };
 use super::input::{PairedInput, with_whole_pairs};
 use super::labels::{CallIds, tool_name};
+use super::{Loss, RenderOptions};
 use crate::content::{self, ContentPiece};
 use crate::cut::{Rendering, text_left};
 use crate::format::Format;
@@ -21,15 +21,26 @@ use crate::json::{Printer, decode, print};
 use crate::transcript::Transcript;
 use crate::wire_spec::Wire;
 
+/// A conversation that was made from a session.
+pub(crate) struct Built<'a> {
+    pub conversation: NormalConversation<'a>,
+    /// What had to be left out.
+    pub losses: Vec<Loss>,
+    /// The texts of summaries.
+    pub summaries: Vec<String>,
+}
+
 /// Makes a session into a conversation for this wire, and lists what had to be left out.
 pub(crate) fn conversation<'a>(
     transcript: &Transcript<'a>,
     wire: Wire,
+    options: &RenderOptions<'_>,
     cuts: &[Rendering<'_>],
-) -> (NormalConversation<'a>, Vec<Loss>) {
+) -> Built<'a> {
     let mut builder = Builder {
         transcript,
         wire,
+        options,
         cuts: cuts.iter().map(|cut| (cut.part, *cut)).collect(),
         ids: CallIds::new(wire),
         turns: Vec::new(),
@@ -37,6 +48,7 @@ pub(crate) fn conversation<'a>(
         waiting: HashMap::new(),
         nameless: Vec::new(),
         losses: Vec::new(),
+        summaries: Vec::new(),
     };
     for message in transcript.outline.messages() {
         builder.take(message);
@@ -50,6 +62,7 @@ type CallPlace = (usize, usize);
 struct Builder<'t, 'c, 'a> {
     transcript: &'t Transcript<'a>,
     wire: Wire,
+    options: &'t RenderOptions<'t>,
     cuts: HashMap<PartIx, Rendering<'c>>,
     ids: CallIds,
     turns: Vec<NormalTurn<'a>>,
@@ -60,6 +73,7 @@ struct Builder<'t, 'c, 'a> {
     /// Calls of the latest step that have neither an id nor a result.
     nameless: Vec<CallPlace>,
     losses: Vec<Loss>,
+    summaries: Vec<String>,
 }
 
 impl<'a> Builder<'_, '_, 'a> {
@@ -71,6 +85,10 @@ impl<'a> Builder<'_, '_, 'a> {
             match (outline.kind(part), role) {
                 (PartKind::Call, _) => self.call(part),
                 (PartKind::Result, _) => self.result(part),
+                (PartKind::Compaction, Role::User) if outline.is_marker(message) => {
+                    let marker = self.options.marker.to_owned();
+                    self.say(role, NormalItem::Text(Cow::Owned(marker)));
+                }
                 (PartKind::Compaction, _) => {}
                 (PartKind::Other, _) => {
                     // In a log it is the agent's own record; in a request the model sees it.
@@ -85,10 +103,27 @@ impl<'a> Builder<'_, '_, 'a> {
                 }
                 (PartKind::Text | PartKind::Media, _) => {
                     for item in self.items(part) {
+                        if let NormalItem::Text(text) = &item
+                            && self.is_summary(message)
+                        {
+                            self.summaries.push(text.to_string());
+                        }
                         self.say(role, item);
                     }
                 }
             }
+        }
+    }
+
+    /// Whether the text of a message summarises what came before. Codex writes a whole history anew, in which the
+    /// summary stands behind what the user had said.
+    fn is_summary(&self, message: MessageIx) -> bool {
+        let outline = &self.transcript.outline;
+        let is_rewritten = |message| outline.is_summary(message) && outline.role(message) == Role::User;
+        let is_followed = || is_rewritten(MessageIx(message.0 + 1));
+        match self.transcript.format {
+            Format::Codex => is_rewritten(message) && !is_followed(),
+            _ => outline.is_summary(message),
         }
     }
 
@@ -246,7 +281,7 @@ impl<'a> Builder<'_, '_, 'a> {
         }
     }
 
-    fn finish(mut self) -> (NormalConversation<'a>, Vec<Loss>) {
+    fn finish(mut self) -> Built<'a> {
         let mut turns = std::mem::take(&mut self.turns);
         for turn in &mut turns {
             let NormalTurn::Step(blocks) = turn else { continue };
@@ -259,9 +294,15 @@ impl<'a> Builder<'_, '_, 'a> {
         let first =
             turns.iter().position(|turn| !matches!(turn, NormalTurn::System(_))).unwrap_or(turns.len());
         if !matches!(turns.get(first), Some(NormalTurn::User(_))) {
-            turns.insert(first, NormalTurn::User(vec![NormalItem::Text(Cow::Borrowed(START))]));
+            // A summary is the response to a marker.
+            let outline = &self.transcript.outline;
+            let mut said = outline.messages().filter(|&message| outline.role(message) != Role::System);
+            let is_summary = said.next().is_some_and(|message| outline.is_summary(message));
+            let start = if is_summary { self.options.marker } else { START };
+            let start = NormalItem::Text(Cow::Owned(start.to_owned()));
+            turns.insert(first, NormalTurn::User(vec![start]));
         }
-        (NormalConversation { turns }, self.losses)
+        Built { conversation: NormalConversation { turns }, losses: self.losses, summaries: self.summaries }
     }
 }
 

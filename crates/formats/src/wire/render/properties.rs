@@ -306,8 +306,7 @@ fn said(event: &Event) -> Option<&str> {
 fn again(wire: Wire, body: &str) -> String {
     let transcript = read_as(body.as_bytes(), Format::Request(wire), &Measures::default()).unwrap();
     assert_eq!(transcript.warnings, []);
-    let Rendered { body, losses } =
-        render(&transcript, wire, &RenderOptions { model: "m", max_tokens: None }, &[]);
+    let Rendered { body, losses, .. } = render(&transcript, wire, &RenderOptions::new("m"), &[]);
     assert_eq!(losses, [], "what was rendered for a wire holds nothing that it cannot take");
     body
 }
@@ -322,7 +321,7 @@ proptest! {
             let format = Format::Request(from);
             let transcript = read_as(source.as_bytes(), format, &Measures::default()).unwrap();
             for to in Wire::ALL {
-                let options = RenderOptions { model: "m", max_tokens: None };
+                let options = RenderOptions::new("m");
                 let body = render(&transcript, to, &options, &[]).body;
                 prop_assert_eq!(faults(to, &body), Vec::<String>::new(), "{} to {}: {}", from, to, body);
                 for text in events.iter().filter_map(said) {

@@ -13,7 +13,7 @@ use crate::transcript::Transcript;
 use crate::wire::request::tests::ALL;
 use crate::wire_spec::Wire;
 
-const OPTIONS: RenderOptions<'static> = RenderOptions { model: "m", max_tokens: None };
+const OPTIONS: RenderOptions<'static> = RenderOptions::new("m");
 
 fn read(wire: Wire, body: &str) -> Transcript<'_> {
     read_as(body.as_bytes(), Format::Request(wire), &Measures::default()).unwrap()
@@ -25,7 +25,7 @@ fn rendered(from: Wire, to: Wire) -> Rendered {
 }
 
 fn turn(from: Wire, body: &str, to: Wire) -> (Value, Vec<(PartKind, &'static str)>) {
-    let Rendered { body, losses } = render(&read(from, body), to, &OPTIONS, &[]);
+    let Rendered { body, losses, .. } = render(&read(from, body), to, &OPTIONS, &[]);
     assert_eq!(faults(to, &body), Vec::<String>::new(), "{body}");
     (serde_json::from_str(&body).unwrap(), losses.iter().map(|loss| (loss.kind, loss.why)).collect())
 }
@@ -34,7 +34,7 @@ fn turn(from: Wire, body: &str, to: Wire) -> (Value, Vec<(PartKind, &'static str
 fn every_wire_goes_to_every_wire() {
     for from in Wire::ALL {
         for to in Wire::ALL {
-            let Rendered { body, losses } = rendered(from, to);
+            let Rendered { body, losses, .. } = rendered(from, to);
             assert_eq!(faults(to, &body), Vec::<String>::new(), "{from} to {to}: {body}");
             for said in ["Be kind.", "Look", "read", "one"] {
                 assert!(body.contains(said), "{from} to {to}: {said} in {body}");
@@ -48,7 +48,7 @@ fn every_wire_goes_to_every_wire() {
 #[test]
 fn thinking_goes_home_and_nowhere_else() {
     let kept = |from: Wire, to: Wire| {
-        let Rendered { body, losses } = rendered(from, to);
+        let Rendered { body, losses, .. } = rendered(from, to);
         let lost = losses
             .iter()
             .filter(|loss| matches!(loss.kind, PartKind::Reasoning | PartKind::Signature))

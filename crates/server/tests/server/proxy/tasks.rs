@@ -1,6 +1,7 @@
 //! Tasks that are many times longer than the model's window, through the proxy.
 
 use crate::setup::{Setup, catalogue, empty_catalogue, engine};
+use secateur::Profiles;
 use secateur_formats::Wire;
 use secateur_testing::Agent;
 use secateur_testing::ScriptedModel;
@@ -88,6 +89,29 @@ async fn no_client_sees_that_a_request_did_not_fit() {
         assert_eq!(overflows, violations.as_u64().unwrap());
         assert!((1..=6).contains(&overflows), "{wire:?}: {overflows}");
     }
+}
+
+/// Neither the catalogue nor the provider names a window: the profile's default keeps the conversation bounded, and the
+/// client is told.
+#[tokio::test]
+async fn an_unknown_model_is_kept_inside_the_window_that_the_profile_assumes() {
+    let mut profiles = Profiles::builtin();
+    let text = format!("name = \"assuming\"\nextends = \"balanced\"\n[window]\ndefault = {WINDOW}\n");
+    let name = profiles.add("test", &text).unwrap();
+    let engine = engine("sqlite::memory:").await.with_profiles(profiles, Vec::new());
+    let setup = Setup::start_with(None, engine, empty_catalogue(), |settings| settings.profile = name).await;
+    let mut agent = Agent::new(Wire::OpenAiChat, TASK);
+    let (_, answers) = agent.work(setup.address()).await;
+    check_log(&setup, &answers);
+    let longest = answers.iter().map(|answer| {
+        let (_, sent) = answer.header("x-secateur-bytes").split_once('/').unwrap();
+        sent.parse::<u64>().unwrap()
+    });
+    assert!(longest.max().unwrap() / 4 < 2 * WINDOW);
+    assert!(answers.iter().all(|answer| answer.header("x-secateur-assumed-window") == WINDOW.to_string()));
+    let known = Setup::start(WINDOW).await;
+    let (_, answers) = Agent::new(Wire::OpenAiChat, TASK).work(known.address()).await;
+    assert!(answers.iter().all(|answer| answer.header("x-secateur-assumed-window").is_empty()));
 }
 
 /// The catalogue promises more than the provider keeps.

@@ -7,12 +7,13 @@ use std::borrow::Cow;
 
 use secateur::{PartIx, PartKind};
 
+use super::super::SignedThinking;
 use super::super::conversation::{NormalTurn, StepBlock, Thought};
 use super::{Builder, is_blank};
 use crate::content;
 use crate::format::Format;
 use crate::json::decode;
-use crate::wire_spec::ThinkingReturn;
+use crate::wire_spec::{ThinkingReturn, Wire};
 
 impl<'a> Builder<'_, '_, 'a> {
     /// Keeps thinking for the provider that made it, if its text and signature are both there.
@@ -22,6 +23,11 @@ impl<'a> Builder<'_, '_, 'a> {
         let is_own = format.wire() == Some(self.wire) && format != Format::GeminiCli;
         let thinking = if is_own { self.wire.spec().thinking } else { ThinkingReturn::NotTaken };
         let is_signature = self.transcript.outline.kind(part) == PartKind::Signature;
+        let is_bound = self.wire == Wire::Anthropic && self.options.thinking == SignedThinking::LeftOut;
+        if is_bound && thinking != ThinkingReturn::NotTaken {
+            self.lose(part, "the model takes it back only behind the very request that it was made for");
+            return;
+        }
         match (thinking, is_signature) {
             (ThinkingReturn::NotTaken, _) => {
                 self.lose(part, "another provider does not take back this thinking");

@@ -174,7 +174,7 @@ fn judge(data: &mut ReportData, wanted: usize) {
             });
         }
     };
-    zone("behind a summary", 0, floor, "A summary stands for it.");
+    zone("before a summary", 0, floor, "A summary stands for it.");
     zone("prunable", floor, open, "Tool output that is older than what is protected.");
     zone("protected", open, kept, "The newest 40,000 tokens of tool output.");
     zone("active", kept, end, "What the agent works on now.");
