@@ -149,6 +149,8 @@ labelled! {
         Vetoed = "vetoed",
         /// There was nothing to summarise.
         NothingToSummarise = "nothing-to-summarise",
+        /// There was no summariser, and the profile makes no digest.
+        NoSummariser = "no-summariser",
         /// The summariser failed.
         ModelFailed = "model-failed",
         /// The summary did not pass its checks.
@@ -202,6 +204,7 @@ impl From<&CompactionFailure> for CompactionOutcome {
         match failure {
             CompactionFailure::Vetoed => Self::Vetoed,
             CompactionFailure::NothingToSummarise => Self::NothingToSummarise,
+            CompactionFailure::NoSummariser => Self::NoSummariser,
             CompactionFailure::Model { .. } => Self::ModelFailed,
             CompactionFailure::Flawed { .. } => Self::Flawed,
             CompactionFailure::NoProgress { .. } => Self::NoProgress,

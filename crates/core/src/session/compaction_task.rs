@@ -83,7 +83,7 @@ impl SessionMachine {
         let asks_model =
             self.profile.compaction.attempts > 0 && self.state.breaker.allows(&self.profile.compaction, now);
         if !asks_model && self.profile.compaction.fallback == Fallback::Nothing {
-            return Err(CompactionFailure::NothingToSummarise);
+            return Err(CompactionFailure::NoSummariser);
         }
         let task = SummaryTask {
             id: self.state.last_task + 1,

@@ -156,6 +156,8 @@ pub enum CompactionFailure {
     Vetoed,
     /// There is nothing to summarise.
     NothingToSummarise,
+    /// No model writes summaries, or none is asked for a while, and the profile makes no digest.
+    NoSummariser,
     /// The model call failed.
     Model {
         /// What happened, without any content.
