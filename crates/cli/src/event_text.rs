@@ -77,7 +77,9 @@ fn failure(why: &CompactionFailure) -> String {
     match why {
         CompactionFailure::Vetoed => "a hook refused it".to_owned(),
         CompactionFailure::NothingToSummarise => "there is nothing to summarise".to_owned(),
-        CompactionFailure::NoSummariser => "there is no summariser, and the profile makes no digest".to_owned(),
+        CompactionFailure::NoSummariser => {
+            "there is no summariser, and the profile makes no digest".to_owned()
+        }
         CompactionFailure::Model { message } => message.clone(),
         CompactionFailure::Flawed { message } => format!("the summary failed a check: {message}"),
         CompactionFailure::NoProgress { before, after, .. } => {

@@ -46,7 +46,7 @@ mod tune;
 
 pub use needs::{CommonWords, TextNeed, find_needs};
 pub use policies::{DEFAULT_POLICIES, profiles};
-pub use price_sheet::{PriceSheet, PriceSheetError, PriceSheets};
+pub use price_sheet::{PriceSheet, PriceSheetError, PriceSheets, SheetBand};
 pub use pricing::{Charge, Pricing};
 pub use replay::{Miss, ReplayRun, ReplayStep, ReplayTerms, replay};
 pub use replayed_session::{PolicyResult, ReplayedSession};

@@ -8,7 +8,7 @@
 //! Both speak of runs that miss nothing, that let every result be seen whole once, that cut results whole and for
 //! good, and that leave everything else alone. A policy that trims results when they arrive, or leaves an excerpt that
 //! holds what is needed later, follows other rules and may cost less. Nothing is compacted here: the window of
-//! the terms is ignored.
+//! the terms is ignored. Nor is thinking charged that a model does again.
 
 use secateur::PartIx;
 
@@ -39,7 +39,7 @@ pub fn lower_bound(trace: &Trace, needs: &[TextNeed], terms: &ReplayTerms<'_>) -
             *sum += trace.tokens(part);
         }
     }
-    let (mut input, mut output, mut gone) = (0.0, 0.0, 0.0);
+    let (mut cost, mut gone) = (0.0, 0.0);
     for (number, call) in trace.calls.iter().enumerate() {
         gone += leaving[number];
         let context = (call.context - gone).max(1.0);
@@ -47,10 +47,9 @@ pub fn lower_bound(trace: &Trace, needs: &[TextNeed], terms: &ReplayTerms<'_>) -
         // What came since the last call is new to the cache, whatever was cut. Where estimates took more off a request
         // than it held, less of that may be left.
         let new = (call.context - before).clamp(0.0, context - 1.0);
-        input += bill.input(trace, number, context, context - new).cost;
-        output += bill.output(trace, number);
+        cost += bill.call(trace, number, context, context - new).whole();
     }
-    input + output
+    cost
 }
 
 /// For each part, the last call that needs it and nothing else would do.

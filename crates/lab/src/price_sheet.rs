@@ -1,9 +1,10 @@
 //! Price sheets: what a provider charges for a token, and how long its cache lives.
 //!
 //! All prices are relative to plain input, so that sessions of expensive and cheap models can be added up. Which sheet a
-//! recorded session was billed by follows from its usage.
+//! recorded session was billed by follows from its usage. Every model of the catalogue that has a price makes a sheet,
+//! too, so that sessions can be charged as if they were made with it today.
 
-use secateur::Cache;
+use secateur::{Cache, Catalogue, Lifetime};
 use serde::{Deserialize, Serialize};
 
 use crate::trace::Trace;
@@ -20,6 +21,77 @@ pub struct PriceSheet {
     pub cache: Cache,
     /// What a token of output costs.
     pub output: f64,
+    /// What longer requests cost.
+    #[serde(default)]
+    pub bands: Vec<SheetBand>,
+    /// Whether the model binds its thinking to everything before it, so that it thinks again after a cut.
+    #[serde(default)]
+    pub binds_thinking: bool,
+}
+
+/// What requests cost that are longer than a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SheetBand {
+    /// The limit, in tokens of the request.
+    pub above: u64,
+    /// What a token costs that is read from the cache.
+    pub read: f64,
+    /// What a token costs that is written to it.
+    pub write: f64,
+    /// What a token of output costs.
+    pub output: f64,
+}
+
+impl PriceSheet {
+    /// What a model of the catalogue costs; none if it is not there or has no price.
+    ///
+    /// ```
+    /// use secateur::Catalogue;
+    /// use secateur_lab::PriceSheet;
+    ///
+    /// let sheet = PriceSheet::of_model(&Catalogue::builtin(), "claude-haiku-5-5").expect("it is in the catalogue");
+    /// assert!(sheet.binds_thinking);
+    /// assert_eq!((sheet.output, sheet.prices(100_001.0).output), (5.0, 25.0));
+    /// ```
+    pub fn of_model(catalogue: &Catalogue, name: &str) -> Option<Self> {
+        let model = catalogue.find(name)?;
+        let unit = model.price.filter(|price| price.input > 0.0)?.input;
+        let cache = Cache::of(model, &Lifetime::default())?;
+        let bands = model.bands.iter().map(|band| {
+            let price = band.price;
+            let read = if cache.exists() { price.cache_read.unwrap_or(price.input) } else { price.input };
+            let write = price.cache_write.unwrap_or(price.input);
+            SheetBand {
+                above: band.above,
+                read: read / unit,
+                write: write / unit,
+                output: price.output / unit,
+            }
+        });
+        Some(Self {
+            name: model.id.clone(),
+            about: format!("{} as of {}", model.id, catalogue.date),
+            cache,
+            output: model.output_price()?,
+            bands: bands.collect(),
+            binds_thinking: catalogue.binds_thinking(name),
+        })
+    }
+
+    /// The prices of a request of this many tokens.
+    pub fn prices(&self, context: f64) -> SheetBand {
+        let Cache { read, write, .. } = self.cache;
+        let base = SheetBand { above: 0, read, write, output: self.output };
+        let reached = self.bands.iter().filter(|band| context > band.above as f64);
+        reached.max_by_key(|band| band.above).copied().unwrap_or(base)
+    }
+
+    /// The lengths above which requests get dearer.
+    pub fn band_limits(&self) -> Vec<u64> {
+        let dearer = self.bands.iter().filter(|band| band.write > self.cache.write);
+        dearer.map(|band| band.above).collect()
+    }
 }
 
 /// All sheets by name.
@@ -35,7 +107,10 @@ pub struct PriceSheets {
 #[non_exhaustive]
 pub enum PriceSheetError {
     /// There is none of that name.
-    #[error("there is no price sheet `{name}`; known ones are {known}, and a file of your own can be named")]
+    #[error(
+        "there is no price sheet `{name}`; known ones are {known}, the models of the catalogue that have a price, and files of \
+         your own (NAME.toml)"
+    )]
     Unknown {
         /// The name.
         name: String,

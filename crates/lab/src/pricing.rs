@@ -24,13 +24,22 @@ pub struct Charge {
     pub cold: bool,
     /// Cost of the input, in tokens of plain input.
     pub cost: f64,
+    /// Cost of the response.
+    pub output: f64,
+}
+
+impl Charge {
+    /// Cost of the whole call.
+    pub fn whole(&self) -> f64 {
+        self.cost + self.output
+    }
 }
 
 impl Pricing<'_> {
-    /// Charges the request of a call that holds `context` tokens, of which the first `kept` are as they were sent
+    /// Charges a call whose request holds `context` tokens, of which the first `kept` are as they were sent
     /// last. For the first call of a trace that is not known: what the cache held then was written before the trace
     /// began.
-    pub fn input(&self, trace: &Trace, number: usize, context: f64, kept: f64) -> Charge {
+    pub fn call(&self, trace: &Trace, number: usize, context: f64, kept: f64) -> Charge {
         let cache = &self.sheet.cache;
         let cold = self.is_cold(trace, number);
         let recorded = || trace.calls[number].usage.map_or(0.0, |usage| usage.cache_read.max(0) as f64);
@@ -42,12 +51,15 @@ impl Pricing<'_> {
         };
         let kept = if number == 0 { context } else { kept };
         let cached = held.min(kept).min(context);
-        Charge { cached, cold, cost: cache.read * cached + cache.write * (context - cached) }
+        let prices = self.sheet.prices(context);
+        let cost = prices.read * cached + prices.write * (context - cached);
+        Charge { cached, cold, cost, output: prices.output * trace.calls[number].output }
     }
 
-    /// Charges the response of a call.
-    pub fn output(&self, trace: &Trace, number: usize) -> f64 {
-        self.sheet.output * trace.calls[number].output
+    /// Charges one more call, which reads a context from the cache and writes this many tokens.
+    pub fn extra_call(&self, context: f64, output: f64) -> f64 {
+        let prices = self.sheet.prices(context);
+        prices.read * context + prices.output * output
     }
 
     /// Whether the cache had expired when a call was made.

@@ -12,6 +12,7 @@
 
 mod context;
 mod replayer;
+mod signed_blocks;
 
 use secateur::{PartIx, Profile, Reason};
 
@@ -92,6 +93,8 @@ pub struct ReplayRun {
     pub summary_cost: f64,
     /// Cost of the calls that read again what was missed.
     pub reread_cost: f64,
+    /// Cost of what the model thought again, because a cut invalidated its thinking.
+    pub rethink_cost: f64,
     /// How often the session was compacted.
     pub compactions: u32,
 }
@@ -99,7 +102,7 @@ pub struct ReplayRun {
 impl ReplayRun {
     /// The whole bill.
     pub fn cost(&self) -> f64 {
-        self.input_cost + self.output_cost + self.summary_cost + self.reread_cost
+        self.input_cost + self.output_cost + self.summary_cost + self.reread_cost + self.rethink_cost
     }
 
     /// Input tokens of all requests.

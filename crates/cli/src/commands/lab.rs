@@ -17,6 +17,7 @@ use crate::batch::in_pool;
 use crate::humanize::{counted, grouped};
 use crate::logs;
 use crate::progress::StepProgress;
+use crate::settings_args::SettingsArgs;
 use crate::table::Table;
 use crate::terminal::{self, BOLD, print_json};
 
@@ -59,8 +60,8 @@ enum LabCommand {
 struct LabTerms {
     /// Files, databases or folders; folders are searched to the bottom.
     paths: Vec<PathBuf>,
-    /// The price sheet for all sessions, by name or as a TOML file, instead of the one that each was billed by:
-    /// anthropic-5m, anthropic-1h, openai, deepseek, gemini, none.
+    /// Prices for all sessions, instead of those that each was billed by: a model of the catalogue (claude-opus-5-5), a TOML
+    /// file, or one of the sheets anthropic-5m, anthropic-1h, openai, deepseek, gemini, none.
     #[arg(long, value_name = "SHEET")]
     sheet: Option<String>,
     /// Compact sessions that reach a window of this many tokens, as their agents would.
@@ -86,10 +87,13 @@ impl LabTerms {
     }
 }
 
-/// A price sheet by name, or the first of a file.
+/// A price sheet by name, that of a model, or the first of a file.
 fn sheet(name: &str) -> Result<PriceSheet> {
     if Path::new(name).extension().is_none_or(|extension| extension != "toml") {
-        return Ok(PriceSheets::builtin().get(name)?.clone());
+        let sheets = PriceSheets::builtin();
+        let Err(error) = sheets.get(name) else { return Ok(sheets.get(name)?.clone()) };
+        let config = SettingsArgs::default().read()?;
+        return PriceSheet::of_model(config.catalogue(), name).ok_or(error.into());
     }
     let text = fs::read_to_string(name).with_context(|| format!("cannot read the price sheet {name}"))?;
     let sheets = PriceSheets::parse(&text, name)?;

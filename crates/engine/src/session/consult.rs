@@ -167,7 +167,9 @@ fn describe(why: &CompactionFailure) -> String {
         CompactionFailure::NoProgress { before, after, limit } => {
             format!("it would leave {after} of {before} tokens, more than {limit}")
         }
-        CompactionFailure::NoSummariser => "there is no summariser, and the profile makes no digest".to_owned(),
+        CompactionFailure::NoSummariser => {
+            "there is no summariser, and the profile makes no digest".to_owned()
+        }
         CompactionFailure::Cancelled => "it was cancelled".to_owned(),
         CompactionFailure::BoundThinking => "the open turn has thinking that is bound to it".to_owned(),
         _ => "there is nothing to summarise".to_owned(),

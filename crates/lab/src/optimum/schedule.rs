@@ -28,9 +28,8 @@ pub fn best_schedule(trace: &Trace, needs: &[TextNeed], terms: &ReplayTerms<'_>)
         return Schedule::default();
     }
     let search = ScheduleSearch::new(trace, needs, terms.pricing());
-    let (input, flushes) = search.run();
-    let output: f64 = (0..trace.calls.len()).map(|number| search.bill.output(trace, number)).sum();
-    Schedule { cost: input + output, flushes }
+    let (cost, flushes) = search.run();
+    Schedule { cost, flushes }
 }
 
 struct ScheduleSearch<'a> {
@@ -77,14 +76,14 @@ impl<'a> ScheduleSearch<'a> {
         Self { trace, bill, due, oldest, saved }
     }
 
-    /// The cost of input, and the flushes.
+    /// The cost, and the flushes.
     fn run(&self) -> (f64, Vec<u32>) {
         let calls = self.trace.calls.len();
         let mut ways = vec![CheapestPath { cost: f64::INFINITY, from: 0 }; calls];
         let mut best = CheapestPath { cost: f64::INFINITY, from: 0 };
         // Nothing has been seen at the first call, so that a flush there would cut nothing: it stands for the start.
         let start = self.context(0, 0);
-        ways[0].cost = self.bill.input(self.trace, 0, start, start).cost;
+        ways[0].cost = self.bill.call(self.trace, 0, start, start).whole();
         for flush in 0..calls {
             if ways[flush].cost < f64::INFINITY {
                 let cost = self.follow(flush, &mut ways);
@@ -112,13 +111,13 @@ impl<'a> ScheduleSearch<'a> {
             if first != NEVER {
                 let end = self.trace.calls[call - 1].parts as usize;
                 let kept = (last - (sent[end] - sent[first])).max(0.0);
-                let flushed = self.bill.input(self.trace, call, self.context(call, call), kept).cost;
+                let flushed = self.bill.call(self.trace, call, self.context(call, call), kept).whole();
                 if cost + flushed < way.cost {
                     *way = CheapestPath { cost: cost + flushed, from: flush };
                 }
             }
             let context = self.context(call, flush);
-            cost += self.bill.input(self.trace, call, context, last).cost;
+            cost += self.bill.call(self.trace, call, context, last).whole();
             last = context;
         }
         cost

@@ -1,11 +1,12 @@
 //! The player of a replay: goes through the calls, lets the policy cut, pays the bill and sees what is missed.
 
 use secateur::{
-    Action, Lasting, Memory, MessageIx, ModelCall, Occasion, Outline, PartIx, PlanIndex, Profile, Reason,
-    Role, Situation,
+    Action, BandLimits, Lasting, Memory, MessageIx, ModelCall, Occasion, Outline, PartIx, PlanIndex, Profile,
+    Reason, Role, Situation,
 };
 
 use super::context::{CutPart, ReplayContext};
+use super::signed_blocks::SignedBlocks;
 use super::{Miss, ReplayRun, ReplayStep, ReplayTerms};
 use crate::needs::TextNeed;
 use crate::trace::Trace;
@@ -28,6 +29,9 @@ pub(super) struct Replayer<'a> {
     memory: Memory,
     tally: PlanIndex,
     context: ReplayContext<'a>,
+    thinking: SignedBlocks,
+    /// The limits of the sheet's price bands.
+    band_limits: Vec<u64>,
     /// Characters of everything so far, as if nothing were cut.
     chars: u64,
     pub(super) run: ReplayRun,
@@ -43,6 +47,8 @@ impl<'a> Replayer<'a> {
             memory: Memory::default(),
             tally: PlanIndex::default(),
             context: ReplayContext::new(trace, &profile.policy),
+            thinking: SignedBlocks::default(),
+            band_limits: terms.sheet.band_limits(),
             chars: 0,
             run: ReplayRun::default(),
         }
@@ -62,12 +68,12 @@ impl<'a> Replayer<'a> {
             step.unseen = (sent..call.parts).filter(|&part| self.context.is_cut(part)).count() as u32;
         }
         let kept_tokens = if step.compacted { 0.0 } else { kept.unwrap_or_else(|| self.last_context()) };
-        let billed = self.terms.pricing().input(self.trace, number, step.context, kept_tokens);
+        let billed = self.terms.pricing().call(self.trace, number, step.context, kept_tokens);
         (step.cached, step.cold) = (billed.cached, billed.cold);
         step.broke = kept.is_some() && !step.cold;
         step.cause = changed.and_then(|(_, cause)| cause);
         self.run.input_cost += billed.cost;
-        self.run.output_cost += self.terms.pricing().output(self.trace, number);
+        self.run.output_cost += billed.output;
         self.run.steps.push(step);
     }
 
@@ -77,6 +83,7 @@ impl<'a> Replayer<'a> {
         let fresh = (self.outline.message_count() as u32..call.messages).map(MessageIx);
         let mut is_new_turn = number == 0;
         for message in fresh {
+            self.thinking.take(&self.trace.outline, message);
             is_new_turn |= self.trace.outline.role(message) == Role::User;
             let parts = self.trace.outline.parts_of(message).map(PartIx);
             self.chars += parts.map(|part| self.trace.outline.sent(part)).sum::<u64>();
@@ -108,7 +115,9 @@ impl<'a> Replayer<'a> {
                 last_request: before.and_then(|before| before.time).filter(|_| call.time.is_some()),
                 window: Some(self.terms.window.unwrap_or(ReplayTerms::USUAL_WINDOW)),
                 input_tokens: Some(tokens as u64),
+                bands: BandLimits::around(&self.band_limits, tokens as u64),
                 cache: self.terms.sheet.cache,
+                rethinking: self.thinking.rethinking(self.terms.sheet),
                 ..Situation::default()
             };
             let plan = self.tally.plan(&self.outline, policy, &situation, &self.memory);
@@ -152,6 +161,9 @@ impl<'a> Replayer<'a> {
         let behind = |first| self.context.between(first, sent, before);
         let cause = |first| cuts.iter().find(|(part, _)| part.0 == first).map(|(_, left)| left.reason);
         let kept = first.filter(|&first| first < sent);
+        if let Some(first) = kept {
+            self.run.rethink_cost += self.thinking.invalidate(first, self.terms.sheet);
+        }
         let kept = kept.map(|first| ((self.last_context() - behind(first)).max(0.0), cause(first)));
         if lasts {
             self.context.cut(cuts);
@@ -169,9 +181,9 @@ impl<'a> Replayer<'a> {
         if context <= FULL * window || before.parts <= self.context.pivot() {
             return false;
         }
-        let sheet = self.terms.sheet;
-        self.run.summary_cost += sheet.cache.read * context + sheet.output * SUMMARY;
+        self.run.summary_cost += self.terms.pricing().extra_call(context, SUMMARY);
         self.run.compactions += 1;
+        self.thinking.clear();
         self.context.compact(before.parts, SUMMARY);
         true
     }
@@ -188,7 +200,6 @@ impl<'a> Replayer<'a> {
         self.run.misses.push(Miss { call: need.call, need: index, source, reason, cut_at });
         self.context.restore(source, number);
         // The result itself is paid with the next request, which is the first that holds it.
-        let sheet = self.terms.sheet;
-        self.run.reread_cost += sheet.cache.read * self.last_context() + sheet.output * ASKING;
+        self.run.reread_cost += self.terms.pricing().extra_call(self.last_context(), ASKING);
     }
 }

@@ -14,7 +14,7 @@ use secateur::{
     Usage,
 };
 use secateur_lab::optimum::{LEAST_TOKENS, PLACEHOLDER_TOKENS, best_schedule, lower_bound};
-use secateur_lab::{PriceSheet, ReplayTerms, TextNeed, Trace, TraceCall, TraceLabel, replay};
+use secateur_lab::{PriceSheet, ReplayTerms, SheetBand, TextNeed, Trace, TraceCall, TraceLabel, replay};
 
 /// A session with what it needs, under a price sheet.
 #[derive(Clone, Debug)]
@@ -85,8 +85,12 @@ impl World {
             if self.sheet.cache.read >= self.sheet.cache.write {
                 cached = 0.0;
             }
-            cost += cached * self.sheet.cache.read + (context - cached) * self.sheet.cache.write;
-            cost += call.output * self.sheet.output;
+            let (input, output) = match self.sheet.bands.first() {
+                Some(band) if context > band.above as f64 => (3.0, 2.0),
+                _ => (1.0, 1.0),
+            };
+            cost += input * (cached * self.sheet.cache.read + (context - cached) * self.sheet.cache.write);
+            cost += call.output * output * self.sheet.output;
             last = Some((context, sent));
             let is_met = |need: &TextNeed| {
                 let is_whole = |source: &PartIx| left[source.0 as usize] == whole[source.0 as usize];
@@ -120,8 +124,9 @@ fn world() -> impl Strategy<Value = World> {
     let beat = (0..300u64, [size.clone(), size], 0..500_000i64, off, 0.0..1.0f64, any::<bool>());
     let need = (any::<proptest::sample::Index>(), vec(any::<proptest::sample::Index>(), 0..3));
     let prices = (prop_oneof![0.02..0.5f64, Just(1.0)], 1.0..2.0f64, 1.0..8.0f64);
-    (vec(beat, 1..9), vec(need, 0..6), prices, any::<bool>()).prop_map(
-        |(beats, wanted, prices, as_billed)| {
+    let band = proptest::option::of(prop_oneof![500..2_000u64, 2_000..20_000u64]);
+    (vec(beat, 1..9), vec(need, 0..6), prices, band, any::<bool>()).prop_map(
+        |(beats, wanted, prices, band, as_billed)| {
             let trace = trace(&beats);
             let pick =
                 |index: &proptest::sample::Index| PartIx(index.index(trace.outline.part_count()) as u32);
@@ -141,12 +146,17 @@ fn world() -> impl Strategy<Value = World> {
             needs.sort_by_key(|need| need.call);
             let (read, write, output) = prices;
             let cache = Cache { read, write, ttl_ms: 300_000 };
-            World {
-                trace,
-                needs,
-                sheet: PriceSheet { name: "some".to_owned(), about: String::new(), cache, output },
-                as_billed,
-            }
+            let dearer =
+                |above| SheetBand { above, read: 3.0 * read, write: 3.0 * write, output: 2.0 * output };
+            let sheet = PriceSheet {
+                name: "some".to_owned(),
+                about: String::new(),
+                cache,
+                output,
+                bands: band.map(dearer).into_iter().collect(),
+                binds_thinking: false,
+            };
+            World { trace, needs, sheet, as_billed }
         },
     )
 }
@@ -241,10 +251,10 @@ proptest! {
         let uncut = replay(&world.trace, &none(), &world.needs, &terms).cost();
         let best = best_schedule(&world.trace, &world.needs, &terms);
         prop_assert!(at_most(lower_bound(&world.trace, &world.needs, &terms), best.cost));
-        prop_assert!(best.cost <= uncut);
+        prop_assert!(at_most(best.cost, uncut));
         prop_assert!(alike(world.flush(&[]).unwrap(), uncut));
         if best.flushes.is_empty() {
-            prop_assert_eq!(best.cost, uncut);
+            prop_assert!(alike(best.cost, uncut));
         }
     }
 
