@@ -184,8 +184,16 @@ impl Catalogue {
 /// The first version of Claude that binds its thinking.
 const FIRST_BINDING_VERSION: (u32, u32) = (5, 1);
 
-/// The version in the name of a Claude model: `claude-opus-5-5-20260901`, `claude-3-5-haiku`, `anthropic/claude-opus-5.5`.
-fn claude_version(name: &str) -> Option<(u32, u32)> {
+/// The version in the name of a Claude model; none if it is not one, or has no version in its name.
+///
+/// ```
+/// use secateur::claude_version;
+///
+/// assert_eq!(claude_version("anthropic/claude-opus-5.5"), Some((5, 5)));
+/// assert_eq!(claude_version("claude-opus-4-20250514"), Some((4, 0)));
+/// assert_eq!(claude_version("gpt-6"), None);
+/// ```
+pub fn claude_version(name: &str) -> Option<(u32, u32)> {
     let (_, rest) = name.rsplit_once("claude-")?;
     // Longer numbers are dates.
     let number = |word: &str| word.parse().ok().filter(|_| word.len() <= 2);
@@ -239,6 +247,9 @@ mod tests {
             ("claude-3-5-haiku-20241022", Some((3, 5))),
             ("claude-opus-6", Some((6, 0))),
             ("claude-sonnet-5-5[1m]", Some((5, 5))),
+            ("anthropic.claude-sonnet-4-6-v1:0", Some((4, 6))),
+            ("claude-opus-4-20250514", Some((4, 0))),
+            ("claude-sonnet-4-5@20250929", Some((4, 5))),
             ("claude-instant", None),
             ("gpt-5.6", None),
         ];

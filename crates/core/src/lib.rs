@@ -102,7 +102,7 @@ pub use bpe::count_tokens;
 pub use budget::Budget;
 pub use cache::{Cache, Lifetime};
 pub use calibration::Calibration;
-pub use catalogue::{Catalogue, CatalogueError, ModelInfo};
+pub use catalogue::{Catalogue, CatalogueError, ModelInfo, claude_version};
 pub use compaction::{
     CompactionSettings, Fallback, ForModel, MarkerAt, Occasion, OverflowOrder, RecentTail, Replay, ResumeWhen,
 };

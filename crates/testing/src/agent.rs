@@ -217,7 +217,7 @@ impl Agent {
         }
     }
 
-    /// Works for so many steps, or until the model makes no more calls.
+    /// Works for this many steps, or until the model makes no more calls.
     pub async fn work_for(&mut self, steps: usize, to: SocketAddr) -> Vec<ClientResponse> {
         let mut responses = Vec::new();
         for _ in 0..steps {
@@ -231,7 +231,7 @@ impl Agent {
     }
 }
 
-/// The output of the model's command: so many bytes of lines that all differ a little.
+/// The output of the model's command: this many bytes, in lines that all differ a little.
 fn run(command: &str) -> String {
     let between = |from: &str, to: &str| Some(command.split_once(from)?.1.split_once(to)?.0);
     let (Some(line), Some(bytes)) = (between("s = \"", "\""), between("(n < ", ")")) else {

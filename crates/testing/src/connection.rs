@@ -78,7 +78,7 @@ impl Connection {
         within(self.socket.read_buf(&mut self.buffer)).await.unwrap_or(0) > 0
     }
 
-    /// Reads exactly so many bytes.
+    /// Reads exactly this many bytes.
     pub async fn exactly(&mut self, length: usize) -> Vec<u8> {
         while self.buffer.len() < length {
             assert!(self.more().await, "it ends after {:?}", String::from_utf8_lossy(&self.buffer));

@@ -19,9 +19,9 @@ pub enum Action {
     Pass,
     /// Sends this response and closes the connection.
     Respond(String),
-    /// Resets the connection after so many bytes of the response.
+    /// Resets the connection after this many bytes of the response.
     Reset(usize),
-    /// Sends so many bytes of the response and then nothing more.
+    /// Sends this many bytes of the response and then nothing more.
     Stall(usize),
     /// Waits for [`Relay::release`] and passes it on then.
     Hold,

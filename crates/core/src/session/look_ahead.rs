@@ -1,4 +1,4 @@
-//! What is done before the context overflows: from a mark on, room is made while nobody waits for it.
+//! What is done before the context overflows: from a mark on, room is made while no request waits for it.
 
 use super::SessionMachine;
 use super::compaction_task::Beginning;

@@ -38,7 +38,7 @@ pub(crate) struct SessionCore<H> {
     pub lease: CompactionLease,
     /// What happened since the session was refreshed.
     pub events: Vec<Event>,
-    /// What happened when the session was opened, until somebody asks.
+    /// What happened when the session was opened, until the caller takes the events.
     pub opening_events: Vec<Event>,
     /// Characters of the last request that was decided here, until it is settled.
     pub sent_chars: Option<u64>,
