@@ -243,6 +243,21 @@ fn the_walks_name_files_that_exist() {
 }
 
 #[test]
+fn a_proxied_request_passes_few_files_and_wrappers() {
+    let page = text("ARCHITECTURE.md");
+    let walk = page.split("### A proxied request").nth(1).expect("ARCHITECTURE.md has that walk");
+    let walk = walk.split("\n## ").next().unwrap();
+    let named = |text: &str| -> BTreeSet<String> {
+        text.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs")).map(str::to_owned).collect()
+    };
+    let table = named(walk.split("A refusal goes").next().unwrap());
+    assert!((40..=60).contains(&table.len()), "{} files", table.len());
+    let wrapped = walk.split("is wrapped as").nth(1).expect("it names the wrappers of a body");
+    let wrappers = wrapped.split('`').skip(1).step_by(2).count();
+    assert!((5..=10).contains(&wrappers), "{wrappers} wrappers");
+}
+
+#[test]
 fn the_documents_are_short() {
     for (page, most) in [("README.md", 12_000), ("ARCHITECTURE.md", 15_000)] {
         let length = text(page).len();
