@@ -1,5 +1,6 @@
 //! Faults of those behind the proxy: dead, another key, another time, a bad certificate.
 
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +8,7 @@ use rcgen::{CertificateParams, DnType, KeyPair, date_time_ymd};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::report::{doctor, examine};
+use super::report::{Serving, doctor, examine, examine_unchanged};
 use crate::fixed_provider::{FixedProvider, FixedResponse, converse};
 use crate::machine::{Machine, free_address};
 
@@ -20,6 +21,41 @@ fn a_dead_upstream_is_found() {
     assert!(found.contains("Anthropic") && found.contains(&url), "{found}");
     assert!(fix.contains("--anthropic or serve.anthropic"), "{fix}");
     report.find("upstream", "ok", "OpenAI");
+}
+
+/// Agents send their requests where the running proxy sends them, whatever is configured now.
+#[test]
+fn the_upstreams_of_the_running_proxy_are_examined() {
+    let machine = Machine::new();
+    let dead = format!("http://{}", free_address());
+    let serving = Serving::start_with(&machine, &machine.upstream.url(), &["--window", "known=5000"]);
+    let asked = |command: &mut std::process::Command| {
+        examine_unchanged(command.args(["--listen", &serving.address, "--anthropic", &dead]))
+    };
+    let report = asked(&mut doctor(&machine));
+    let (found, _) = report.find("upstream", "ok", "Anthropic");
+    assert!(found.contains(&machine.upstream.url()), "{found}");
+    let model = |name: &str| {
+        format!(r#"{{"model":"{name}","max_tokens":9,"messages":[{{"role":"user","content":"hi"}}]}}"#)
+    };
+    for name in ["known", "new"] {
+        ask(&serving.address, &model(name));
+    }
+    let report = asked(&mut doctor(&machine));
+    let (found, fix) = report.find("window", "warning", "\"new\"");
+    assert!(found.contains("200,000 tokens are assumed"), "{found}");
+    assert!(fix.contains("windows.\"new\" = 200000") && fix.contains("--window new=200000"), "{fix}");
+    assert!(!report.text.contains("\\\"known\\\""), "{}", report.text);
+}
+
+/// Sends a request and waits for the end of the response.
+fn ask(address: &str, body: &str) {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let head = "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close";
+    write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    assert!(response.contains("x-secateur-session"), "{response}");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Tasks that are many times longer than the model's window, through the proxy.
 
+use super::own_paths::{counter, get};
 use crate::setup::{Setup, catalogue, empty_catalogue, engine};
-use secateur::Profiles;
+use secateur::{Catalogue, Profiles};
 use secateur_formats::Wire;
 use secateur_testing::Agent;
 use secateur_testing::ScriptedModel;
 use secateur_testing::client::ClientResponse;
+use secateur_testing::configuration::model_catalogue;
 
 const WINDOW: u64 = 10_000;
 
@@ -89,6 +91,33 @@ async fn no_client_sees_that_a_request_did_not_fit() {
         assert_eq!(overflows, violations.as_u64().unwrap());
         assert!((1..=6).contains(&overflows), "{wire:?}: {overflows}");
     }
+}
+
+/// The whole request gets dearer above a limit. Cuts keep requests below it that rent alone would leave above.
+#[tokio::test]
+async fn requests_stay_below_a_price_band() {
+    const LIMIT: u64 = 30_000;
+    let price = "price = { input = 1.0, output = 5.0, cache_read = 0.02 }\n";
+    let band = format!(
+        "bands = [{{ above = {LIMIT}, price = {{ input = 5.0, output = 25.0, cache_read = 0.1 }} }}]\n"
+    );
+    let mut longest = Vec::new();
+    for prices in [price.to_owned(), format!("{price}{band}")] {
+        let text = model_catalogue(200_000).replace("output = 1000\n", &format!("output = 1000\n{prices}"));
+        let known = Catalogue::parse(&text, "test").unwrap();
+        let setup = Setup::start_with(None, engine("sqlite::memory:").await, known, |_| {}).await;
+        let (_, answers) = Agent::new(Wire::OpenAiChat, TASK).work(setup.address()).await;
+        let sent = answers.iter().map(|answer| {
+            let body: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+            body["usage"]["prompt_tokens"].as_u64().unwrap()
+        });
+        longest.push(sent.max().unwrap());
+        let metrics = get(setup.address(), "/metrics").await;
+        let cuts =
+            counter(&metrics, "secateur_cuts_total{occasion=\"before-request\",reason=\"price-band\"}");
+        assert_eq!(cuts > 0, prices.contains("bands"), "{metrics}");
+    }
+    assert!(longest[0] > LIMIT && longest[1] <= LIMIT, "{longest:?}");
 }
 
 /// Neither the catalogue nor the provider names a window: the profile's default keeps the conversation bounded, and the
