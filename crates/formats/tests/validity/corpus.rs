@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use secateur::{Action, Measures, PLACEHOLDER, PartKind};
-use secateur_formats::lint::lint;
+use secateur_formats::lint::{Rule, lint};
 use secateur_formats::{
     ApplyError, Census, Format, RenderOptions, Rendering, Transcript, Wire, read_all, read_all_as, render,
 };
@@ -79,6 +79,8 @@ fn check_rendering(context: &Transcript<'_>, name: &str) {
     for wire in Wire::ALL {
         let options = RenderOptions::new("m");
         let body = render(context, wire, &options, &[]).body;
-        assert_eq!(lint(wire, &body), [], "{name} to {wire}");
+        // Most logs end with a message of the model.
+        let found = lint(wire, &body).into_iter().filter(|finding| finding.rule != Rule::NothingToAnswer);
+        assert_eq!(found.collect::<Vec<_>>(), [], "{name} to {wire}");
     }
 }

@@ -23,7 +23,7 @@ WINDOWS = 3
 
 CLOSING = re.compile(
     r"secateur: (?P<requests>[\d,]+) requests, (?P<cut>[\d,]+) of them cut: "
-    r"(?P<tokens>[\d,]+) tokens not sent \((?P<share>[\d.]+) % of all bytes\)"
+    r"saved (?P<tokens>[\d,]+) tokens \((?P<share>[\d.]+) % of all bytes\)"
 )
 
 # The paths at which conversations are held.
