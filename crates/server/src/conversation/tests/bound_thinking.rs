@@ -232,8 +232,14 @@ fn scene() -> impl Strategy<Value = Scene> {
     })
 }
 
+/// A case takes seconds, so there are few unless more are asked for.
+fn config() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: asked.unwrap_or(12), ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn no_request_is_refused_for_its_thinking(scene in scene(), actions in prop::collection::vec(action(), 15..45)) {
