@@ -82,12 +82,12 @@ These have no key in the file:
 | variable | what it sets |
 |---|---|
 | `SECATEUR_CONFIG` | the configuration file that is read instead of your own and the project's |
-| `SECATEUR_MODELS` | a file of models that extends and overrides the built-in catalogue |
 | `SECATEUR_LOG` | the log level of `secateur serve`: `off`, `error`, `warn`, `info` or `debug` |
 | `SECATEUR_LOG_FORMAT` | the log format, `text` or `json`; overrides `serve.log_format` |
 | `OPENCODE_DISABLE_PRUNE`, `OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX` | for the OpenCode profiles, the same as for OpenCode |
 
-A file of models looks like this:
+A file of models looks like this. Prices are in US dollars per million tokens; those of a band hold for the whole request once its
+prompt is longer than the limit:
 
 <!-- book: file models.toml -->
 ```toml
@@ -96,6 +96,8 @@ id = \"house-model\"
 provider = \"house\"
 context = 65536
 output = 8192
+price = { input = 1.0, output = 4.0, cache_read = 0.1 }
+bands = [{ above = 32000, price = { input = 2.0, output = 6.0, cache_read = 0.2 } }]
 ```
 
 ```console
