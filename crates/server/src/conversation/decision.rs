@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use secateur::ModelInfo;
 use secateur_engine::EngineError;
 use tokio::time::sleep;
 
@@ -180,7 +181,7 @@ impl Conversations {
         if report.is_window_assumed {
             self.windows.log_assumption(&report.model, report.window);
         }
-        report.prices = self.windows.prices(&request.target.model);
+        report.prices = request.target.known.as_ref().and_then(ModelInfo::prices);
         let windows = self.windows.clone();
         let betas = controls.betas.clone();
         let pending = PendingExchange::new(windows, branch, request, characters, controls, &report);

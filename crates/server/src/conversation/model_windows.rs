@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use http::HeaderMap;
 use parking_lot::{Mutex, MutexGuard};
+use secateur::Catalogue;
 use secateur::session::BoundThinking;
-use secateur::{Catalogue, PriceList};
 use secateur_engine::Target;
 
 use super::bound_thinking::{ThinkingKnowledge, ThinkingSettings};
@@ -109,11 +109,6 @@ impl ModelWindows {
 
     fn learned(&self) -> MutexGuard<'_, HashMap<ModelWindow, i64>> {
         self.learned.lock()
-    }
-
-    /// The prices of a model, if the catalogue has them.
-    pub(crate) fn prices(&self, model: &str) -> Option<PriceList> {
-        self.catalogue.find(model).and_then(secateur::ModelInfo::prices)
     }
 
     /// A refusal showed the size of a window.
