@@ -78,7 +78,6 @@ pub use source::{ConfigSource, LARGEST_FILE, VARIABLES};
 use crate::engine::{DEFAULT_PROFILE, Engine, FAMILIES, ProfileLayer, applicable, family};
 use crate::hooks::{HookConfig, Hooks};
 use crate::provider::{ConnectError, Endpoint, LanguageModel};
-use crate::redact::Redactor;
 use keyless_model::KeylessModel;
 use section::{ENGINE_KEYS, PROFILE_KEYS};
 use values::LayeredValues;
@@ -101,7 +100,6 @@ pub struct Config {
     catalogue: Catalogue,
     summariser: Option<Endpoint>,
     hooks: Vec<HookConfig>,
-    redactor: Redactor,
     serve: ServeConfig,
     values: LayeredValues,
 }
@@ -146,7 +144,10 @@ impl Config {
         let (profile, applied) = resolve(&profiles, &name, &layers, weaker, chosen)?;
         let catalogue = models::catalogue(&values, models, load)?;
         let (summariser, hooks) = (section::summariser(&values)?, section::hooks(&values)?);
-        let redactor = section::redactor(&values)?;
+        if values.get("redaction").is_some() {
+            // Most commands redact nothing, and building the usual patterns takes longer than all the rest.
+            section::redactor(&values)?;
+        }
         let store = section::store(&values)?.unwrap_or_else(|| DEFAULT_STORE.to_owned());
         let serve = section::serve(&values)?;
         Ok(Self {
@@ -159,7 +160,6 @@ impl Config {
             catalogue,
             summariser,
             hooks,
-            redactor,
             serve,
             values,
         })
@@ -206,7 +206,7 @@ impl Config {
         let engine = Engine::new(store)
             .with_profile_layers(self.profiles.clone(), self.layers.clone())
             .with_hooks(self.build_hooks()?)
-            .with_redactor(self.redactor.clone());
+            .with_redactor(section::redactor(&self.values)?);
         Ok(match self.build_model()? {
             Some(model) => engine.with_model(model),
             None => engine,
