@@ -55,9 +55,12 @@
 //! written in parts, encoded as a whole or split over lines, and a UUID, unless its place is telling.
 
 mod assignment;
+mod base58;
 mod bigram;
 mod boundary;
+mod encoding;
 mod error;
+mod escape;
 mod header;
 mod irregularity;
 mod login;
@@ -66,10 +69,13 @@ mod name;
 mod pattern;
 mod pem;
 mod placeholder;
+mod prose;
+mod run;
 mod scan;
 mod shape;
 mod url;
 mod value;
+mod wallet;
 
 use std::borrow::Cow;
 use std::ops::Range;

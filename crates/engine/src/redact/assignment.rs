@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::boundary::run_end;
+use super::header::decodes_to_pair;
 use super::irregularity::{Strength, strength};
 use super::name::{NameKind, classify, read_name};
 use super::placeholder::{contains, is_placeholder};
@@ -15,6 +16,9 @@ use super::value::{AssignedValue, Quoting, read_value};
 
 /// Finds a credential that is assigned to the name around a literal.
 pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range<usize>, &'static str)> {
+    // The quotes of `"auth"` are not part of the name.
+    let opened = usize::from(text.get(literal.start) == Some(&b'"'));
+    let literal = literal.start + opened..literal.end - opened;
     if !may_be_assigned(text, literal.end) {
         return None;
     }
@@ -32,6 +36,9 @@ pub(super) fn find_assigned(text: &[u8], literal: Range<usize>) -> Option<(Range
     }
     if is_uuid(bytes) && called.to_ascii_lowercase().starts_with(b"heroku") {
         return Some((value.range, "heroku-key"));
+    }
+    if called.ends_with(b"auth") && decodes_to_pair(bytes) && !is_placeholder(bytes) {
+        return Some((value.range, "docker-auth"));
     }
     is_credential(bytes, kind, value.written).then(|| (value.to_end(text), kind.rule()))
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::assignment::{is_credential, is_uuid};
 use super::boundary::run_end;
+use super::encoding::base64_digit;
 use super::irregularity::{Strength, strength};
 use super::name::NameKind;
 use super::placeholder::is_placeholder;
@@ -111,14 +112,7 @@ pub(super) fn decodes_to_pair(value: &[u8]) -> bool {
         return false;
     }
     for byte in value.iter().take(body) {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return false,
-        };
+        let Some(six) = base64_digit(*byte) else { return false };
         bits = (bits << 6) | u32::from(six);
         count += 6;
         if count >= 8 {

@@ -1,4 +1,4 @@
-//! Credentials that are known by their place: login files and command-line flags.
+//! Credentials that are known by their place: login files, tables of keys and command-line flags.
 
 use std::ops::Range;
 
@@ -52,6 +52,36 @@ pub(super) const LOGIN_RULES: &[LoginRule] = &[
         literals: &["sshpass -p", "mysql -", "mysqldump -", "docker login", "redis-cli "],
         pattern: r"[a-z]{5,9}[^\n|;&]{0,120}?\s(?:-p|-a)\s?\\?[\x22']?([^\s\x22'\\=-][^\s\x22'\\]{5,127})",
         least: Strength::Mixed,
+    },
+    // The secret beside its id, in a table.
+    LoginRule {
+        rule: "aws-secret-key",
+        literals: &["AKIA", "ASIA"],
+        pattern: concat!(
+            r"A[KS]IA[A-Z0-9]{16}\\{0,3}[\x22']?[ \t]?(?:[,;|:\t]|\\t)[ \t]?\\{0,3}[\x22']?",
+            r"([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/=]|\z)",
+        ),
+        least: Strength::Long,
+    },
+    // An access token of Azure DevOps without a mark of its own.
+    LoginRule {
+        rule: "azure-devops-token",
+        literals: &[
+            "dev.azure.com",
+            "visualstudio.com",
+            "AZURE_DEVOPS",
+            "azure_devops",
+            "azure-devops",
+            "Azure DevOps",
+            "AzureDevOps",
+            "azureDevOps",
+            "az devops",
+            "ADO_PAT",
+            "ado_pat",
+            "VSTS_",
+        ],
+        pattern: r"(?s:.{4,160}?)\b([a-z2-7]{52})\b",
+        least: Strength::Long,
     },
     // PuTTY's private keys
     LoginRule {

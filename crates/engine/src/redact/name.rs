@@ -38,8 +38,8 @@ pub(super) const LITERALS: [&str; 9] =
     ["passw", "passphrase", "passcode", "pass", "pwd", "secret", "token", "key", "credential"];
 
 /// More spellings that this does not cover.
-pub(super) const SPELLINGS: [&str; 9] =
-    ["_auth", "\"auth\"", "_pw", "Pw", "PW", "passWord", "cred", "Cred", "CRED"];
+pub(super) const SPELLINGS: [&str; 10] =
+    ["_auth", "\"auth\"", "\"auth\\", "_pw", "Pw", "PW", "passWord", "cred", "Cred", "CRED"];
 
 /// The longest name, on each side of the literal.
 const REACH: usize = 64;

@@ -7,6 +7,7 @@
 
 mod clouds;
 mod forges;
+mod hashes;
 mod models;
 mod services;
 
@@ -85,7 +86,7 @@ impl CredentialShape {
 
 /// All built-in shapes.
 pub(super) fn shapes() -> impl Iterator<Item = &'static CredentialShape> {
-    [models::SHAPES, clouds::SHAPES, forges::SHAPES, services::SHAPES].into_iter().flatten()
+    [models::SHAPES, clouds::SHAPES, forges::SHAPES, hashes::SHAPES, services::SHAPES].into_iter().flatten()
 }
 
 /// A compiled shape.

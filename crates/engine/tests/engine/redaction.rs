@@ -6,8 +6,11 @@
 
 mod contexts;
 mod corpus;
+mod encoders;
+mod encodings;
 mod hostile;
 mod kinds;
+mod places;
 mod planted;
 mod properties;
 mod random;

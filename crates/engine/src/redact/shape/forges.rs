@@ -35,6 +35,8 @@ pub(super) const SHAPES: &[CredentialShape] = &[
     irregular("circleci-token", &["CCIPAT_", "CCIPRJ_"], r"[A-Za-z0-9_]{40,}"),
     irregular("buildkite-token", &["bkua_", "bkct_"], r"[A-Za-z0-9]{32,}"),
     irregular("clojars-token", &["CLOJARS_"], r"[0-9a-f]{60}"),
+    irregular("sourcegraph-token", &["sgp_"], r"(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}\b"),
+    irregular("sourcegraph-token", &["sgd_", "slk_"], r"[0-9a-f]{64}\b"),
     irregular("sentry-token", &["sntrys_", "sntryu_"], r"[A-Za-z0-9_+/=-]{40,}"),
     irregular("prefect-key", &["pnu_", "pnb_"], r"[A-Za-z0-9]{36}\b"),
     exact("postman-key", &["PMAK-"], r"[0-9a-f]{24}-[0-9a-f]{34}"),

@@ -20,16 +20,28 @@ pub(super) const SHAPES: &[CredentialShape] = &[
     irregular("slack-token", &["xapp-"], r"[0-9]-[A-Za-z0-9-]{20,}"),
     irregular(
         "slack-webhook",
-        &["hooks.slack.com/"],
+        &["hooks.slack.com/", "hooks.slack-gov.com/"],
         r"(?:services|workflows|triggers)/[A-Za-z0-9]{6,}/[A-Za-z0-9]{6,}/[A-Za-z0-9/]{16,}",
     )
     .keeping_literal(),
     irregular("discord-token", SNOWFLAKES, r"[A-Za-z0-9_-]{20,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"),
-    irregular("discord-webhook", &["/api/webhooks/"], r"[0-9]{15,20}/[A-Za-z0-9_-]{50,}").keeping_literal(),
+    irregular(
+        "discord-webhook",
+        &["/api/webhooks/", "/api/v9/webhooks/", "/api/v10/webhooks/"],
+        r"[0-9]{15,20}/[A-Za-z0-9_-]{50,}",
+    )
+    .keeping_literal(),
     irregular(
         "teams-webhook",
-        &[".webhook.office.com/"],
-        r"webhookb2/[A-Za-z0-9@-]{36,}/[A-Za-z]+/[0-9a-f]{32}/[A-Za-z0-9-]{30,}",
+        &[".webhook.office.com/", "outlook.office.com/", "outlook.office365.com/"],
+        r"webhook(?:b2)?/[A-Za-z0-9@-]{36,}/[A-Za-z]+/[0-9a-f]{32}/[A-Za-z0-9-]{30,}",
+    )
+    .keeping_literal(),
+    exact("webhook", &["hooks.zapier.com/hooks/catch/"], r"[0-9]{4,12}/[a-z0-9]{6,12}\b").keeping_literal(),
+    irregular(
+        "webhook",
+        &["hook.eu1.make.com/", "hook.eu2.make.com/", "hook.us1.make.com/"],
+        r"[a-z0-9]{24,40}\b",
     )
     .keeping_literal(),
     irregular("telegram-token", &[":AA"], r"[A-Za-z0-9_-]{32,35}").after(u8::is_ascii_digit, 8, 10),

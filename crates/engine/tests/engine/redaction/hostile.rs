@@ -5,6 +5,9 @@
 
 use secateur_engine::redact::Redactor;
 
+use super::encoders::hex;
+use super::random::{BASE64, HEX, Random};
+
 const SIZE: usize = 1 << 20;
 
 fn repeated(piece: &str, size: usize) -> String {
@@ -58,8 +61,36 @@ fn beginnings_without_an_end_are_no_findings() {
         "name: token\n value: ",
         "--password ",
         "key,\"key\",",
+        "%3D",
+        "%41",
+        "\\u0041",
+        "\\/",
+        "[1,",
+        "[1,[1,",
+        "private key 0x",
+        "the password is ",
+        "password for password of ",
+        "$6$",
+        "$6$a$",
+        "AKIA",
+        "dev.azure.com ",
     ] {
         assert_eq!(redactor.redact(&repeated(piece, SIZE / 16)).findings, [], "{piece}");
+    }
+}
+
+#[test]
+fn a_megabyte_of_digits_is_no_finding() {
+    let redactor = Redactor::new();
+    let text = "Words that are encoded, and nothing else. ".repeat(SIZE / 64);
+    let (base64, hex) = (Random(1).base64_of(&text), hex(&text));
+    for digits in [base64, hex, Random(2).of(BASE64, SIZE), Random(3).of(HEX, SIZE)] {
+        // One run, runs of the longest that is decoded, and lines.
+        for length in [digits.len(), 8 * 1024, 76, 51] {
+            let lines: Vec<String> =
+                digits.as_bytes().chunks(length).map(|line| String::from_utf8_lossy(line).into()).collect();
+            assert_eq!(redactor.redact(&lines.join("\n")).findings, [], "{length}");
+        }
     }
 }
 

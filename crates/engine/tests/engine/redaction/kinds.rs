@@ -1,5 +1,6 @@
 //! The kinds of credentials that are planted.
 
+use super::encoders::{base58, escape_slashes, hex, key_pair, percent, wallet_import};
 use super::random::{BASE32, BASE36, BASE62, BASE64, DIGITS, HEX, LETTERS, LOWER, Random, UPPER, URL64};
 
 /// How a credential can be recognised.
@@ -71,6 +72,23 @@ fn human(random: &mut Random) -> String {
     let word = random.pick(&["Summer", "Dragon", "Welcome", "Coffee", "Monkey", "Admin", "Berlin", "Purple"]);
     let sign = random.pick(&["!", "#", "$", "@", "%", "*"]);
     format!("{word}{}{sign}", random.of(DIGITS, 4))
+}
+
+/// A token of GitHub, as what others encode.
+fn github(random: &mut Random) -> String {
+    format!("ghp_{}", random.of(BASE62, 36))
+}
+
+/// The alphabet of password hashes.
+const CRYPT: &str = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+fn guid(random: &mut Random) -> String {
+    [8, 4, 4, 4, 12].map(|length| random.of(HEX, length)).join("-")
+}
+
+/// A sentence with a credential in place of `@@`.
+fn told(random: &mut Random, sentences: &[&str], secret: String) -> (String, String) {
+    framed(random.pick(sentences), secret)
 }
 
 kinds! {
@@ -187,4 +205,96 @@ kinds! {
     Named "base32-upper" |random| random.of(BASE32, 32);
     Named "dashed" |random| format!("{}-{}-{}", random.of(BASE36, 8), random.of(BASE36, 8), random.of(BASE36, 8));
     Named "letters" |random| format!("{}{}", random.of(LETTERS, 28), random.of(LOWER, 4));
+    Shaped "sourcegraph" |random| format!("sgp_{}", random.of(HEX, 40));
+    Shaped "sourcegraph-instance" |random| format!("sgp_{}_{}", random.of(HEX, 16), random.of(HEX, 40));
+    Shaped "azure-devops" |random|
+        format!("{}JQQJ99{}AZDO{}", random.of(BASE62, 52), random.of(BASE62, 18), random.of(BASE62, 4));
+    Shaped "hash-sha512" |random| format!("$6${}${}", random.of(CRYPT, 16), random.of(CRYPT, 86));
+    Shaped "hash-sha256" |random| format!("$5$rounds=5000${}${}", random.of(CRYPT, 16), random.of(CRYPT, 43));
+    Shaped "hash-yescrypt" |random| format!("$y$j9T${}${}", random.of(CRYPT, 22), random.of(CRYPT, 43));
+    Shaped "hash-bcrypt" |random|
+        format!("${}$12${}", random.pick(&["2a", "2b", "2y"]), random.of(CRYPT, 53));
+    Shaped "hash-apr1" |random|
+        format!("${}${}${}", random.pick(&["apr1", "1"]), random.of(CRYPT, 8), random.of(CRYPT, 22));
+    Shaped "hash-argon2" |random| {
+        let (salt, hash) = (random.of(BASE64, 22), random.of(BASE64, 43));
+        format!("$argon2id$v=19$m=65536,t=3,p=4${salt}${hash}")
+    };
+    Shaped "bitcoin-wif" |random| wallet_import(random);
+    Shaped "solana-base58" |random| base58(&key_pair(random));
+    Shaped "solana-array" |random| format!("{:?}", key_pair(random)).replace(' ', "");
+    Shaped "in-base64" |random| {
+        let token = github(random);
+        random.base64_of(&token)
+    };
+    Shaped "settings-in-base64" |random| {
+        let settings = format!("PORT=8080\nDB_PASSWORD={}\n", random.of(BASE62, 20));
+        random.base64_of(&settings)
+    };
+    Shaped "in-hex" |random| hex(&github(random));
+    Shaped "in-percent" |random| percent(&github(random));
+    Shaped "in-json-code" |random| {
+        let key = format!("AKIA{}", random.of(BASE32, 16));
+        let (head, tail) = key.split_at(4 + random.below(16));
+        format!("{head}\\u{:04x}{}", tail.as_bytes()[0], &tail[1..])
+    };
+    Framed "aws-csv" |random| {
+        let key = format!("AKIA{}", random.of(BASE32, 16));
+        framed(&format!("{key},@@"), random.of(BASE64, 40))
+    };
+    Framed "docker-auth" |random| {
+        let pair = format!("user{}:{}", random.below(99), random.of(BASE62, 12));
+        framed(r#""registry.example.com": {"auth": "@@"}"#, random.base64_of(&pair))
+    };
+    Framed "percent-assignment" |random| {
+        let name = random.pick(&["token", "password", "api_key", "client_secret"]);
+        let frame = format!("https://x.example.com/in?next=%2Fcb%3F{name}%3D@@%26state%3D1");
+        framed(&frame, random.of(BASE62, 24))
+    };
+    Framed "azure-devops-old" |random| {
+        let frame = random.pick(&["AZURE_DEVOPS_EXT_PAT=@@", "az devops login --org https://dev.azure.com/x # @@"]);
+        framed(frame, random.of("abcdefghijklmnopqrstuvwxyz234567", 52))
+    };
+    Framed "slack-webhook-escaped" |random| {
+        let path = format!("services/T{}/B{}/{}", random.of(BASE32, 8), random.of(BASE32, 10), random.of(BASE62, 24));
+        framed(r"https:\/\/hooks.slack.com\/@@", escape_slashes(&path))
+    };
+    Framed "discord-webhook" |random| {
+        let frame = random.pick(&["https://discord.com/api/webhooks/@@", "https://discord.com/api/v10/webhooks/@@"]);
+        framed(frame, format!("1{}/{}", random.of(DIGITS, 17), random.of(URL64, 68)))
+    };
+    Framed "teams-webhook" |random| {
+        let ids = format!("{}@{}", guid(random), guid(random));
+        let path = format!("{ids}/IncomingWebhook/{}/{}", random.of(HEX, 32), guid(random));
+        if random.below(2) == 0 {
+            framed("https://x.webhook.office.com/@@", format!("webhookb2/{path}"))
+        } else {
+            framed("https://outlook.office.com/@@", format!("webhook/{path}"))
+        }
+    };
+    Framed "shadow" |random| {
+        let hash = format!("$6${}${}", random.of(CRYPT, 8), random.of(CRYPT, 86));
+        framed("root:@@:19700:0:99999:7:::", hash)
+    };
+    Framed "htpasswd" |random| framed("admin:@@", format!("$2y$05${}", random.of(CRYPT, 53)));
+    Framed "told-password" |random| {
+        let secret = random.of(BASE62, 16);
+        told(random, &["The password is @@.", "the admin password is now `@@`", "password for db is @@"], secret)
+    };
+    Framed "told-password-human" |random| {
+        let secret = human(random);
+        told(random, &["the password is @@", "We changed the root password to \"@@\" today"], secret)
+    };
+    Framed "told-key" |random| {
+        let secret = random.of(BASE62, 32);
+        told(random, &["your API key is @@", "The api key is: @@", "Access key: @@"], secret)
+    };
+    Framed "told-token" |random| {
+        let secret = random.of(HEX, 40);
+        told(random, &["the token is @@", "The token of the bot is @@, keep it."], secret)
+    };
+    Framed "ethereum" |random| {
+        let secret = format!("0x{}", random.of(HEX, 64));
+        told(random, &["Private key: @@", "Private Keys: (0) @@", "import this private key @@ first"], secret)
+    };
 }

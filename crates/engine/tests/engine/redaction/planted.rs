@@ -22,6 +22,7 @@ fn planted_credentials_are_found() {
     let redactor = Redactor::new();
     let mut scores: BTreeMap<Group, Score> = BTreeMap::new();
     let mut missed: BTreeMap<String, usize> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, Score> = BTreeMap::new();
     for (index, kind) in KINDS.iter().enumerate() {
         let mut random = Random(0x5eca_7e42 + index as u64);
         for _ in 0..EACH {
@@ -35,15 +36,19 @@ fn planted_credentials_are_found() {
                 let findings = redactor.redact(&scene.text).findings;
                 let covering =
                     findings.iter().find(|finding| finding.range.start <= start && end <= finding.range.end);
-                let score = scores.entry(kind.group).or_default();
-                score.planted += 1;
-                score.found += usize::from(covering.is_some());
-                score.exact += usize::from(covering.is_some_and(|finding| finding.range == (start..end)));
+                for score in [scores.entry(kind.group).or_default(), kinds.entry(kind.name).or_default()] {
+                    score.planted += 1;
+                    score.found += usize::from(covering.is_some());
+                    score.exact += usize::from(covering.is_some_and(|finding| finding.range == (start..end)));
+                }
                 if covering.is_none() {
                     *missed.entry(format!("{} in {}", kind.name, scene.context)).or_default() += 1;
                 }
             }
         }
+    }
+    for (kind, score) in &kinds {
+        println!("{kind}\t{}\t{}\t{}", score.planted, score.found, score.exact);
     }
     for (group, score) in &scores {
         println!(

@@ -11,7 +11,7 @@ use super::kinds::KINDS;
 use super::random::Random;
 
 /// What texts are made of: literals of rules, what follows them, and anything else.
-const PIECES: [&str; 44] = [
+const PIECES: [&str; 57] = [
     "password",
     "token",
     "api_key",
@@ -56,6 +56,19 @@ const PIECES: [&str; 44] = [
     "é",
     "🔑",
     "SK",
+    "%3D",
+    "%41",
+    "\\u0041",
+    "\\/",
+    " is ",
+    " for ",
+    "API key",
+    "Private key",
+    "0x",
+    "$6$",
+    "[1,",
+    "Z2hwX",
+    "6768705f",
 ];
 
 fn texts() -> impl Strategy<Value = String> {
