@@ -21,11 +21,15 @@
 //!   text ──automaton──▶ literals ──┬─ shape: how a service begins its keys, and a pattern for the rest
 //!     of all literals, every byte  ├─ assignment: a telling name, and a value that looks like chance
 //!     once                         ├─ header, url, login: a place where credentials stand
+//!                                  ├─ prose: a telling name, and a value in the same sentence
+//!                                  ├─ wallet: keys that prove themselves
 //!                                  └─ pem: the armour of a private key
 //! ```
 //!
 //! A rule only looks at the surroundings of its literal, and no further than a fixed number of bytes or than what it
-//! replaces. So the time is linear in the text. Overlapping findings are merged: replacing a byte too many is better
+//! replaces. Escapes of URLs and JSON are resolved, and runs of base64 and hexadecimal digits decoded, once and in
+//! pieces of up to 8 kB. The rules read the result. A run with a credential in it is replaced as a whole. So the time
+//! is linear in the text. Overlapping findings are merged: replacing a byte too many is better
 //! than one too few. What is left between findings is scanned again, because removing a credential can reveal
 //! another; that is why a second redaction changes nothing. Patterns of the user run over the whole text, and a chain
 //! of them can need more than the eight passes that are made.
@@ -33,8 +37,8 @@
 //! # Measured
 //!
 //! * **Found**, of credentials that a generator plants in nine contexts (settings files, JSON, JSON in JSON, YAML, a
-//!   shell, a log, Python, Markdown), 25 of each kind: all 13,950 of 62 kinds with a shape, under neutral names; all
-//!   3,600 of 16 kinds that are known by their place; 2,466 of 2,475 (99.6 %) of 11 kinds that are known by a name
+//!   shell, a log, Python, Markdown), 25 of each kind: all 17,775 of 79 kinds with a shape, under neutral names; all
+//!   6,750 of 30 kinds that are known by their place; 2,466 of 2,475 (99.6 %) of 11 kinds that are known by a name
 //!   only. Every finding had the exact extent. `cargo test -p secateur-engine --test redaction planted --
 //!   --nocapture`
 //! * **False positives** in 40 real sessions of 15.3 million bytes, from which key-like strings had been removed
@@ -52,7 +56,8 @@
 //! # Not found
 //!
 //! A password of words (`correct-horse`), a credential without a shape under a neutral name, a credential that is
-//! written in parts, encoded as a whole or split over lines, and a UUID, unless its place is telling.
+//! written in parts, encoded twice, in a run of more than 8 kB or split over lines, and a UUID, unless its place is
+//! telling.
 
 mod assignment;
 mod base58;

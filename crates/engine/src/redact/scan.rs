@@ -20,7 +20,7 @@ use super::login::{LOGIN_RULES, LoginMatcher};
 use super::name::{LITERALS, SPELLINGS};
 use super::pem::{BEGIN, END, find_begun, find_ended};
 use super::prose::find_told;
-use super::run::{find_runs, is_digit, trim_escape};
+use super::run::{find_runs, is_digit, read_block, trim_escape};
 use super::shape::{ShapeMatcher, Trial, shapes};
 use super::url::{find_parameter, find_password};
 use super::wallet::{ETHEREUM_LITERALS, LIST_LITERALS, classify_run, find_ethereum_keys, find_key_pair};
@@ -184,7 +184,7 @@ impl Rules {
     fn find_in_runs(&self, text: &[u8], part: Range<usize>, found: &mut Vec<CredentialCandidate>) {
         let digits = text.get(..part.start).unwrap_or_default().iter().rev().take(LONGEST);
         let begun = digits.take_while(|byte| is_digit(**byte)).count();
-        for run in find_runs(part.start - begun..part.end, |at| text.get(at).copied()) {
+        for run in find_runs(part.start - begun..part.end, |at| read_block(text, at)) {
             let run = trim_escape(text, run);
             let bytes = text.get(run.clone()).unwrap_or_default();
             if let Some(rule) = classify_run(bytes) {
