@@ -45,7 +45,7 @@ enum Clue {
 
 /// How a text came about, which decides what is decoded in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layer {
+enum TextLayer {
     /// As it was written. Escapes are resolved and runs are decoded.
     Written,
     /// Escapes were resolved. Runs are decoded.
@@ -151,27 +151,27 @@ impl Rules {
 
     /// Finds all candidates at literals in a part of a text, in no particular order. The rules see the whole text.
     pub(super) fn find_all(&self, text: &[u8], part: Range<usize>, found: &mut Vec<CredentialCandidate>) {
-        self.find_in_layer(text, part, Layer::Written, found);
+        self.find_in_layer(text, part, TextLayer::Written, found);
     }
 
     fn find_in_layer(
         &self,
         text: &[u8],
         part: Range<usize>,
-        layer: Layer,
+        layer: TextLayer,
         found: &mut Vec<CredentialCandidate>,
     ) {
         let escapes = self.find_at_literals(text, part.clone(), found);
-        if layer != Layer::Decoded {
+        if layer != TextLayer::Decoded {
             self.find_in_runs(text, part, found);
         }
-        if layer != Layer::Written {
+        if layer != TextLayer::Written {
             return;
         }
         let mut inner = Vec::new();
         for window in windows(text, &escapes) {
             let resolved = ResolvedText::new(text, window);
-            self.find_in_layer(&resolved.bytes, 0..resolved.bytes.len(), Layer::Resolved, &mut inner);
+            self.find_in_layer(&resolved.bytes, 0..resolved.bytes.len(), TextLayer::Resolved, &mut inner);
             for CredentialCandidate { range, rule, rank } in inner.drain(..) {
                 if let Some(range) = resolved.locate(text, &range) {
                     found.push(CredentialCandidate { range, rule, rank });
@@ -193,7 +193,7 @@ impl Rules {
             }
             let Some((decoded, digits)) = decode_run(bytes) else { continue };
             let mut inner = Vec::new();
-            self.find_in_layer(&decoded, 0..decoded.len(), Layer::Decoded, &mut inner);
+            self.find_in_layer(&decoded, 0..decoded.len(), TextLayer::Decoded, &mut inner);
             if let Some(CredentialCandidate { rule, .. }) = inner.into_iter().max_by_key(|inner| inner.rank) {
                 let end = run_end(text, run.end, 2, |byte| byte == b'=');
                 let range = run.start + digits.start..end;
