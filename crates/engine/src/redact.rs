@@ -39,19 +39,21 @@
 //! * **Found**, of credentials that a generator plants in nine contexts (settings files, JSON, JSON in JSON, YAML, a
 //!   shell, a log, Python, Markdown), 25 of each kind: all 17,775 of 79 kinds with a shape, under neutral names; all
 //!   6,750 of 30 kinds that are known by their place; 2,466 of 2,475 (99.6 %) of 11 kinds that are known by a name
-//!   only. Every finding had the exact extent. `cargo test -p secateur-engine --test redaction planted --
+//!   only. Every finding had the exact extent. `cargo test -p secateur-engine --test engine planted --
 //!   --nocapture`
 //! * **False positives** in 40 real sessions of 15.3 million bytes, from which key-like strings had been removed
 //!   before: 2 findings, both signatures in URLs, none wrong. `SECATEUR_CORPUS=DIR cargo test --release -p
-//!   secateur-engine --test redaction corpus -- --nocapture`
+//!   secateur-engine --test engine corpus -- --nocapture`
 //! * The same in 229 million bytes of code and documentation (some hundred Rust crates, Python's library), before
-//!   encoded text was read, which added nothing in 225 million bytes of such texts: 72 findings. 71 are where a credential would be, in examples, tests and badges; one is a constant that is called a
-//!   password and is none. The same command with `SECATEUR_SOURCES=DIR`. This number flatters: the rules were tuned
-//!   on these texts, and the bigram table was counted in them.
+//!   encoded text was read, which added nothing in 225 million bytes of such texts: 72 findings. 71 are where a
+//!   credential would be, in examples, tests and badges; one is a constant that is called a password and is none.
+//!   The same command with `SECATEUR_SOURCES=DIR`. This number flatters: the rules were tuned on these texts, and
+//!   the bigram table was counted in them.
 //! * **Speed** on text without credentials, in one run: 282 MiB a second, 0.81 times that of a set of sixteen
-//!   patterns that only tests for a match, and 1.14 times that of the same patterns one by one, which locate it.
-//!   Finding what is encoded takes a third of the time. The worst known text, `password=` over and over, takes a microsecond a byte, two hundred times as
-//!   long, whether it is a quarter of a megabyte or a whole one. `cargo bench -p secateur-engine --bench redact`
+//!   patterns that only tests for a match, and 1.14 times that of the same patterns one by one, which locate it. A
+//!   quarter of the time goes into what is encoded. The worst known text, `password=` over and over, takes a
+//!   microsecond a byte, two hundred times as long, whether it is a quarter of a megabyte or a whole one. `cargo
+//!   bench -p secateur-engine --bench redact`
 //!
 //! # Not found
 //!
