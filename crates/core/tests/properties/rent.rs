@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use secateur::{
-    Action, Ages, Budget, Cache, Cut, CutPurpose, Family, Memory, MessageIx, Outline, PartIx, PartKind,
-    Policy, Reason, Rent, Role, Situation, ToolClass, ToolStatus,
+    Action, Ages, BandLimits, Budget, Cache, Cut, CutPurpose, Family, Memory, MessageIx, Outline, PartIx,
+    PartKind, Policy, Reason, Rent, Role, Situation, ToolClass, ToolStatus,
 };
 
 use crate::config;
@@ -118,6 +118,29 @@ proptest! {
         let (_, roomy) = wanting(CutPurpose::MakeRoom).first_plan();
         for cut in &thrifty.cuts {
             prop_assert!(roomy.cut(cut.part).is_some(), "{cut:?} stays where room is wanted");
+        }
+    }
+
+    /// Near the limit of a price band, cuts keep their promises, and those that are made for it get the request below.
+    #[test]
+    fn cuts_for_a_price_band_get_below_it(
+        scene in scenes(rent_policy()),
+        limit in 1_000..160_000u64,
+        over in 0..300u64,
+    ) {
+        let tokens = limit + over;
+        let bands = BandLimits::around(&[limit, 3 * limit], tokens);
+        let situation = Situation { input_tokens: Some(tokens), bands, ..scene.situation };
+        let scene = Scene { situation, ..scene };
+        let (outline, plan) = scene.first_plan();
+        let Family::Rent(rule) = &scene.policy.family else { return Ok(()) };
+        let is_for_band = |cut: &&Cut| cut.reason == Reason::PriceBand;
+        for cut in plan.cuts.iter().filter(is_for_band) {
+            check(rule, &outline, &scene, cut)?;
+        }
+        if plan.cuts.iter().any(|cut| is_for_band(&cut)) {
+            let saved: u64 = plan.cuts.iter().map(|cut| cut.before - cut.after).sum();
+            prop_assert!(rule.band.is_some() && tokens.saturating_sub(saved) <= limit, "{tokens} {saved} {bands:?}");
         }
     }
 

@@ -88,14 +88,13 @@ fn situation() -> impl Strategy<Value = Situation> {
     let input_tokens = prop_oneof![4 => Just(None), 1 => Just(Some(0)), 3 => Just(Some(150_000))];
     let thinking = prop_oneof![Just(Thinking::Sent), Just(Thinking::Dropped)];
     let need = prop_oneof![3 => Just(CutPurpose::SaveCost), 1 => Just(CutPurpose::MakeRoom)];
-    let bands = select(vec![vec![], vec![149_990], vec![100_000, 155_000], vec![u64::MAX]]);
-    (last_request, window, input_tokens, thinking, cache(), need, bands).prop_map(
-        |(last_request, window, input_tokens, thinking, cache, need, bands)| Situation {
+    (last_request, window, input_tokens, thinking, cache(), need).prop_map(
+        |(last_request, window, input_tokens, thinking, cache, need)| Situation {
             now: NOW,
             last_request,
             window,
             input_tokens,
-            bands: BandLimits::around(&bands, input_tokens.unwrap_or(0)),
+            bands: BandLimits::default(),
             cache,
             rethinking: Rethinking::default(),
             purpose: need,
