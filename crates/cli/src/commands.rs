@@ -21,3 +21,4 @@ pub(crate) mod scan;
 pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod status;
+pub(crate) mod store;

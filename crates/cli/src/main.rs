@@ -11,7 +11,7 @@
 //! $ secateur prune session.json --write
 //! $ secateur compact session.json
 //! $ secateur session new --from session.json
-//! $ secateur recall kbqzwmta
+//! $ secateur recall kbqzwmtahdue
 //! ```
 //!
 //! Each command is a file or folder of [`commands`] with its name. It reads what the user named, calls the libraries and
@@ -48,6 +48,7 @@ mod profile_args;
 mod progress;
 mod savings;
 mod session_file;
+mod set_aside_notice;
 mod settings_args;
 mod store_args;
 mod summariser_args;
@@ -116,6 +117,7 @@ commands! {
     Session(commands::session::SessionArgs),
     Recall(commands::recall::RecallArgs),
     Mcp(commands::mcp::McpArgs),
+    Store(commands::store::StoreCommandArgs),
 }
 
 fn main() -> ExitCode {

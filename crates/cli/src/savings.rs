@@ -19,14 +19,18 @@ pub(crate) fn savings<'a>(
 /// The characters that are left of a part; never more than it had.
 fn left(outline: &Outline, profile: &Profile, part: PartIx, action: Action) -> u64 {
     let sent = outline.sent(part);
+    // Only its length counts.
+    let handle = || "x".repeat(secateur::HANDLE_LETTERS);
     match action {
         Action::Clear => {
             let filled = secateur::fill_placeholder(&profile.policy.placeholder, outline, part);
-            sent.min(filled.chars().count() as u64 + outline.excerpt(part))
+            let named = secateur::fill_handle(&filled, handle);
+            sent.min(named.chars().count() as u64 + outline.excerpt(part))
         }
         Action::Trim { head, tail, .. } => {
             let note = secateur::trim_note(head, tail, sent).len();
-            let note = note + secateur::recall_note(&profile.policy.placeholder).len();
+            let recall = secateur::recall_note(&profile.policy.placeholder);
+            let note = note + secateur::fill_handle(recall, handle).len();
             sent.min(head + tail + (note + secateur::TRIM_GAP.len()) as u64)
         }
         Action::DropMedia => sent,

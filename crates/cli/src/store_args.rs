@@ -5,14 +5,17 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use secateur_engine::{Engine, EngineError, Session};
-use secateur_store::StoreError;
+use secateur_server::LateStore;
+use secateur_store::{Store, StoreError, TenantScope, is_tenant_name};
 
 use crate::settings_args::SettingsArgs;
 use crate::summariser_args::SummariserArgs;
+use crate::terminal;
 
 /// The store of sessions.
 #[derive(Clone, Debug, Default, Args)]
@@ -20,8 +23,17 @@ pub(crate) struct StoreArgs {
     /// The store of sessions: a file, or postgres://… [default: secateur/sessions.db in your data folder]
     #[arg(long, value_name = "FILE|URL", env = "SECATEUR_STORE", hide_env_values = true)]
     store: Option<String>,
+    /// The tenant whose sessions these are, in a store that a shared proxy fills [default: you]
+    #[arg(long, value_name = "NAME", value_parser = tenant_name)]
+    tenant: Option<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+}
+
+/// Reads the name of a tenant.
+fn tenant_name(name: &str) -> Result<String, &'static str> {
+    let allowed = "expected 1 to 64 letters, digits, or characters of -._@";
+    if is_tenant_name(name) { Ok(name.to_owned()) } else { Err(allowed) }
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -53,7 +65,7 @@ pub(crate) enum StoreFolder {
 impl StoreArgs {
     /// The store of these settings.
     pub(crate) fn with_settings(settings: SettingsArgs) -> Self {
-        Self { store: None, settings }
+        Self { store: None, tenant: None, settings }
     }
 
     /// What happens if the store's folder does not exist.
@@ -64,6 +76,11 @@ impl StoreArgs {
     /// These arguments with another profile for new sessions.
     pub(crate) fn with_profile(&self, profile: &str) -> Self {
         Self { settings: self.settings.with_profile(profile), ..self.clone() }
+    }
+
+    /// Whether a tenant is named.
+    pub(crate) fn names_tenant(&self) -> bool {
+        self.tenant.is_some()
     }
 
     /// The store that a flag or a variable names, if one does.
@@ -86,6 +103,11 @@ impl StoreLocation {
         Some(self.url.as_str()).filter(|url| url.starts_with("postgres"))
     }
 
+    /// Its URL or path. It can hold a password.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     fn of(url: String) -> Self {
         let path = url.strip_prefix("sqlite:").map(|path| path.strip_prefix("//").unwrap_or(path));
         let path = path.or_else(|| (!url.contains("://")).then_some(url.as_str()));
@@ -96,6 +118,23 @@ impl StoreLocation {
 
 /// Opens the store and an engine on it.
 pub(crate) async fn open_engine(args: &StoreArgs, summariser: Option<&SummariserArgs>) -> Result<Engine> {
+    let store = open_store(args).await?;
+    engine_on(store, args, summariser)
+}
+
+/// Opens the store as soon as it can be opened, and an engine on it. Warns if that is not now.
+pub(crate) async fn open_late_engine(args: &StoreArgs, summariser: &SummariserArgs) -> Result<Engine> {
+    let location = args.location()?;
+    let store = LateStore::open(&location.url).await.map_err(|error| anyhow!("{error}"))?;
+    if let Some(why) = store.fault() {
+        terminal::warn(format!(
+            "{location} cannot be used: {why}; conversations are kept in memory until it can (`--require-store` would fail)"
+        ));
+    }
+    engine_on(store, args, Some(summariser))
+}
+
+async fn open_store(args: &StoreArgs) -> Result<Arc<dyn Store>> {
     let location = args.location()?;
     if args.folder() == StoreFolder::Created
         && let Some(folder) = location.file.as_deref().and_then(Path::parent)
@@ -103,15 +142,22 @@ pub(crate) async fn open_engine(args: &StoreArgs, summariser: Option<&Summariser
         create_private(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     let store = secateur_store::open(&location.url).await;
-    let store = store.map_err(|error| match &location.file {
+    store.map_err(|error| match &location.file {
         Some(file) => anyhow!("{}: {error}", file.display()),
         None => anyhow!("{error}"),
-    })?;
+    })
+}
+
+fn engine_on(store: Arc<dyn Store>, args: &StoreArgs, summariser: Option<&SummariserArgs>) -> Result<Engine> {
     let config = match summariser {
         Some(summariser) => summariser.read(&args.settings)?,
         None => args.settings.read()?,
     };
-    Ok(config.engine(store)?)
+    let engine = config.engine(store)?;
+    Ok(match &args.tenant {
+        Some(tenant) => engine.scoped(TenantScope::One(tenant.clone())),
+        None => engine,
+    })
 }
 
 /// Opens a session. If it does not exist, the error says how to list those that do.

@@ -119,7 +119,7 @@ pub use outline::{
     ToolStatus,
 };
 pub use pivot::{MARKER, PivotRule, PivotStart, Tail, Unfinished};
-pub use placeholder::{fill_excerpt, fill_handle, fill_placeholder, recall_note};
+pub use placeholder::{HANDLE_LETTERS, fill_excerpt, fill_handle, fill_placeholder, recall_note};
 pub use plan::{Action, Bounds, Cut, Floor, Idle, Keep, Plan, Reason, Scale, Totals, Verdict};
 pub use plan_index::PlanIndex;
 pub use policy::{Family, Lasting, PLACEHOLDER, Policy};

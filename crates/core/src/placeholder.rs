@@ -9,8 +9,11 @@ use std::borrow::Cow;
 use crate::excerpt::excerpt;
 use crate::outline::{Outline, PartIx};
 
-/// The name of the handle. It has eight characters, as a handle does, so that lengths are known beforehand.
+/// The name of the handle.
 const HANDLE: &str = "{handle}";
+
+/// How many letters a handle has, unless another text has the same: then it is longer.
+pub const HANDLE_LETTERS: usize = 12;
 
 /// The note after a trimmed text, if the placeholder has a handle.
 const RECALL: &str = "\n[recall {handle} brings all of it back]";
@@ -69,7 +72,7 @@ pub fn fill_placeholder<'t>(template: &'t str, outline: &Outline, part: PartIx) 
 /// Fills in the handle. This comes before the excerpt, which may contain anything.
 ///
 /// ```
-/// assert_eq!(secateur::fill_handle("[cut; recall {handle}]", || "kbqzwmta".into()), "[cut; recall kbqzwmta]");
+/// assert_eq!(secateur::fill_handle("[cut; recall {handle}]", || "kbqzwmtahdue".into()), "[cut; recall kbqzwmtahdue]");
 /// ```
 pub fn fill_handle(placeholder: &str, handle: impl FnOnce() -> String) -> Cow<'_, str> {
     match placeholder.contains(HANDLE) {
@@ -105,9 +108,13 @@ pub fn fill_excerpt<'t>(placeholder: &'t str, text: &str) -> Cow<'t, str> {
     Cow::Owned(placeholder.replace(EXCERPT, &excerpt))
 }
 
-/// The UTF-16 units of a placeholder whose excerpt has `excerpt` units.
-pub(crate) fn placeholder_units(placeholder: &str, excerpt: u64) -> u64 {
-    let units = |text: &str| text.encode_utf16().count() as u64;
+/// The UTF-16 units of a placeholder whose handle has this many letters and whose excerpt has `excerpt` units.
+pub(crate) fn placeholder_units(placeholder: &str, letters: usize, excerpt: u64) -> u64 {
+    let units = |text: &str| {
+        let names = text.matches(HANDLE).count();
+        let others = text.encode_utf16().count() - names * HANDLE.len();
+        (others + names * letters) as u64
+    };
     match placeholder.split_once(EXCERPT) {
         None => units(placeholder),
         Some((before, after)) => units(before) + units(after) + excerpt + u64::from(excerpt > 0),
@@ -159,7 +166,13 @@ mod tests {
         let text = "def a():\n".repeat(200);
         let length = excerpt(&text).encode_utf16().count() as u64;
         let filled = fill_excerpt("[cut]{excerpt}!", &text);
-        assert_eq!(placeholder_units("[cut]{excerpt}!", length), filled.encode_utf16().count() as u64);
-        assert_eq!(placeholder_units("[cut]{excerpt}", 0), 5);
+        assert_eq!(
+            placeholder_units("[cut]{excerpt}!", HANDLE_LETTERS, length),
+            filled.encode_utf16().count() as u64
+        );
+        assert_eq!(placeholder_units("[cut]{excerpt}", HANDLE_LETTERS, 0), 5);
+        let named = fill_handle("[é {handle}]{excerpt}", || "kbqzwmtahdue".to_owned()).into_owned();
+        let filled = fill_excerpt(&named, &text).encode_utf16().count() as u64;
+        assert_eq!(placeholder_units("[é {handle}]{excerpt}", HANDLE_LETTERS, length), filled);
     }
 }

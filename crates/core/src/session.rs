@@ -143,9 +143,9 @@ impl SessionMachine {
                 self.goal = Some(Goal::new(GoalKind::DropThinking { from }, now));
             }
             Input::Compact { now } => self.goal = Some(Goal::new(GoalKind::Compact, now)),
-            Input::Stored { ticket, messages, operation } => {
+            Input::Stored { ticket, messages, operation, handles } => {
                 if let Some(pending) = self.take_pending(ticket) {
-                    self.take_stored(pending.then, messages, operation, &mut effects);
+                    self.take_stored(pending.then, messages, (operation, &handles), &mut effects);
                 }
             }
             Input::Consulted { ticket, consent } => {

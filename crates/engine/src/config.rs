@@ -17,7 +17,7 @@
 //! are merged key by key; lists are replaced as a whole, except `profiles`, which accumulates.
 //!
 //! **Two kinds of keys.** `store`, `profile`, `profiles`, `models`, `[windows]`, `[summariser]`, `[[hooks]]`,
-//! `[redaction]` and `[serve]` configure the engine and the proxy. Every other table belongs to a [profile](secateur::Profiles) and overrides
+//! `[redaction]`, `[retention]` and `[serve]` configure the engine and the proxy. Every other table belongs to a [profile](secateur::Profiles) and overrides
 //! values of the chosen one.
 //!
 //! **A project is not trusted.** Its file comes with the repository. It may choose and tune a profile. It may not run
@@ -53,6 +53,7 @@ mod models;
 mod opencode_variables;
 mod profile_files;
 mod project_file;
+mod retention;
 mod schema;
 mod section;
 mod setting;
@@ -71,13 +72,14 @@ use toml::Table;
 pub use error::ConfigError;
 pub use opencode_variables::OPENCODE_VARIABLES;
 pub use schema::schema;
-pub use section::{LogFormat, ServeConfig};
+pub use section::{LogFormat, ServeConfig, TokenConfig};
 pub use setting::Setting;
 pub use source::{ConfigSource, LARGEST_FILE, VARIABLES};
 
 use crate::engine::{DEFAULT_PROFILE, Engine, FAMILIES, ProfileLayer, applicable, family};
 use crate::hooks::{HookConfig, Hooks};
 use crate::provider::{ConnectError, Endpoint, LanguageModel};
+use crate::retention::RetentionLimits;
 use keyless_model::KeylessModel;
 use section::{ENGINE_KEYS, PROFILE_KEYS};
 use values::LayeredValues;
@@ -101,6 +103,7 @@ pub struct Config {
     summariser: Option<Endpoint>,
     hooks: Vec<HookConfig>,
     serve: ServeConfig,
+    retention: RetentionLimits,
     values: LayeredValues,
 }
 
@@ -150,6 +153,7 @@ impl Config {
         }
         let store = section::store(&values)?.unwrap_or_else(|| DEFAULT_STORE.to_owned());
         let serve = section::serve(&values)?;
+        let retention = retention::limits(&values)?;
         Ok(Self {
             store,
             profile,
@@ -161,6 +165,7 @@ impl Config {
             summariser,
             hooks,
             serve,
+            retention,
             values,
         })
     }
@@ -168,6 +173,11 @@ impl Config {
     /// The settings of the proxy.
     pub fn serve(&self) -> &ServeConfig {
         &self.serve
+    }
+
+    /// When sessions are deleted.
+    pub fn retention(&self) -> RetentionLimits {
+        self.retention
     }
 
     /// The origin of a setting's value.

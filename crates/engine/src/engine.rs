@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use secateur::{Layer, Profile, Profiles};
-use secateur_store::Store;
+use secateur_formats::HandleKey;
+use secateur_store::{LOCAL_TENANT, Store, TenantScope};
 use tokio::sync::broadcast;
 
 use crate::clock::Clock;
@@ -17,6 +18,7 @@ use crate::events::{self, EngineEvent};
 use crate::hooks::Hooks;
 use crate::provider::LanguageModel;
 use crate::redact::Redactor;
+use crate::text_names::{TextNames, random_key};
 
 pub(crate) use options::check_envelope;
 pub use options::{SessionOptions, Target};
@@ -29,6 +31,9 @@ pub const DEFAULT_PROFILE: &str = "balanced";
 /// How long the right to compact lasts without being renewed. Long enough for a stall, short enough that others take
 /// over soon from a process that died.
 const LEASE: Duration = Duration::from_secs(30);
+
+/// How long another process's compaction is waited for. A summary that takes longer is not worth a client's time.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// Keeps sessions inside their models' windows.
 ///
@@ -58,7 +63,9 @@ type SharedProfiles = HashMap<(String, SessionKind), Arc<Profile>>;
 #[derive(Clone)]
 pub(crate) struct EngineParts {
     pub store: Arc<dyn Store>,
-    pub profiles: Profiles,
+    /// Whose sessions they are; none if they are those of all tenants.
+    tenant: Option<String>,
+    pub profiles: Arc<Profiles>,
     pub layers: Vec<ProfileLayer>,
     shared_profiles: Arc<Mutex<SharedProfiles>>,
     pub model: Option<Arc<dyn LanguageModel>>,
@@ -67,8 +74,11 @@ pub(crate) struct EngineParts {
     pub clock: Clock,
     pub events: broadcast::Sender<EngineEvent>,
     pub lease: Duration,
+    pub longest_wait: Duration,
     /// Sessions may get a model from their client if none is configured.
     pub uses_client_models: bool,
+    /// Names texts until the store is reached.
+    own_key: HandleKey,
 }
 
 impl Engine {
@@ -76,7 +86,8 @@ impl Engine {
     pub fn new(store: Arc<dyn Store>) -> Self {
         let parts = EngineParts {
             store,
-            profiles: Profiles::builtin(),
+            tenant: Some(LOCAL_TENANT.to_owned()),
+            profiles: Arc::new(Profiles::builtin()),
             layers: Vec::new(),
             shared_profiles: Arc::default(),
             model: None,
@@ -85,9 +96,49 @@ impl Engine {
             clock: Clock::System,
             events: events::channel(),
             lease: LEASE,
+            longest_wait: LONGEST_WAIT,
             uses_client_models: false,
+            own_key: random_key(),
         };
         Self { parts: Arc::new(parts) }
+    }
+
+    /// The same engine for the sessions of one tenant, or of all of them, with watchers of its own. A new engine is for
+    /// [`LOCAL_TENANT`].
+    ///
+    /// ```
+    /// use secateur_engine::{Engine, SessionOptions};
+    /// use secateur_store::TenantScope;
+    ///
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let engine = Engine::new(secateur_store::open("sqlite::memory:").await?);
+    /// let anna = engine.scoped(TenantScope::One("anna".to_owned()));
+    /// anna.create(SessionOptions::default()).await?;
+    /// assert_eq!(anna.sessions(9).await?.len(), 1);
+    /// assert_eq!(engine.sessions(9).await?.len(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scoped(&self, scope: TenantScope) -> Self {
+        self.clone().with(|parts| {
+            parts.store = parts.store.scoped(scope.clone());
+            parts.events = events::channel();
+            parts.tenant = match scope {
+                TenantScope::One(tenant) => Some(tenant),
+                TenantScope::All => None,
+            };
+        })
+    }
+
+    /// Whose sessions it has; none if they are those of all tenants.
+    pub fn tenant(&self) -> Option<&str> {
+        self.parts.tenant.as_deref()
+    }
+
+    /// The names of texts in its store.
+    pub(crate) fn text_names(&self) -> TextNames {
+        TextNames::new(self.parts.store.handle_key(), &self.parts.own_key)
     }
 
     /// The same engine with its store wrapped in another one.
@@ -97,7 +148,7 @@ impl Engine {
 
     /// The same engine with a model that writes summaries.
     pub fn with_model(self, model: Arc<dyn LanguageModel>) -> Self {
-        self.with(|parts| parts.model = Some(model))
+        self.with_other_profiles(|parts| parts.model = Some(model))
     }
 
     /// The same engine with hooks.
@@ -122,28 +173,42 @@ impl Engine {
 
     /// The same engine with further settings, which override all others of every profile.
     pub fn with_layers(self, layers: Vec<Layer>) -> Self {
-        self.with(|parts| parts.layers.extend(layers.into_iter().map(ProfileLayer::from)))
+        self.with_other_profiles(|parts| parts.layers.extend(layers.into_iter().map(ProfileLayer::from)))
     }
 
     pub(crate) fn with_profile_layers(self, profiles: Profiles, layers: Vec<ProfileLayer>) -> Self {
-        self.with(|parts| (parts.profiles, parts.layers) = (profiles, layers))
+        self.with_other_profiles(|parts| (parts.profiles, parts.layers) = (Arc::new(profiles), layers))
     }
 
     /// The same engine with another duration of the lease that a process holds while it compacts. The process renews
-    /// it; if the process dies, others take over after this time.
+    /// it; if the process dies, others take over after this time. At most a minute
+    /// ([`LONGEST_LEASE`](secateur_store::LONGEST_LEASE)).
     pub fn with_lease(self, lease: Duration) -> Self {
         self.with(|parts| parts.lease = lease)
+    }
+
+    /// The same engine with another limit on waiting for a compaction of another process. After it, older history is
+    /// replaced by a digest. Measured by a clock that runs evenly, whatever the machine's clock is set to.
+    pub fn with_longest_wait(self, wait: Duration) -> Self {
+        self.with(|parts| parts.longest_wait = wait)
     }
 
     /// The same engine for followed sessions that use their
     /// [client's model](crate::FollowedSession::set_client_model) if none is configured.
     pub fn with_client_models(self) -> Self {
-        self.with(|parts| parts.uses_client_models = true)
+        self.with_other_profiles(|parts| parts.uses_client_models = true)
+    }
+
+    /// With a change after which profiles may be different.
+    fn with_other_profiles(self, change: impl FnOnce(&mut EngineParts)) -> Self {
+        self.with(|parts| {
+            parts.shared_profiles = Arc::default();
+            change(parts);
+        })
     }
 
     fn with(self, change: impl FnOnce(&mut EngineParts)) -> Self {
-        // The profiles of this engine may differ from those of the old one.
-        let mut parts = EngineParts { shared_profiles: Arc::default(), ..(*self.parts).clone() };
+        let mut parts = (*self.parts).clone();
         change(&mut parts);
         Self { parts: Arc::new(parts) }
     }

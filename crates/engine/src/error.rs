@@ -1,6 +1,8 @@
 //! Errors of the engine.
 
-use secateur::session::NoRoom;
+use std::fmt;
+
+use secateur::session::{NoRoom, Seq};
 use secateur::{ProfileError, Role};
 use secateur_formats::{ApplyError, Wire};
 use secateur_store::StoreError;
@@ -75,6 +77,14 @@ pub enum EngineError {
         /// The name that was looked for.
         name: String,
     },
+    /// Several different texts have this name.
+    #[error("{name:?} names {} different texts: {}. Name the session, or one of them by session and number", .candidates.len(), listed(.candidates))]
+    Ambiguous {
+        /// The name that was looked for.
+        name: String,
+        /// What may be meant.
+        candidates: Vec<RecallCandidate>,
+    },
     /// The original was deleted on request.
     #[error("the original of message {seq} was forgotten; only what is shown of it is left")]
     Forgotten {
@@ -111,9 +121,44 @@ pub enum EngineError {
     },
 }
 
+/// A text that a name may mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecallCandidate {
+    /// The session that it is from.
+    pub session: String,
+    /// The number of its message.
+    pub seq: Seq,
+    /// The part of the message; none for all of it.
+    pub part: Option<u32>,
+    /// The tool of the call or result, if it is known.
+    pub tool: Option<String>,
+    /// What the tool call was about.
+    pub subject: Option<String>,
+}
+
+impl fmt::Display for RecallCandidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { session, seq, part, tool, subject } = self;
+        write!(f, "{seq}{} of session {session}", part.map(|part| format!(".{part}")).unwrap_or_default())?;
+        for name in tool.iter().chain(subject) {
+            write!(f, ", {}", name.lines().next().unwrap_or_default())?;
+        }
+        Ok(())
+    }
+}
+
+fn listed(candidates: &[RecallCandidate]) -> String {
+    candidates.iter().map(RecallCandidate::to_string).collect::<Vec<_>>().join("; ")
+}
+
 impl EngineError {
     /// Whether another process changed the session first. After a refresh the same call may succeed.
     pub fn is_collision(&self) -> bool {
         matches!(self, EngineError::Store(StoreError::Stale { .. } | StoreError::LeaseLost { .. }))
+    }
+
+    /// Whether the store is away: it failed, or did not answer in time. The same call may succeed later.
+    pub fn is_store_outage(&self) -> bool {
+        matches!(self, EngineError::Store(StoreError::Database { .. }))
     }
 }

@@ -22,20 +22,23 @@ pub mod ledger;
 pub mod provider;
 mod recall;
 pub mod redact;
+mod retention;
 mod search;
 mod session;
 mod session_wire;
 mod stored;
 pub mod summary;
+mod text_names;
 
-pub use clock::Clock;
+pub use clock::{Clock, SetClock};
 pub use engine::{DEFAULT_PROFILE, Engine, SessionOptions, Target};
-pub use error::EngineError;
+pub use error::{EngineError, RecallCandidate};
 pub use events::EngineEvent;
 pub use recall::Recalled;
+pub use retention::{LEAST_AGE, Retention, RetentionLimits, RetentionStep};
 pub use search::SearchHit;
 pub use session::{
-    ContextRequest, FittedContext, FollowedSession, NewMessage, RecordedEvent, Session, SessionBeginning,
-    Settlement, ShownMessage, SplitRequest,
+    ContextRequest, FittedContext, FollowedSession, NewMessage, ProvisionalEnds, RecordedEvent,
+    RequestBodies, Session, SessionBeginning, Settlement, ShownMessage, SplitRequest,
 };
 pub use session_wire::{LARGEST_MESSAGE, cut_message, cut_parts};

@@ -3,15 +3,18 @@
 //! No session is opened for that: the caller may be another process than the one that works on the session, and a
 //! look-up must not change it.
 
-use secateur::session::{Seq, SessionMessage, SessionPart};
+use std::collections::HashSet;
+
+use secateur::session::{Seq, SessionCut, SessionMessage, SessionPart};
 use secateur::{Measures, PartIx, PartKind};
-use secateur_store::{Clipping, SessionRow, StoredMessage};
+use secateur_store::{Clipping, SessionRow, StoreError, StoredMessage};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::error::{EngineError, RecallCandidate};
 use crate::session_wire::{SessionWire, text};
 use crate::stored::session_wire_of;
+use crate::text_names::TextNames;
 
 /// How many messages are read at once.
 const PAGE: Seq = 200;
@@ -21,6 +24,9 @@ const SESSIONS: usize = 8;
 
 /// In how many of their newest messages.
 const MESSAGES: Seq = 2_000;
+
+/// The most texts of one name that are listed.
+const CANDIDATES: usize = 20;
 
 /// An original.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +62,7 @@ pub(crate) struct ClippingFacts {
 }
 
 impl ClippingFacts {
-    /// The facts of an index facts.
+    /// The facts that a clipping has.
     pub(crate) fn of(clipping: &Clipping) -> Self {
         serde_json::from_str(&clipping.facts).unwrap_or_default()
     }
@@ -78,76 +84,137 @@ impl ClippingFacts {
 }
 
 impl Engine {
-    /// The original of something that was cut or compacted away, by the handle in its placeholder.
+    /// The original with this name: the handle of something that was cut or compacted away, or the id of a tool call for
+    /// its result. A session that is named is looked at first; there `12` names message 12, and `12.0` the first part of
+    /// it. Without a session, the sessions changed last are looked at.
     ///
-    /// Several sessions may have the same handle: a fork of another session, or the same text. Then the original comes
-    /// from `session`, or else from the session changed last. With `session`, the id of a tool call names its result,
-    /// `12` message 12, and `12.0` the first part of it.
+    /// What is returned has this name. If several different texts have it, that is [`EngineError::Ambiguous`].
     pub async fn recall(&self, name: &str, session: Option<&str>) -> Result<Recalled, EngineError> {
-        let mut found = self.parts.store.clippings(name).await?;
-        // The sort is stable: among the others, the session changed last stays first.
-        found.sort_by_key(|clipping| Some(clipping.session.as_str()) != session);
-        for clipping in found {
-            let row = self.parts.store.session(&clipping.session).await?;
-            match self.original(&row, clipping.seq, Some(clipping.part)).await {
-                Ok(recalled) => {
-                    let ClippingFacts { tool, subject, .. } = ClippingFacts::of(&clipping);
-                    return Ok(Recalled { tool, subject, ..recalled });
-                }
-                // It was forgotten a moment ago; another session may still have it.
-                Err(EngineError::Forgotten { .. }) => {}
-                Err(error) => return Err(error),
+        let found = self.parts.store.clippings(name).await?;
+        let (here, elsewhere): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|clipping| Some(clipping.session.as_str()) == session);
+        for found in [here, elsewhere] {
+            if let Some(recalled) = self.recall_clippings(name, found).await? {
+                return Ok(recalled);
             }
         }
         if let Some(id) = session {
             let row = self.parts.store.session(id).await?;
             return self.recall_in(&row, name).await;
         }
+        let mut texts = Vec::new();
         for row in self.parts.store.sessions(SESSIONS).await? {
             let earliest = row.head.saturating_sub(MESSAGES);
-            if let Some((seq, part)) = self.find_part(&row, name, earliest).await? {
-                return self.original(&row, seq, Some(part)).await;
+            texts.extend(self.recall_parts(&row, name, earliest).await?);
+        }
+        only_text(name, texts)?.ok_or_else(|| EngineError::NotCut { name: name.to_owned() })
+    }
+
+    /// The text that these clippings have under this name, if one of them can be read.
+    async fn recall_clippings(
+        &self,
+        name: &str,
+        found: Vec<Clipping>,
+    ) -> Result<Option<Recalled>, EngineError> {
+        let (mut texts, mut read, mut damage) = (Vec::new(), HashSet::new(), None);
+        for clipping in found {
+            // Clippings with the same letters, or the same body, have the same text.
+            let text = (
+                clipping.letters.clone(),
+                clipping.letters.is_none().then(|| (clipping.body.clone(), clipping.part)),
+            );
+            if texts.len() > CANDIDATES || read.contains(&text) {
+                continue;
+            }
+            match self.clipped(&clipping, name).await {
+                Ok(recalled) => {
+                    read.extend(recalled.is_some().then_some(text));
+                    texts.extend(recalled);
+                }
+                // Another message may still have it.
+                Err(error @ EngineError::Store(StoreError::Damaged { .. })) => damage = Some(error),
+                Err(error) => return Err(error),
             }
         }
-        Err(EngineError::NotCut { name: name.to_owned() })
+        match (only_text(name, texts)?, damage) {
+            (None, Some(damage)) => Err(damage),
+            (text, _) => Ok(text),
+        }
+    }
+
+    /// The original of a clipping that was found by this name. None if it was forgotten a moment ago, or if the index is
+    /// wrong: what is there does not have the name.
+    pub(crate) async fn clipped(
+        &self,
+        clipping: &Clipping,
+        name: &str,
+    ) -> Result<Option<Recalled>, EngineError> {
+        let row = self.parts.store.session(&clipping.session).await?;
+        let recalled = match self.original(&row, clipping.seq, Some(clipping.part)).await {
+            Ok(recalled) => recalled,
+            Err(EngineError::Forgotten { .. } | EngineError::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if !self.text_names().is_name_of(name, &recalled.text) {
+            // A process that had not reached the store has named it.
+            let page = self.parts.store.facts(&row.id, clipping.seq.saturating_sub(1), 1).await?;
+            if !page.iter().any(|message| cuts_named(message, name).contains(&clipping.part)) {
+                return Ok(None);
+            }
+        }
+        let ClippingFacts { tool, subject, .. } = ClippingFacts::of(clipping);
+        Ok(Some(Recalled { tool, subject, ..recalled }))
     }
 
     /// The original with this name in one session.
     async fn recall_in(&self, row: &SessionRow, name: &str) -> Result<Recalled, EngineError> {
-        let place = match parse_number(name) {
-            Some((seq, part)) => Some((seq, part)),
-            None => self.find_part(row, name, 0).await?.map(|(seq, part)| (seq, Some(part))),
-        };
-        let (seq, part) = place.ok_or_else(|| not_found(row, name))?;
-        self.original(row, seq, part).await
+        if let Some((seq, part)) = parse_number(name) {
+            return self.original(row, seq, part).await;
+        }
+        let texts = self.recall_parts(row, name, 0).await?;
+        only_text(name, texts)?.ok_or_else(|| not_found(row, name))
     }
 
-    /// The newest part after message `earliest` that has this name. The index does not contain parts that were cut for
-    /// one request alone.
-    async fn find_part(
+    /// The originals after message `earliest` that have this name, the newest first. The index does not contain parts
+    /// that were cut for one request alone.
+    async fn recall_parts(
         &self,
         row: &SessionRow,
         name: &str,
         earliest: Seq,
-    ) -> Result<Option<(Seq, u32)>, EngineError> {
+    ) -> Result<Vec<Recalled>, EngineError> {
         let wire = session_wire_of(row)?;
+        let names = self.text_names();
+        let mut recalled = Vec::new();
         let mut end = row.head + 1;
-        while end > earliest + 1 {
+        while end > earliest + 1 && recalled.len() <= CANDIDATES {
             let start = end.saturating_sub(PAGE).max(earliest + 1);
-            let mut page = self.parts.store.messages(&row.id, start, end).await?;
-            if may_be_handle(name) {
+            let mut parts: Vec<(Seq, u32)> = Vec::new();
+            if TextNames::may_name(name) {
+                let mut page = self.parts.store.messages(&row.id, start, end).await?;
                 self.restore_originals(row, &mut page).await?;
+                for message in page.iter().rev() {
+                    parts.extend(
+                        parts_named(wire, &names, message, name).into_iter().map(|part| (message.seq, part)),
+                    );
+                }
+            } else {
+                let limit = usize::try_from(end - start).unwrap_or(usize::MAX);
+                let page = self.parts.store.facts(&row.id, start - 1, limit).await?;
+                for message in page.iter().rev().filter(|message| message.seq < end) {
+                    parts.extend(result_of_call(message, name).map(|part| (message.seq, part)));
+                }
             }
-            let found = page.iter().rev().find_map(|message| {
-                let part = result_of_call(message, name).or_else(|| part_with_handle(wire, message, name));
-                part.map(|part| (message.seq, part))
-            });
-            if found.is_some() {
-                return Ok(found);
+            for (seq, part) in parts {
+                match self.original(row, seq, Some(part)).await {
+                    Ok(original) => recalled.push(original),
+                    Err(EngineError::Forgotten { .. }) if earliest > 0 || !recalled.is_empty() => {}
+                    Err(error) => return Err(error),
+                }
             }
             end = start;
         }
-        Ok(None)
+        Ok(recalled)
     }
 
     /// Replaces the bodies of messages that were cut by their originals.
@@ -213,17 +280,41 @@ fn result_of_call(message: &StoredMessage, name: &str) -> Option<u32> {
     facts.parts.iter().position(is_result).and_then(|at| u32::try_from(at).ok())
 }
 
-/// Whether a name looks like a handle. Otherwise bodies need not be read.
-fn may_be_handle(name: &str) -> bool {
-    name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_lowercase())
+/// The parts of a message whose cuts have this handle.
+fn cuts_named(message: &StoredMessage, name: &str) -> Vec<u32> {
+    let cuts: Vec<SessionCut> = serde_json::from_str(&message.cuts).unwrap_or_default();
+    cuts.iter().filter(|cut| cut.handle.as_deref() == Some(name)).map(|cut| cut.part).collect()
 }
 
-/// The part with this handle.
-fn part_with_handle(wire: SessionWire, message: &StoredMessage, name: &str) -> Option<u32> {
-    if !may_be_handle(name) {
-        return None;
-    }
+/// The parts of a message, with its original, that have this handle.
+fn parts_named(wire: SessionWire, names: &TextNames, message: &StoredMessage, name: &str) -> Vec<u32> {
+    let mut parts = cuts_named(message, name);
+    parts.extend(result_of_call(message, name));
     let wrapped = wire.body("{}", std::iter::once(message.body.as_slice()));
-    let transcript = wire.read(&wrapped, &Measures::default()).ok()?;
-    transcript.outline.parts().find(|&part| transcript.handle(part) == name).map(|part| part.0)
+    if let Ok(transcript) = wire.read(&wrapped, &Measures::default()) {
+        let is_named = |part: &PartIx| names.is_name_of(name, &transcript.original(*part));
+        parts.extend(transcript.outline.parts().filter(is_named).map(|part| part.0));
+    }
+    parts.sort_unstable();
+    parts.dedup();
+    parts
+}
+
+/// The one text of all that have a name. An error if they differ.
+fn only_text(name: &str, texts: Vec<Recalled>) -> Result<Option<Recalled>, EngineError> {
+    let mut distinct: Vec<Recalled> = Vec::new();
+    for recalled in texts {
+        if distinct.iter().all(|known| known.text != recalled.text) {
+            distinct.push(recalled);
+        }
+    }
+    if distinct.len() > 1 {
+        let candidate = |recalled: Recalled| {
+            let Recalled { session, seq, part, tool, subject, .. } = recalled;
+            RecallCandidate { session, seq, part, tool, subject }
+        };
+        let candidates = distinct.into_iter().take(CANDIDATES).map(candidate).collect();
+        return Err(EngineError::Ambiguous { name: name.to_owned(), candidates });
+    }
+    Ok(distinct.pop())
 }

@@ -1,7 +1,7 @@
 //! Searches text that was cut or compacted away.
 
 use secateur::session::Seq;
-use secateur_store::{ClippingSearch, word_positions};
+use secateur_store::{ClippingSearch, StoreError, word_positions};
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -56,11 +56,10 @@ impl Engine {
         };
         let mut hits = Vec::new();
         for clipping in self.parts.store.search(search).await? {
-            let row = self.parts.store.session(&clipping.session).await?;
-            let text = match self.original(&row, clipping.seq, Some(clipping.part)).await {
-                Ok(recalled) => recalled.text,
-                // It was forgotten a moment ago.
-                Err(EngineError::Forgotten { .. }) => continue,
+            let text = match self.clipped(&clipping, &clipping.handle).await {
+                Ok(Some(recalled)) => recalled.text,
+                // What cannot be recalled is no hit.
+                Ok(None) | Err(EngineError::Store(StoreError::Damaged { .. })) => continue,
                 Err(error) => return Err(error),
             };
             let ClippingFacts { tool, subject, .. } = ClippingFacts::of(&clipping);

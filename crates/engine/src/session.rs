@@ -4,6 +4,7 @@
 //!  kept (Session)      followed (FollowedSession)      what callers use
 //!        └──────┬────────────┘
 //!   append, request, import, fork, undo, forget         what is done with a session
+//!               │                          └── remainder  what is left of forgotten messages
 //!               │
 //!             sync         in step with other processes: refresh, retry, settle, store_state
 //!               │
@@ -60,6 +61,8 @@ mod json;
 mod kept;
 mod lease;
 mod message;
+mod provisional;
+mod remainder;
 mod remote_changes;
 mod request;
 mod settlement;
@@ -70,9 +73,11 @@ mod sync;
 mod undo;
 
 pub use followed::{FittedContext, FollowedSession};
+pub use history::RequestBodies;
 pub use import::{SessionBeginning, SplitRequest};
 pub use kept::{RecordedEvent, Session};
 pub use message::NewMessage;
+pub use provisional::ProvisionalEnds;
 pub use request::ContextRequest;
 pub use settlement::Settlement;
 pub use shown::ShownMessage;

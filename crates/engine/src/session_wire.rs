@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use secateur::session::{CutBy, SessionCut, SessionMessage};
-use secateur::{Action, Measures, PartIx, PartKind, Role};
+use secateur::{Action, Measures, PartIx, PartKind, Role, recall_note};
 use secateur_formats::json::set_member;
-use secateur_formats::{Format, Rendering, Transcript, Wire, read_as};
+use secateur_formats::{Format, Rendering, Transcript, Wire, earlier_handle, read_as};
 
 use crate::error::EngineError;
 
@@ -85,10 +85,15 @@ impl SessionWire {
     /// A message with these cuts made: of each part the newest that is not undone. What the provider cuts stays.
     pub(crate) fn cut(self, message: &str, cuts: &[SessionCut]) -> Result<String, EngineError> {
         let body = self.alone(message);
-        let transcript = self.read(&body, &Measures::default())?;
+        let mut transcript = self.read(&body, &Measures::default())?;
         let own = cuts.iter().filter(|cut| !cut.undone && cut.by == CutBy::Secateur);
         let holding = own.map(|cut| (cut.part, cut));
         let holding: BTreeMap<u32, &SessionCut> = holding.collect();
+        for cut in holding.values().filter(|cut| has_handle(cut)) {
+            let part = PartIx(cut.part);
+            let handle = cut.handle.clone().unwrap_or_else(|| earlier_handle(&transcript.original(part)));
+            transcript.set_handle(part, handle);
+        }
         let made = holding.into_values().map(rendering);
         let splice = transcript.apply(made, 0).map_err(|source| EngineError::Uncuttable { source })?;
         let cut = String::from_utf8_lossy(&splice.to_vec()).into_owned();
@@ -101,6 +106,11 @@ impl SessionWire {
     pub(crate) fn say(self, role: Role, text: &str) -> String {
         self.0.spec().text_message(role, text)
     }
+}
+
+/// Whether the placeholder of a cut names a handle.
+pub(crate) fn has_handle(cut: &SessionCut) -> bool {
+    !recall_note(&cut.placeholder).is_empty()
 }
 
 fn rendering(cut: &SessionCut) -> Rendering<'_> {
@@ -130,7 +140,7 @@ pub(crate) fn text(transcript: &Transcript<'_>) -> String {
 /// use secateur_formats::Wire;
 ///
 /// let message = r#"{"role":"tool","tool_call_id":"c1","content":"a long result"}"#;
-/// let cut = SessionCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), reason: None, operation: 1, undone: false, by: CutBy::Secateur };
+/// let cut = SessionCut { part: 0, action: Action::Clear, after: 0, placeholder: "[cut]".into(), handle: None, reason: None, operation: 1, undone: false, by: CutBy::Secateur };
 /// let shorter = cut_message(Wire::OpenAiChat, message, &[cut])?;
 /// assert_eq!(shorter, r#"{"role":"tool","tool_call_id":"c1","content":"[cut]"}"#);
 /// # Ok::<(), secateur_engine::EngineError>(())

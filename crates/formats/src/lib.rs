@@ -71,6 +71,7 @@ mod wire_spec;
 pub use census::Census;
 pub use cut::{ApplyError, Rendering};
 pub use format::{FORMATS, Format};
+pub use handle::{HandleKey, earlier_handle};
 pub use origin::Origin;
 pub use read::{ReadError, read, read_all, read_all_as, read_as};
 pub use skim::{Skim, SkimError, skim};

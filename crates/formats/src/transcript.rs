@@ -4,18 +4,19 @@
 //! list of edits to those bytes, so everything that is not cut stays byte for byte as it was.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use secateur::{
-    Action, Memory, MessageIx, MessagePick, Outline, PartIx, PartKind, PivotRule, Plan, fill_excerpt,
-    fill_handle, fill_placeholder, recall_note,
+    Action, HANDLE_LETTERS, Memory, MessageIx, MessagePick, Outline, PartIx, PartKind, PivotRule, Plan,
+    fill_excerpt, fill_handle, fill_placeholder, recall_note,
 };
 
 use crate::content;
 use crate::cut::{ApplyError, CutSite, Rendering, Spot};
 use crate::draft::TranscriptDraft;
 use crate::format::Format;
-use crate::handle::handle;
+use crate::handle::HandleKey;
 use crate::json::{Edit, Splice, decode};
 use crate::origin::Origin;
 use crate::spec::FormatSpec;
@@ -37,6 +38,8 @@ pub struct Transcript<'a> {
     /// The bytes as far as they are UTF-8.
     text: &'a str,
     spots: Vec<Spot>,
+    /// Names that parts have in a store.
+    handles: BTreeMap<PartIx, String>,
 }
 
 impl<'a> Transcript<'a> {
@@ -50,7 +53,7 @@ impl<'a> Transcript<'a> {
     ) -> Self {
         let spots = draft.take_spots();
         let TranscriptDraft { outline, origin, warnings, .. } = draft;
-        Self { format, outline, origin, warnings, spec, bytes, text, spots }
+        Self { format, outline, origin, warnings, spec, bytes, text, spots, handles: BTreeMap::new() }
     }
 
     /// The bytes that were read.
@@ -104,10 +107,20 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// The name by which a part is recalled. It is computed from the original, so it is the same in every session, copy
-    /// and request that holds the part.
+    /// The name by which a part is recalled: the one that it was given, or what the [public key](HandleKey::PUBLIC)
+    /// gives for its original.
     pub fn handle(&self, part: PartIx) -> String {
-        handle(&self.original(part))
+        let given = self.handles.get(&part).cloned();
+        given.unwrap_or_else(|| {
+            let mut letters = HandleKey::PUBLIC.letters(&self.original(part));
+            letters.truncate(HANDLE_LETTERS);
+            letters
+        })
+    }
+
+    /// Gives a part the name by which a store recalls it.
+    pub fn set_handle(&mut self, part: PartIx, handle: String) {
+        self.handles.insert(part, handle);
     }
 
     /// The placeholder of a part that is cleared: a profile's template with its names filled in.
@@ -153,7 +166,8 @@ impl<'a> Transcript<'a> {
         let spots = parts.iter().filter_map(|&part| self.spot(part).cloned()).collect();
         let Self { format, spec, bytes, text, .. } = *self;
         let (origin, warnings) = (self.origin.clone(), self.warnings.clone());
-        Transcript { format, outline, origin, warnings, spec, bytes, text, spots }
+        let handles = BTreeMap::new();
+        Transcript { format, outline, origin, warnings, spec, bytes, text, spots, handles }
     }
 
     /// The source with these cuts made, as edits: a mark where the system marks cuts, replaced content elsewhere. `now` is

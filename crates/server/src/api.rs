@@ -22,6 +22,7 @@ mod runs;
 mod search;
 mod sessions;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
@@ -35,27 +36,30 @@ use http::Request;
 use http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::body::Incoming;
 use secateur_engine::Engine;
+use secateur_store::LOCAL_TENANT;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::http::admission::AdmissionError;
-use crate::http::response_body::ProxyResponseBody;
+use crate::http::admission::{AdmissionError, Caller, CallerRights};
+use crate::http::response_body::{ProxyResponseBody, RESOURCE_POLICY, SAME_ORIGIN};
 use crate::metrics::Recorders;
 use crate::settings::Settings;
+use crate::tenants::Tenants;
 use configuration::Configured;
 use problem::ApiProblem;
 
 /// How long a response may take to begin.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Everything under `/api`.
+/// Everything under `/api`. Each tenant has its own router, whose handlers know its sessions only; operators have one for
+/// all sessions.
 pub(crate) struct Api {
-    engine: Engine,
-    router: Router,
-    recorders: Recorders,
+    tenants: Arc<Tenants>,
+    routers: BTreeMap<String, Router>,
+    operator: Router,
     closing: watch::Sender<bool>,
 }
 
@@ -63,7 +67,8 @@ pub(crate) struct Api {
 #[derive(Clone)]
 struct ApiState {
     engine: Engine,
-    recorders: Recorders,
+    /// The figures of the tenant, or of all of them.
+    recorders: Vec<Recorders>,
     configuration: Arc<Vec<Configured>>,
     /// The OpenAPI document, once all paths are known.
     document: Arc<OnceLock<Bytes>>,
@@ -71,23 +76,38 @@ struct ApiState {
 }
 
 impl Api {
-    /// The API for the sessions of an engine.
-    pub(crate) fn new(engine: Engine, settings: &Settings, recorders: Recorders) -> Self {
+    /// The API for the sessions of these tenants.
+    pub(crate) fn new(tenants: Arc<Tenants>, settings: &Settings) -> Self {
         let (closing, _) = watch::channel(false);
-        let mut api = Self { engine, router: Router::new(), recorders, closing };
+        let mut api = Self { tenants, routers: BTreeMap::new(), operator: Router::new(), closing };
         api.configure(configuration::of(settings));
         api
     }
 
-    /// Shows these settings as the configuration.
+    /// Shows these settings as the configuration; those about tokens, which name the tenants, only to operators and to the
+    /// only user.
     pub(crate) fn configure(&mut self, configuration: Vec<Configured>) {
-        self.router = document::router(ApiState {
-            engine: self.engine.clone(),
-            recorders: self.recorders.clone(),
-            configuration: Arc::new(configuration),
-            document: Arc::default(),
-            closing: self.closing.subscribe(),
+        let about_others = |setting: &Configured| setting.is_about_tokens();
+        let of_tenants: Vec<_> =
+            configuration.iter().filter(|setting| !about_others(setting)).cloned().collect();
+        let (all, of_tenants) = (Arc::new(configuration), Arc::new(of_tenants));
+        let state =
+            |engine: &Engine, recorders: Vec<Recorders>, configuration: &Arc<Vec<Configured>>| ApiState {
+                engine: engine.clone(),
+                recorders,
+                configuration: Arc::clone(configuration),
+                document: Arc::default(),
+                closing: self.closing.subscribe(),
+            };
+        let each = self.tenants.all().map(|(name, parts)| {
+            let shown = if name == LOCAL_TENANT { &all } else { &of_tenants };
+            let state = state(&parts.engine, vec![parts.recorders.clone()], shown);
+            (name.to_owned(), document::router(state))
         });
+        let routers = each.collect();
+        let recorders = self.tenants.all().map(|(_, parts)| parts.recorders.clone()).collect();
+        self.operator = document::router(state(self.tenants.operator(), recorders, &all));
+        self.routers = routers;
     }
 
     /// Whether a path belongs to the API.
@@ -95,9 +115,20 @@ impl Api {
         path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Answers a request, also if its handler panics or takes too long.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<ProxyResponseBody> {
-        let mut router = self.router.clone();
+    /// Answers a request of this caller, also if its handler panics or takes too long.
+    pub(crate) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        caller: Caller<'_>,
+    ) -> Response<ProxyResponseBody> {
+        let router = match caller.rights {
+            CallerRights::Operator => Some(&self.operator),
+            CallerRights::Tenant | CallerRights::OnlyUser => self.routers.get(caller.tenant),
+        };
+        // There is one for every tenant that has a token.
+        let Some(mut router) = router.cloned() else {
+            return private(ApiProblem::broken().into_response());
+        };
         let work = AssertUnwindSafe(router.call(request)).catch_unwind();
         let response = match timeout(TIMEOUT, work).await {
             Ok(Ok(answered)) => answered.unwrap_or_else(|never: Infallible| match never {}),
@@ -124,6 +155,7 @@ impl Api {
 fn private(mut response: Response) -> Response<ProxyResponseBody> {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response.headers_mut().insert(RESOURCE_POLICY, SAME_ORIGIN);
     response.map(ProxyResponseBody::api)
 }
 

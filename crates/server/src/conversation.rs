@@ -26,8 +26,10 @@ mod model_windows;
 mod overflow;
 mod pending_exchange;
 mod placement;
+mod provisional_branches;
 mod recognition;
 mod registry;
+mod request_messages;
 mod spans;
 mod timeout_store;
 
@@ -42,6 +44,7 @@ use secateur_formats::Wire;
 
 use crate::metrics::Metrics;
 use crate::outcome::{ExchangeReport, Outcome, PassReason};
+use crate::quota::ClientQuota;
 use crate::route::RequestKind;
 use background_tasks::BackgroundTasks;
 use branch::Branch;
@@ -58,6 +61,9 @@ pub(crate) use client_model::ClientEndpoint;
 pub(crate) use error::TooDeep;
 pub(crate) use pending_exchange::PendingExchange;
 
+/// Bodies of this length and longer are parsed on a thread of their own.
+const LARGE_BODY: usize = 1 << 20;
+
 /// A request with a conversation in it.
 pub(crate) struct ConversationRequest<'r> {
     pub wire: Wire,
@@ -68,6 +74,8 @@ pub(crate) struct ConversationRequest<'r> {
     pub body: &'r Bytes,
     /// Where the request goes. Summaries are made there, with the same credentials.
     pub endpoint: ClientEndpoint,
+    /// What its client may take up.
+    pub quota: Arc<ClientQuota>,
 }
 
 /// A request that is ready to be sent.
@@ -95,11 +103,11 @@ pub(crate) struct ResponseReport {
     pub provider: Option<ProviderReport>,
 }
 
-/// All conversations.
+/// All conversations of a tenant. Tenants share nothing in memory.
 pub(crate) struct Conversations {
     engine: Engine,
     profile: String,
-    registry: BranchRegistry,
+    registry: Arc<BranchRegistry>,
     windows: Arc<ModelWindows>,
     tasks: Arc<BackgroundTasks>,
 }
@@ -124,12 +132,17 @@ impl Conversations {
         // The profile was checked when the settings were made.
         let assumed = engine.profile(profile).map_or(DEFAULT_WINDOW as i64, |profile| profile.window.default);
         Self {
+            registry: Arc::new(BranchRegistry::new(engine.tenant().unwrap_or_default())),
             engine: engine.with_store_behind(TimeoutStore::in_front_of),
             profile: profile.to_owned(),
-            registry: BranchRegistry::new(),
             windows: Arc::new(ModelWindows::new(catalogue, assumed, thinking)),
             tasks: Arc::new(BackgroundTasks::new(metrics)),
         }
+    }
+
+    /// Drops what is in memory of a session. False if it is in use.
+    pub(crate) fn release(&self, session: &str) -> bool {
+        self.registry.release(session)
     }
 
     /// Waits until everything is stored. To be called once, when the proxy stops.
@@ -158,7 +171,14 @@ impl Conversations {
         request: ConversationRequest<'_>,
     ) -> Result<PreparedRequest, ConversationError> {
         let key = client_key(request.headers);
-        let (received, found) = recognition::recognise(&self.registry, request.wire, request.body, key)?;
+        let (received, found) = if request.body.len() < LARGE_BODY {
+            recognition::recognise(&self.registry, request.wire, request.body, key)?
+        } else {
+            // It takes long, and the threads of the runtime have other requests.
+            let (registry, wire) = (Arc::clone(&self.registry), request.wire);
+            let (body, key) = (request.body.clone(), key.map(str::to_owned));
+            request.quota.work(move || recognition::recognise(&registry, wire, &body, key.as_deref())).await?
+        };
         if received.envelope.is_remote {
             return Err(ConversationError::KeptByProvider);
         }
@@ -166,13 +186,16 @@ impl Conversations {
             return Err(ConversationError::ManagedByProvider);
         }
         let key = key.or(received.envelope.key.as_deref()).map(str::to_owned);
+        // Not every store can hold it.
+        let key = key.filter(|key| !key.contains('\0'));
         if request.kind == RequestKind::Count {
             return self.replay(&received, found, key.as_deref()).await;
         }
         let model = received.envelope.model.as_deref().or(request.model).unwrap_or_default().to_owned();
         let window = ModelWindow::new(&model, request.headers);
         let target = self.windows.target(&window, &received.envelope);
-        let client_model = request.endpoint.model(request.wire, &model, target.limits, request.headers);
+        let client_model =
+            request.endpoint.model(request.wire, &model, target.limits, request.headers, request.quota);
         let managed = ManagedRequest::new(received, key, target, window, client_model);
         let (branch, decided) = self.decide_on_branch(found, &managed).await?;
         Ok(self.await_response(branch, managed, decided))

@@ -14,16 +14,21 @@
 mod api;
 mod conversation;
 mod http;
+mod late_store;
 mod metrics;
 mod outcome;
 mod proxy;
+mod quota;
+mod retention;
 mod route;
 mod server;
 mod settings;
+mod tenants;
 
+pub use late_store::LateStore;
 pub use metrics::Snapshot;
 pub use metrics::savings::Savings;
 pub use route::{Provider, RequestKind, Route};
 pub use server::{BindError, Counters, Server};
-pub use settings::token::{AccessToken, BadToken};
+pub use settings::token::{AccessToken, BadToken, TenantToken};
 pub use settings::{BadUpstream, Settings, Upstream};

@@ -54,6 +54,11 @@ pub(crate) struct Metrics {
     thinking_refusals: Counter,
     failures: Counter,
     open: Gauge<u64, AtomicU64>,
+    store_ready: Gauge<u64, AtomicU64>,
+    provisional: Gauge<u64, AtomicU64>,
+    provisional_ends: Labelled,
+    deleted_sessions: Counter,
+    deleted_bytes: Counter,
     reports: Counter,
     tokens: Labelled,
     cuts: TwiceLabelled,
@@ -76,6 +81,11 @@ impl Default for Metrics {
         registry.register_with_unit("waiting", help, Unit::Seconds, waiting.clone());
         let open = Gauge::default();
         registry.register("open_responses", "Responses that are being sent now", open.clone());
+        let store_ready = Gauge::default();
+        registry.register("store_ready", "Whether the store can be written: 1 or 0", store_ready.clone());
+        let provisional = Gauge::default();
+        let help = "Decisions in memory that the store could not take yet";
+        registry.register("provisional_decisions", help, provisional.clone());
         let mut one = |name: &str, help: &str| {
             let counter = Counter::default();
             registry.register(name, help, counter.clone());
@@ -92,6 +102,8 @@ impl Default for Metrics {
         );
         let failures = one("failures", "Requests that no provider answered");
         let reports = one("reports", "Responses with usage in them");
+        let deleted_sessions = one("deleted_sessions", "Sessions that retention deleted");
+        let deleted_bytes = one("deleted_bytes", "Bytes of the store that retention freed");
         let altered_bytes = one("altered_bytes", "Bytes changed outside of cut ranges; always 0");
         // All values exist from the beginning, at 0, so that what has not happened yet can be seen.
         let mut by =
@@ -105,6 +117,8 @@ impl Default for Metrics {
             };
         let help = "Tokens: fresh, cached and output as providers counted them; saved as estimated";
         let tokens = by("tokens", help, "kind", &mut ["fresh", "cached", "output", "saved"].into_iter());
+        let help = "Decisions that the store could not take at once, by what became of them";
+        let provisional_ends = by("provisional_ends", help, "end", &mut ["stored", "dropped"].into_iter());
         let help = "Prompts of which the provider had less than half in its cache, by reason";
         let misses = &mut CacheMiss::ALL.iter().map(|miss| miss.as_str());
         let cache_misses = by("cache_misses", help, "reason", misses);
@@ -133,6 +147,11 @@ impl Default for Metrics {
         }
         registry.register("cuts", "Cuts that were made, by occasion and reason", cuts.clone());
         Self {
+            store_ready,
+            provisional,
+            provisional_ends,
+            deleted_sessions,
+            deleted_bytes,
             denied,
             log_limits: LogLimits::default(),
             conversations,
@@ -199,6 +218,32 @@ impl Metrics {
     pub(crate) fn prepared(&self, report: &mut ExchangeReport) {
         self.altered_bytes.inc_by(report.altered);
         self.count_events(&std::mem::take(&mut report.events));
+    }
+
+    /// Sets whether the store can be written.
+    pub(crate) fn set_store_ready(&self, is_ready: bool) {
+        self.store_ready.set(u64::from(is_ready));
+    }
+
+    /// Counts decisions in memory that the store could not take yet, in place of those that were counted before.
+    pub(crate) fn recount_provisional(&self, before: u64, now: u64) {
+        self.provisional.inc_by(now);
+        self.provisional.dec_by(before);
+    }
+
+    /// Counts such decisions that were stored later, or dropped.
+    pub(crate) fn count_provisional_ends(&self, stored: u64, dropped: u64) {
+        for (end, count) in [("stored", stored), ("dropped", dropped)] {
+            if count > 0 {
+                self.provisional_ends.get_or_create(&[("end", end)]).inc_by(count);
+            }
+        }
+    }
+
+    /// Counts sessions that retention deleted, and the bytes that it freed.
+    pub(crate) fn count_deleted(&self, sessions: u64, bytes: u64) {
+        self.deleted_sessions.inc_by(sessions);
+        self.deleted_bytes.inc_by(bytes);
     }
 
     /// Counts events of a conversation, whether they belong to a request or not.

@@ -99,6 +99,8 @@ labelled! {
         NoToken = "no-token",
         /// The token is wrong.
         WrongToken = "wrong-token",
+        /// The token is not an operator's.
+        NoOperator = "no-operator",
         /// The Host header names another machine.
         Host = "host",
         /// A web page of another origin sent it.
@@ -117,6 +119,8 @@ labelled! {
         Slow = "slow",
         /// There are too many connections.
         Full = "full",
+        /// Too many bodies of the same client are being read.
+        Bodies = "bodies",
     }
 }
 
@@ -226,6 +230,8 @@ pub(crate) struct ExchangeReport {
     pub cuts: u32,
     /// Messages that a summary replaces in what is sent.
     pub replaced: u32,
+    /// Decisions about the conversation that the store could not take yet.
+    pub provisional: usize,
     /// Bytes of the body as the client sent it, and as the provider receives it.
     pub bytes_in: u64,
     pub bytes_out: u64,
@@ -271,6 +277,9 @@ impl ExchangeReport {
         insert("x-secateur-reason", self.reason.map(|reason| HeaderValue::from_static(reason.as_str())));
         insert("x-secateur-cuts", Some(self.cuts.into()));
         insert("x-secateur-replaced", Some(self.replaced.into()));
+        if self.provisional > 0 {
+            insert("x-secateur-provisional", Some(self.provisional.into()));
+        }
         if self.is_window_assumed {
             insert("x-secateur-assumed-window", Some(self.window.into()));
         }

@@ -24,33 +24,34 @@ use secateur_store::Store;
 use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
-use crate::conversation::Conversations;
 use crate::http::accept::Handler;
-use crate::http::admission::{Admission, AdmissionError, check_origin};
-use crate::http::health::HealthEndpoint;
-use crate::http::limits::MemoryBudget;
-use crate::http::refusal;
-use crate::http::request_body::ExceededLimit;
+use crate::http::admission::{Admission, AdmissionError, Admitted, check_origin};
+use crate::http::health::{HealthEndpoint, StoreReadiness};
+use crate::http::request_body::BodyFault;
 use crate::http::response_body::ProxyResponseBody;
 use crate::http::socket::{ClientGone, Peer};
 use crate::http::upstream::UpstreamClient;
-use crate::metrics::Recorders;
+use crate::http::{hop_headers, refusal};
+use crate::metrics::Metrics;
 use crate::outcome::Denial;
+use crate::quota::Quotas;
 use crate::route::{Provider, Route};
 use crate::settings::Settings;
+use crate::tenants::Tenants;
 
 /// What every request needs.
 pub(crate) struct Proxy {
     pub settings: Arc<Settings>,
     pub client: UpstreamClient,
-    pub conversations: Conversations,
+    pub tenants: Arc<Tenants>,
     pub api: Api,
     /// Connections for summaries.
     pub connector: Connector,
     pub store: Arc<dyn Store>,
-    pub recorders: Recorders,
-    /// Memory for bodies that are read whole.
-    pub memory: Arc<MemoryBudget>,
+    pub readiness: StoreReadiness,
+    pub metrics: Arc<Metrics>,
+    /// What each client may take up.
+    pub quotas: Quotas,
     /// Tasks that go on after their request is answered. The proxy waits for them when it stops.
     pub tasks: TaskTracker,
 }
@@ -60,7 +61,7 @@ type ExchangeResult = Result<Response<ProxyResponseBody>, ClientGone>;
 
 impl Handler for Proxy {
     async fn handle(&self, request: Request<Incoming>, peer: Peer) -> ExchangeResult {
-        self.recorders.metrics.request();
+        self.metrics.request();
         let (mut parts, body) = request.into_parts();
         if let Some(refusal) = self.reject(&parts, &body, &peer) {
             return Ok(refusal);
@@ -69,21 +70,29 @@ impl Handler for Proxy {
         let health = HealthEndpoint::of(parts.uri.path());
         let is_api = Api::owns(parts.uri.path());
         let is_own = health.is_some() || is_api;
-        let admitted =
-            admitted.and_then(|run| if is_own { check_origin(&parts).map(|()| run) } else { Ok(run) });
-        let run = match admitted {
-            Ok(run) => run,
+        let admitted = admitted.and_then(|admitted| {
+            if is_own {
+                check_origin(&parts)?;
+            }
+            if health == Some(HealthEndpoint::Metrics) {
+                admitted.caller.check_metrics()?;
+            }
+            Ok(admitted)
+        });
+        let Admitted { caller, run } = match admitted {
+            Ok(admitted) => admitted,
             Err(error) => return Ok(self.deny(&parts, error)),
         };
         if let Some(health) = health {
-            return Ok(health.answer(&parts.method, &*self.store, &self.recorders.metrics).await);
+            let (store, metrics) = (&*self.store, &*self.metrics);
+            return Ok(health.answer(&parts.method, store, &self.readiness, metrics).await);
         }
         let request = Request::from_parts(parts, body);
         if is_api {
-            return Ok(Box::pin(self.api.answer(request)).await);
+            return Ok(Box::pin(self.api.answer(request, caller)).await);
         }
         // Boxed, so that a connection does not carry the memory for it while a response streams.
-        Box::pin(self.exchange(request, peer, run)).await
+        Box::pin(self.exchange(request, peer, self.tenants.get(caller.tenant), run)).await
     }
 }
 
@@ -95,35 +104,48 @@ impl Proxy {
             let message = "ambiguous request head: another program could read it differently";
             return Some(refusal::last(refusal::refuse(Provider::OpenAi, StatusCode::BAD_REQUEST, message)));
         }
+        if hop_headers::has_unknown_coding(&parts.headers) {
+            self.metrics.denied(Denial::Malformed);
+            let message = "unknown transfer coding; the proxy knows only `chunked` (compressed bodies have a Content-Encoding)";
+            return Some(refusal::last(refusal::refuse(
+                Provider::OpenAi,
+                StatusCode::NOT_IMPLEMENTED,
+                message,
+            )));
+        }
         if parts.method == Method::CONNECT {
-            self.recorders.metrics.denied(Denial::Connect);
+            self.metrics.denied(Denial::Connect);
             let message = "this is a proxy for model providers; set it as the provider's base URL instead";
             return Some(refusal::refuse(Provider::OpenAi, StatusCode::METHOD_NOT_ALLOWED, message));
         }
         if body.size_hint().lower() > self.settings.most_passed {
             let route = Route::of(parts.uri.path(), &parts.headers);
-            return Some(self.exceeded(route.provider, ExceededLimit::TooLong));
+            return Some(self.refuse_body(route.provider, BodyFault::TooLong));
         }
         None
     }
 
-    /// The response to a client whose body is too long, or arrives too slowly.
-    fn exceeded(&self, provider: Provider, limit: ExceededLimit) -> Response<ProxyResponseBody> {
-        match limit {
-            ExceededLimit::TooLong => {
-                self.recorders.metrics.denied(Denial::TooLong);
+    /// The response to a client whose body is too long, arrives too slowly, or is malformed.
+    fn refuse_body(&self, provider: Provider, fault: BodyFault) -> Response<ProxyResponseBody> {
+        match fault {
+            BodyFault::TooLong => {
+                self.metrics.denied(Denial::TooLong);
                 refusal::too_long(provider, self.settings.most_passed)
             }
-            ExceededLimit::TooSlow => {
-                self.recorders.metrics.denied(Denial::Slow);
+            BodyFault::TooSlow => {
+                self.metrics.denied(Denial::Slow);
                 refusal::too_slow(provider)
+            }
+            BodyFault::Malformed => {
+                self.metrics.denied(Denial::Malformed);
+                refusal::malformed(provider)
             }
         }
     }
 
     /// The response to a request that is not let in.
     fn deny(&self, parts: &Parts, error: AdmissionError) -> Response<ProxyResponseBody> {
-        self.recorders.metrics.denied(error.denial());
+        self.metrics.denied(error.denial());
         let route = Route::of(parts.uri.path(), &parts.headers);
         let mut refusal = if Api::owns(parts.uri.path()) {
             Api::deny(error)

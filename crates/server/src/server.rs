@@ -16,14 +16,16 @@ use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
 use crate::api::configuration::Configured;
-use crate::conversation::{Conversations, ThinkingSettings};
 use crate::http::accept::{Acceptor, Phase};
-use crate::http::limits::MemoryBudget;
+use crate::http::health::StoreReadiness;
 use crate::http::upstream::UpstreamClient;
 use crate::metrics::savings::Savings;
-use crate::metrics::{Recorders, Snapshot};
+use crate::metrics::{Metrics, Snapshot};
 use crate::proxy::Proxy;
+use crate::quota::Quotas;
+use crate::retention::apply_retention;
 use crate::settings::Settings;
+use crate::tenants::Tenants;
 
 /// A proxy that listens.
 ///
@@ -58,7 +60,9 @@ pub enum BindError {
         source: io::Error,
     },
     /// Other machines could use it without a token.
-    #[error("{address} can be reached from other machines, and no token is set; --token-file sets one")]
+    #[error(
+        "{address} can be reached from other machines, and no token is set; --token-file or serve.tokens in the configuration sets some"
+    )]
     Exposed {
         /// The address.
         address: SocketAddr,
@@ -74,18 +78,20 @@ pub enum BindError {
 /// The counters of a server, also while it runs.
 #[derive(Clone)]
 pub struct Counters {
-    recorders: Recorders,
+    metrics: Arc<Metrics>,
+    tenants: Arc<Tenants>,
 }
 
 impl Counters {
     /// The counters now.
     pub fn snapshot(&self) -> Snapshot {
-        self.recorders.metrics.snapshot()
+        self.metrics.snapshot()
     }
 
-    /// The savings of a run of an agent, which are the requests to `/run:NAME/…`. None if there were none.
+    /// The savings of a run of an agent, which are the requests to `/run:NAME/…`, of whichever tenant. None if there were
+    /// none.
     pub fn run(&self, name: &str) -> Option<Savings> {
-        self.recorders.runs.get(name)
+        self.tenants.all().find_map(|(_, parts)| parts.recorders.runs.get(name))
     }
 }
 
@@ -94,29 +100,27 @@ impl Server {
     pub async fn bind(settings: Settings, engine: Engine, catalogue: Catalogue) -> Result<Self, BindError> {
         let store = Arc::clone(engine.store());
         let engine = engine.with_client_models();
-        let recorders = Recorders::default();
-        let api = Api::new(engine.clone(), &settings, recorders.clone());
-        let metrics = recorders.metrics.clone();
-        let thinking =
-            ThinkingSettings { clearing: settings.provider_clearing, dropping: settings.drop_block };
-        let conversations = Conversations::new(engine, &settings.profile, catalogue, thinking, metrics);
+        let metrics = Arc::<Metrics>::default();
+        let tenants = Arc::new(Tenants::new(&settings, engine, &catalogue, &metrics));
+        let api = Api::new(Arc::clone(&tenants), &settings);
         let client = UpstreamClient::new(&settings).map_err(|source| BindError::Certificates { source })?;
         let address = settings.listen;
-        if settings.token.is_none() && !address.ip().is_loopback() {
+        if settings.tokens.is_empty() && !address.ip().is_loopback() {
             return Err(BindError::Exposed { address });
         }
         let listen = |source| BindError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let proxy = Proxy {
-            memory: MemoryBudget::new(settings.most_held),
+            quotas: Quotas::of(&settings),
             settings: Arc::new(settings),
             client,
-            conversations,
+            tenants,
             api,
             connector: Connector::default(),
             store,
-            recorders,
+            readiness: StoreReadiness::default(),
+            metrics,
             tasks: TaskTracker::new(),
         };
         Ok(Self { listener, address, proxy: Arc::new(proxy) })
@@ -137,7 +141,7 @@ impl Server {
 
     /// Its counters.
     pub fn counters(&self) -> Counters {
-        Counters { recorders: self.proxy.recorders.clone() }
+        Counters { metrics: Arc::clone(&self.proxy.metrics), tenants: Arc::clone(&self.proxy.tenants) }
     }
 
     /// Serves until the future is done. Then no connection is accepted any more, and open responses may continue for a
@@ -148,12 +152,13 @@ impl Server {
         let acceptor = Acceptor {
             listener,
             settings: Arc::clone(&proxy.settings),
-            metrics: Arc::clone(&proxy.recorders.metrics),
+            metrics: Arc::clone(&proxy.metrics),
             handler: Arc::clone(&proxy),
             phase: receiver,
         };
         tokio::select! {
             () = acceptor.run() => {}
+            () = apply_retention(&proxy.tenants, proxy.settings.retention, &proxy.metrics) => {}
             () = shutdown => {}
         }
         phase.send_replace(Phase::Draining);
@@ -164,13 +169,10 @@ impl Server {
             proxy.tasks.wait().await;
         };
         if timeout(proxy.settings.drain, ended).await.is_err() {
-            tracing::warn!(
-                open = proxy.recorders.metrics.snapshot().open,
-                "stopping: open responses are broken off"
-            );
+            tracing::warn!(open = proxy.metrics.snapshot().open, "stopping: open responses are broken off");
             phase.send_replace(Phase::Over);
             phase.closed().await;
         }
-        proxy.conversations.finish().await;
+        proxy.tenants.finish().await;
     }
 }

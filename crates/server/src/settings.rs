@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
+use secateur_engine::RetentionLimits;
 
 use crate::route::Provider;
-use token::AccessToken;
+use token::TenantToken;
 
 /// The settings of the proxy.
 ///
@@ -26,8 +27,9 @@ use token::AccessToken;
 pub struct Settings {
     /// Where it listens. Port 0 lets the system choose.
     pub listen: SocketAddr,
-    /// The token that requests must have. Without one the proxy listens on this machine only.
-    pub token: Option<AccessToken>,
+    /// The tokens that requests must have one of, each with its tenant. Without any the proxy listens on this machine only,
+    /// for its user.
+    pub tokens: Vec<TenantToken>,
     /// Further names of this machine that requests without a token may have in their Host header.
     pub hosts: Vec<String>,
     /// The most connections of clients at once.
@@ -46,10 +48,18 @@ pub struct Settings {
     pub provider_clearing: bool,
     /// Whether Anthropic may be asked to drop thinking that a cut made invalid.
     pub drop_block: bool,
+    /// When sessions are deleted.
+    pub retention: RetentionLimits,
     /// The longest body that is read, in bytes. A longer one is passed through.
     pub most_body: u64,
     /// The most bytes of bodies in memory at once, over all requests. What does not fit is passed through.
     pub most_held: u64,
+    /// The most bytes of bodies of one client in memory at once. What does not fit is passed through.
+    pub client_memory: u64,
+    /// The most bodies of one client that are read and decided at once. Others are refused.
+    pub client_bodies: usize,
+    /// The most summaries that are written for one client at once. Others wait.
+    pub client_summaries: usize,
     /// The longest body that is passed through, in bytes. A longer one is refused or cut off.
     pub most_passed: u64,
     /// The time limit for a connection to a provider.
@@ -74,7 +84,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7878)),
-            token: None,
+            tokens: Vec::new(),
             hosts: Vec::new(),
             most_connections: 10_000,
             anthropic: Upstream::known("api.anthropic.com"),
@@ -84,8 +94,12 @@ impl Default for Settings {
             headers: true,
             provider_clearing: true,
             drop_block: true,
+            retention: RetentionLimits::default(),
             most_body: 256 << 20,
             most_held: 1 << 30,
+            client_memory: 512 << 20,
+            client_bodies: 256,
+            client_summaries: 8,
             // Providers accept files of up to 2 GB.
             most_passed: 4 << 30,
             connect: Duration::from_secs(10),

@@ -33,6 +33,19 @@ impl<E> From<StoreError> for BackendError<E> {
 
 impl From<rusqlite::Error> for BackendError<rusqlite::Error> {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error)
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        };
+        match error {
+            // The tables are strict, so such a value was not written by the database.
+            FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..) => {
+                let (what, why) = ("a row of the database".to_owned(), error.to_string());
+                Self::Refused(StoreError::Damaged { what, why })
+            }
+            error => Self::Database(error),
+        }
     }
 }

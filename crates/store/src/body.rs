@@ -1,7 +1,9 @@
 //! Bodies as they are stored: addressed by their hash, and compressed if that makes them smaller.
 //!
-//! The hash is the SHA-256 of the uncompressed bytes. Equal bodies are stored once across all sessions: an agent that
-//! reads the same file in ten sessions costs one copy.
+//! The hash is the SHA-256 of the uncompressed bytes. Equal bodies are stored once across all sessions of a tenant: an
+//! agent that reads the same file in ten sessions costs one copy. Those of different tenants are apart, so that nothing,
+//! not even the time that a write takes, tells one whether another has the same text. The hash is checked whenever a body
+//! is read, so that no other bytes are taken for the body.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,15 +12,14 @@ use std::io;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use zstd::bulk::{Compressor, Decompressor};
-use zstd::zstd_safe::CParameter;
 
 use crate::error::StoreError;
 
-/// The hash of a body.
-pub(crate) type BodyHash = [u8; 32];
+/// The key of a body: its hash, followed by the name of its tenant.
+pub(crate) type BodyKey = Vec<u8>;
 
-/// Bodies by hash: each once, in the order in which all writers insert them.
-pub(crate) type PackedBodies = BTreeMap<BodyHash, PackedBody>;
+/// Bodies by key: each once, in the order in which all writers insert them.
+pub(crate) type PackedBodies = BTreeMap<BodyKey, PackedBody>;
 
 const LEVEL: i32 = 3;
 const RAW: i16 = 0;
@@ -53,27 +54,33 @@ impl PackedBody {
         Ok(Self { encoding: RAW, size, bytes: body })
     }
 
-    /// Returns the original bytes.
-    pub(crate) fn unpack(self) -> Result<Vec<u8>, StoreError> {
-        const DAMAGED: &str = "a body in the database is damaged";
+    /// Returns the original bytes if they have the hash in this key, or says what is wrong with them.
+    pub(crate) fn unpack(self, key: &[u8]) -> Result<Vec<u8>, &'static str> {
         let size = usize::try_from(self.size).ok().filter(|&size| size <= LARGEST);
-        let size = size.ok_or("impossible size").map_err(StoreError::database(DAMAGED))?;
+        let size = size.ok_or("its body has an impossible size")?;
         let body: Vec<u8> = match self.encoding {
             RAW => self.bytes.into(),
-            ZSTD => decompress(&self.bytes, size).map_err(StoreError::database(DAMAGED))?,
-            _ => return Err(StoreError::database(DAMAGED)("unknown encoding")),
+            ZSTD => decompress(&self.bytes, size).map_err(|_| "its body cannot be decompressed")?,
+            _ => return Err("its body has an unknown encoding"),
         };
-        if body.len() == size { Ok(body) } else { Err(StoreError::database(DAMAGED)("wrong size")) }
+        if body.len() != size {
+            return Err("its body has another size");
+        }
+        if !key.starts_with(&Sha256::digest(&body)) {
+            return Err("its body has another digest");
+        }
+        Ok(body)
     }
 }
 
-/// Compresses a body unless it is already there, and returns its hash.
-pub(crate) fn pack(bodies: &mut PackedBodies, body: Bytes) -> Result<BodyHash, StoreError> {
-    let digest = Sha256::digest(&body).into();
-    if let std::collections::btree_map::Entry::Vacant(place) = bodies.entry(digest) {
+/// Compresses a body of a tenant unless it is already there, and returns its key.
+pub(crate) fn pack(bodies: &mut PackedBodies, tenant: &str, body: Bytes) -> Result<BodyKey, StoreError> {
+    let mut key = Sha256::digest(&body).to_vec();
+    key.extend(tenant.as_bytes());
+    if let std::collections::btree_map::Entry::Vacant(place) = bodies.entry(key.clone()) {
         place.insert(PackedBody::new(body)?);
     }
-    Ok(digest)
+    Ok(key)
 }
 
 /// A compressor and its output buffer. Creating one costs more than compressing most bodies, so each thread keeps
@@ -92,11 +99,9 @@ impl BodyCompressor {
     /// A larger buffer is freed after use.
     const MOST: usize = 1 << 20;
 
-    /// With a checksum, so that a flipped bit is detected when the body is read.
+    /// Without a checksum of its own: the hash of the body is one.
     fn new() -> io::Result<Self> {
-        let mut compressor = Compressor::new(LEVEL)?;
-        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
-        Ok(Self { compressor, room: Vec::new() })
+        Ok(Self { compressor: Compressor::new(LEVEL)?, room: Vec::new() })
     }
 
     fn compress(&mut self, body: &[u8]) -> io::Result<Option<Bytes>> {
@@ -132,8 +137,12 @@ mod tests {
 
     fn packed(body: &[u8]) -> PackedBody {
         let mut bodies = PackedBodies::new();
-        let digest = pack(&mut bodies, Bytes::copy_from_slice(body)).unwrap();
+        let digest = pack(&mut bodies, "", Bytes::copy_from_slice(body)).unwrap();
         bodies.remove(&digest).unwrap()
+    }
+
+    fn unpack(packed: PackedBody, body: &[u8]) -> Result<Vec<u8>, &'static str> {
+        packed.unpack(&Sha256::digest(body))
     }
 
     #[test]
@@ -143,7 +152,7 @@ mod tests {
             let packed = packed(body);
             assert!(packed.bytes.len() <= body.len());
             assert_eq!(packed.size, body.len() as i64);
-            assert!(packed.unpack().unwrap() == body);
+            assert!(unpack(packed, body).unwrap() == body);
         }
     }
 
@@ -158,10 +167,12 @@ mod tests {
     fn equal_bodies_are_packed_once() {
         let mut bodies = PackedBodies::new();
         assert_eq!(
-            pack(&mut bodies, Bytes::from_static(b"same")).unwrap(),
-            pack(&mut bodies, Bytes::from_static(b"same")).unwrap()
+            pack(&mut bodies, "a", Bytes::from_static(b"same")).unwrap(),
+            pack(&mut bodies, "a", Bytes::from_static(b"same")).unwrap()
         );
         assert_eq!(bodies.len(), 1);
+        pack(&mut bodies, "b", Bytes::from_static(b"same")).unwrap();
+        assert_eq!(bodies.len(), 2, "tenants share nothing");
     }
 
     #[test]
@@ -174,8 +185,10 @@ mod tests {
         let shorter = PackedBody { size: 999, ..whole() };
         let endless = PackedBody { size: i64::MAX, ..whole() };
         let unknown = PackedBody { encoding: 7, ..whole() };
-        for damaged in [flipped, longer, shorter, endless, unknown] {
-            assert!(damaged.unpack().unwrap_err().to_string().contains("damaged"));
+        let another = packed(&[b'b'; 1000]);
+        let raw = PackedBody { encoding: RAW, ..packed(b"other") };
+        for damaged in [flipped, longer, shorter, endless, unknown, another, raw] {
+            unpack(damaged, &[b'a'; 1000]).unwrap_err();
         }
     }
 }

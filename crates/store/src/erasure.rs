@@ -1,20 +1,22 @@
 //! Which bodies are deleted when originals are forgotten, decided once for both databases.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::StoreError;
 use crate::prepared_commit::{SessionHead, check_revision};
-use crate::record::{Forget, Forgotten};
+use crate::record::{Forget, Forgotten, RemainingFacts};
+use crate::stored_row::StoredRow;
 use crate::validation::{from_column, to_column};
 
 /// A message to erase, as the database has it.
 pub(crate) struct ErasureCandidate {
     pub(crate) seq: i64,
+    pub(crate) id: String,
     pub(crate) pinned: bool,
     pub(crate) hidden: bool,
-    /// The hash of its original.
+    /// The key of its original.
     pub(crate) body: Option<Vec<u8>>,
-    /// The hash of the body that is shown instead.
+    /// The key of the body that is shown instead.
     pub(crate) shown: Option<Vec<u8>>,
     /// The size of its original.
     pub(crate) size: Option<i64>,
@@ -24,11 +26,15 @@ pub(crate) struct ErasureCandidate {
 #[derive(Default)]
 pub(crate) struct Erasure {
     /// Messages that lose both bodies.
-    pub(crate) gone: Vec<i64>,
+    pub(crate) gone: BTreeSet<i64>,
     /// Messages that lose their originals.
     pub(crate) cut: Vec<i64>,
     /// Bodies that may have lost their last reference.
     pub(crate) released: Vec<Vec<u8>>,
+    /// Originals that lost a reference, each with the id of the message that had it.
+    pub(crate) originals: Vec<(Vec<u8>, String)>,
+    /// The facts and cuts that are left of messages, by number.
+    facts: BTreeMap<u64, RemainingFacts>,
     pub(crate) forgotten: Forgotten,
 }
 
@@ -48,6 +54,10 @@ impl Erasure {
     ) -> Result<Self, StoreError> {
         check_revision(id, forget.revision, head.revision)?;
         let there: BTreeSet<u64> = candidates.iter().map(|candidate| from_column(candidate.seq)).collect();
+        if let Some(&(number, _)) = forget.operations.iter().find(|(number, _)| *number > head.last_operation)
+        {
+            return Err(StoreError::NoOperation { id: id.to_owned(), number });
+        }
         if let Some(&seq) = forget.gone.iter().chain(&forget.cut).find(|seq| !there.contains(seq)) {
             return Err(StoreError::no_message(id, seq));
         }
@@ -60,7 +70,7 @@ impl Erasure {
                 if !candidate.hidden && (candidate.pinned || seq >= head.live_from) {
                     return Err(StoreError::Alive { id: id.to_owned(), seq });
                 }
-                erasure.gone.push(candidate.seq);
+                erasure.gone.insert(candidate.seq);
                 erasure.released.extend(candidate.shown);
             } else if candidate.shown.is_some() {
                 erasure.cut.push(candidate.seq);
@@ -68,14 +78,33 @@ impl Erasure {
                 continue;
             }
             if let Some(body) = candidate.body {
-                erasure.released.push(body);
+                erasure.released.push(body.clone());
+                erasure.originals.push((body, candidate.id));
                 erasure.forgotten.messages += 1;
                 erasure.forgotten.bytes += from_column(candidate.size.unwrap_or_default());
             }
         }
+        erasure.facts = forget.facts.iter().map(|left| (left.seq, left.clone())).collect();
         // All writers lock bodies in this order, so that they cannot deadlock.
         erasure.released.sort_unstable();
         erasure.released.dedup();
         Ok(erasure)
+    }
+
+    /// The numbers of the messages that lose a body.
+    pub(crate) fn seqs(&self) -> impl Iterator<Item = i64> {
+        self.gone.iter().chain(&self.cut).copied()
+    }
+
+    /// Takes the bodies from the row of one of them, and what was noted about it.
+    pub(crate) fn apply(&self, row: &mut StoredRow) {
+        row.body = None;
+        if self.gone.contains(&to_column(row.message.seq)) {
+            row.shown = None;
+        }
+        if let Some(left) = self.facts.get(&row.message.seq) {
+            row.message.facts.clone_from(&left.facts);
+            row.message.cuts.clone_from(&left.cuts);
+        }
     }
 }

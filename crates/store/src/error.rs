@@ -2,6 +2,8 @@
 //!
 //! Errors end up in logs, so they contain ids and numbers at most, never content or credentials.
 
+use rusqlite::ErrorCode;
+
 /// Why a store refused or failed. Nothing was changed, with one exception: if the connection to a server breaks at
 /// the very end of a commit, [`Database`](Self::Database) does not say whether the commit was stored. Committing the
 /// same messages again then yields [`Stale`](Self::Stale) or [`Known`](Self::Known).
@@ -103,6 +105,21 @@ pub enum StoreError {
         /// The newest schema that this version supports.
         known: u32,
     },
+    /// A handle names another text already. The same text has to get a longer one.
+    #[error("the handle {handle} names another text already")]
+    HandleTaken {
+        /// The handle.
+        handle: String,
+    },
+    /// What is stored is not what was stored: bytes were changed, lost or exchanged below the database. Asking again
+    /// gives the same answer.
+    #[error("{what} is damaged: {why}. `secateur store verify` lists what else is")]
+    Damaged {
+        /// What is damaged.
+        what: String,
+        /// How that was noticed.
+        why: String,
+    },
     /// The database failed.
     #[error("{doing}: {source}")]
     Database {
@@ -120,6 +137,18 @@ impl StoreError {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         move |source| Self::Database { doing, source: source.into() }
+    }
+
+    /// A message is damaged.
+    pub(crate) fn damaged_message(id: &str, seq: u64, why: &str) -> Self {
+        Self::Damaged { what: format!("message {seq} of session {id}"), why: why.to_owned() }
+    }
+
+    /// Whether SQLite says that the store's file is malformed, or no database. That does not pass by itself.
+    pub fn is_malformed(&self) -> bool {
+        let Self::Database { source, .. } = self else { return false };
+        let code = source.downcast_ref().and_then(rusqlite::Error::sqlite_error_code);
+        matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
     }
 
     /// No session has that id.

@@ -3,14 +3,16 @@
 //! Everything that does not need the database happens before the transaction begins, so that no writer waits for
 //! compression. The checks against the session's row are here too, once for both databases.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use tokio::task::spawn_blocking;
 
-use crate::body::{BodyHash, PackedBodies, pack};
+use crate::body::{BodyKey, PackedBodies, pack};
 use crate::clipping::NewClipping;
 use crate::error::StoreError;
-use crate::record::{Commit, Committed, Fork, MessageChange, NewOperation, NewStoredMessage};
+use crate::record::{Commit, Committed, Fork, MessageChange, NewOperation, NewStoredMessage, StoredMessage};
+use crate::stored_row::StoredRow;
+use crate::tenant::word_mark;
 use crate::validation::{check_id, check_size, check_text, to_column};
 use crate::words::vocabulary;
 
@@ -33,13 +35,13 @@ pub(crate) struct PreparedCommit {
     pub(crate) bodies: PackedBodies,
 }
 
-/// A message with the hashes of its bodies.
+/// A message with the keys of its bodies.
 pub(crate) struct PreparedMessage {
     /// The message without its bodies.
     pub(crate) row: NewStoredMessage,
-    pub(crate) body: BodyHash,
+    pub(crate) body: BodyKey,
     /// None if it equals the body.
-    pub(crate) shown: Option<BodyHash>,
+    pub(crate) shown: Option<BodyKey>,
 }
 
 /// A cut part with its words.
@@ -47,17 +49,37 @@ pub(crate) struct PreparedClipping {
     pub(crate) seq: u64,
     pub(crate) part: u32,
     pub(crate) handle: String,
+    pub(crate) letters: Option<String>,
     pub(crate) facts: String,
     pub(crate) words: String,
 }
 
-/// A change with the hash of the body that is shown.
+/// A change with the key of the body that is shown.
 #[derive(Default)]
 pub(crate) struct PreparedChange {
     pub(crate) cuts: Option<String>,
-    pub(crate) shown: Option<Option<BodyHash>>,
+    pub(crate) shown: Option<Option<BodyKey>>,
     pub(crate) hidden: Option<bool>,
     pub(crate) pinned: Option<bool>,
+}
+
+impl PreparedChange {
+    /// Applies it to a row of this session. Returns the key of the body that is no longer shown.
+    pub(crate) fn apply(&self, id: &str, row: &mut StoredRow) -> Result<Option<Vec<u8>>, StoreError> {
+        let message = &mut row.message;
+        if let Some(cuts) = &self.cuts {
+            message.cuts.clone_from(cuts);
+        }
+        message.hidden = self.hidden.unwrap_or(message.hidden);
+        message.pinned = self.pinned.unwrap_or(message.pinned);
+        let Some(shown) = &self.shown else { return Ok(None) };
+        if shown.is_none() && row.body.is_none() {
+            return Err(StoreError::OriginalForgotten { id: id.to_owned(), seq: message.seq });
+        }
+        // If the new body equals the original, the row does not refer to it twice; it may not even be new.
+        let shown = shown.clone().filter(|shown| Some(shown) != row.body.as_ref());
+        Ok(std::mem::replace(&mut row.shown, shown))
+    }
 }
 
 /// What a change needs to know about its session.
@@ -71,32 +93,40 @@ pub(crate) struct SessionHead {
     pub(crate) last_event: u64,
     /// The token of the current lease.
     pub(crate) lease: Option<u64>,
+    /// Whether the seals of its messages hold.
+    pub(crate) is_sealed: bool,
 }
 
 impl PreparedCommit {
-    /// Checks and compresses a commit, on a thread that may block.
-    pub(crate) async fn prepare(commit: Commit, doing: &'static str) -> Result<Self, StoreError> {
-        spawn_blocking(move || Self::new(commit)).await.map_err(StoreError::database(doing))?
+    /// Checks and compresses a commit of a tenant, on a thread that may block.
+    pub(crate) async fn prepare(
+        commit: Commit,
+        tenant: &str,
+        doing: &'static str,
+    ) -> Result<Self, StoreError> {
+        let tenant = tenant.to_owned();
+        spawn_blocking(move || Self::new(commit, &tenant)).await.map_err(StoreError::database(doing))?
     }
 
-    fn new(commit: Commit) -> Result<Self, StoreError> {
+    fn new(commit: Commit, tenant: &str) -> Result<Self, StoreError> {
         check_texts(&commit)?;
         let mut bodies = PackedBodies::new();
-        let append = commit.append.into_iter().map(|message| PreparedMessage::new(&mut bodies, message));
+        let append =
+            commit.append.into_iter().map(|message| PreparedMessage::new(&mut bodies, tenant, message));
         let append = append.collect::<Result<_, _>>()?;
         Ok(Self {
             revision: commit.revision,
             lease: commit.lease,
             time: commit.time,
             append,
-            change: merge(&mut bodies, commit.change)?,
+            change: merge(&mut bodies, tenant, commit.change)?,
             operations: commit.operations,
             undone: commit.undone.into_iter().collect(),
             events: commit.events,
             state: commit.state,
             live_from: commit.live_from,
             envelope: commit.envelope,
-            clippings: clip(commit.clippings),
+            clippings: clip(commit.clippings, tenant)?,
             bodies,
         })
     }
@@ -146,21 +176,52 @@ impl PreparedCommit {
     }
 }
 
-/// Each part once: later clippings of the same part are ignored.
-fn clip(clippings: Vec<NewClipping>) -> Vec<PreparedClipping> {
-    let mut clipped = BTreeMap::new();
-    for NewClipping { seq, part, handle, facts, text } in clippings {
+/// Each part once: later clippings of the same part are ignored. Two texts cannot have the same handle.
+fn clip(clippings: Vec<NewClipping>, tenant: &str) -> Result<Vec<PreparedClipping>, StoreError> {
+    let mark = word_mark(tenant);
+    let (mut clipped, mut named) = (BTreeMap::new(), HashMap::new());
+    for NewClipping { seq, part, handle, letters, facts, text } in clippings {
+        let text_of_handle = named.entry(handle.clone()).or_insert_with(|| letters.clone());
+        if *text_of_handle != letters {
+            return Err(StoreError::HandleTaken { handle });
+        }
         let place = clipped.entry((seq, part));
-        place.or_insert_with(|| PreparedClipping { seq, part, handle, facts, words: vocabulary(&text) });
+        place.or_insert_with(|| PreparedClipping {
+            seq,
+            part,
+            handle,
+            letters,
+            facts,
+            words: vocabulary(&mark, &text),
+        });
     }
-    clipped.into_values().collect()
+    Ok(clipped.into_values().collect())
 }
 
 impl PreparedMessage {
-    fn new(bodies: &mut PackedBodies, mut row: NewStoredMessage) -> Result<Self, StoreError> {
-        let body = pack(bodies, std::mem::take(&mut row.body))?;
-        let shown = row.shown.take().map(|shown| pack(bodies, shown.into())).transpose()?;
-        Ok(Self { row, body, shown: shown.filter(|&shown| shown != body) })
+    /// Its row under this number. Hidden messages are not appended.
+    pub(crate) fn stored_row(&self, seq: u64) -> StoredRow {
+        let row = &self.row;
+        let message = StoredMessage {
+            seq,
+            id: row.id.clone(),
+            operation: row.operation,
+            pinned: row.pinned,
+            hidden: false,
+            time: row.time,
+            facts: row.facts.clone(),
+            cuts: row.cuts.clone(),
+            body: Vec::new(),
+        };
+        let (body, shown) = (Some(self.body.clone()), self.shown.clone());
+        StoredRow { message, body, shown, seal: None }
+    }
+
+    fn new(bodies: &mut PackedBodies, tenant: &str, mut row: NewStoredMessage) -> Result<Self, StoreError> {
+        let body = pack(bodies, tenant, std::mem::take(&mut row.body))?;
+        let shown = row.shown.take().map(|shown| pack(bodies, tenant, shown.into())).transpose()?;
+        let shown = shown.filter(|shown| *shown != body);
+        Ok(Self { row, body, shown })
     }
 }
 
@@ -187,6 +248,7 @@ pub(crate) fn known(id: &str, message: &str) -> StoreError {
 /// unused body is stored.
 fn merge(
     bodies: &mut PackedBodies,
+    tenant: &str,
     changes: Vec<MessageChange>,
 ) -> Result<BTreeMap<u64, PreparedChange>, StoreError> {
     let mut merged = BTreeMap::<u64, MessageChange>::new();
@@ -200,7 +262,7 @@ fn merge(
     let pack_change = |(seq, change): (u64, MessageChange)| {
         let shown = change
             .shown
-            .map(|shown| shown.map(|shown| pack(bodies, shown.into())).transpose())
+            .map(|shown| shown.map(|shown| pack(bodies, tenant, shown.into())).transpose())
             .transpose()?;
         Ok((seq, PreparedChange { cuts: change.cuts, shown, hidden: change.hidden, pinned: change.pinned }))
     };
@@ -226,6 +288,7 @@ fn check_texts(commit: &Commit) -> Result<(), StoreError> {
     }
     for clipping in &commit.clippings {
         check_id("the handle of a clipping", &clipping.handle)?;
+        check_id("the letters of a clipping", clipping.letters.as_deref().unwrap_or_default())?;
         check_text("the facts of a clipping", &clipping.facts)?;
     }
     for event in &commit.events {

@@ -54,8 +54,10 @@ pub struct SessionRow {
     pub last_event: u64,
     /// When it was created.
     pub created: i64,
-    /// When it was last changed.
+    /// When it was last changed or used.
     pub updated: i64,
+    /// Its tenant: that of the view that created it.
+    pub tenant: String,
 }
 
 /// A position in the list of sessions: right after this session, as it was when it was listed.
@@ -268,6 +270,21 @@ pub struct Forget {
     pub gone: Vec<u64>,
     /// Messages whose original is deleted and whose shown body stays.
     pub cut: Vec<u64>,
+    /// What is left of the facts and cuts of these messages. Only messages that lose their original are changed.
+    pub facts: Vec<RemainingFacts>,
+    /// What is left of the data of these operations, by number.
+    pub operations: Vec<(u64, String)>,
+}
+
+/// What is left of the texts beside a message when its original is deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemainingFacts {
+    /// Which message.
+    pub seq: u64,
+    /// Its facts, as JSON.
+    pub facts: String,
+    /// Its cuts, as JSON.
+    pub cuts: String,
 }
 
 /// What was deleted. Messages whose original was already gone, or is what is shown, do not count.

@@ -5,21 +5,55 @@
 
 /// The columns of a session, as [`session_row!`] reads them.
 pub(crate) const SESSION_COLUMNS: &str = "id, dialect, profile, title, frame, state, revision, head, live_from, \
-                                          last_operation, last_event, created, updated";
+                                          last_operation, last_event, created, updated, tenant";
 
-/// The key of a session, by id.
-pub(crate) const SESSION_KEY: &str = "SELECT key FROM sessions WHERE id = $1";
+/// The key of a session by id and tenant, and whether the seals of its messages hold.
+pub(crate) const SESSION_KEY: &str =
+    "SELECT key, sealed = revision FROM sessions WHERE id = $1 AND tenant = $2";
 
-/// A message with the body that is shown, as [`stored_message!`] reads it. The body is in three columns from [`BODY_AT`] on.
-pub(crate) const SHOWN_MESSAGES: &str = "SELECT seq, id, operation, pinned, hidden, time, facts, cuts, encoding, size, bytes \
-     FROM messages LEFT JOIN bodies ON digest = COALESCE(shown, body)";
+/// The tenant of a session.
+pub(crate) const SESSION_TENANT: &str = "SELECT tenant FROM sessions WHERE id = $1";
 
-/// Where the body begins in [`SHOWN_MESSAGES`].
-pub(crate) const BODY_AT: usize = 8;
+/// The tenants that have sessions.
+pub(crate) const TENANTS: &str = "SELECT DISTINCT tenant FROM sessions WHERE NOT deleted ORDER BY tenant";
+
+/// The columns of a message, as [`stored_row!`] reads them.
+macro_rules! message_columns {
+    () => {
+        "seq, id, operation, pinned, hidden, time, facts, cuts, body, shown, seal"
+    };
+}
+
+/// Messages with the body that is shown. The body is in three columns from [`BODY_AT`] on.
+pub(crate) const SHOWN_MESSAGES: &str = concat!(
+    "SELECT ",
+    message_columns!(),
+    ", encoding, size, bytes FROM messages LEFT JOIN bodies ON digest = COALESCE(shown, body)"
+);
+
+/// The same with their originals.
+pub(crate) const ORIGINAL_MESSAGES: &str = concat!(
+    "SELECT ",
+    message_columns!(),
+    ", encoding, size, bytes FROM messages LEFT JOIN bodies ON digest = body"
+);
+
+/// Where the body begins in [`SHOWN_MESSAGES`] and [`ORIGINAL_MESSAGES`].
+pub(crate) const BODY_AT: usize = 11;
+
+/// Messages without their bodies.
+pub(crate) const MESSAGE_ROWS: &str = concat!("SELECT ", message_columns!(), " FROM messages");
 
 /// Messages after a number, without their bodies.
-pub(crate) const MESSAGE_FACTS: &str = "SELECT seq, id, operation, pinned, hidden, time, facts, cuts FROM messages \
-                                        WHERE session = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+pub(crate) const MESSAGE_FACTS: &str = concat!(
+    "SELECT ",
+    message_columns!(),
+    " FROM messages WHERE session = $1 AND seq > $2 ORDER BY seq LIMIT $3"
+);
+
+/// Forgets seals that an earlier version did not keep up to date.
+pub(crate) const BREAK_SEALS: &str =
+    "UPDATE messages SET seal = NULL WHERE session = $1 AND seal IS NOT NULL";
 
 /// Operations after a number, as [`operation_row!`] reads them.
 pub(crate) const OPERATIONS: &str = "SELECT number, kind, time, undone, data FROM operations \
@@ -30,22 +64,31 @@ pub(crate) const EVENTS: &str =
     "SELECT number, time, data FROM events WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
 /// What a commit changes in its session.
-pub(crate) const UPDATE_SESSION: &str = "UPDATE sessions SET revision = $1, head = $2, last_operation = $3, last_event = $4, \
+pub(crate) const UPDATE_SESSION: &str = "UPDATE sessions SET revision = $1, sealed = $1, head = $2, last_operation = $3, last_event = $4, \
      updated = $5, live_from = COALESCE($6, live_from), state = COALESCE($7, state), frame = COALESCE($8, frame) \
      WHERE key = $9";
 
 /// What forgetting originals changes in a session.
-pub(crate) const UPDATE_REVISION: &str = "UPDATE sessions SET revision = $1, updated = $2 WHERE key = $3";
+pub(crate) const UPDATE_REVISION: &str =
+    "UPDATE sessions SET revision = $1, sealed = $1, updated = $2 WHERE key = $3";
+
+/// Notes that a session was used.
+pub(crate) const TOUCH_SESSION: &str =
+    "UPDATE sessions SET updated = $1 WHERE id = $2 AND tenant = $3 AND updated < $1";
+
+/// Sessions of a tenant that were last used before a time and follow a cursor, least recently used first.
+pub(crate) const UNUSED_SESSIONS: &str = "SELECT updated, id FROM sessions WHERE tenant = $1 AND NOT deleted \
+                                          AND updated < $2 AND (updated, id) > ($3, $4) ORDER BY updated, id LIMIT $5";
 
 /// Releases a lease, but keeps its row, so that tokens only grow.
 pub(crate) const RELEASE_LEASE: &str = "UPDATE leases SET owner = NULL \
-                                        WHERE session = (SELECT key FROM sessions WHERE id = $1) AND owner = $2";
+                                        WHERE session = (SELECT key FROM sessions WHERE id = $1 AND tenant = $2) AND owner = $3";
 
 /// Copies a session under a new id and title, with a new time.
 pub(crate) const FORK_SESSION: &str = "INSERT INTO sessions (id, dialect, profile, title, frame, state, revision, head, \
-     live_from, last_operation, last_event, created, updated) \
+     live_from, last_operation, last_event, created, updated, tenant) \
      SELECT CAST($1 AS text), dialect, profile, CAST($2 AS text), frame, state, 0, head, live_from, last_operation, 0, \
-     CAST($3 AS bigint), CAST($3 AS bigint) FROM sessions WHERE key = $4 ON CONFLICT (id) DO NOTHING RETURNING key";
+     CAST($3 AS bigint), CAST($3 AS bigint), tenant FROM sessions WHERE key = $4 ON CONFLICT (id) DO NOTHING RETURNING key";
 
 /// Copies the operations of one session to another.
 pub(crate) const FORK_OPERATIONS: &str = "INSERT INTO operations (session, number, kind, time, undone, data) \
@@ -53,26 +96,28 @@ pub(crate) const FORK_OPERATIONS: &str = "INSERT INTO operations (session, numbe
 
 /// Copies the messages of one session up to a number, and all that operations made, to another.
 pub(crate) const FORK_MESSAGES: &str = "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, \
-     shown, facts, cuts) \
-     SELECT CAST($1 AS bigint), seq, id, operation, pinned, hidden, time, body, shown, facts, cuts FROM messages \
+     shown, facts, cuts, seal) \
+     SELECT CAST($1 AS bigint), seq, id, operation, pinned, hidden, time, body, shown, facts, cuts, seal FROM messages \
      WHERE session = $2 AND (seq <= $3 OR operation IS NOT NULL)";
 
-/// Lists sessions, most recently changed first.
+/// Lists the sessions of a tenant, most recently changed first.
 pub(crate) fn list_sessions() -> String {
-    format!("SELECT {SESSION_COLUMNS} FROM sessions ORDER BY updated DESC, id DESC LIMIT $1")
-}
-
-/// Lists the sessions after a cursor.
-pub(crate) fn list_sessions_after() -> String {
     format!(
-        "SELECT {SESSION_COLUMNS} FROM sessions WHERE (updated, id) < ($1, $2) \
-         ORDER BY updated DESC, id DESC LIMIT $3"
+        "SELECT {SESSION_COLUMNS} FROM sessions WHERE tenant = $1 AND NOT deleted ORDER BY updated DESC, id DESC LIMIT $2"
     )
 }
 
-/// Reads one session by id.
+/// Lists the sessions of a tenant after a cursor.
+pub(crate) fn list_sessions_after() -> String {
+    format!(
+        "SELECT {SESSION_COLUMNS} FROM sessions WHERE tenant = $1 AND NOT deleted AND (updated, id) < ($2, $3) \
+         ORDER BY updated DESC, id DESC LIMIT $4"
+    )
+}
+
+/// Reads one session by id and tenant.
 pub(crate) fn find_session() -> String {
-    format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE id = $1")
+    format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE id = $1 AND tenant = $2")
 }
 
 /// Reads a session from the columns [`SESSION_COLUMNS`]; `$get` is the method of the row that reads a column.
@@ -92,23 +137,29 @@ macro_rules! session_row {
             last_event: $crate::validation::from_column($row.$get(10)?),
             created: $row.$get(11)?,
             updated: $row.$get(12)?,
+            tenant: $row.$get(13)?,
         }
     };
 }
 
 /// Reads a message without its body.
-macro_rules! stored_message {
+macro_rules! stored_row {
     ($row:ident.$get:ident) => {
-        $crate::record::StoredMessage {
-            seq: $crate::validation::from_column($row.$get(0)?),
-            id: $row.$get(1)?,
-            operation: $row.$get::<_, Option<i64>>(2)?.map($crate::validation::from_column),
-            pinned: $row.$get(3)?,
-            hidden: $row.$get(4)?,
-            time: $row.$get(5)?,
-            facts: $row.$get(6)?,
-            cuts: $row.$get(7)?,
-            body: Vec::new(),
+        $crate::stored_row::StoredRow {
+            message: $crate::record::StoredMessage {
+                seq: $crate::validation::from_column($row.$get(0)?),
+                id: $row.$get(1)?,
+                operation: $row.$get::<_, Option<i64>>(2)?.map($crate::validation::from_column),
+                pinned: $row.$get(3)?,
+                hidden: $row.$get(4)?,
+                time: $row.$get(5)?,
+                facts: $row.$get(6)?,
+                cuts: $row.$get(7)?,
+                body: Vec::new(),
+            },
+            body: $row.$get(8)?,
+            shown: $row.$get(9)?,
+            seal: $row.$get(10)?,
         }
     };
 }
@@ -150,18 +201,45 @@ macro_rules! found_message {
     };
 }
 
+/// Reads a clipping.
+macro_rules! clipping {
+    ($row:ident.$get:ident) => {
+        $crate::clipping::Clipping {
+            session: $row.$get(0)?,
+            seq: $crate::validation::from_column($row.$get(1)?),
+            part: u32::try_from($row.$get::<_, i64>(2)?).unwrap_or(u32::MAX),
+            handle: $row.$get(3)?,
+            letters: $row.$get(4)?,
+            body: $row.$get(5)?,
+            facts: $row.$get(6)?,
+            time: $row.$get(7)?,
+        }
+    };
+}
+
+/// Reads a position in the list of sessions.
+macro_rules! session_cursor {
+    ($row:ident.$get:ident) => {
+        $crate::record::SessionCursor { updated: $row.$get(0)?, id: $row.$get(1)? }
+    };
+}
+
 /// Reads a message to erase.
 macro_rules! erasure_candidate {
     ($row:ident.$get:ident) => {
         $crate::erasure::ErasureCandidate {
             seq: $row.$get(0)?,
-            pinned: $row.$get(1)?,
-            hidden: $row.$get(2)?,
-            body: $row.$get(3)?,
-            shown: $row.$get(4)?,
-            size: $row.$get(5)?,
+            id: $row.$get(1)?,
+            pinned: $row.$get(2)?,
+            hidden: $row.$get(3)?,
+            body: $row.$get(4)?,
+            shown: $row.$get(5)?,
+            size: $row.$get(6)?,
         }
     };
 }
 
-pub(crate) use {erasure_candidate, event_row, found_message, operation_row, session_row, stored_message};
+pub(crate) use {
+    clipping, erasure_candidate, event_row, found_message, operation_row, session_cursor, session_row,
+    stored_row,
+};

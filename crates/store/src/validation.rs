@@ -3,7 +3,7 @@
 
 use crate::body::LARGEST;
 use crate::error::StoreError;
-use crate::record::{Fork, NewSession};
+use crate::record::{Forget, Fork, NewSession, SessionCursor};
 
 /// Ids are indexed, and a PostgreSQL index entry holds at most 2,704 bytes.
 const LONGEST_ID: usize = 1024;
@@ -55,6 +55,20 @@ pub(crate) fn check_session(session: &NewSession) -> Result<(), StoreError> {
 pub(crate) fn check_fork(fork: &Fork) -> Result<(), StoreError> {
     check_id("the id of a session", &fork.id)?;
     check_text("the title of a session", fork.title.as_deref().unwrap_or_default())
+}
+
+/// Refuses to leave texts that cannot be stored.
+pub(crate) fn check_forget(forget: &Forget) -> Result<(), StoreError> {
+    for left in &forget.facts {
+        check_text("the facts of a message", &left.facts)?;
+        check_text("the cuts of a message", &left.cuts)?;
+    }
+    forget.operations.iter().try_for_each(|(_, data)| check_text("the data of an operation", data))
+}
+
+/// The position before all sessions, least recently used first.
+pub(crate) fn first_session() -> SessionCursor {
+    SessionCursor { updated: i64::MIN, id: String::new() }
 }
 
 /// Converts a number for a column. A number too large for a column matches no row.

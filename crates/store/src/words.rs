@@ -20,18 +20,19 @@ const MOST: usize = 256 << 10;
 /// The most words of a query that count.
 const QUESTION: usize = 32;
 
-/// The distinct words of a text, separated by spaces.
-pub(crate) fn vocabulary(text: &str) -> String {
+/// The distinct words of a text, separated by spaces, each behind the mark of its tenant.
+pub(crate) fn vocabulary(mark: &str, text: &str) -> String {
     let mut known: HashSet<String> = HashSet::new();
     let mut vocabulary = String::new();
     for (_, word) in words(text) {
         for word in pieces(word) {
             let word = normal(word);
-            if vocabulary.len() + word.len() >= MOST {
+            if vocabulary.len() + mark.len() + word.len() >= MOST {
                 return vocabulary;
             }
             if !known.contains(word.as_ref()) {
                 vocabulary.push_str(if vocabulary.is_empty() { "" } else { " " });
+                vocabulary.push_str(mark);
                 vocabulary.push_str(&word);
                 known.insert(word.into_owned());
             }
@@ -136,9 +137,9 @@ mod tests {
 
     #[test]
     fn identifiers_are_whole_words_and_their_parts() {
-        assert_eq!(vocabulary("src/big_file.rs:12"), "src big_file big file rs 12");
+        assert_eq!(vocabulary("", "src/big_file.rs:12"), "src big_file big file rs 12");
         assert_eq!(
-            vocabulary("fn readAll(HTTPServer, __init__)"),
+            vocabulary("", "fn readAll(HTTPServer, __init__)"),
             "fn readall read all httpserver __init__ init"
         );
         assert_eq!(asked("Foo_Bar, foo_bar; src/lib.rs"), ["foo_bar", "src", "lib", "rs"]);
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn other_scripts_have_words_too() {
-        assert_eq!(vocabulary("Größe СЛОВО 修剪枝"), "größe слово 修 剪 枝");
+        assert_eq!(vocabulary("", "Größe СЛОВО 修剪枝"), "größe слово 修 剪 枝");
         assert_eq!(asked("枝剪"), ["枝", "剪"]);
     }
 
@@ -154,23 +155,23 @@ mod tests {
     fn what_is_no_word_asks_for_nothing() {
         assert_eq!(asked(" \"' OR 1=1; -- * ^ ( ) : & | ! <-> ___ \0"), ["or", "1"]);
         assert_eq!(asked("… _ \0 *"), [""; 0]);
-        assert_eq!(vocabulary(""), "");
+        assert_eq!(vocabulary("", ""), "");
     }
 
     #[test]
     fn texts_and_questions_have_bounds() {
         let many: String = (0..100_000).map(|n| format!("{n} ")).collect();
-        assert!((MOST - 64..MOST).contains(&vocabulary(&many).len()));
+        assert!((MOST - 64..MOST).contains(&vocabulary("", &many).len()));
         assert_eq!(asked(&many).len(), QUESTION);
         let long = "é".repeat(1_000);
-        assert_eq!(vocabulary(&long).len(), LONGEST);
-        assert_eq!(asked(&long), [vocabulary(&long)]);
+        assert_eq!(vocabulary("", &long).len(), LONGEST);
+        assert_eq!(asked(&long), [vocabulary("", &long)]);
     }
 
     proptest! {
         #[test]
         fn a_text_has_all_words_that_it_asks_for(text in "(\\PC|[a-zA-Z_ ]){0,60}") {
-            let vocabulary = vocabulary(&text);
+            let vocabulary = vocabulary("", &text);
             let words: HashSet<&str> = vocabulary.split(' ').collect();
             for word in asked(&text) {
                 prop_assert!(words.contains(word.as_str()), "{word:?} of {text:?}");

@@ -9,6 +9,8 @@
 //! | [`client`] | a client that sends one request and takes whatever comes back |
 //! | [`relay`] | stands between a proxy and its provider; records requests and makes some fail |
 //! | [`connection`] | one end of a TCP connection, read and written byte by byte |
+//! | [`simulated_store`] | a store in memory that fails as a simulation wants it to |
+//! | [`seeded_random`] | random numbers that repeat themselves |
 //! | [`store_home`] | a file or schema for the store of one test |
 //! | [`postgres`] | the PostgreSQL server that tests share |
 //! | `postgres_server` | a PostgreSQL server that a single test may kill |
@@ -29,6 +31,8 @@ pub mod postgres_server;
 pub mod relay;
 pub mod scripted_model;
 pub mod scripted_provider;
+pub mod seeded_random;
+pub mod simulated_store;
 pub mod store_home;
 pub mod thinking_binding;
 
@@ -37,4 +41,6 @@ pub use connection::{Connection, within};
 pub use relay::{Action, Relay};
 pub use scripted_model::{ModelSettings, ScriptedModel};
 pub use scripted_provider::{Script, ScriptedProvider};
+pub use seeded_random::SeededRandom;
+pub use simulated_store::{SimulatedConnection, SimulatedStore, StoreCondition};
 pub use store_home::{Backend, StoreHome};

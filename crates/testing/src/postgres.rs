@@ -17,6 +17,28 @@ pub fn schema_url(server: &str, schema: &str) -> String {
     format!("{server}{mark}options=-c%20search_path%3D{schema}")
 }
 
+/// The role under which tests use a server: it owns its tables but is no superuser, because superusers see all rows
+/// whatever the policies say.
+const ROLE: &str = "secateur_tests";
+
+/// The address of a server for the role of tests, which is created if it does not exist.
+pub async fn plain_role_url(server: &str) -> String {
+    let (scheme, rest) = server.split_once("://").expect("a URL");
+    let (login, host) = rest.split_once('@').expect("a URL with a user and a password");
+    let password = login.split_once(':').expect("a URL with a user and a password").1;
+    let make = format!(
+        "DO $$ BEGIN CREATE ROLE {ROLE} LOGIN PASSWORD '{password}'; \
+         EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
+    );
+    run_sql(server, &make).await;
+    format!("{scheme}://{ROLE}:{password}@{host}")
+}
+
+/// Creates a schema that the role of tests owns.
+pub async fn create_owned_schema(server: &str, name: &str) {
+    run_sql(server, &format!("CREATE SCHEMA {name} AUTHORIZATION {ROLE}")).await;
+}
+
 /// Runs SQL on a server, bypassing the store.
 pub async fn run_sql(server: &str, sql: &str) {
     let (client, connection) = tokio_postgres::connect(server, NoTls).await.unwrap();

@@ -9,7 +9,8 @@ use tempfile::TempDir;
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
-use crate::postgres::{schema_url, server_url};
+use crate::postgres::{self, create_owned_schema, plain_role_url, schema_url, server_url};
+use crate::simulated_store::SimulatedStore;
 
 /// The database behind a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Backend {
     Memory,
     /// PostgreSQL.
     Postgres,
+    /// Rows in memory, for simulations.
+    Simulated,
 }
 
 /// Where a test has its store.
@@ -40,18 +43,23 @@ impl StoreHome {
         let url = match backend {
             Backend::File => folder.path().join("sessions.db").to_str().unwrap().to_owned(),
             Backend::Memory => "sqlite::memory:".to_owned(),
-            Backend::Postgres => schema_url(&server_url()?, &schema),
+            Backend::Simulated => String::new(),
+            Backend::Postgres => {
+                let server = server_url()?;
+                let role = plain_role_url(&server).await;
+                create_owned_schema(&server, &schema).await;
+                schema_url(&role, &schema)
+            }
         };
-        let home = Self { backend, url, schema, folder };
-        if backend == Backend::Postgres {
-            home.run_sql(&format!("CREATE SCHEMA {}", home.schema)).await;
-        }
-        Some(home)
+        Some(Self { backend, url, schema, folder })
     }
 
     /// Opens the store; in memory, a new one each time.
     pub async fn open(&self) -> Arc<dyn Store> {
-        open(&self.url).await.unwrap()
+        match self.backend {
+            Backend::Simulated => SimulatedStore::new(0).connect(),
+            _ => open(&self.url).await.unwrap(),
+        }
     }
 
     /// The test's own connection to the server.
@@ -77,6 +85,38 @@ impl StoreHome {
         }
     }
 
+    /// The same over the rows of all tenants.
+    pub async fn query_all_tenants(&self, sql: &str) -> i64 {
+        if self.backend != Backend::Postgres {
+            return self.query_number(sql).await;
+        }
+        let client = self.connect().await;
+        client.batch_execute("SET secateur.tenant = '*'").await.unwrap();
+        client.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    /// Every byte of the database, bypassing the store: the file and those beside it, or the rows of all tables as text,
+    /// with bodies in hexadecimal.
+    pub async fn raw_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if self.backend != Backend::Postgres {
+            for file in std::fs::read_dir(self.folder()).unwrap() {
+                bytes.extend(std::fs::read(file.unwrap().path()).unwrap());
+            }
+            return bytes;
+        }
+        let client = self.connect().await;
+        client.batch_execute("SET secateur.tenant = '*'").await.unwrap();
+        let tables = "SELECT table_name::text FROM information_schema.tables WHERE table_schema = $1";
+        for table in client.query(tables, &[&self.schema]).await.unwrap() {
+            let rows = format!("SELECT t::text FROM {} t", table.get::<_, String>(0));
+            for row in client.query(&rows, &[]).await.unwrap() {
+                bytes.extend(row.get::<_, String>(0).into_bytes());
+            }
+        }
+        bytes
+    }
+
     /// The folder of this test.
     pub fn folder(&self) -> &std::path::Path {
         self.folder.path()
@@ -92,7 +132,8 @@ pub fn run<T: Future<Output = ()> + Send + 'static>(backend: Backend, test: impl
         };
         let result = tokio::spawn(test(home.clone())).await;
         if backend == Backend::Postgres {
-            home.run_sql(&format!("DROP SCHEMA {} CASCADE", home.schema)).await;
+            let drop_schema = format!("DROP SCHEMA {} CASCADE", home.schema);
+            postgres::run_sql(&server_url().expect("the server of the test"), &drop_schema).await;
         }
         if let Err(error) = result {
             resume_unwind(error.into_panic());
@@ -104,9 +145,8 @@ pub fn run<T: Future<Output = ()> + Send + 'static>(backend: Backend, test: impl
 #[macro_export]
 macro_rules! on_each_store {
     ($($name:ident),* $(,)?) => {
-        $crate::on_each_store!(@ file, File, $($name),*);
-        $crate::on_each_store!(@ memory, Memory, $($name),*);
-        $crate::on_each_store!(@ postgres, Postgres, $($name),*);
+        $crate::on_each_database!($($name),*);
+        $crate::on_each_store!(@ simulated, Simulated, $($name),*);
     };
     (@ $module:ident, $backend:ident, $($name:ident),*) => {
         mod $module {
@@ -117,6 +157,16 @@ macro_rules! on_each_store {
                 });
             })*
         }
+    };
+}
+
+/// Makes a test of each function, on each store but the simulated one, which deletes no sessions.
+#[macro_export]
+macro_rules! on_each_database {
+    ($($name:ident),* $(,)?) => {
+        $crate::on_each_store!(@ file, File, $($name),*);
+        $crate::on_each_store!(@ memory, Memory, $($name),*);
+        $crate::on_each_store!(@ postgres, Postgres, $($name),*);
     };
 }
 

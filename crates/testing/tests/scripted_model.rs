@@ -130,10 +130,11 @@ async fn what_was_cut_is_asked_for_and_looked_at() {
         let body = json!({ "model": "m", "input": input, "tools": tools });
         ask(&model, "/v1/responses", &body).await["output"].clone()
     };
-    let cut = ("call_step_001_recall_1", "[cut: bash awk, 130 characters; recall kbqzwmta brings it back]");
+    let cut =
+        ("call_step_001_recall_1", "[cut: bash awk, 130 characters; recall kbqzwmtahdue brings it back]");
     let output = next(&[cut]).await;
     assert_eq!([&output[1]["name"], &output[1]["namespace"]], ["recall", "mcp__secateur"]);
-    assert_eq!(output[1]["arguments"], r#"{"handle":"kbqzwmta"}"#);
+    assert_eq!(output[1]["arguments"], r#"{"handle":"kbqzwmtahdue"}"#);
 
     let id = output[1]["call_id"].as_str().unwrap();
     let line = |number: u64, rest: &str| format!("step 1 of recall, part 1, line {number}: {rest}\n");

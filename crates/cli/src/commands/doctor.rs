@@ -6,6 +6,7 @@
 mod agents;
 mod clock;
 mod finding;
+mod growth;
 mod postgres;
 mod proxy;
 mod running_proxy;
@@ -28,14 +29,17 @@ use crate::commands::run::proxy_url::root;
 use crate::commands::serve::ServeArgs;
 use crate::humanize::{counted, printable};
 use crate::listener::{ListenerKind, client_address};
+use crate::set_aside_notice;
 use crate::store_args;
 use crate::terminal::{GREEN, RED, YELLOW, print_json};
 use agents::AgentCheck;
 use finding::{DoctorFinding, Level};
+use growth::Growth;
 use running_proxy::{ProxyUpstream, RunningProxy};
 use upstream::UpstreamCheck;
 
 const CONFIGURATION: &str = "configuration";
+const SET_ASIDE: &str = "set aside";
 
 /// Find out why agents do not use the proxy, or why nothing is saved.
 ///
@@ -47,6 +51,9 @@ pub(crate) struct DoctorArgs {
     /// How many megabytes must be free on the store's disk.
     #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     least_free: u64,
+    /// How many megabytes the store may have while no retention is set.
+    #[arg(long, value_name = "MB", default_value_t = 2048, hide_short_help = true)]
+    largest_store: u64,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -71,10 +78,24 @@ impl DoctorArgs {
         let variable = |name: &str| env::var(name).ok();
         let (mut findings, settings, config) = self.configuration();
         if let Ok(location) = self.serve.store.location() {
+            let growth = Growth { largest: self.largest_store, limits: settings.retention };
             findings.extend(match location.server() {
-                Some(url) => postgres::check(url).await,
-                None => store_file::check(location.file.as_deref(), self.serve.store.folder()),
+                Some(url) => postgres::check(url, growth).await,
+                None => store_file::check(location.file.as_deref(), self.serve.store.folder(), growth),
             });
+            findings.extend(
+                set_aside_notice::describe(location.file.as_deref())
+                    .into_iter()
+                    .map(|(found, fix)| DoctorFinding::warning(SET_ASIDE, found, &fix)),
+            );
+            let is_usable = !findings.iter().any(|finding| {
+                finding.level == Level::Fault
+                    && matches!(finding.check, store_file::CHECK | store_file::SCHEMA)
+            });
+            let is_made = location.file.as_ref().map_or(location.server().is_some(), |file| file.exists());
+            if is_usable && is_made {
+                findings.push(store_file::check_content(location.url()).await);
+            }
             findings.extend(store_file::check_disk(location.file.as_deref(), self.least_free));
         }
         let proxy = client_address(settings.listen);

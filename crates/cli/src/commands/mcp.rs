@@ -75,7 +75,7 @@ struct RecallTools {
 /// What to fetch back. Numbers have 32 bits in the schema, because some providers reject the names of Rust's own types.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct RecallParameters {
-    /// The handle that a placeholder or a search names, such as "kbqzwmta".
+    /// The handle that a placeholder or a search names, such as "kbqzwmtahdue".
     handle: String,
     /// The first character to return.
     #[serde(default)]
@@ -110,7 +110,7 @@ fn default_results() -> usize {
 impl RecallTools {
     #[tool(
         description = "Brings back what was cut from this conversation: the original of a placeholder like \
-                       \"[cut: …; recall kbqzwmta brings it back]\".",
+                       \"[cut: …; recall kbqzwmtahdue brings it back]\".",
         annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn recall(&self, Parameters(parameters): Parameters<RecallParameters>) -> CallToolResult {

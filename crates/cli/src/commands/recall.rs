@@ -15,7 +15,7 @@ use crate::terminal::{self, print_json};
 
 /// Fetch back what was cut or compacted away, or search it.
 ///
-/// The placeholder of a cut names a handle: `[cut: …; recall kbqzwmta brings it back]`. The original is kept until
+/// The placeholder of a cut names a handle: `[cut: …; recall kbqzwmtahdue brings it back]`. The original is kept until
 /// `session forget` deletes it, also after a compaction. The search covers what left the context, not what is still in
 /// it.
 #[derive(Debug, Args)]

@@ -26,13 +26,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use secateur_engine::config::Config;
-use secateur_server::{AccessToken, Counters, Provider, Server, Settings};
+use secateur_server::{AccessToken, Counters, Provider, Server, Settings, TenantToken};
 use secateur_sources::AgentFolders;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::agents::AgentSpec;
-use crate::commands::serve::{Colours, ServeArgs, has_same_settings, raise_open_file_limit};
+use crate::commands::serve::{
+    Colours, ServeArgs, has_same_settings, raise_open_file_limit, survive_file_size_limit,
+};
 use crate::http_get;
 use crate::listener::{ListenerKind, TIMEOUT, client_address};
 use crate::terminal;
@@ -85,6 +87,7 @@ impl RunArgs {
     }
 
     async fn run_agent(&self, config: &Config) -> Result<ExitCode> {
+        survive_file_size_limit();
         let (program, arguments) = self.command.split_first().ok_or_else(|| anyhow!("no program given"))?;
         let call = AgentCall {
             agent: AgentSpec::of(program),
@@ -109,7 +112,7 @@ impl RunArgs {
         if token.is_some() && call.has_address_in_arguments() {
             // Every user can read arguments, so this token is for a proxy of this run only.
             let run_token = uuid::Uuid::new_v4().simple().to_string();
-            settings.token = Some(AccessToken::new(&run_token)?);
+            settings.tokens = vec![TenantToken::of_owner(AccessToken::new(&run_token)?)];
             settings.listen.set_port(0);
             token = Some(run_token);
         }

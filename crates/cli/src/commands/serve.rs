@@ -5,13 +5,14 @@ mod log;
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use secateur_engine::config::{Config, ConfigSource};
-use secateur_server::{AccessToken, Provider, Server, Settings, Upstream};
+use secateur_server::{AccessToken, Provider, Server, Settings, TenantToken, Upstream};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -36,7 +37,8 @@ pub(crate) struct ServeArgs {
     /// The address and port to listen on; port 0 for any free one [default: 127.0.0.1:7878]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
-    /// A file with the token that clients must send; required to listen on other than loopback addresses.
+    /// A file with your own token, which clients must send, and which is an operator's. This or serve.tokens in the
+    /// configuration, which has the tokens of tenants, is required to listen on other than loopback addresses.
     #[arg(long, value_name = "FILE")]
     token_file: Option<String>,
     /// The profile of conversations: a name, or the path of a TOML file [default: balanced]
@@ -54,6 +56,9 @@ pub(crate) struct ServeArgs {
     /// The upstream for Gemini requests [default: https://generativelanguage.googleapis.com]
     #[arg(long, value_name = "URL")]
     gemini: Option<String>,
+    /// Fail at the start if the store cannot be used. Without this, the proxy starts without it and keeps trying.
+    #[arg(long)]
+    require_store: bool,
     /// Do not add x-secateur-… headers to responses, which say what was done to the request.
     #[arg(long)]
     no_headers: bool,
@@ -80,6 +85,7 @@ impl ServeArgs {
             anthropic: None,
             openai: None,
             gemini: None,
+            require_store: false,
             no_headers: false,
             log: LevelFilter::WARN,
             log_format: None,
@@ -98,6 +104,7 @@ impl ServeArgs {
     }
 
     async fn serve(&self, config: &Config, out: &mut dyn Write) -> Result<()> {
+        survive_file_size_limit();
         let settings = self.settings(config)?;
         if let Some(warning) = self.token_file_warning(config) {
             terminal::warn(warning);
@@ -135,15 +142,42 @@ impl ServeArgs {
         self.token_file.as_ref().or(config.serve().token_file.as_ref())
     }
 
-    /// A warning if other users can read the token file.
+    /// All tokens: that of the machine's own user, and those of tenants.
+    fn tokens(&self, config: &Config) -> Result<Vec<TenantToken>> {
+        let own = self.token_file(config).map(|path| AccessToken::read(Path::new(path))).transpose()?;
+        let mut tokens: Vec<TenantToken> = own.into_iter().map(TenantToken::of_owner).collect();
+        for (index, entry) in config.serve().tokens.iter().flatten().enumerate() {
+            let key = format!("serve.tokens[{index}]");
+            let origin = || format!("{}: key `{key}`", config.origin("serve.tokens"));
+            let token = match (&entry.file, &entry.sha256) {
+                (Some(path), _) => AccessToken::read(Path::new(path)).with_context(origin)?,
+                // The configuration was checked when it was read.
+                (None, hash) => AccessToken::from_hash(hash.as_deref().unwrap_or_default())
+                    .with_context(|| format!("{}: expected a file or a hash", origin()))?,
+            };
+            let token = TenantToken { token, tenant: entry.tenant.clone(), is_operator: entry.operator };
+            if tokens.iter().any(|known| known.token == token.token && *known != token) {
+                bail!("{}: this token is given to another tenant already; a token has one tenant", origin());
+            }
+            tokens.push(token);
+        }
+        Ok(tokens)
+    }
+
+    /// A warning if other users can read a token file.
     pub(crate) fn token_file_warning(&self, config: &Config) -> Option<String> {
-        let path = self.token_file(config)?;
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(path).ok()?.permissions().mode();
-            (mode & 0o077 != 0).then(|| {
-                format!("other users of this machine can read the token in {path}; run `chmod 600 {path}`")
+            let of_tenants = config.serve().tokens.iter().flatten().filter_map(|token| token.file.as_ref());
+            let mut files = self.token_file(config).into_iter().chain(of_tenants);
+            files.find_map(|path| {
+                let mode = std::fs::metadata(path).ok()?.permissions().mode();
+                (mode & 0o077 != 0).then(|| {
+                    format!(
+                        "other users of this machine can read the token in {path}; run `chmod 600 {path}`"
+                    )
+                })
             })
         }
         #[cfg(not(unix))]
@@ -173,19 +207,33 @@ impl ServeArgs {
         flag.is_some()
     }
 
-    /// Opens the store and binds the address of the settings.
+    /// Opens the store, or begins to, and binds the address of the settings.
     pub(crate) async fn bind(&self, settings: Settings) -> Result<Server> {
-        let engine =
-            store_args::open_engine(&self.store_args()?, Some(&self.summariser)).await?.with_lease(LEASE);
-        let config = self.config()?;
+        let (args, config) = (self.store_args()?, self.config()?);
+        let engine = if self.requires_store(&config) {
+            store_args::open_engine(&args, Some(&self.summariser)).await?
+        } else {
+            store_args::open_late_engine(&args, &self.summariser).await?
+        };
+        let engine = engine.with_lease(LEASE);
         let shown = self.effective_settings(&config, &settings);
         let server = Server::bind(settings, engine, config.catalogue().clone()).await;
         let server = server.map_err(|error| anyhow!("{error}; choose another address with --listen"))?;
         Ok(server.with_configuration(shown))
     }
 
+    /// Whether the proxy fails at the start if the store cannot be used.
+    fn requires_store(&self, config: &Config) -> bool {
+        self.require_store || config.serve().require_store.unwrap_or_default()
+    }
+
     /// The store's arguments, with the profile and the windows that flags name.
     fn store_args(&self) -> Result<StoreArgs> {
+        if self.store.names_tenant() {
+            bail!(
+                "--tenant is for commands that open the store; in a proxy, the token of a request tells its tenant"
+            );
+        }
         let mut store = match &self.profile {
             Some(profile) => self.store.with_profile(profile),
             None => self.store.clone(),
@@ -216,11 +264,10 @@ impl ServeArgs {
             })?,
             None => usual.listen,
         };
-        let token = self.token_file(config);
-        let token = token.map(|path| AccessToken::read(Path::new(path))).transpose()?;
+        let count = |most: NonZeroU32| usize::try_from(most.get()).unwrap_or(usize::MAX);
         Ok(Settings {
             listen,
-            token,
+            tokens: self.tokens(config)?,
             hosts: serve.hosts.clone().unwrap_or_default(),
             anthropic: upstream(&self.anthropic, "anthropic", &serve.anthropic, usual.anthropic.clone())?,
             openai: upstream(&self.openai, "openai", &serve.openai, usual.openai.clone())?,
@@ -229,6 +276,12 @@ impl ServeArgs {
             headers: !self.no_headers && serve.headers.unwrap_or(usual.headers),
             provider_clearing: serve.provider_clearing.unwrap_or(usual.provider_clearing),
             drop_block: serve.drop_block.unwrap_or(usual.drop_block),
+            retention: config.retention(),
+            client_memory: serve
+                .client_memory
+                .map_or(usual.client_memory, |most| u64::from(most.get()) << 20),
+            client_bodies: serve.client_bodies.map_or(usual.client_bodies, count),
+            client_summaries: serve.client_summaries.map_or(usual.client_summaries, count),
             ..usual
         })
     }
@@ -261,6 +314,17 @@ Credentials are passed on and never stored. Ctrl-C stops after open streams end.
 pub(crate) fn raise_open_file_limit() {
     #[cfg(unix)]
     rlimit::increase_nofile_limit(u64::MAX).ok();
+}
+
+/// Has a file that may not grow any more fail to be written, instead of ending the process. Needs a runtime.
+pub(crate) fn survive_file_size_limit() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        // A handler stays for good and replaces what the system does by default. Programs that are started do not inherit
+        // it.
+        signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).ok();
+    }
 }
 
 /// Resolves on Ctrl-C or SIGTERM.

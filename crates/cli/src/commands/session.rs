@@ -3,6 +3,8 @@
 mod append;
 mod compact;
 mod context;
+mod database_size;
+mod delete;
 mod events;
 mod forget;
 mod list;
@@ -56,6 +58,7 @@ enum SessionCommand {
     Events(events::EventsArgs),
     List(list::ListArgs),
     Forget(forget::ForgetArgs),
+    Delete(delete::DeleteArgs),
 }
 
 /// The session that a command works on.
@@ -91,6 +94,7 @@ impl SessionArgs {
                 SessionCommand::Events(command) => command.run(out).await,
                 SessionCommand::List(command) => command.run(out).await,
                 SessionCommand::Forget(command) => command.run(out).await,
+                SessionCommand::Delete(command) => command.run(out).await,
             };
             done.map(|()| ExitCode::SUCCESS)
         })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -13,6 +14,7 @@ use crate::commands::serve::ServeArgs;
 use crate::http_get;
 use crate::humanize::{counted, grouped, percent, printable, shortened};
 use crate::listener::{TIMEOUT, client_address, other_user};
+use crate::set_aside_notice;
 use crate::store_args;
 use crate::table::Table;
 use crate::terminal::YELLOW;
@@ -20,6 +22,9 @@ use crate::time_text;
 
 /// How often the table is refreshed.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// Longer than the proxy waits for its store.
+const READY_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Clears the screen and moves the cursor to its top left.
 const CLEAR: &str = "\x1b[2J\x1b[H";
@@ -46,6 +51,14 @@ pub(crate) struct StatusArgs {
 #[derive(Deserialize)]
 struct StatusResponse {
     items: Vec<ConversationRow>,
+}
+
+/// The response of `/readyz`.
+#[derive(Default, Deserialize)]
+struct ReadinessResponse {
+    /// Why the store cannot be used.
+    #[serde(default)]
+    why: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -79,8 +92,12 @@ impl StatusArgs {
                 }
                 let conversations: StatusResponse =
                     serde_json::from_str(&body).context("the proxy has another version than this command")?;
+                let store = self.store_warnings().await?;
                 if is_live {
                     write!(out, "{CLEAR}")?;
+                }
+                for warning in store {
+                    writeln!(out, "{YELLOW}warning{YELLOW:#}: {}\n", printable(&warning))?;
                 }
                 show(&conversations.items, out)?;
                 out.flush()?;
@@ -92,7 +109,22 @@ impl StatusArgs {
         })
     }
 
-    async fn fetch(&self) -> Result<String> {
+    /// What is wrong with the proxy's store, and was.
+    async fn store_warnings(&self) -> Result<Vec<String>> {
+        let (proxy, headers) = self.proxy()?;
+        let response = http_get::get(&format!("http://{proxy}/readyz"), &headers, READY_TIMEOUT).await;
+        let readiness = response.ok().and_then(|response| serde_json::from_str(&response.body).ok());
+        let ReadinessResponse { why } = readiness.unwrap_or_default();
+        let fault = why.map(|why| {
+            format!("the store cannot be used: {why}; conversations are kept in memory until it can")
+        });
+        let set_aside = set_aside_notice::describe(self.serve.store.location()?.file.as_deref());
+        let set_aside = set_aside.into_iter().map(|(found, fix)| format!("{found}; {fix}"));
+        Ok(fault.into_iter().chain(set_aside).collect())
+    }
+
+    /// The address of the proxy, and the headers of requests to it.
+    fn proxy(&self) -> Result<(SocketAddr, Vec<(&'static str, String)>)> {
         let config = self.serve.config()?;
         let proxy = client_address(self.serve.settings(&config)?.listen);
         if let Some(user) = other_user(proxy) {
@@ -101,7 +133,11 @@ impl StatusArgs {
             );
         }
         let token = self.serve.token(&config)?;
-        let headers = http_get::authorization(token.as_deref());
+        Ok((proxy, http_get::authorization(token.as_deref())))
+    }
+
+    async fn fetch(&self) -> Result<String> {
+        let (proxy, headers) = self.proxy()?;
         let response = http_get::get(&format!("http://{proxy}/api/conversations"), &headers, TIMEOUT).await;
         let response = response.map_err(|error| {
             let why = http_get::failure(&error);

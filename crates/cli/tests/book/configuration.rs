@@ -61,7 +61,7 @@ $ secateur config --schema > secateur.schema.json
 file.
 
 **A project's file is not trusted.** It comes with a repository, so it may choose and tune a profile, but it cannot run a
-program, send the conversation elsewhere or add text to it: `store`, `summariser`, `hooks`, `redaction`, `serve`,
+program, send the conversation elsewhere or add text to it: `store`, `summariser`, `hooks`, `redaction`, `retention`, `serve`,
 `compaction.marker`, `compaction.resume` and `prune.placeholder` are refused in it, and so are paths of profiles outside its
 folder.
 

@@ -245,10 +245,9 @@ fn what_stands_for_a_cut_says_what_it_was_on_every_wire() {
     let file = desk.demo();
     for wire in WIRES {
         let said = texts(&body(&["context", &file, "--to", wire]));
-        assert!(
-            said.contains("[cut: edit CHANGELOG.md, 11323 characters; recall hzxwabrm brings it back]\nlet "),
-            "{wire}"
-        );
+        let (_, rest) = said.split_once("[cut: edit CHANGELOG.md, 11323 characters; recall ").unwrap();
+        let (handle, rest) = rest.split_once(" brings it back]").unwrap();
+        assert!(handle.len() == 12 && rest.starts_with("\nlet "), "{wire}: {handle}");
         assert!(!said.contains("{tool}") && !said.contains("{excerpt}"), "{wire}");
     }
 }

@@ -28,10 +28,13 @@ mod run;
 mod samples;
 mod scan;
 mod session;
+mod session_delete;
 mod session_forget;
 mod session_new;
 mod show;
+mod store;
 mod summariser;
+mod tokens;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

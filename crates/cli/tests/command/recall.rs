@@ -186,3 +186,40 @@ fn an_agent_searches_while_another_process_compacts() {
     assert!(!is_error && texts[0].contains("GB fail"), "{texts:?}");
     client.stop();
 }
+
+#[test]
+fn a_tenants_sessions_are_there_only_for_that_tenant() {
+    let (shelf, handles) = cut();
+    let (handle, words) = (handles[0].as_str(), json!({ "words": "GB" }));
+    let mut own = Client::start(&shelf, &[]);
+    let (found, is_error) = own.call("recall", &json!({ "handle": handle }));
+    assert!(!is_error && !found[0].is_empty());
+    own.stop();
+    // The same store as another tenant has it: as if there were nothing.
+    let mut foreign = Client::start(&shelf, &["--tenant", "anna"]);
+    let (texts, is_error) = foreign.call("recall", &json!({ "handle": handle }));
+    assert!(is_error && texts[0].contains("nothing was cut under"), "{texts:?}");
+    assert_eq!(foreign.call("search", &words).0.len(), 1);
+    assert!(foreign.call("search", &words).0[0].starts_with("Nothing that was cut"));
+    foreign.stop();
+    assert_eq!(shelf.alone(&["recall", handle, "--tenant", "anna"], "").code, 2);
+    assert_eq!(shelf.alone(&["recall", "--search", "GB", "--tenant", "anna"], "").code, 1);
+    for arguments in [&["context", "s", "--window", "28000"][..], &["events", "s"], &["undo", "s"]] {
+        let refusal = shelf.refusal(&[arguments, &["--tenant", "anna"]].concat(), "");
+        assert!(refusal.contains("there is no session \"s\""), "{arguments:?}: {refusal}");
+    }
+    assert!(!shelf.run(&["list", "--tenant", "anna"]).out.contains("balanced"));
+    assert!(shelf.run(&["list"]).out.contains("balanced"));
+    // What she keeps is hers.
+    shelf.run(&["new", "--id", "hers", "--tenant", "anna"]);
+    assert!(shelf.run(&["list", "--tenant", "anna"]).out.contains("hers"));
+    assert!(!shelf.run(&["list"]).out.contains("hers"));
+    let refusal = shelf.refusal(&["list", "--tenant", "*"], "");
+    assert!(refusal.contains("1 to 64 letters"), "{refusal}");
+    let refusal = shelf.alone(&["serve", "--tenant", "anna"], "");
+    assert!(
+        refusal.code == 2 && refusal.err.contains("the token of a request tells its tenant"),
+        "{}",
+        refusal.err
+    );
+}

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so with a panic")]
 
+mod degraded;
 mod hostile;
 mod kills;
 mod log;

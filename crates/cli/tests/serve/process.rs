@@ -46,9 +46,10 @@ impl Process {
         Self { child, address }
     }
 
-    /// Starts one that cannot work with its store. The code it ends with, and what it says.
+    /// Starts one that requires its store and cannot work with it. The code it ends with, and what it says.
     pub(crate) fn refuse(folder: &Path, store: &str) -> (Option<i32>, String) {
-        let Output { status, stderr, .. } = command(folder, store, 0).output().unwrap();
+        let mut command = command(folder, store, 0);
+        let Output { status, stderr, .. } = command.arg("--require-store").output().unwrap();
         (status.code(), String::from_utf8(stderr).unwrap())
     }
 

@@ -30,6 +30,9 @@ const OLD: [&str; 3] = [
     include_str!("../../../store/src/postgres/schema/3.sql"),
 ];
 
+/// The newest schema that the program knows.
+const KNOWN: u32 = 7;
+
 /// The lock that a schema step holds.
 const LOCK: i64 = 0x7365_6361_7465_7572;
 
@@ -74,11 +77,20 @@ async fn finish(mut agent: Agent, proxies: &[Process]) {
 async fn make_old(store: &str, filled: &str) {
     let mut sql = OLD.concat();
     sql += "CREATE TABLE secateur_schema (version integer NOT NULL); INSERT INTO secateur_schema VALUES (3);";
+    let client = connect(store).await;
+    client.batch_execute(&sql).await.unwrap();
     for table in ["sessions", "bodies", "operations", "messages", "events", "leases"] {
-        sql += &format!("INSERT INTO {table} OVERRIDING SYSTEM VALUE SELECT * FROM {filled}.{table};");
+        // Later versions have more columns.
+        let columns = "SELECT string_agg(column_name, ', ') FROM information_schema.columns \
+                       WHERE table_schema = current_schema() AND table_name = $1";
+        let columns: String = client.query_one(columns, &[&table]).await.unwrap().get(0);
+        let copy = format!(
+            "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM {filled}.{table}"
+        );
+        client.batch_execute(&copy).await.unwrap();
     }
-    sql += "SELECT setval(pg_get_serial_sequence('sessions', 'key'), (SELECT max(key) FROM sessions));";
-    connect(store).await.batch_execute(&sql).await.unwrap();
+    let numbers = "SELECT setval(pg_get_serial_sequence('sessions', 'key'), (SELECT max(key) FROM sessions))";
+    client.batch_execute(numbers).await.unwrap();
 }
 
 /// Appends messages to a session of its own, as version 3 does, until it is told to stop. How many it has appended.
@@ -179,7 +191,7 @@ async fn an_old_store_goes_on_under_two_that_start_at_once_while_an_old_one_writ
     let count = async |sql: &str| client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0);
     assert!(written > 0);
     assert_eq!(count("SELECT count(*) FROM messages WHERE id LIKE 'old-%'").await, written);
-    assert_eq!(count("SELECT version::bigint FROM secateur_schema").await, 4);
+    assert_eq!(count("SELECT version::bigint FROM secateur_schema").await, i64::from(KNOWN));
     assert_eq!(count("SELECT count(*) FROM sessions").await, 5);
     assert_eq!(model.stats()["violations"], 0);
 }
@@ -221,8 +233,10 @@ impl Newer<'_> {
             };
             sql += &format!("UPDATE {table} SET {column} = {more};");
         }
+        // A row whose content is changed has no seal until it is written again.
+        sql += "UPDATE messages SET seal = NULL;";
         self.run(&format!("{sql} COMMIT")).await;
-        self.set_version(5).await;
+        self.set_version(KNOWN + 1).await;
     }
 }
 
@@ -248,12 +262,13 @@ async fn goes_on(store: &str, newer: Newer<'_>) {
     // One that is started now says what to do.
     let (code, said) = tokio::task::block_in_place(|| Process::refuse(folder.path(), store));
     assert_eq!(code, Some(2), "{said}");
-    for word in ["schema 5", "up to 4", "newer version", "backup"] {
+    let (schema, known) = (format!("schema {}", KNOWN + 1), format!("up to {KNOWN}"));
+    for word in [schema.as_str(), &known, "newer version", "backup"] {
         assert!(said.contains(word), "{word:?} is missing in {said}");
     }
     assert_eq!(agents[2].ask(proxies[0].address).await.reason(), "");
     // The newer version itself takes its place. It would know the number.
-    newer.set_version(4).await;
+    newer.set_version(KNOWN).await;
     proxies[0] = start(folder.path(), store, &relay);
     for agent in agents {
         agree(&agent, &relay, [proxies[0].address, proxies[1].address]).await;

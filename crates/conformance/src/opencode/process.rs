@@ -224,7 +224,12 @@ impl CompactionReplay<'_> {
             self.newest += 1;
             (self.newest, entry)
         });
-        Input::Stored { ticket: record.ticket, messages: messages.collect(), operation: 1 }
+        Input::Stored {
+            ticket: record.ticket,
+            messages: messages.collect(),
+            operation: 1,
+            handles: Vec::new(),
+        }
     }
 
     fn resume(&mut self) -> SessionMessage {

@@ -263,6 +263,7 @@ impl SessionMachine {
             action: Action::DropThinking,
             after: 0,
             placeholder: String::new(),
+            handle: None,
             reason: Some(Reason::BoundThinking),
             operation: 0,
             undone: false,

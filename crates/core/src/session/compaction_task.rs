@@ -256,19 +256,21 @@ impl SessionMachine {
             // Something was cut in the meantime, so there is room for now. The summariser did not fail.
             return;
         }
-        if means == Means::Model && self.state.breaker.fail(&self.profile.compaction, now) {
+        let is_model_at_fault = means == Means::Model && *why != CompactionFailure::NoLease;
+        if is_model_at_fault && self.state.breaker.fail(&self.profile.compaction, now) {
             let failures = self.state.breaker.failures;
             self.events.push(Event::BreakerOpened { failures });
         }
-        let retries = attempt < self.profile.compaction.attempts
+        let retries = is_model_at_fault
+            && attempt < self.profile.compaction.attempts
             && self.state.breaker.allows(&self.profile.compaction, now);
         match (means, self.profile.compaction.fallback) {
             (Means::Model, _) if retries => compaction.task.attempt += 1,
-            (Means::Model, Fallback::Digest) => {
+            (Means::Model, fallback) if fallback == Fallback::Digest || !is_model_at_fault => {
                 compaction.task.means = Means::Digest;
                 compaction.task.attempt = 1;
             }
-            (Means::Model, Fallback::Nothing) => return self.give_up_compaction(why.clone()),
+            (Means::Model, _) => return self.give_up_compaction(why.clone()),
             (Means::Digest, _) => {
                 if let Some(goal) = &mut self.goal {
                     goal.last_failure = Some(why.clone());

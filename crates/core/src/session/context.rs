@@ -10,7 +10,7 @@ use crate::calibration::Calibration;
 use crate::measure::Measures;
 use crate::memory::Memory;
 use crate::outline::{MessageIx, Outline, PartIx, PartKind, Role};
-use crate::placeholder::{placeholder_units, recall_note};
+use crate::placeholder::{HANDLE_LETTERS, placeholder_units, recall_note};
 use crate::plan::{Action, Plan};
 use crate::plan_index::PlanIndex;
 use crate::policy::Policy;
@@ -44,6 +44,8 @@ impl LiveMessage {
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     rows: Vec<LiveMessage>,
+    /// The highest number of a message.
+    newest: Seq,
     outline: Outline,
     memory: Memory,
     index: PlanIndex,
@@ -93,6 +95,7 @@ impl Context {
         let mut row = LiveMessage { seq, facts, cuts, chars: 0 };
         row.chars = self.weigh(message, &row);
         self.chars = self.chars.saturating_add(row.chars);
+        self.newest = self.newest.max(seq);
         self.rows.push(row);
     }
 
@@ -152,7 +155,10 @@ impl Context {
 
     /// The index of a message among [`rows`](Self::rows).
     pub fn position(&self, seq: Seq) -> Option<usize> {
-        // Callers mostly ask about the newest messages, which are at the end.
+        // Callers mostly ask about the newest messages, which are at the end, or about one that is newer than all.
+        if seq > self.newest {
+            return None;
+        }
         self.rows.iter().rposition(|row| row.seq == seq)
     }
 
@@ -262,15 +268,17 @@ impl Context {
 /// The characters that are sent for a part with this cut.
 pub(super) fn rendered(cut: &SessionCut, outline: &Outline, part: PartIx) -> u64 {
     let whole = outline.units(part);
+    let letters = cut.handle.as_ref().map_or(HANDLE_LETTERS, String::len);
     match cut.action {
-        Action::Clear => placeholder_units(&cut.placeholder, outline.excerpt(part)),
+        Action::Clear => placeholder_units(&cut.placeholder, letters, outline.excerpt(part)),
         Action::Trim { head, tail, .. } => {
             let kept = head.saturating_add(tail);
             if kept >= whole {
                 return whole;
             }
-            let note = trim_note(head, tail, whole).len() + recall_note(&cut.placeholder).len();
-            kept.saturating_add(note as u64 + 5)
+            let recall = placeholder_units(recall_note(&cut.placeholder), letters, 0);
+            let note = trim_note(head, tail, whole).len() as u64;
+            kept.saturating_add(note + recall + 5)
         }
         Action::DropMedia => whole,
         Action::DropThinking => 0,

@@ -83,6 +83,8 @@ pub enum Input {
         messages: Vec<(Seq, SessionMessage)>,
         /// The number of the operation; of the first if there were several.
         operation: u64,
+        /// The handles of the cuts, by message and part.
+        handles: Vec<(Seq, u32, String)>,
     },
     /// The result of [`Effect::Consult`].
     Consulted {
@@ -169,8 +171,29 @@ pub enum Consent {
     Except(Vec<(Seq, u32)>),
     /// Leave it.
     Refused,
-    /// Leave it: another process does it. Only for work in the background.
+    /// Leave it for now: another process does it, or the store is away.
     Elsewhere,
+}
+
+impl Consent {
+    /// The same, but these parts of messages are left alone as well.
+    ///
+    /// ```
+    /// use secateur::session::Consent;
+    ///
+    /// assert_eq!(Consent::Given.except(vec![(7, 0)]), Consent::Except(vec![(7, 0)]));
+    /// assert_eq!(Consent::Refused.except(vec![(7, 0)]), Consent::Refused);
+    /// ```
+    pub fn except(self, parts: Vec<(Seq, u32)>) -> Self {
+        match self {
+            Consent::Given if !parts.is_empty() => Consent::Except(parts),
+            Consent::Except(mut kept) => {
+                kept.extend(parts);
+                Consent::Except(kept)
+            }
+            consent => consent,
+        }
+    }
 }
 
 /// What to do.

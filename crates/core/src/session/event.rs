@@ -179,6 +179,9 @@ pub enum CompactionFailure {
     },
     /// It was cancelled.
     Cancelled,
+    /// The right to compact could not be had from the store. No model is asked; a digest follows, whatever the profile
+    /// falls back to, so that the request fits.
+    NoLease,
     /// The turn that is still going on has thinking that is bound to what would be summarised, and the provider wants it
     /// back.
     BoundThinking,

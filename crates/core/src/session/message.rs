@@ -113,6 +113,10 @@ pub struct SessionCut {
     pub after: u64,
     /// The placeholder.
     pub placeholder: String,
+    /// The handle in it, once it is stored: only the driver sees the text. Cuts of earlier versions have none, and a
+    /// handle that follows from the text alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<String>,
     /// Why; none for cuts from before reasons were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,

@@ -1,5 +1,7 @@
 //! The effect whose result the machine waits for, and what to do with that result.
 
+use std::collections::BTreeMap;
+
 use super::SessionMachine;
 use super::compaction_task::CompactionStage;
 use super::effect::{ChangeSet, CompactionRecord, Consent, Effect, Operation};
@@ -94,12 +96,19 @@ impl SessionMachine {
         &mut self,
         then: Continuation,
         messages: Vec<(Seq, SessionMessage)>,
-        operation: u64,
+        (operation, handles): (u64, &[(Seq, u32, String)]),
         effects: &mut Vec<Effect>,
     ) {
         match then {
             Continuation::ApplyCuts(mut cuts) => {
-                cuts.iter_mut().for_each(|(_, cut)| cut.operation = operation);
+                let handles: BTreeMap<(Seq, u32), &String> =
+                    handles.iter().map(|(seq, part, handle)| ((*seq, *part), handle)).collect();
+                for (seq, cut) in &mut cuts {
+                    cut.operation = operation;
+                    if let Some(handle) = handles.get(&(*seq, cut.part)) {
+                        cut.handle = Some((*handle).clone());
+                    }
+                }
                 self.context.cut(&cuts);
             }
             Continuation::TakeMarker => self.take_marker(messages, effects),
@@ -127,7 +136,10 @@ impl SessionMachine {
             {
                 self.compaction = None;
             }
-            (Continuation::BeginCompaction, Consent::Refused | Consent::Elsewhere) => {
+            (Continuation::BeginCompaction, Consent::Elsewhere) => {
+                self.give_up_compaction(CompactionFailure::NoLease);
+            }
+            (Continuation::BeginCompaction, Consent::Refused) => {
                 self.give_up_compaction(CompactionFailure::Vetoed);
             }
             (Continuation::BeginCompaction, _) => self.set_stage(CompactionStage::Agreed),

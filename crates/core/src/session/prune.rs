@@ -85,8 +85,8 @@ impl SessionMachine {
             fill_placeholder(&self.profile.policy.placeholder, self.context.outline(), part).into_owned();
         let (seq, part) = self.context.locate(part)?;
         let (reason, operation, undone) = (Some(reason), 0, false);
-        let by = CutBy::Secateur;
-        Some((seq, SessionCut { part, action, after, placeholder, reason, operation, undone, by }))
+        let (by, handle) = (CutBy::Secateur, None);
+        Some((seq, SessionCut { part, action, after, placeholder, handle, reason, operation, undone, by }))
     }
 
     /// Trims of new results that are longer than their cap.

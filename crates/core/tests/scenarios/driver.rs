@@ -245,7 +245,7 @@ impl Scene {
             }
         }
         self.story.extend(record.events.iter().map(word_event));
-        Input::Stored { ticket: record.ticket, messages, operation: 1 }
+        Input::Stored { ticket: record.ticket, messages, operation: 1, handles: Vec::new() }
     }
 
     fn title(&self, seq: u64) -> String {

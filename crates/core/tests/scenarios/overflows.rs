@@ -116,10 +116,10 @@ fn a_request_that_would_not_fit_is_compacted_before_it_is_sent() {
     --
     send 169096 of 184000 tokens
     overflow by estimate: 325418 of 184000 tokens
-    pruned at overflow: 1 results, 325418 to 281690 tokens
+    pruned at overflow: 1 results, 325418 to 281691 tokens
     compaction by estimate of 13 messages, model
     summarise 13 messages by model
-    compacted by model: 281690 to 418 tokens
+    compacted by model: 281691 to 418 tokens
     send 428 of 184000 tokens
     "#);
 }
@@ -179,8 +179,8 @@ fn balanced_prunes_after_a_refusal_and_asks_again() {
     send 169096 of 184000 tokens
     send 169509 of 184000 tokens
     overflow by refusal: 205000 of 184000 tokens
-    pruned at overflow: 1 results, 205000 to 152116 tokens
-    send 152116 of 184000 tokens
+    pruned at overflow: 1 results, 205000 to 152117 tokens
+    send 152117 of 184000 tokens
     "#);
 }
 

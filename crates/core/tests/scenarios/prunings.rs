@@ -50,7 +50,7 @@ fn where_pruning_is_enough_nothing_is_compacted() {
     --
     send 156625 of 184000 tokens
     overflow by usage: 190500 of 184000 tokens
-    pruned at overflow: 1 results, 190031 to 174900 tokens
+    pruned at overflow: 1 results, 190031 to 174901 tokens
     "#);
 }
 
@@ -275,7 +275,7 @@ fn a_session_is_pruned_when_it_is_opened_if_a_profile_says_so() {
     15 assistant "done" 100 chars
     --
     send 156625 of 184000 tokens
-    pruned at session-start: 1 results, 156656 to 144177 tokens
+    pruned at session-start: 1 results, 156656 to 144178 tokens
     "#);
 }
 
@@ -290,8 +290,8 @@ fn one_huge_result_is_capped_on_arrival() {
     01 assistant call-1 calls bash
     02 tool      call-1 result of bash, trimmed to 110400 + 36800 of 5000000 chars
     --
-    pruned at arrival: 1 results, 1562581 to 46122 tokens
-    send 46122 of 184000 tokens
+    pruned at arrival: 1 results, 1562581 to 46123 tokens
+    send 46123 of 184000 tokens
     "#);
 }
 

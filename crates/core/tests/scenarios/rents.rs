@@ -55,10 +55,10 @@ fn an_output_goes_when_its_rent_has_paid_for_the_rewrite() {
     send 9992 of 184000 tokens
     send 10104 of 184000 tokens
     send 10216 of 184000 tokens
-    pruned at before-request: 1 results, 10328 to 975 tokens
-    send 975 of 184000 tokens
-    send 1087 of 184000 tokens
-    send 1199 of 184000 tokens
+    pruned at before-request: 1 results, 10328 to 976 tokens
+    send 976 of 184000 tokens
+    send 1088 of 184000 tokens
+    send 1200 of 184000 tokens
     "#);
 }
 
@@ -86,8 +86,8 @@ fn after_a_pause_that_the_cache_does_not_survive_it_goes_for_free() {
     send 9880 of 184000 tokens
     send 9992 of 184000 tokens
     send 10104 of 184000 tokens
-    pruned at before-request: 1 results, 10216 to 863 tokens
-    send 863 of 184000 tokens
+    pruned at before-request: 1 results, 10216 to 864 tokens
+    send 864 of 184000 tokens
     "#);
 }
 

@@ -404,7 +404,7 @@ impl World {
         self.state = state;
         self.revision += 1;
         self.loaded = self.revision;
-        let answer = Input::Stored { ticket: record.ticket, messages, operation: first };
+        let answer = Input::Stored { ticket: record.ticket, messages, operation: first, handles: Vec::new() };
         self.answered.insert(record.ticket, answer.clone());
         Some(answer)
     }

@@ -13,7 +13,7 @@ use crate::redact::Redactor;
 const HIDDEN: &str = "***";
 
 /// Texts of the engine's own sections that may appear in errors. Others could be secrets.
-const HARMLESS: [&str; 6] = ["wire", "model", "tokens_field", "key_header", "name", "moments"];
+const HARMLESS: [&str; 7] = ["wire", "model", "tokens_field", "key_header", "name", "moments", "tenant"];
 
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::new);
 

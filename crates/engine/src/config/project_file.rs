@@ -12,12 +12,13 @@ use super::error::ConfigError;
 use super::source::{Author, ConfigSource};
 
 /// Sections that are refused, and why.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
     ("hooks", "hooks run programs and pass on parts of the conversation"),
     ("summariser", "it decides where the conversation is sent"),
     ("store", "it decides where the conversation is stored"),
     ("models", "it names a file that is read"),
     ("redaction", "it decides what is redacted"),
+    ("retention", "it decides which sessions are deleted"),
     ("serve", "it decides where the conversation and its credentials are sent"),
 ];
 

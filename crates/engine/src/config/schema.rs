@@ -17,6 +17,7 @@ use secateur::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::retention::RetentionConfig;
 use super::section::{RedactionConfig, ServeConfig};
 use crate::hooks::HookConfig;
 use crate::provider::Endpoint;
@@ -47,6 +48,8 @@ struct ConfigFile {
     hooks: Option<Vec<HookConfig>>,
     /// What is redacted in addition to credentials. Not allowed in a project's file.
     redaction: Option<RedactionConfig>,
+    /// When sessions are deleted; without it they never are. Not allowed in a project's file.
+    retention: Option<RetentionConfig>,
     /// The proxy: where it listens, and its upstreams. Not allowed in a project's file.
     serve: Option<ServeConfig>,
     /// When and how a session compacts.

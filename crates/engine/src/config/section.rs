@@ -1,8 +1,10 @@
 //! The engine's own sections, read and checked.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
+use secateur_store::is_tenant_name;
 use serde::Deserialize;
 use toml::Value;
 
@@ -15,8 +17,18 @@ use crate::provider::Endpoint;
 use crate::redact::{RedactError, Redactor};
 
 /// The keys of the engine.
-pub(super) const ENGINE_KEYS: [&str; 9] =
-    ["store", "profile", "profiles", "models", "windows", "summariser", "hooks", "redaction", "serve"];
+pub(super) const ENGINE_KEYS: [&str; 10] = [
+    "store",
+    "profile",
+    "profiles",
+    "models",
+    "windows",
+    "summariser",
+    "hooks",
+    "redaction",
+    "retention",
+    "serve",
+];
 
 /// The keys that override a profile.
 pub(super) const PROFILE_KEYS: [&str; 10] = [
@@ -42,8 +54,10 @@ const MOST_HOOKS: usize = 32;
 pub struct ServeConfig {
     /// The address to listen on, such as 127.0.0.1:7878.
     pub listen: Option<String>,
-    /// A file with the token that clients must send. Without it, the proxy only listens on loopback addresses.
+    /// A file with the token of the machine's own user, who is an operator. Without it and `tokens`, the proxy only listens on loopback addresses.
     pub token_file: Option<String>,
+    /// The tokens of tenants, written [[serve.tokens]]. Every request must have one of them.
+    pub tokens: Option<Vec<TokenConfig>>,
     /// Host names, in addition to those of this machine, under which clients without a token may use the proxy.
     pub hosts: Option<Vec<String>>,
     /// The upstream of requests on the wire `anthropic`.
@@ -52,14 +66,37 @@ pub struct ServeConfig {
     pub openai: Option<String>,
     /// The upstream of requests on the wire `gemini`.
     pub gemini: Option<String>,
+    /// Whether the proxy fails at the start if the store cannot be used, instead of starting without it.
+    pub require_store: Option<bool>,
     /// Whether responses tell in x-secateur-… headers what was done to the request.
     pub headers: Option<bool>,
     /// Whether Anthropic may be asked to clear old tool results (clear_tool_uses), for models that bind their thinking.
     pub provider_clearing: Option<bool>,
     /// Whether Anthropic may be asked to drop thinking that a cut made invalid (drop_block).
     pub drop_block: Option<bool>,
+    /// The most memory for request bodies of one client, in megabytes. Beyond, bodies are passed through unread.
+    pub client_memory: Option<NonZeroU32>,
+    /// The most request bodies of one client that are read and decided at once. Beyond, requests are refused with 429.
+    pub client_bodies: Option<NonZeroU32>,
+    /// The most summaries that are written for one client at once. Beyond, they wait.
+    pub client_summaries: Option<NonZeroU32>,
     /// The format of the log: text, or json with one object a line.
     pub log_format: Option<LogFormat>,
+}
+
+/// A token of a tenant: its file, or its hash.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Token")]
+pub struct TokenConfig {
+    /// The tenant: 1 to 64 letters, digits, or characters of -._@. Several tokens may have the same one.
+    pub tenant: String,
+    /// A file with the token.
+    pub file: Option<String>,
+    /// The SHA-256 of the token in place of its file, as 64 hexadecimal digits.
+    pub sha256: Option<String>,
+    /// Whether the token sees the sessions of all tenants, and the metrics.
+    pub operator: bool,
 }
 
 /// The format of a log.
@@ -150,7 +187,32 @@ pub(super) fn hooks(values: &LayeredValues) -> Result<Vec<HookConfig>, ConfigErr
 }
 
 pub(super) fn serve(values: &LayeredValues) -> Result<ServeConfig, ConfigError> {
-    values.get("serve").map_or_else(|| Ok(ServeConfig::default()), |value| values.read("serve", value))
+    let Some(value) = values.get("serve") else { return Ok(ServeConfig::default()) };
+    let serve: ServeConfig = values.read("serve", value)?;
+    for (index, token) in serve.tokens.iter().flatten().enumerate() {
+        check_token(values, &format!("serve.tokens[{index}]"), token)?;
+    }
+    Ok(serve)
+}
+
+/// Refuses a token that names no tenant, or not exactly one of its file and its hash. A hash is not repeated: it may be the
+/// token itself.
+fn check_token(values: &LayeredValues, key: &str, token: &TokenConfig) -> Result<(), ConfigError> {
+    if !is_tenant_name(&token.tenant) {
+        let allowed = "expected the name of a tenant: 1 to 64 letters, digits, or characters of -._@";
+        let value = Value::String(token.tenant.clone());
+        return Err(values.refuse(&format!("{key}.tenant"), Some(&value), allowed));
+    }
+    match (&token.file, &token.sha256) {
+        (Some(_), None) => Ok(()),
+        (None, Some(hash)) if hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(()),
+        (None, Some(_)) => {
+            let allowed = "expected the SHA-256 of the token as 64 hexadecimal digits, not the token itself; \
+                           `printf %s TOKEN | sha256sum` prints it";
+            Err(values.refuse(&format!("{key}.sha256"), None, allowed))
+        }
+        _ => Err(values.refuse(key, None, "expected either `file` or `sha256` with the token of the tenant")),
+    }
 }
 
 pub(super) fn redactor(values: &LayeredValues) -> Result<Redactor, ConfigError> {

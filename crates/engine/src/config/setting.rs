@@ -59,6 +59,11 @@ impl Config {
             patterns.insert("redaction.patterns".to_owned(), Value::Table(Table::new()));
         }
         settings.extend(patterns.iter().map(|(key, value)| self.setting(key, value)));
+        let retention = self.values.get("retention");
+        for name in ["age", "size", "tenant_size"] {
+            let value = retention.and_then(|table| table.get(name));
+            settings.push(self.setting(&format!("retention.{name}"), value.unwrap_or(&unset)));
+        }
         if self.hooks.is_empty() {
             settings.push(self.setting("hooks", &Value::Array(Vec::new())));
         }

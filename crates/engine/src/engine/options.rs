@@ -6,9 +6,9 @@ use secateur::session::BoundThinking;
 use secateur::{Cache, Catalogue, Lifetime, Limits, ModelInfo};
 use secateur_formats::Wire;
 use secateur_store::NewSession;
-use uuid::Uuid;
 
 use super::DEFAULT_PROFILE;
+use crate::clock::Clock;
 use crate::error::EngineError;
 
 /// Members of a request that hold its messages, in any wire.
@@ -37,15 +37,15 @@ impl Default for SessionOptions {
 
 impl SessionOptions {
     /// The row with which the session begins in the store.
-    pub(crate) fn into_row(self, time: i64) -> Result<NewSession, EngineError> {
+    pub(crate) fn into_row(self, clock: &Clock) -> Result<NewSession, EngineError> {
         Ok(NewSession {
-            id: self.id.unwrap_or_else(|| Uuid::now_v7().to_string()),
+            id: self.id.unwrap_or_else(|| clock.new_id().to_string()),
             wire: self.wire.name().to_owned(),
             profile: self.profile.unwrap_or_else(|| DEFAULT_PROFILE.to_owned()),
             title: self.title,
             envelope: check_envelope(&self.envelope)?,
             state: "{}".to_owned(),
-            time,
+            time: clock.now(),
         })
     }
 }

@@ -44,6 +44,8 @@ struct CommitDraft<'s, H> {
     state: SessionState,
     made: Vec<(Seq, SessionMessage)>,
     bodies: Vec<(Seq, Bytes)>,
+    /// The handles of the cuts, by message and part.
+    handles: Vec<(Seq, u32, String)>,
 }
 
 impl<H: History> SessionCore<H> {
@@ -53,6 +55,9 @@ impl<H: History> SessionCore<H> {
         for _ in 1..REBASES {
             match self.try_store_changes(&changes).await {
                 Err(EngineError::Store(StoreError::Stale { .. })) => self.absorb_remote_messages().await?,
+                Err(EngineError::Store(StoreError::HandleTaken { handle })) => {
+                    self.taken_handles.insert(handle);
+                }
                 outcome => return outcome,
             }
         }
@@ -60,11 +65,14 @@ impl<H: History> SessionCore<H> {
     }
 
     async fn try_store_changes(&mut self, changes: &ChangeSet) -> Result<Input, EngineError> {
+        match self.store_long_history().await {
+            Err(error) if self.goes_on_after(&error) => {}
+            stored => stored?,
+        }
         let time = self.now();
         let revision = self.row.revision;
         let compacts = changes.operations.iter().any(|operation| matches!(operation, Operation::Compact(_)));
         let lease = self.lease.token().filter(|_| compacts);
-        self.ensure_stored().await?;
         let append = self.history.pending().to_vec();
         let commit = Commit { revision, lease, time, append, ..Commit::default() };
         let mut draft = CommitDraft {
@@ -73,17 +81,18 @@ impl<H: History> SessionCore<H> {
             state: (*changes.state).clone(),
             made: Vec::new(),
             bodies: Vec::new(),
+            handles: Vec::new(),
         };
         for operation in &changes.operations {
             draft.add(operation).await?;
         }
-        let CommitDraft { mut commit, state, made, bodies, .. } = draft;
+        let CommitDraft { mut commit, state, made, bodies, handles, .. } = draft;
         commit.events = changes.events.iter().map(to_json).collect::<Result<_, _>>()?;
         let state = to_json(&state)?;
         commit.state = Some(state.clone());
         let live_from = commit.live_from;
         let first = self.row.last_operation + 1;
-        let committed = self.engine.parts.store.commit(&self.row.id, commit).await?;
+        let committed = self.commit_decision(commit).await?;
         self.note_commit(&committed);
         self.row.last_operation = committed.last_operation;
         self.row.last_event = committed.last_event;
@@ -93,7 +102,7 @@ impl<H: History> SessionCore<H> {
         let holds = |seq: &Seq| H::holds_body(MessageKind::Plain) || is_made(seq);
         self.bodies.extend(bodies.into_iter().filter(|(seq, _)| holds(seq)));
         self.announce(&changes.events);
-        Ok(Input::Stored { ticket: changes.ticket, messages: made, operation: first })
+        Ok(Input::Stored { ticket: changes.ticket, messages: made, operation: first, handles })
     }
 }
 
@@ -135,24 +144,33 @@ impl<H: History> CommitDraft<'_, H> {
         Ok(())
     }
 
-    /// Changes the bodies that are shown of messages that are cut.
-    async fn prune(&mut self, cuts: &[(Seq, SessionCut)]) -> Result<(), EngineError> {
-        let mut by_message: BTreeMap<Seq, Vec<SessionCut>> = BTreeMap::new();
+    /// Changes the bodies that are shown of messages that are cut, and gives the cuts their handles.
+    async fn prune(&mut self, cuts: &mut [(Seq, SessionCut)]) -> Result<(), EngineError> {
+        let mut by_message: BTreeMap<Seq, Vec<&mut SessionCut>> = BTreeMap::new();
         for (seq, cut) in cuts {
-            by_message.entry(*seq).or_default().push(cut.clone());
+            by_message.entry(*seq).or_default().push(cut);
         }
-        for (seq, fresh) in by_message {
+        for (seq, made) in by_message {
+            let mut fresh: Vec<SessionCut> = made.iter().map(|cut| (**cut).clone()).collect();
             let earlier = self.session.live_message(seq).map(|message| message.cuts.clone());
             let mut all = earlier.unwrap_or_default();
-            all.extend_from_slice(&fresh);
-            let cuts = Some(to_json(&all)?);
-            let is_shown_whole = all.iter().all(|cut| cut.undone || cut.by == CutBy::Provider);
+            let is_whole = |cut: &SessionCut| cut.undone || cut.by == CutBy::Provider;
+            let is_shown_whole = all.iter().chain(&fresh).all(is_whole);
             if is_shown_whole && fresh.iter().all(|cut| cut.action == Action::DropThinking) {
+                all.append(&mut fresh);
+                let cuts = Some(to_json(&all)?);
                 self.commit.change.push(MessageChange { seq, cuts, ..MessageChange::default() });
                 continue;
             }
             let original = self.session.original(seq).await?;
+            self.session.name_cuts(&original, &mut fresh);
+            for (cut, named) in made.into_iter().zip(&fresh) {
+                self.handles.extend(named.handle.clone().map(|handle| (seq, named.part, handle)));
+                cut.handle.clone_from(&named.handle);
+            }
             self.commit.clippings.extend(self.session.clip_cuts(seq, &original, &fresh)?);
+            all.append(&mut fresh);
+            let cuts = Some(to_json(&all)?);
             let shown = self.session.wire.cut(&String::from_utf8_lossy(&original), &all)?.into_bytes();
             self.bodies.push((seq, shown.clone().into()));
             let shown = Some(Some(shown).filter(|_| !is_shown_whole));
@@ -174,7 +192,7 @@ impl<H: History> CommitDraft<'_, H> {
 
     /// Appends a message that the operation makes.
     fn make(&mut self, body: String, kind: MessageKind, parent: Option<String>) -> Result<(), EngineError> {
-        let id = format!("{}-{}", self.session.row.id, uuid::Uuid::now_v7());
+        let id = format!("{}-{}", self.session.row.id, self.session.engine.parts.clock.new_id());
         let measures = self.session.profile.policy.measures();
         let facts = self.session.wire.entry(&body, &id, &measures)?;
         let time = Some(self.commit.time);

@@ -10,6 +10,7 @@ use super::history::History;
 use super::json::to_json;
 use crate::error::EngineError;
 use crate::recall::ClippingFacts;
+use crate::session_wire::has_handle;
 
 /// The most characters of a subject that are kept: a command may be a whole script.
 const LONGEST_SUBJECT: usize = 200;
@@ -26,6 +27,34 @@ impl<H: History> SessionCore<H> {
         cuts: &[SessionCut],
     ) -> Result<Vec<NewClipping>, EngineError> {
         self.clip(seq, original, |part, _, _| cuts.iter().any(|cut| cut.part == part.0))
+    }
+
+    /// Names the parts of a message in the placeholders of new cuts.
+    pub(crate) fn name_cuts(&self, original: &[u8], cuts: &mut [SessionCut]) {
+        let names = self.engine.text_names();
+        self.fill_handles(original, cuts, |text| names.name(text, &self.taken_handles).0);
+    }
+
+    /// The same for cuts that are made for one request alone.
+    pub(crate) async fn name_cuts_once(
+        &self,
+        mut cuts: Vec<(Seq, SessionCut)>,
+    ) -> Result<Vec<(Seq, SessionCut)>, EngineError> {
+        let names = self.engine.text_names();
+        for (seq, cut) in &mut cuts {
+            let original = self.original(*seq).await?;
+            self.fill_handles(&original, std::slice::from_mut(cut), |text| names.name_once(text));
+        }
+        Ok(cuts)
+    }
+
+    /// A cut that has a handle keeps it.
+    fn fill_handles(&self, original: &[u8], cuts: &mut [SessionCut], name: impl Fn(&str) -> String) {
+        let body = self.wire.body("{}", std::iter::once(original));
+        let Ok(transcript) = self.wire.read(&body, &Measures::default()) else { return };
+        for cut in cuts.iter_mut().filter(|cut| cut.handle.is_none() && has_handle(cut)) {
+            cut.handle = Some(name(&transcript.original(PartIx(cut.part))));
+        }
     }
 
     /// What a compaction removes from the context: everything in the messages that it replaces, except for those that
@@ -57,13 +86,15 @@ impl<H: History> SessionCore<H> {
         let has_text = |part: &PartIx| {
             matches!(transcript.outline.kind(*part), PartKind::Text | PartKind::Call | PartKind::Result)
         };
+        let names = self.engine.text_names();
         let mut clippings = Vec::new();
         for part in transcript.outline.parts().filter(has_text) {
-            let (text, handle) = (transcript.original(part), transcript.handle(part));
+            let text = transcript.original(part);
             let about = self.about(seq, part, transcript.outline.kind(part));
             if !text.is_empty() && is_wanted(part, &about, &text) {
+                let (handle, letters) = names.name(&text, &self.taken_handles);
                 let (facts, text) = (to_json(&about)?, about.searchable(&text));
-                clippings.push(NewClipping { seq, part: part.0, handle, facts, text });
+                clippings.push(NewClipping { seq, part: part.0, handle, letters, facts, text });
             }
         }
         Ok(clippings)

@@ -1,7 +1,5 @@
 //! Asks for consent before messages are cut or replaced: hooks, and the lease that only one process has.
 
-use std::time::Duration;
-
 use secateur::session::{CompactionFailure, Consent, Event, Proposal, Seq, SessionCut, SummaryTask, Trigger};
 
 use super::compaction::{CompactionScope, span};
@@ -12,8 +10,14 @@ use crate::hooks::{
     CompactionEnding, ContextTokens, HookCall, HookFacts, HookMoment, HookReason, HookResponse, PartToCut,
 };
 
-/// How often a process that waits for another one's compaction looks at the session.
-const POLL: Duration = Duration::from_millis(50);
+/// How an attempt to get the right to compact ended.
+#[derive(PartialEq, Eq)]
+enum LeaseAttempt {
+    Taken,
+    /// Another process has had it for too long.
+    Held,
+    StoreAway,
+}
 
 impl<H: History> SessionCore<H> {
     /// Asks the hooks, and makes sure that no other process compacts.
@@ -24,13 +28,22 @@ impl<H: History> SessionCore<H> {
                 if self.needs_room() {
                     self.take_lease().await?;
                 }
-                self.consult_cuts(&cuts).await
+                let unreadable = self.read_originals_of(&cuts).await?;
+                self.consult_cuts(&cuts).await.except(unreadable)
             }
             Proposal::Compaction(task) => {
                 if !task.background {
-                    self.take_lease().await?;
-                } else if !self.try_lease().await? {
-                    return Ok(Consent::Elsewhere);
+                    let is_away = self.take_lease().await? == LeaseAttempt::StoreAway;
+                    if is_away && !self.has_at_hand(&task.head) {
+                        return Ok(Consent::Elsewhere);
+                    }
+                } else {
+                    match self.try_lease().await {
+                        Ok(true) => {}
+                        Ok(false) => return Ok(Consent::Elsewhere),
+                        Err(error) if self.goes_on_after(&error) => return Ok(Consent::Elsewhere),
+                        Err(error) => return Err(error),
+                    }
                 }
                 self.consult_compaction(&task).await?
             }
@@ -144,17 +157,26 @@ impl<H: History> SessionCore<H> {
     }
 
     /// Takes the right to compact. If another process has it, waits for the end of that compaction, which is a
-    /// collision.
-    async fn take_lease(&mut self) -> Result<(), EngineError> {
-        while !self.try_lease().await? {
-            tokio::time::sleep(POLL).await;
+    /// collision, but not for ever. Without the lease no model is asked, and a summary is a digest.
+    async fn take_lease(&mut self) -> Result<LeaseAttempt, EngineError> {
+        loop {
+            match self.try_lease().await {
+                Ok(true) => return Ok(LeaseAttempt::Taken),
+                Ok(false) => {}
+                Err(error) if self.goes_on_after(&error) => return Ok(LeaseAttempt::StoreAway),
+                Err(error) => return Err(error),
+            }
+            if !self.lease.wait().await {
+                tracing::warn!(session = self.row.id, "another process has compacted for too long");
+                return Ok(LeaseAttempt::Held);
+            }
             self.absorb_remote_messages().await?;
         }
-        Ok(())
     }
 
     /// Takes the right to compact, unless another process has it.
     async fn try_lease(&mut self) -> Result<bool, EngineError> {
+        self.store_provisional().await?;
         self.ensure_stored().await?;
         Ok(self.lease.try_take().await?)
     }
@@ -171,6 +193,7 @@ fn describe(why: &CompactionFailure) -> String {
             "there is no summariser, and the profile makes no digest".to_owned()
         }
         CompactionFailure::Cancelled => "it was cancelled".to_owned(),
+        CompactionFailure::NoLease => "the right to compact could not be had from the store".to_owned(),
         CompactionFailure::BoundThinking => "the open turn has thinking that is bound to it".to_owned(),
         _ => "there is nothing to summarise".to_owned(),
     }

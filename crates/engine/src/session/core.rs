@@ -1,6 +1,6 @@
 //! What kept and followed sessions have in common: a machine that decides, and what its decisions are about.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -33,6 +33,8 @@ pub(crate) struct SessionCore<H> {
     pub history: H,
     /// Bodies of live messages as they are shown. Not all have to be here.
     pub bodies: HashMap<Seq, Bytes>,
+    /// Originals that were read for the cuts that are being decided.
+    pub read_originals: HashMap<Seq, Bytes>,
     /// Has to be dropped before the lease, which a summary in the background renews.
     pub compaction: CompactionState,
     pub lease: CompactionLease,
@@ -44,6 +46,8 @@ pub(crate) struct SessionCore<H> {
     pub sent_chars: Option<u64>,
     /// A step failed or was abandoned halfway: everything has to be loaded again.
     pub is_dirty: bool,
+    /// Handles that other texts have.
+    pub taken_handles: BTreeSet<String>,
 }
 
 impl<H: History> SessionCore<H> {
@@ -61,12 +65,14 @@ impl<H: History> SessionCore<H> {
             machine,
             history,
             bodies: HashMap::new(),
+            read_originals: HashMap::new(),
             compaction: CompactionState::default(),
             lease,
             events: Vec::new(),
             opening_events: Vec::new(),
             sent_chars: None,
             is_dirty: false,
+            taken_handles: BTreeSet::new(),
         })
     }
 
@@ -80,9 +86,11 @@ impl<H: History> SessionCore<H> {
 
     /// Loads everything again.
     pub(crate) async fn reload(&mut self) -> Result<(), EngineError> {
-        // Storing the end of a summary may have been abandoned.
-        self.compaction.is_storing_end = false;
-        self.history.discard_pending();
+        match self.store_provisional().await {
+            // Others continued the session differently.
+            Err(error) if error.is_collision() => {}
+            stored => stored?,
+        }
         let (mut state, mut living) = (SessionState::default(), Vec::new());
         let mut bodies = HashMap::new();
         if self.history.is_stored() {
@@ -102,6 +110,9 @@ impl<H: History> SessionCore<H> {
             }
             self.row = loaded.session;
         }
+        // Storing the end of a summary may have been abandoned.
+        self.compaction.is_storing_end = false;
+        self.history.discard_pending();
         self.machine = SessionMachine::sharing(Arc::clone(&self.profile), state, living);
         self.bodies = bodies;
         (self.compaction.background, self.compaction.prepared) = (None, None);
@@ -125,7 +136,7 @@ impl<H: History> SessionCore<H> {
             time: self.now(),
         };
         let store = &self.engine.parts.store;
-        self.row = match store.create(row).await {
+        let created = match store.create(row).await {
             // The id is new, so this process created it before, and the store's response got lost.
             Err(exists @ StoreError::SessionExists { .. }) => {
                 let row = store.session(&self.row.id).await?;
@@ -136,6 +147,8 @@ impl<H: History> SessionCore<H> {
             }
             created => created?,
         };
+        // The numbers in memory may be ahead, by what was decided while the store was away.
+        self.row.created = created.created;
         self.history.set_stored();
         Ok(())
     }
@@ -145,6 +158,7 @@ impl<H: History> SessionCore<H> {
         let appended = usize::try_from(committed.head - self.row.head).unwrap_or(usize::MAX);
         self.history.remove_stored(appended);
         (self.row.revision, self.row.head) = (committed.revision, committed.head);
+        self.row.updated = self.now();
     }
 
     /// Notes events and sends them to watchers.

@@ -1,6 +1,6 @@
 //! Carries out the machine's effects until it has no more.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use secateur::session::{
     CompactionFailure, Effect, Event, Input, Means, NoRoom, Seq, SessionCut, SummaryTask,
@@ -25,10 +25,12 @@ pub(crate) enum DriveOutcome {
 impl<H: History> SessionCore<H> {
     /// Hands an input to the machine and carries out what follows.
     pub(crate) async fn drive(&mut self, input: Input) -> Result<DriveOutcome, EngineError> {
-        // Set before, because the caller may stop to wait: only at the end is memory valid again.
-        self.is_dirty = true;
+        // Set before, because the caller may stop to wait: only at the end is memory valid again. What an earlier step left
+        // halfway stays so until everything is loaded again.
+        let was_dirty = std::mem::replace(&mut self.is_dirty, true);
         let outcome = self.carry_out(input).await;
-        self.is_dirty = outcome.is_err();
+        self.is_dirty = was_dirty || outcome.is_err();
+        self.read_originals = HashMap::new();
         if self.compaction.background.is_none() {
             self.lease.release().await;
         }
@@ -60,6 +62,7 @@ impl<H: History> SessionCore<H> {
                 }
                 Some(Effect::Summarise(task)) => self.summarise(task).await?,
                 Some(Effect::Send { tokens, usable, cuts }) => {
+                    let cuts = self.name_cuts_once(cuts).await?;
                     outcome = DriveOutcome::Send { tokens, usable, cuts };
                     continue;
                 }
@@ -88,6 +91,9 @@ impl<H: History> SessionCore<H> {
     /// Makes a summary while the session waits.
     async fn summarise(&mut self, task: SummaryTask) -> Result<Input, EngineError> {
         let id = task.id;
+        if task.means == Means::Model && self.lease.token().is_none() {
+            return Ok(self.summary_input(id, Err(CompactionFailure::NoLease)));
+        }
         let summary = match self.summary_job(task).await? {
             Ok(job) => job.run().await,
             Err(why) => Err(why),

@@ -23,9 +23,10 @@ use secateur_store::SessionRow;
 
 use super::core::SessionCore;
 use super::drive::DriveOutcome;
-use super::history::ClientHistory;
+use super::history::{ClientHistory, RequestBodies};
 use super::json::to_json;
 use super::message::NewMessage;
+use super::provisional::ProvisionalEnds;
 use super::settlement::Settlement;
 use crate::engine::{Engine, SessionOptions, Target};
 use crate::error::EngineError;
@@ -34,6 +35,12 @@ use crate::provider::LanguageModel;
 /// The most bytes of the user's opening messages that are pinned. Instructions may be long, but what is longer is
 /// material.
 const MOST_PINNED: usize = 40_000;
+
+/// How many bytes of messages are measured before other tasks get their turn.
+const MEASURED_AT_ONCE: usize = 256 << 10;
+
+/// How long a session that was used counts as used, in milliseconds. Retention keeps sessions for longer.
+const NOTE_USE_MS: i64 = 3_600_000;
 
 /// An open session that follows the history of a client.
 ///
@@ -74,7 +81,7 @@ pub struct FittedContext {
 impl Engine {
     /// Begins to follow a history. The session is stored once there is something to store.
     pub fn follow_new(&self, options: SessionOptions) -> Result<FollowedSession, EngineError> {
-        let new = options.into_row(self.now())?;
+        let new = options.into_row(&self.parts.clock)?;
         let row = SessionRow {
             id: new.id,
             wire: new.wire,
@@ -109,7 +116,14 @@ impl FollowedSession {
         let (time, measures) = (self.core.now(), self.core.profile.policy.measures());
         let mut room = self.room_for_pins();
         let mut rows = Vec::new();
+        let mut measured = 0;
         for message in messages {
+            measured += message.json.len();
+            if measured > MEASURED_AT_ONCE {
+                // A history may be long, and others wait for this thread.
+                measured = 0;
+                tokio::task::yield_now().await;
+            }
             let (mut row, mut facts) = message.read(self.core.wire, &measures, time)?;
             if facts.role == Role::Assistant {
                 room = 0;
@@ -229,6 +243,18 @@ impl FollowedSession {
         stored
     }
 
+    /// Notes that the session is used, so that [retention](crate::Retention) keeps it: at most once an hour, and not if
+    /// a commit noted it. Nothing happens if it is not stored.
+    pub async fn note_use(&mut self) -> Result<(), EngineError> {
+        let now = self.core.now();
+        if !self.is_stored() || now.saturating_sub(self.core.row.updated) < NOTE_USE_MS {
+            return Ok(());
+        }
+        self.core.engine.parts.store.touch(&self.core.row.id, now).await?;
+        self.core.row.updated = now;
+        Ok(())
+    }
+
     /// Copies messages that are not stored yet. They may be slices of a whole request, which is freed by that.
     pub fn copy_pending(&mut self) {
         for row in &mut self.core.history.pending {
@@ -239,6 +265,29 @@ impl FollowedSession {
     /// Sets the model that writes summaries if none is configured, or removes it.
     pub fn set_client_model(&mut self, model: Option<Arc<dyn LanguageModel>>) {
         self.core.history.client_model = model;
+    }
+
+    /// Sets the messages of the request that is being decided, or removes them. What is there need not be read from the
+    /// store.
+    pub fn set_request_bodies(&mut self, bodies: Option<Arc<dyn RequestBodies>>) {
+        self.core.history.request = bodies;
+    }
+
+    /// Decisions that the store could not take yet: how many there are, and the bytes of memory that they hold. They are
+    /// stored as soon as the store answers again.
+    pub fn provisional(&self) -> (usize, usize) {
+        let provisional = &self.core.history.provisional;
+        (provisional.len(), provisional.bytes())
+    }
+
+    /// Whether the store was away since the session was refreshed.
+    pub fn is_store_away(&self) -> bool {
+        self.core.history.is_store_away
+    }
+
+    /// What became of such decisions since this was last called.
+    pub fn take_provisional_ends(&mut self) -> ProvisionalEnds {
+        std::mem::take(&mut self.core.history.provisional.ends)
     }
 
     /// How often everything was loaded again, or messages of other processes were added. Messages that were taken in
@@ -290,7 +339,7 @@ impl FollowedSession {
 
     /// Another session that shares the history up to this message, with everything that was decided about it. That
     /// message must be stored.
-    pub async fn fork(&self, at: Seq) -> Result<FollowedSession, EngineError> {
+    pub async fn fork(&mut self, at: Seq) -> Result<FollowedSession, EngineError> {
         let id = self.core.store_fork(at).await?;
         self.core.engine.follow(&id).await
     }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use secateur::session::{Operation, Seq};
 use secateur_store::Fork;
-use uuid::Uuid;
 
 use super::core::SessionCore;
 use super::history::{ClientHistory, History};
@@ -15,11 +14,12 @@ const PAGE: usize = 1_000;
 
 impl SessionCore<ClientHistory> {
     /// Stores a session that shares the history up to this message and all operations; returns its id.
-    pub(crate) async fn store_fork(&self, at: Seq) -> Result<String, EngineError> {
+    pub(crate) async fn store_fork(&mut self, at: Seq) -> Result<String, EngineError> {
+        self.store_provisional().await?;
         let fork = Fork {
             revision: self.row.revision,
             at,
-            id: Uuid::now_v7().to_string(),
+            id: self.engine.parts.clock.new_id().to_string(),
             title: self.row.title.clone(),
             time: self.now(),
         };

@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use secateur::Role;
 use secateur::session::{MessageKind, Seq};
 use secateur_formats::Wire;
 use secateur_store::{NewStoredMessage, StoredMessage};
 
+use super::provisional::ProvisionalCommits;
 use crate::engine::SessionKind;
 use crate::provider::LanguageModel;
 
@@ -66,6 +68,31 @@ pub(crate) trait History: Send + Sync {
     fn client_model(&self) -> Option<Arc<dyn LanguageModel>> {
         None
     }
+
+    /// The original of a message that is not read from the store: the request that is being decided has it, or a commit
+    /// that the store could not take yet.
+    fn body_at_hand(&self, _seq: Seq) -> Option<Bytes> {
+        None
+    }
+
+    /// The data of the operation that made a message, if the store could not take it yet.
+    fn provisional_operation(&self, _seq: Seq) -> Option<&str> {
+        None
+    }
+
+    /// Commits that the store could not take yet. None if every decision has to be stored at once.
+    fn provisional(&mut self) -> Option<&mut ProvisionalCommits> {
+        None
+    }
+
+    /// Notes whether the store is away.
+    fn set_store_away(&mut self, _is_away: bool) {}
+}
+
+/// The messages of the request that is being decided. They need not be read from the store.
+pub trait RequestBodies: Send + Sync {
+    /// The original of a message, if the request has it.
+    fn body(&self, seq: Seq) -> Option<Bytes>;
 }
 
 /// Secateur keeps the history: every message is stored when it is appended, and its body is in memory.
@@ -85,6 +112,12 @@ pub(crate) struct ClientHistory {
     /// Whether the session itself is stored.
     pub is_stored: bool,
     pub client_model: Option<Arc<dyn LanguageModel>>,
+    /// The messages of the request that is being decided.
+    pub request: Option<Arc<dyn RequestBodies>>,
+    /// Commits that the store could not take yet.
+    pub provisional: ProvisionalCommits,
+    /// Whether the store was away since the session was refreshed.
+    pub is_store_away: bool,
     /// How often pending messages were discarded, or messages of others added.
     pub reloads: u64,
 }
@@ -141,11 +174,29 @@ impl History for ClientHistory {
 
     fn discard_pending(&mut self) {
         self.pending.clear();
+        self.provisional.clear();
         self.held_from = None;
         self.reloads += 1;
     }
 
     fn client_model(&self) -> Option<Arc<dyn LanguageModel>> {
         self.client_model.clone()
+    }
+
+    fn body_at_hand(&self, seq: Seq) -> Option<Bytes> {
+        let requested = self.request.as_ref().and_then(|request| request.body(seq));
+        requested.or_else(|| self.provisional.body(seq).cloned())
+    }
+
+    fn provisional_operation(&self, seq: Seq) -> Option<&str> {
+        self.provisional.operation_of(seq)
+    }
+
+    fn provisional(&mut self) -> Option<&mut ProvisionalCommits> {
+        Some(&mut self.provisional)
+    }
+
+    fn set_store_away(&mut self, is_away: bool) {
+        self.is_store_away = is_away;
     }
 }

@@ -41,7 +41,7 @@ pub struct RecordedEvent {
 impl Engine {
     /// Creates a session.
     pub async fn create(&self, options: SessionOptions) -> Result<Session, EngineError> {
-        let row = options.into_row(self.now())?;
+        let row = options.into_row(&self.parts.clock)?;
         self.profile(&row.profile)?;
         let row = self.parts.store.create(row).await?;
         self.open(&row.id).await

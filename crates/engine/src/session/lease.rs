@@ -1,12 +1,16 @@
 //! The right to compact a session, which one process at a time has.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use secateur::session::CompactionFailure;
-use secateur_store::{Lease, Store, StoreError};
-use uuid::Uuid;
+use secateur_store::{LONGEST_LEASE, Lease, Store, StoreError};
+use tokio::time::Instant;
 
 use crate::engine::Engine;
+
+/// How often a process that waits for another one's compaction looks at the session.
+const POLL: Duration = Duration::from_millis(50);
 
 /// What is needed to take the lease, and to renew it apart from the session.
 #[derive(Clone)]
@@ -14,7 +18,7 @@ pub(crate) struct LeaseClaim {
     store: Arc<dyn Store>,
     session: String,
     owner: String,
-    duration: std::time::Duration,
+    duration: Duration,
 }
 
 impl LeaseClaim {
@@ -29,6 +33,8 @@ impl LeaseClaim {
         tokio::pin!(work);
         loop {
             tokio::select! {
+                // Work that is done is not cancelled.
+                biased;
                 done = &mut work => return Ok(done),
                 () = tokio::time::sleep(self.duration / 3) => {
                     if matches!(self.claim().await, Ok(None)) {
@@ -44,6 +50,9 @@ impl LeaseClaim {
 pub(crate) struct CompactionLease {
     claim: LeaseClaim,
     held: Option<Lease>,
+    longest_wait: Duration,
+    /// Until when another process's compaction is waited for. The machine's clock may be set; this one runs evenly.
+    wait_end: Option<Instant>,
 }
 
 impl CompactionLease {
@@ -51,10 +60,10 @@ impl CompactionLease {
         let claim = LeaseClaim {
             store: engine.parts.store.clone(),
             session: session.to_owned(),
-            owner: Uuid::now_v7().to_string(),
-            duration: engine.parts.lease,
+            owner: engine.parts.clock.new_id().to_string(),
+            duration: engine.parts.lease.min(Duration::from_millis(LONGEST_LEASE)),
         };
-        Self { claim, held: None }
+        Self { claim, held: None, longest_wait: engine.parts.longest_wait, wait_end: None }
     }
 
     /// Takes the lease, unless another process has it. Says whether it is held now.
@@ -63,8 +72,16 @@ impl CompactionLease {
         Ok(self.held.is_some())
     }
 
+    /// Waits a little for the process that has the lease. False once it was waited for long enough.
+    pub(crate) async fn wait(&mut self) -> bool {
+        let end = *self.wait_end.get_or_insert_with(|| Instant::now() + self.longest_wait);
+        tokio::time::sleep(POLL).await;
+        Instant::now() < end
+    }
+
     /// Releases the lease, if it is held.
     pub(crate) async fn release(&mut self) {
+        self.wait_end = None;
         if self.held.take().is_some() {
             // If this fails, the lease expires.
             self.claim.store.release(&self.claim.session, &self.claim.owner).await.ok();

@@ -5,7 +5,7 @@
 //! again.
 
 use secateur::session::{Input, Seq, SessionMessage};
-use secateur_store::StoreError;
+use secateur_store::{SessionRow, StoreError};
 
 use super::core::SessionCore;
 use super::history::History;
@@ -27,11 +27,12 @@ pub(crate) enum RemoteChanges {
 impl<H: History> SessionCore<H> {
     /// Looks what others did, and notes messages that they appended everywhere except in the machine.
     pub(crate) async fn remote_changes(&mut self) -> Result<RemoteChanges, EngineError> {
-        if !self.history.is_stored() {
-            return Ok(RemoteChanges::None);
-        }
-        let store = &self.engine.parts.store;
-        let (row, known) = (store.session(&self.row.id).await?, &self.row);
+        let row = match self.stored_row().await {
+            Err(error) if self.goes_on_after(&error) => return Ok(RemoteChanges::None),
+            row => row?,
+        };
+        let Some(row) = row else { return Ok(RemoteChanges::None) };
+        let (store, known) = (&self.engine.parts.store, &self.row);
         if row.revision == known.revision {
             return Ok(RemoteChanges::None);
         }
@@ -62,6 +63,19 @@ impl<H: History> SessionCore<H> {
         }
         self.row = row;
         Ok(RemoteChanges::Messages(messages))
+    }
+
+    /// The session as it is stored now; none if it is not stored yet. What could not be stored before is stored first.
+    async fn stored_row(&mut self) -> Result<Option<SessionRow>, EngineError> {
+        match self.store_provisional().await {
+            // Then the numbers in memory differ from those of the row.
+            Err(error) if error.is_collision() => {}
+            stored => stored?,
+        }
+        if !self.history.is_stored() {
+            return Ok(None);
+        }
+        Ok(Some(self.engine.parts.store.session(&self.row.id).await?))
     }
 
     /// Adds messages of others while the machine waits for the end of an effect. Any other change is a collision.

@@ -46,14 +46,19 @@ impl<H: History> SessionCore<H> {
         let summaries = self.summaries_in(&marked).await?;
         let body = self.request_of(&said).await?;
         let (previous_ledger, previous_words) = match task.previous {
-            Some(seq) => self.sources_of(seq).await?,
+            Some(seq) => match self.sources_of(seq).await {
+                // The text of the earlier summary is in memory, and contains its facts.
+                Err(error) if self.goes_on_after(&error) => {
+                    (Ledger::default(), self.summary_text(seq).await?)
+                }
+                sources => sources?,
+            },
             None => (Ledger::default(), String::new()),
         };
         let previous = match task.previous {
             Some(seq) => {
                 let words = previous_words.clone();
-                let text = if words.is_empty() { self.text_of(&[seq]).await? } else { words };
-                Some(text.strip_prefix(HEADER).unwrap_or(&text).trim().to_owned())
+                Some(if words.is_empty() { self.summary_text(seq).await? } else { words.trim().to_owned() })
             }
             None => None,
         };
@@ -76,6 +81,12 @@ impl<H: History> SessionCore<H> {
             chars_per_token: self.machine.state().calibration.chars_per_token(),
             task,
         }))
+    }
+
+    /// The text of a summary without its header.
+    async fn summary_text(&self, seq: Seq) -> Result<String, EngineError> {
+        let text = self.text_of(&[seq]).await?;
+        Ok(text.strip_prefix(HEADER).unwrap_or(&text).trim().to_owned())
     }
 
     /// The texts of the parts of these messages that are summaries.
@@ -102,14 +113,26 @@ impl<H: History> SessionCore<H> {
 
     /// The ledger of a stored summary, and what a model wrote of it.
     async fn sources_of(&self, summary: Seq) -> Result<(Ledger, String), EngineError> {
+        if let Some(data) = self.history.provisional_operation(summary) {
+            return Ok(summary_of(data));
+        }
         let store = &self.engine.parts.store;
         let messages = store.messages(&self.row.id, summary, summary + 1).await?;
         let Some(number) = messages.first().and_then(|message| message.operation) else {
             return Ok((Ledger::default(), String::new()));
         };
         let operations = store.operations(&self.row.id, number.saturating_sub(1), 1).await?;
-        let stored =
-            operations.first().and_then(|row| serde_json::from_str::<StoredOperation>(&row.data).ok());
-        Ok(stored.map(|stored| (stored.ledger.unwrap_or_default(), stored.words)).unwrap_or_default())
+        let (ledger, words) = operations.first().map(|row| summary_of(&row.data)).unwrap_or_default();
+        if ledger == Ledger::default() && words.is_empty() {
+            // They were forgotten with the messages that they came from. What is shown of them is left.
+            return Ok((ledger, self.summary_text(summary).await?));
+        }
+        Ok((ledger, words))
     }
+}
+
+/// The ledger of a compaction, and what a model wrote of its summary.
+fn summary_of(operation: &str) -> (Ledger, String) {
+    let stored = serde_json::from_str::<StoredOperation>(operation).ok();
+    stored.map(|stored| (stored.ledger.unwrap_or_default(), stored.words)).unwrap_or_default()
 }

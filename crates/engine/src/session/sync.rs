@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use secateur::session::{Event, Input, RequestFacts};
 use secateur_formats::Wire;
-use secateur_store::{Commit, StoreError};
-use uuid::Uuid;
+use secateur_store::{Commit, NewStoredMessage, StoreError};
 
 use super::background::BackgroundSummary;
 use super::core::SessionCore;
@@ -19,6 +18,10 @@ use crate::error::EngineError;
 
 /// How often a step is tried again because another process changed the session.
 const ATTEMPTS: u32 = 40;
+
+/// The most messages, and bytes of messages, in one commit of a long history.
+const MOST_MESSAGES: usize = 1_000;
+const LARGEST_COMMIT: usize = 8 << 20;
 
 impl<H: History> SessionCore<H> {
     /// Opens a session, and begins what is due.
@@ -53,7 +56,7 @@ impl<H: History> SessionCore<H> {
     /// Waits a little, then catches up with other processes.
     async fn pause(&mut self, attempt: u32) -> Result<(), EngineError> {
         // Processes that collide must not stay in step, so the wait is random: new ids end with random bits.
-        let [.., high, low] = *Uuid::now_v7().as_bytes();
+        let [.., high, low] = *self.engine.parts.clock.new_id().as_bytes();
         let longest = 8 << attempt.min(5);
         let wait = u64::from(u16::from_be_bytes([high, low])) % longest;
         tokio::time::sleep(Duration::from_millis(wait)).await;
@@ -62,6 +65,7 @@ impl<H: History> SessionCore<H> {
 
     /// Catches up with other processes, and uses a summary that was finished in the background.
     pub(crate) async fn refresh(&mut self) -> Result<(), EngineError> {
+        self.history.set_store_away(false);
         self.catch_up().await?;
         self.events.clear();
         if self.compaction.background.as_ref().is_some_and(BackgroundSummary::is_finished) {
@@ -143,8 +147,45 @@ impl<H: History> SessionCore<H> {
         Ok(self.take_events())
     }
 
-    /// Stores confirmed messages, and what was learned.
+    /// Stores confirmed messages, and what was learned. What a followed session cannot store stays in memory.
     pub(crate) async fn store_state(&mut self) -> Result<(), EngineError> {
+        match self.try_store_state().await {
+            Err(error) if error.is_collision() => {
+                self.is_dirty = true;
+                Ok(())
+            }
+            Err(error) if self.goes_on_after(&error) => Ok(()),
+            stored => stored,
+        }
+    }
+
+    /// Stores confirmed messages of a long history, except for the last ones. One commit of all of them would take longer
+    /// than a store may take to answer, and would never succeed.
+    pub(crate) async fn store_long_history(&mut self) -> Result<(), EngineError> {
+        loop {
+            let confirmed = self.history.confirmed(self.row.head);
+            let mut bytes = 0;
+            let fits = |row: &&NewStoredMessage| {
+                bytes += row.body.len();
+                bytes <= LARGEST_COMMIT
+            };
+            let count = confirmed.iter().take(MOST_MESSAGES).take_while(fits).count().max(1);
+            if count >= confirmed.len() {
+                return Ok(());
+            }
+            let append = confirmed.iter().take(count).cloned().collect();
+            self.store_provisional().await?;
+            self.ensure_stored().await?;
+            let (revision, time) = (self.row.revision, self.now());
+            let commit = Commit { revision, time, append, ..Commit::default() };
+            let committed = self.engine.parts.store.commit(&self.row.id, commit).await?;
+            self.note_commit(&committed);
+        }
+    }
+
+    async fn try_store_state(&mut self) -> Result<(), EngineError> {
+        self.store_provisional().await?;
+        self.store_long_history().await?;
         let state = to_json(self.machine.state())?;
         let append = self.history.confirmed(self.row.head).to_vec();
         if append.is_empty() && (state == self.row.state || !self.history.is_stored()) {
@@ -165,7 +206,6 @@ impl<H: History> SessionCore<H> {
             }
             // Another process is ahead. What was learned here is not worth a retry, nor the loss of a summary.
             Err(StoreError::Stale { .. }) if self.compaction.background.is_some() => self.catch_up().await?,
-            Err(StoreError::Stale { .. }) => self.is_dirty = true,
             Err(error) => return Err(error.into()),
         }
         Ok(())

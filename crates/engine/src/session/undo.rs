@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use secateur::session::{
     CompactionRecord, Event, MessageKind, Operation, Pivot, Seq, SessionCut, UndoneCompaction,
 };
-use secateur_store::{Commit, MessageChange, OperationRow};
+use secateur_store::{Commit, MessageChange, OperationRow, StoredMessage};
 
 use super::change_set::StoredOperation;
 use super::core::SessionCore;
@@ -145,15 +145,27 @@ impl<H: History> SessionCore<H> {
     }
 
     /// Drops changes of messages that this session does not have: a fork has all operations of its parent, but not all
-    /// of its messages.
+    /// of its messages. Refuses to show forgotten messages that were hidden.
     async fn drop_missing(&self, commit: &mut Commit) -> Result<(), EngineError> {
         let seqs: Vec<Seq> = commit.change.iter().map(|change| change.seq).collect();
         let (Some(&first), Some(&last)) = (seqs.iter().min(), seqs.iter().max()) else { return Ok(()) };
+        let shown = commit.change.iter().filter(|change| change.hidden == Some(false));
+        let shown: HashSet<Seq> = shown.map(|change| change.seq).collect();
+        let live_from = commit.live_from.unwrap_or(self.row.live_from);
         let mut there = HashSet::new();
         let mut from = first;
         while from <= last {
             let to = (last + 1).min(from + PAGE);
             let page = self.engine.parts.store.messages(&self.row.id, from, to).await?;
+            let is_lost = |message: &&StoredMessage| {
+                message.hidden
+                    && message.seq >= live_from
+                    && shown.contains(&message.seq)
+                    && message.body.is_empty()
+            };
+            if let Some(lost) = page.iter().find(is_lost) {
+                return Err(EngineError::Forgotten { seq: lost.seq });
+            }
             there.extend(page.iter().map(|message| message.seq));
             from = to;
         }

@@ -22,6 +22,13 @@ pub(crate) struct Configured {
     origin: String,
 }
 
+impl Configured {
+    /// Whether it says which tokens and tenants there are.
+    pub(super) fn is_about_tokens(&self) -> bool {
+        self.key.starts_with("serve.token")
+    }
+}
+
 /// Every effective setting.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Configuration {

@@ -6,7 +6,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, StatusCode, Uri};
-use secateur_engine::EngineError;
+use secateur_engine::{EngineError, RecallCandidate};
 use secateur_store::StoreError;
 use serde::Serialize;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
@@ -33,6 +33,36 @@ pub(crate) struct ApiProblem {
     status: u16,
     /// What is wrong, and what would be accepted.
     detail: String,
+    /// Of an ambiguous name: what it may mean.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    candidates: Vec<CandidateItem>,
+}
+
+/// A text that a name may mean.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Candidate)]
+struct CandidateItem {
+    /// Its session.
+    session: String,
+    /// The number of its message.
+    message: u64,
+    /// The part of the message.
+    #[schema(required)]
+    part: Option<u32>,
+    /// The tool of the call or result.
+    #[schema(required)]
+    tool: Option<String>,
+    /// The subject of the call.
+    #[schema(required)]
+    subject: Option<String>,
+}
+
+impl From<RecallCandidate> for CandidateItem {
+    fn from(candidate: RecallCandidate) -> Self {
+        let RecallCandidate { session, seq: message, part, tool, subject } = candidate;
+        Self { session, message, part, tool, subject }
+    }
 }
 
 /// The types of problems: status, name after `urn:secateur:problem:`, and title.
@@ -49,15 +79,17 @@ impl ProblemType {
     const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND, "not-found", "Not found");
     const NO_METHOD: Self = Self(StatusCode::METHOD_NOT_ALLOWED, "no-method", "Method not allowed");
     const BUSY: Self = Self(StatusCode::CONFLICT, "busy", "Changed by another request");
+    const AMBIGUOUS: Self = Self(StatusCode::CONFLICT, "ambiguous", "Name of several texts");
     const CANNOT_TURN: Self = Self(StatusCode::CONFLICT, "cannot-turn", "Cannot be undone or redone");
     const NO_PROFILE: Self = Self(StatusCode::CONFLICT, "no-profile", "Profile of the session not available");
     const FORGOTTEN: Self = Self(StatusCode::GONE, "forgotten", "Original forgotten");
     const INTERNAL: Self = Self(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Internal error");
+    const DAMAGED: Self = Self(StatusCode::INTERNAL_SERVER_ERROR, "damaged", "Damage in the store");
     const LATE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "late", "Timeout");
     const STORE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "store", "Store failure");
 
     /// All of them, in the order of their statuses.
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::BAD_VALUE,
         Self::TOKEN,
         Self::FOREIGN_PAGE,
@@ -66,10 +98,12 @@ impl ProblemType {
         Self::NOT_FOUND,
         Self::NO_METHOD,
         Self::BUSY,
+        Self::AMBIGUOUS,
         Self::CANNOT_TURN,
         Self::NO_PROFILE,
         Self::FORGOTTEN,
         Self::INTERNAL,
+        Self::DAMAGED,
         Self::LATE,
         Self::STORE,
     ];
@@ -92,7 +126,8 @@ impl ProblemType {
 
 impl ApiProblem {
     fn new(kind: ProblemType, detail: impl Into<String>) -> Self {
-        Self { kind: kind.urn(), title: kind.2, status: kind.0.as_u16(), detail: detail.into() }
+        let (title, status, detail) = (kind.2, kind.0.as_u16(), detail.into());
+        Self { kind: kind.urn(), title, status, detail, candidates: Vec::new() }
     }
 
     /// A parameter of the request is invalid.
@@ -152,7 +187,9 @@ impl IntoResponse for ApiProblem {
 impl From<AdmissionError> for ApiProblem {
     fn from(error: AdmissionError) -> Self {
         let kind = match error {
-            AdmissionError::NoToken | AdmissionError::WrongToken => ProblemType::TOKEN,
+            AdmissionError::NoToken | AdmissionError::WrongToken | AdmissionError::NoOperator => {
+                ProblemType::TOKEN
+            }
             AdmissionError::ForeignHost | AdmissionError::ForeignOrigin => ProblemType::FOREIGN_PAGE,
         };
         Self::new(kind, error.to_string())
@@ -173,6 +210,7 @@ impl From<StoreError> for ApiProblem {
                 Self::new(ProblemType::BUSY, format!("{message}; try again"))
             }
             StoreError::Database { .. } => Self::new(ProblemType::STORE, message),
+            StoreError::Damaged { .. } => Self::new(ProblemType::DAMAGED, message),
             _ => Self::internal(message),
         }
     }
@@ -186,6 +224,16 @@ impl From<EngineError> for ApiProblem {
             EngineError::NotFound { .. } | EngineError::NotCut { .. } => Self::not_found(message),
             EngineError::Forgotten { .. } => Self::new(ProblemType::FORGOTTEN, message),
             EngineError::CannotUndo { .. } => Self::new(ProblemType::CANNOT_TURN, message),
+            EngineError::Ambiguous { name, candidates } => Self {
+                candidates: candidates.into_iter().map(CandidateItem::from).collect(),
+                ..Self::new(
+                    ProblemType::AMBIGUOUS,
+                    format!(
+                        "{name:?} names several different texts; /api/sessions/{{id}}/recall/{{name}} recalls from one \
+                         session, and takes a message and part such as 12.0"
+                    ),
+                )
+            },
             EngineError::Busy { .. } => Self::new(ProblemType::BUSY, message),
             EngineError::Profile(_) => Self::new(
                 ProblemType::NO_PROFILE,

@@ -60,7 +60,8 @@ pub(super) async fn recall(
     path = "/api/recall/{handle}",
     tag = "sessions",
     params(("handle" = String, Path, description = "The handle, as a placeholder names it.")),
-    responses((status = 200, body = RecalledItem, description = "The original, of the session changed last."), Problems)
+    responses((status = 200, body = RecalledItem, description = "The original, of the session changed last that has it. \
+        If several different texts have the handle, the problem `ambiguous` lists them."), Problems)
 )]
 pub(super) async fn recall_anywhere(
     State(state): State<ApiState>,

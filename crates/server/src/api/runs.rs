@@ -34,11 +34,12 @@ pub(super) async fn run(
     State(state): State<ApiState>,
     PathParams(name): PathParams<String>,
 ) -> Result<Json<RunItem>, ApiProblem> {
-    let savings = state.recorders.runs.get(&name).ok_or_else(|| {
-        ApiProblem::not_found(format!(
-            "no request of a run {name:?} was seen; its requests go to /run:NAME/…"
-        ))
-    })?;
+    let savings =
+        state.recorders.iter().find_map(|recorders| recorders.runs.get(&name)).ok_or_else(|| {
+            ApiProblem::not_found(format!(
+                "no request of a run {name:?} was seen; its requests go to /run:NAME/…"
+            ))
+        })?;
     Ok(Json(RunItem { name, savings }))
 }
 
@@ -58,5 +59,9 @@ pub(super) struct ConversationList {
     responses((status = 200, body = ConversationList, description = "The conversations."), Problems)
 )]
 pub(super) async fn conversations(State(state): State<ApiState>) -> Json<ConversationList> {
-    Json(ConversationList { items: state.recorders.conversations.all() })
+    let mut items: Vec<ConversationFigures> =
+        state.recorders.iter().flat_map(|recorders| recorders.conversations.all()).collect();
+    // Each tenant's are in order; the sort keeps that for equal times.
+    items.sort_by_key(|figures| std::cmp::Reverse(figures.time));
+    Json(ConversationList { items })
 }

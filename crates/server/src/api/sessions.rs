@@ -18,6 +18,8 @@ use super::problem::{ApiProblem, Problems};
 pub(super) struct SessionItem {
     /// Its id.
     id: String,
+    /// The tenant that it belongs to; empty for the user of the machine.
+    tenant: String,
     /// Its title; for a conversation of the proxy, what the client calls it.
     #[schema(required)]
     title: Option<String>,
@@ -51,6 +53,7 @@ impl From<SessionRow> for SessionItem {
         let request = serde_json::from_str::<SessionState>(&row.state).unwrap_or_default().request;
         Self {
             id: row.id,
+            tenant: row.tenant,
             title: row.title,
             wire: row.wire,
             profile: row.profile,

@@ -7,6 +7,7 @@ use secateur::session::Event;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::provisional_branches::ProvisionalBranches;
 use crate::metrics::Metrics;
 
 /// How long to wait for the store when the proxy stops.
@@ -16,11 +17,14 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct BackgroundTasks {
     tasks: TaskTracker,
     metrics: Arc<Metrics>,
+    /// The branches with decisions that the store could not take yet.
+    pub provisional: ProvisionalBranches,
 }
 
 impl BackgroundTasks {
     pub(crate) fn new(metrics: Arc<Metrics>) -> Self {
-        Self { tasks: TaskTracker::new(), metrics }
+        let provisional = ProvisionalBranches::new(Arc::clone(&metrics));
+        Self { tasks: TaskTracker::new(), metrics, provisional }
     }
 
     /// Begins work that must not be broken off while the token lives.

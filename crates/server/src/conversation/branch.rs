@@ -1,7 +1,7 @@
 //! One branch of a conversation: the chain of its messages, and the session that decides about them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -20,6 +20,10 @@ const STORE_DELAY: Duration = Duration::from_millis(10);
 
 /// How long a response may take until its request is stored without it. Until then all of the request is in memory.
 const RESPONSE_DELAY: Duration = Duration::from_secs(1);
+
+/// How long to wait before the store is asked again, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// Counts uses, to find the least recently used branch.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
@@ -42,6 +46,8 @@ pub(crate) struct Branch {
     has_long_messages: AtomicBool,
     /// A response is being sent.
     is_awaiting_response: AtomicBool,
+    /// The store is asked again and again to take what was decided without it.
+    is_retrying: AtomicBool,
     tasks: Arc<BackgroundTasks>,
 }
 
@@ -76,6 +82,7 @@ impl Branch {
             prompt: Mutex::default(),
             has_long_messages: AtomicBool::new(false),
             is_awaiting_response: AtomicBool::new(false),
+            is_retrying: AtomicBool::new(false),
             tasks,
         }
     }
@@ -102,6 +109,12 @@ impl Branch {
     /// When it was last used, on a clock that counts uses.
     pub(crate) fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// Whether no request uses it and nothing waits to be stored.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let is_stored = self.state.try_lock().is_ok_and(|state| state.session.provisional().0 == 0);
+        is_stored && self.unsettled.lock().is_empty()
     }
 
     /// The chain of its messages.
@@ -174,7 +187,10 @@ impl Branch {
             let mut state = self.state().await;
             if let Err(error) = state.store().await {
                 tracing::warn!(session = self.session, %error, "messages not stored");
+            } else if let Err(error) = state.session.note_use().await {
+                tracing::debug!(session = self.session, %error, "use not noted");
             }
+            self.note_provisional(&mut state);
             let summary_end = state.session.background_end();
             drop((state, storing));
             if let Some(end) = summary_end {
@@ -183,6 +199,16 @@ impl Branch {
                 self.apply_summary().await;
             }
         });
+    }
+
+    /// Notes which decisions are not stored, and tries again until they are. Returns the branches that have to go for
+    /// that.
+    pub(crate) fn note_provisional(self: &Arc<Self>, state: &mut BranchState) -> Vec<Arc<Self>> {
+        let dropped = self.tasks.provisional.note(self, &mut state.session);
+        if state.session.provisional().0 > 0 && !self.is_retrying.swap(true, Ordering::Relaxed) {
+            tokio::spawn(retry_storing(Arc::downgrade(self)));
+        }
+        dropped
     }
 
     /// Applies a summary that was made in the background, as the next request may come to another process.
@@ -202,5 +228,24 @@ impl Branch {
             return state.session.copy_pending();
         }
         tokio::spawn(async move { self.state.lock().await.session.copy_pending() });
+    }
+}
+
+/// Asks the store again and again to take what was decided without it, until it has, or the branch is gone.
+async fn retry_storing(branch: Weak<Branch>) {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = LONGEST_PAUSE.min(pause * 2);
+        let Some(branch) = branch.upgrade() else { return };
+        let mut state = branch.state().await;
+        if let Err(error) = state.store().await {
+            tracing::warn!(session = branch.session, %error, "decisions not stored");
+        }
+        branch.is_retrying.store(state.session.provisional().0 > 0, Ordering::Relaxed);
+        branch.note_provisional(&mut state);
+        if !branch.is_retrying.load(Ordering::Relaxed) {
+            return;
+        }
     }
 }

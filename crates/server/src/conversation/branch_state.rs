@@ -14,7 +14,9 @@ use super::chain::{ChainId, ChainLink, SharedChain};
 use super::error::ConversationError;
 use super::layout::{BodyLayout, ComposedBody};
 use super::lookup::{find_in, number, stored};
+use super::pending_exchange::ManagedRequest;
 use super::recognition::{ReceivedMessage, ReceivedRequest};
+use super::request_messages::RequestMessages;
 use crate::outcome::Outcome;
 
 /// Messages longer than this together are stored as soon as the provider accepts them: until then they keep the whole
@@ -60,6 +62,14 @@ impl BranchState {
         WithClientModel(self)
     }
 
+    /// The same, and with the messages of a request that the branch has taken in. They are read from the request, so that
+    /// a decision does not need the store for them.
+    pub(super) fn with_request(&mut self, request: &ManagedRequest) -> WithClientModel<'_> {
+        let bodies = RequestMessages::new(Arc::clone(&request.received), self.chain());
+        self.session.set_request_bodies(Some(Arc::new(bodies)));
+        self.with_client_model(request.client_model.clone())
+    }
+
     /// Brings session and chain up to date with what other processes did.
     pub(crate) async fn catch_up(&mut self, received: &ReceivedRequest) -> Result<(), EngineError> {
         self.session.refresh().await?;
@@ -101,6 +111,18 @@ impl BranchState {
         self.chain.change(|chain| chain.truncate(shared));
         self.layout = BodyLayout::default();
         Ok(true)
+    }
+
+    /// Takes summaries back until the last message of a request is shown. A client that goes back to where a summary ends
+    /// would otherwise send a request without its last message.
+    pub(crate) async fn show_last(&mut self, received: &ReceivedRequest) -> Result<(), EngineError> {
+        let is_last = |chain: &[ChainLink]| chain.len() == received.messages.len();
+        let is_hidden = |chain: &[ChainLink]| chain.last().is_some_and(|link| link.seq == 0);
+        while is_last(&self.chain.get()) && is_hidden(&self.chain.get()) {
+            self.session.undo_last().await?;
+            self.catch_up(received).await?;
+        }
+        Ok(())
     }
 
     /// A session of its own with the first `shared` messages and the decisions about them, and its chain.
@@ -227,7 +249,7 @@ impl BranchState {
     }
 }
 
-/// The state of a branch while the client's model may write summaries.
+/// The state of a branch while the client's model may write summaries, and a request may be read.
 pub(super) struct WithClientModel<'s>(&'s mut BranchState);
 
 impl Deref for WithClientModel<'_> {
@@ -247,6 +269,7 @@ impl DerefMut for WithClientModel<'_> {
 impl Drop for WithClientModel<'_> {
     fn drop(&mut self) {
         self.0.session.set_client_model(None);
+        self.0.session.set_request_bodies(None);
     }
 }
 

@@ -17,6 +17,7 @@ use parking_lot::RwLock;
 use secateur::session::Seq;
 use secateur_formats::Wire;
 use secateur_formats::json::{Token, tokens};
+use secateur_store::LOCAL_TENANT;
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -25,13 +26,28 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 pub(crate) struct ChainId([u8; 16]);
 
 impl ChainId {
-    /// The id of a message after another one, or of the first.
-    pub(crate) fn after(previous: Option<ChainId>, wire: Wire, message: &str) -> Self {
+    /// The id of a message after another one.
+    pub(crate) fn after(ChainId(previous): ChainId, message: &str) -> Self {
         let mut hash = Sha256::new();
-        match previous {
-            Some(ChainId(previous)) => hash.update(previous),
-            None => hash.update(wire.name()),
+        hash.update(previous);
+        Self::of(hash, message)
+    }
+
+    /// The id of a first message. That of each tenant is different, so that the same conversation of two tenants has no id
+    /// in common, and looking for one never meets messages of the other.
+    pub(crate) fn first(tenant: &str, wire: Wire, message: &str) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(wire.name());
+        if tenant != LOCAL_TENANT {
+            // No message begins with a NUL character.
+            hash.update([0]);
+            hash.update(tenant);
+            hash.update([0]);
         }
+        Self::of(hash, message)
+    }
+
+    fn of(mut hash: Sha256, message: &str) -> Self {
         let mut from = 0;
         for mark in marks(message) {
             hash.update(message.get(from..mark.start).unwrap_or_default());
@@ -160,7 +176,7 @@ mod tests {
     use super::*;
 
     fn id(message: &str) -> ChainId {
-        ChainId::after(None, Wire::Anthropic, message)
+        ChainId::first(LOCAL_TENANT, Wire::Anthropic, message)
     }
 
     #[test]
@@ -191,9 +207,10 @@ mod tests {
 
     #[test]
     fn an_id_stands_for_everything_up_to_its_message() {
-        let second = |first| ChainId::after(Some(id(first)), Wire::Anthropic, "{}");
+        let second = |first| ChainId::after(id(first), "{}");
         assert_ne!(second("{\"a\":1}"), second("{\"a\":2}"));
-        assert_ne!(id("{}"), ChainId::after(None, Wire::OpenAiChat, "{}"));
+        assert_ne!(id("{}"), ChainId::first(LOCAL_TENANT, Wire::OpenAiChat, "{}"));
+        assert_ne!(id("{}"), ChainId::first("anna", Wire::Anthropic, "{}"));
         assert_eq!(ChainId::parse(&id("{}").to_string()), Some(id("{}")));
         assert_eq!(ChainId::parse("message-1"), None);
     }

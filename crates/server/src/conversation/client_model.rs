@@ -13,6 +13,8 @@ use secateur_engine::provider::{
 };
 use secateur_formats::Wire;
 
+use crate::quota::ClientQuota;
+
 /// Where a client's request goes.
 #[derive(Clone)]
 pub(crate) struct ClientEndpoint {
@@ -29,9 +31,10 @@ impl ClientEndpoint {
         name: &str,
         limits: Limits,
         headers: &HeaderMap,
+        quota: Arc<ClientQuota>,
     ) -> Arc<dyn LanguageModel> {
         let headers = client_headers(headers);
-        Arc::new(ClientModel { endpoint: self, wire, name: name.to_owned(), limits, headers })
+        Arc::new(ClientModel { endpoint: self, wire, name: name.to_owned(), limits, headers, quota })
     }
 }
 
@@ -65,6 +68,7 @@ struct ClientModel {
     name: String,
     limits: Limits,
     headers: HeaderMap,
+    quota: Arc<ClientQuota>,
 }
 
 #[async_trait]
@@ -82,6 +86,7 @@ impl LanguageModel for ClientModel {
         request: &ModelRequest<'_>,
         deltas: &mut Deltas<'_>,
     ) -> Result<ModelResponse, ModelError> {
+        let _turn = self.quota.begin_summary().await;
         let tokens = |limit: i64| u32::try_from(limit).unwrap_or(u32::MAX);
         let endpoint = Endpoint {
             context: tokens(self.limits.context),

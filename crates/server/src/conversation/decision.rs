@@ -43,9 +43,24 @@ impl Conversations {
         found: Option<Arc<Branch>>,
         request: &ManagedRequest,
     ) -> Result<(Arc<Branch>, Decided), ConversationError> {
+        let (received, key) = (&request.received, request.key.as_deref());
         let mut found = found;
+        // What is tried without asking the store: the branch in memory, if the store names another, then a new one.
+        let (mut in_memory, mut is_new) = (found.clone(), false);
+        let mut fallback: Option<Arc<Branch>> = None;
         for attempt in 0..MAX_TRIES {
-            let branch = self.branch_for(&request.received, found.clone(), request.key.as_deref()).await?;
+            let branch = match fallback.clone() {
+                Some(branch) => branch,
+                None => match self.branch_for(received, found.clone(), key).await {
+                    Err(error) if error.leaves_branch() => {
+                        is_new = true;
+                        fallback.insert(self.begin_branch_after(&error, received, key)?).clone()
+                    }
+                    // It was deleted after it was found.
+                    Err(error) if error.is_session_lost() => continue,
+                    branch => branch?,
+                },
+            };
             match self.fit(branch.clone(), request).await {
                 Ok(decided) => return Ok(decided),
                 Err(error) if error.is_collision() => {
@@ -63,7 +78,18 @@ impl Conversations {
                 Err(error) => {
                     // The branch in memory may be half changed; the store has the truth.
                     self.registry.remove(&branch);
-                    return Err(error);
+                    if is_new || !error.leaves_branch() {
+                        return Err(error);
+                    }
+                    let is_usable = |other: &Arc<Branch>| {
+                        !Arc::ptr_eq(other, &branch) && received.common(&other.chain()) > 0
+                    };
+                    let other = in_memory.take().filter(is_usable);
+                    is_new = other.is_none();
+                    fallback = Some(match other {
+                        Some(other) => other,
+                        None => self.begin_branch_after(&error, received, key)?,
+                    });
                 }
             }
         }
@@ -81,15 +107,7 @@ impl Conversations {
         let mut branch = branch;
         loop {
             let mut state = branch.state().await;
-            if let Err(error) = state.catch_up(received).await {
-                let error = ConversationError::from(error);
-                if error.is_session_lost() {
-                    return Err(error);
-                }
-                let decided = replay_without_store(&mut state, received, error)?;
-                drop(state);
-                return Ok((branch, decided));
-            }
+            state.catch_up(received).await?;
             let shared = received.common(&branch.chain());
             if !state.rewind(shared).await? {
                 let (session, chain) = state.fork(shared).await?;
@@ -98,14 +116,15 @@ impl Conversations {
                 branch = fork;
                 continue;
             }
+            state.show_last(received).await?;
             request.hold.on(&branch);
             if state.take_in(received, shared).await? {
                 branch.store_when_accepted();
             }
-            let decided = match self.decide(&mut state, request).await {
-                Err(error) if error.is_store_failure() => replay_without_store(&mut state, received, error)?,
-                decided => decided?,
-            };
+            let decided = self.decide(&mut state, request).await?;
+            for dropped in branch.note_provisional(&mut state) {
+                self.registry.remove(&dropped);
+            }
             drop(state);
             return Ok((branch, decided));
         }
@@ -118,7 +137,7 @@ impl Conversations {
         request: &ManagedRequest,
     ) -> Result<Decided, ConversationError> {
         let received = &request.received;
-        let mut state = state.with_client_model(request.client_model.clone());
+        let mut state = state.with_request(request);
         let state: &mut BranchState = &mut state;
         let chain = state.chain();
         let (mut once, mut events, mut reason, mut is_tight) = (Vec::new(), Vec::new(), None, false);
@@ -162,7 +181,9 @@ impl Conversations {
             }
             None => Outcome::without_decision(composed.is_changed()),
         };
-        let report = ExchangeReport { outcome, reason, events, ..ExchangeReport::default() };
+        let reason = reason.or(state.session.is_store_away().then_some(PassReason::Store));
+        let provisional = state.session.provisional().0;
+        let report = ExchangeReport { outcome, reason, events, provisional, ..ExchangeReport::default() };
         Ok(Decided { controls, ..Decided::new(composed, received, report, is_tight, characters) })
     }
 
@@ -208,22 +229,4 @@ impl Decided {
         let controls = ProviderControls::default();
         Self { body: composed.pieces, report, controls, is_tight, characters }
     }
-}
-
-/// Applies what was decided before, because the store fails. Sending more than before would only make it worse.
-fn replay_without_store(
-    state: &mut BranchState,
-    received: &ReceivedRequest,
-    error: ConversationError,
-) -> Result<Decided, ConversationError> {
-    let covered = state.layout.len();
-    if covered == 0 || received.common(&state.chain()) < covered {
-        return Err(error);
-    }
-    tracing::warn!(reason = error.pass_reason().as_str(), %error, "earlier decisions replayed");
-    let composed = state.layout.apply(received)?;
-    let outcome = Outcome::without_decision(composed.is_changed());
-    let reason = Some(error.pass_reason());
-    let report = ExchangeReport { outcome, reason, ..ExchangeReport::default() };
-    Ok(Decided::new(composed, received, report, true, None))
 }

@@ -67,9 +67,12 @@ impl ConversationError {
         matches!(self, Self::Engine(EngineError::Store(StoreError::NoSession { .. })))
     }
 
-    /// Whether the store failed, and neither a collision nor a lost session explains it.
-    pub(super) fn is_store_failure(&self) -> bool {
-        matches!(self, Self::Engine(EngineError::Store(_))) && !self.is_collision() && !self.is_session_lost()
+    /// Whether the branch cannot be used, although the conversation may continue in a new one: the store failed, or what
+    /// it has cannot be read.
+    pub(super) fn leaves_branch(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Store(_) | EngineError::Unreadable { .. }))
+            && !self.is_collision()
+            && !self.is_session_lost()
     }
 
     /// The same for headers and metrics.

@@ -132,11 +132,6 @@ impl BodyLayout {
         Self { version: None, slots, len: chain.len() }
     }
 
-    /// How many messages it covers. Later ones stay unchanged.
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
     /// Composes the body that is sent.
     pub(crate) fn apply(&mut self, received: &ReceivedRequest) -> Result<ComposedBody, EngineError> {
         let mut writer = BodyWriter::new(received);

@@ -29,17 +29,8 @@ pub(crate) async fn find_in(
     session: &FollowedSession,
     chain: &[ChainId],
 ) -> Result<Option<(usize, Seq)>, EngineError> {
-    let mut end = chain.len();
-    while end > 0 {
-        let start = end.saturating_sub(BATCH);
-        let ids = printed(chain, start..end);
-        let found = session.find_stored(&ids).await?;
-        if let Some((place, found)) = last(&ids, found) {
-            return Ok(Some((start + place, found.seq)));
-        }
-        end = start;
-    }
-    Ok(None)
+    let found = SearchPlace::Session(session).find_last(chain).await?;
+    Ok(found.map(|(place, found)| (place, found.seq)))
 }
 
 /// The last message of a chain that is stored in any session, and where. Of several sessions the newest, in every
@@ -48,22 +39,53 @@ pub(crate) async fn find(
     engine: &Engine,
     chain: &[ChainId],
 ) -> Result<Option<(usize, FoundMessage)>, EngineError> {
-    let (mut end, mut batch) = (chain.len(), BATCH);
-    while end > 0 {
-        let start = end.saturating_sub(batch);
-        let ids = printed(chain, start..end);
-        let found = engine.find_messages(&ids).await?;
-        if found.len() >= MOST_FOUND && ids.len() > 1 {
-            // So many sessions have the earlier messages that those with the last one may be missing.
-            batch = ids.len() / 2;
-            continue;
+    SearchPlace::Everywhere(engine).find_last(chain).await
+}
+
+/// Where messages are searched for.
+enum SearchPlace<'s> {
+    Session(&'s FollowedSession),
+    Everywhere(&'s Engine),
+}
+
+impl SearchPlace<'_> {
+    async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, EngineError> {
+        match self {
+            Self::Session(session) => session.find_stored(ids).await,
+            Self::Everywhere(engine) => engine.find_messages(ids).await,
         }
-        if let Some((place, found)) = last(&ids, found) {
-            return Ok(Some((start + place, found)));
-        }
-        end = start;
     }
-    Ok(None)
+
+    /// The last message of a chain that is stored here. A session that has a message has all before it, so the place is
+    /// found by halving: a chain that is new takes two lookups, however long it is.
+    async fn find_last(&self, chain: &[ChainId]) -> Result<Option<(usize, FoundMessage)>, EngineError> {
+        let mut batch = BATCH;
+        let newest = loop {
+            let start = chain.len().saturating_sub(batch);
+            let ids = printed(chain, start..chain.len());
+            let found = self.find(&ids).await?;
+            if found.len() >= MOST_FOUND && ids.len() > 1 {
+                // So many sessions have the earlier messages that those with the last one may be missing.
+                batch = ids.len() / 2;
+                continue;
+            }
+            if let Some((place, found)) = last(&ids, found) {
+                return Ok(Some((start + place, found)));
+            }
+            break start;
+        };
+        // The messages before `low` are stored, the one at `high` is not. The first one is looked at first.
+        let (mut low, mut high, mut found) = (0, newest, None);
+        while low < high {
+            let place = if low == 0 { 0 } else { low.midpoint(high) };
+            let ids = printed(chain, place..place + 1);
+            match last(&ids, self.find(&ids).await?) {
+                Some((_, message)) => (low, found) = (place + 1, Some((place, message))),
+                None => high = place,
+            }
+        }
+        Ok(found)
+    }
 }
 
 fn printed(chain: &[ChainId], range: Range<usize>) -> Vec<String> {

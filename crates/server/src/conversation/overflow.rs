@@ -77,7 +77,7 @@ impl Conversations {
         if chain.len() != request.received.messages.len() || request.received.common(&chain) != chain.len() {
             return Ok(None);
         }
-        state.with_client_model(request.client_model.clone()).refused(overflow.used, characters).await?;
+        state.with_request(request).refused(overflow.used, characters).await?;
         self.decide(&mut state, request).await.map(Some)
     }
 }

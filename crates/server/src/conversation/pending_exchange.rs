@@ -16,7 +16,7 @@ use crate::outcome::{CacheMiss, ExchangeReport};
 
 /// A request whose conversation is managed, for a model.
 pub(crate) struct ManagedRequest {
-    pub received: ReceivedRequest,
+    pub received: Arc<ReceivedRequest>,
     /// What the client calls the conversation.
     pub key: Option<String>,
     pub target: Target,
@@ -34,6 +34,7 @@ impl ManagedRequest {
         window: ModelWindow,
         client_model: Arc<dyn LanguageModel>,
     ) -> Self {
+        let received = Arc::new(received);
         Self { received, key, target, window, client_model, hold: BodyHold::default() }
     }
 }

@@ -23,6 +23,26 @@ impl Conversations {
         if let Some(branch) = self.known_branch(received, found, key).await? {
             return Ok(branch);
         }
+        self.begin_branch(received, key)
+    }
+
+    /// A new branch in place of one that cannot be used: the store is away, or what it has is damaged. The client sends
+    /// everything that the new one needs.
+    pub(super) fn begin_branch_after(
+        &self,
+        error: &ConversationError,
+        received: &ReceivedRequest,
+        key: Option<&str>,
+    ) -> Result<Arc<Branch>, ConversationError> {
+        tracing::warn!(reason = error.pass_reason().as_str(), %error, "the conversation continues in a new session");
+        self.begin_branch(received, key)
+    }
+
+    fn begin_branch(
+        &self,
+        received: &ReceivedRequest,
+        key: Option<&str>,
+    ) -> Result<Arc<Branch>, ConversationError> {
         let options = SessionOptions {
             wire: received.wire,
             profile: Some(self.profile.clone()),

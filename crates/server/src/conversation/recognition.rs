@@ -151,7 +151,7 @@ impl MessageVisitor for BranchMatcher<'_> {
             let message = simdutf8::basic::from_utf8(message).unwrap_or_default();
             match self.messages.last() {
                 None => (self.registry.root(self.wire, message, fingerprint), fingerprint),
-                Some(last) => (ChainId::after(Some(last.id), self.wire, message), fingerprint),
+                Some(last) => (ChainId::after(last.id, message), fingerprint),
             }
         });
         if place == 0 {

@@ -16,8 +16,9 @@ const MAX_BRANCHES: usize = 2_048;
 /// The most first messages whose ids are remembered.
 const MAX_ROOTS: usize = 8_192;
 
-/// The branches in memory.
+/// The branches of a tenant in memory.
 pub(crate) struct BranchRegistry {
+    tenant: String,
     seed: u64,
     branches: Mutex<Branches>,
 }
@@ -30,9 +31,10 @@ struct Branches {
 }
 
 impl BranchRegistry {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(tenant: &str) -> Self {
         // The standard library's hasher is keyed by the operating system's randomness.
-        Self { seed: RandomState::new().hash_one(0), branches: Mutex::default() }
+        let seed = RandomState::new().hash_one(0);
+        Self { tenant: tenant.to_owned(), seed, branches: Mutex::default() }
     }
 
     /// The key of fingerprints.
@@ -49,7 +51,7 @@ impl BranchRegistry {
         if let Some(id) = self.branches().roots.get(&(wire, fingerprint.hash)) {
             return *id;
         }
-        let id = ChainId::after(None, wire, message);
+        let id = ChainId::first(&self.tenant, wire, message);
         let roots = &mut self.branches().roots;
         if roots.len() >= MAX_ROOTS {
             roots.clear();
@@ -88,6 +90,18 @@ impl BranchRegistry {
     pub(crate) fn remove(&self, branch: &Arc<Branch>) {
         let mut branches = self.branches();
         branches.retain(|other| !Arc::ptr_eq(other, branch));
+    }
+
+    /// Drops the branch of a session, if there is one. False if it is in use.
+    pub(crate) fn release(&self, session: &str) -> bool {
+        let mut branches = self.branches();
+        let mut all = branches.families.values().flatten();
+        let Some(branch) = all.find(|branch| branch.session() == session) else { return true };
+        if Arc::strong_count(branch) > 1 || !branch.is_at_rest() {
+            return false;
+        }
+        branches.retain(|branch| branch.session() != session);
+        true
     }
 
     /// How many branches are in memory.

@@ -54,6 +54,9 @@ pub(crate) enum UnreadableBody {
     /// It is not UTF-8.
     #[error("the body is not UTF-8")]
     NotUtf8,
+    /// It has a NUL byte, which JSON does not allow and not every store can hold.
+    #[error("the body has a NUL byte, which JSON writes as \\u0000")]
+    Nul,
     /// It does not have exactly one list of messages.
     #[error("the body does not have exactly one list of messages")]
     NoMessages,
@@ -68,6 +71,9 @@ pub(crate) fn read(
     body: &[u8],
     visitor: &mut impl MessageVisitor,
 ) -> Result<Envelope, UnreadableBody> {
+    if memchr::memchr(0, body).is_some() {
+        return Err(UnreadableBody::Nul);
+    }
     let begun = read_known(wire, body, visitor);
     let base = begun.as_ref().map_or(0, |begun| begun.at);
     let rest = body.get(base..).unwrap_or_default();

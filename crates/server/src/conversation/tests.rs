@@ -8,3 +8,4 @@ mod captures;
 mod memory;
 mod properties;
 mod rooms;
+mod simulation;

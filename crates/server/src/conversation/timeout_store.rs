@@ -11,7 +11,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secateur_store::{
     Clipping, ClippingSearch, Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease,
-    Loaded, NewSession, OperationRow, SessionCursor, SessionRow, Store, StoreError, StoredMessage,
+    Loaded, NewSession, OperationRow, RetentionStore, SessionCursor, SessionRow, Store, StoreError,
+    StoredMessage, TenantScope,
 };
 use tokio::time::timeout;
 
@@ -64,8 +65,20 @@ macro_rules! forward {
                 self.$limit(self.store.$name($($argument),*)).await
             })+
 
+            fn handle_key(&self) -> Option<[u8; 32]> {
+                self.store.handle_key()
+            }
+
+            fn scoped(&self, scope: TenantScope) -> Arc<dyn Store> {
+                Self::in_front_of(self.store.scoped(scope))
+            }
+
             async fn shrink(&self) -> Result<(), StoreError> {
                 self.store.shrink().await
+            }
+
+            fn retention(&self) -> Result<&dyn RetentionStore, StoreError> {
+                self.store.retention()
             }
         }
     };
@@ -90,5 +103,7 @@ forward! {
     read events(id: &str, after: u64, limit: usize) -> Vec<EventRow>;
     write lease(id: &str, owner: &str, ttl_ms: u64) -> Option<Lease>;
     write release(id: &str, owner: &str) -> ();
+    write touch(id: &str, time: i64) -> ();
     write forget(id: &str, forget: Forget) -> Forgotten;
+    write check_writable() -> ();
 }

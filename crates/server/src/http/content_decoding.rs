@@ -80,9 +80,15 @@ impl<W: Write> Decoder<W> {
     }
 }
 
-/// A whole body, decoded; none if it cannot be decoded or is longer than `most`.
-pub(crate) fn whole<'b>(body: &'b [u8], headers: &HeaderMap, most: usize) -> Option<Cow<'b, [u8]>> {
-    let mut decoder = Decoder::new(Bounded { bytes: vec![], most }, headers)?;
+/// A whole body, decoded; none if it cannot be decoded or is longer than `most`. `claim` is told how many more bytes are
+/// needed before they are, and may refuse them.
+pub(crate) fn whole<'b>(
+    body: &'b [u8],
+    headers: &HeaderMap,
+    most: usize,
+    claim: impl FnMut(usize) -> bool,
+) -> Option<Cow<'b, [u8]>> {
+    let mut decoder = Decoder::new(Bounded { bytes: vec![], most, claim }, headers)?;
     if matches!(decoder, Decoder::Plain(_)) {
         return Some(Cow::Borrowed(body));
     }
@@ -91,14 +97,15 @@ pub(crate) fn whole<'b>(body: &'b [u8], headers: &HeaderMap, most: usize) -> Opt
 }
 
 /// Bytes up to a limit.
-struct Bounded {
+struct Bounded<C> {
     bytes: Vec<u8>,
     most: usize,
+    claim: C,
 }
 
-impl Write for Bounded {
+impl<C: FnMut(usize) -> bool> Write for Bounded<C> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + data.len() > self.most {
+        if self.bytes.len() + data.len() > self.most || !(self.claim)(data.len()) {
             return Err(io::Error::other("the body is too long"));
         }
         self.bytes.extend_from_slice(data);

@@ -70,8 +70,8 @@ impl fmt::Display for FramingFlaw {
 }
 
 impl FramingCheck {
-    /// Checks the next bytes. Returns the flaw in them, if there is one.
-    pub(crate) fn check(&mut self, bytes: &[u8]) -> Option<FramingFlaw> {
+    /// Checks the next bytes. Returns the flaw in them, if there is one, and how many bytes before it are sound.
+    pub(crate) fn check(&mut self, bytes: &[u8]) -> Option<(FramingFlaw, usize)> {
         let mut from = 0;
         while let Some(rest @ &[byte, ..]) = bytes.get(from..) {
             let step = match &mut self.at {
@@ -107,7 +107,7 @@ impl FramingCheck {
                 Ok(here) => from += here,
                 Err(flaw) => {
                     self.at = FramingState::Beyond;
-                    return Some(flaw);
+                    return Some((flaw, from));
                 }
             }
         }
@@ -171,9 +171,9 @@ mod tests {
     use super::*;
 
     fn flaw(text: &str) -> Option<FramingFlaw> {
-        let whole = FramingCheck::default().check(text.as_bytes());
+        let whole = FramingCheck::default().check(text.as_bytes()).map(|(flaw, _)| flaw);
         let mut check = FramingCheck::default();
-        let piecewise = text.bytes().find_map(|byte| check.check(&[byte]));
+        let piecewise = text.bytes().find_map(|byte| check.check(&[byte])).map(|(flaw, _)| flaw);
         assert_eq!(whole, piecewise, "{text:?}");
         whole
     }

@@ -1,8 +1,8 @@
 //! Headers that belong to one connection, not to the request or response.
 
 use http::header::{
-    CONNECTION, EXPECT, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
-    TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE,
 };
 
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
@@ -31,6 +31,8 @@ pub(crate) fn strip(headers: HeaderMap) -> HeaderMap {
         .filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok())
         .filter(|name| *name != TE)
         .collect();
+    // A length beside a transfer coding is not the body's.
+    let has_coding = headers.contains_key(TRANSFER_ENCODING);
     let trailers = tokens(&headers, &TE).any(|token| token.eq_ignore_ascii_case("trailers"));
     let mut kept = HeaderMap::with_capacity(headers.len());
     let mut last = None;
@@ -39,7 +41,8 @@ pub(crate) fn strip(headers: HeaderMap) -> HeaderMap {
         last = name.or(last);
         let Some(name) = &last else { continue };
         let is_expectation = *name == EXPECT && value.as_bytes().eq_ignore_ascii_case(b"100-continue");
-        if !HOP_HEADERS.contains(name) && !named.contains(name) && !is_expectation {
+        let is_length = has_coding && *name == CONTENT_LENGTH;
+        if !HOP_HEADERS.contains(name) && !named.contains(name) && !is_expectation && !is_length {
             kept.append(name, value);
         }
     }
@@ -47,6 +50,15 @@ pub(crate) fn strip(headers: HeaderMap) -> HeaderMap {
         kept.insert(TE, HeaderValue::from_static("trailers"));
     }
     kept
+}
+
+/// Whether a request has a transfer coding that the proxy does not know: any but `chunked`.
+pub(crate) fn has_unknown_coding(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(TRANSFER_ENCODING).into_iter();
+    values.map(|value| value.to_str().unwrap_or_default()).flat_map(|value| value.split(',')).any(|coding| {
+        let coding = coding.trim();
+        !coding.is_empty() && !coding.eq_ignore_ascii_case("chunked")
+    })
 }
 
 /// The protocol that the connection is to be upgraded to, if any.
@@ -91,6 +103,21 @@ mod tests {
             map(&[("a", "1"), ("b", "2"), ("a", "4"), ("trailer", "x-sum"), ("c", "5"), ("te", "trailers")]);
         let list = |map: HeaderMap| map.iter().map(|(n, v)| (n.clone(), v.clone())).collect::<Vec<_>>();
         assert_eq!(list(strip(headers)), list(kept));
+    }
+
+    #[test]
+    fn a_length_beside_a_transfer_coding_goes_with_it() {
+        let both = map(&[("content-length", "3"), ("a", "1"), ("transfer-encoding", "chunked")]);
+        assert_eq!(strip(both), map(&[("a", "1")]));
+        let alone = map(&[("content-length", "3"), ("connection", "close")]);
+        assert_eq!(strip(alone), map(&[("content-length", "3")]));
+    }
+
+    #[test]
+    fn chunked_is_the_only_known_coding() {
+        let is_unknown = |value| has_unknown_coding(&map(&[("transfer-encoding", value)]));
+        assert!(!is_unknown("chunked") && !is_unknown("Chunked ") && !has_unknown_coding(&HeaderMap::new()));
+        assert!(is_unknown("gzip, chunked") && is_unknown("gzip") && is_unknown("chunked;q=1"));
     }
 
     #[test]

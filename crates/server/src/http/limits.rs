@@ -1,8 +1,6 @@
-//! Limits on what clients and providers may take up: memory and time.
+//! Limits on the time that clients and providers may take.
 
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -60,61 +58,6 @@ impl WaitTimer {
     }
 }
 
-/// The memory that all request bodies together may use.
-///
-/// A limit for one body says nothing about a thousand of them. A request never waits for memory: if there is none, its
-/// body is passed through unread.
-#[derive(Debug)]
-pub(crate) struct MemoryBudget {
-    left: AtomicU64,
-}
-
-/// The part of the budget that one request uses, until this is dropped.
-#[derive(Debug)]
-pub(crate) struct MemoryShare {
-    budget: Arc<MemoryBudget>,
-    bytes: u64,
-}
-
-/// The budget is used up.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BudgetExhausted;
-
-impl MemoryBudget {
-    pub(crate) fn new(bytes: u64) -> Arc<Self> {
-        Arc::new(Self { left: AtomicU64::new(bytes) })
-    }
-
-    /// An empty share, for a request that begins.
-    pub(crate) fn share(self: &Arc<Self>) -> MemoryShare {
-        MemoryShare { budget: Arc::clone(self), bytes: 0 }
-    }
-}
-
-impl MemoryShare {
-    /// Takes this many more bytes of the budget.
-    pub(crate) fn grow(&mut self, bytes: u64) -> Result<(), BudgetExhausted> {
-        let take = |left: u64| left.checked_sub(bytes);
-        self.budget
-            .left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-            .map_err(|_| BudgetExhausted)?;
-        self.bytes += bytes;
-        Ok(())
-    }
-
-    /// What is left of the budget.
-    pub(crate) fn left(&self) -> u64 {
-        self.budget.left.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for MemoryShare {
-    fn drop(&mut self) {
-        self.budget.left.fetch_add(self.bytes, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,17 +68,5 @@ mod tests {
         let left = |waited, bytes| rate.time_left(Duration::from_secs(waited), bytes).as_secs();
         assert_eq!((left(0, 0), left(59, 0), left(60, 0), left(61, 0)), (60, 1, 0, 0));
         assert_eq!((left(60, 99), left(60, 100), left(60, 1_000)), (0, 1, 10));
-    }
-
-    #[test]
-    fn memory_is_shared_and_given_back() {
-        let budget = MemoryBudget::new(10);
-        let (mut one, mut other) = (budget.share(), budget.share());
-        assert_eq!((one.grow(4), one.grow(3), other.grow(4)), (Ok(()), Ok(()), Err(BudgetExhausted)));
-        assert_eq!((other.grow(3), other.left()), (Ok(()), 0));
-        drop(one);
-        assert_eq!((other.grow(7), other.grow(1)), (Ok(()), Err(BudgetExhausted)));
-        drop(other);
-        assert_eq!(budget.share().left(), 10);
     }
 }

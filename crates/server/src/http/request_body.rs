@@ -1,6 +1,8 @@
 //! The body of a request: read whole from the client, or passed on to the provider as it comes.
 
 use std::collections::VecDeque;
+use std::error::Error as _;
+use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,8 +17,9 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
-use super::limits::{MemoryShare, MinRate, WaitTimer};
+use super::limits::{MinRate, WaitTimer};
 use crate::outcome::PassReason;
+use crate::quota::MemoryShare;
 use crate::settings::Settings;
 
 /// The most memory that is reserved because of a Content-Length alone.
@@ -28,8 +31,8 @@ pub(crate) enum UnreadBody {
     Unread(PassReason, Vec<Bytes>, Incoming),
     /// The client broke off.
     Broken,
-    /// The client sends nothing, or too slowly.
-    TooSlow,
+    /// The client sends nothing, or too slowly, or what is no body.
+    Faulty(BodyFault),
 }
 
 /// Reads a body whole, if it is not too long and there is memory for it. Its bytes are copied once at most.
@@ -50,8 +53,10 @@ pub(crate) async fn read_whole(
         let frame = match timeout(wait, body.frame()).await {
             Ok(None) => break,
             Ok(Some(Ok(frame))) => frame,
-            Ok(Some(Err(_))) => return Err(UnreadBody::Broken),
-            Err(_) => return Err(UnreadBody::TooSlow),
+            Ok(Some(Err(error))) => {
+                return Err(BodyFault::of(&error).map_or(UnreadBody::Broken, UnreadBody::Faulty));
+            }
+            Err(_) => return Err(UnreadBody::Faulty(BodyFault::TooSlow)),
         };
         let Ok(data) = frame.into_data() else { continue };
         if memory.grow(data.len() as u64).is_err() {
@@ -121,23 +126,34 @@ pub(crate) struct BodyLimits {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     #[error(transparent)]
-    Broken(#[from] hyper::Error),
-    #[error("the request body exceeds a limit: {0:?}")]
-    Exceeded(ExceededLimit),
+    Broken(hyper::Error),
+    #[error("the request body cannot be passed on: {0:?}")]
+    Faulty(BodyFault),
 }
 
-/// A limit that a body exceeded.
+/// What is wrong with a body that a client sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExceededLimit {
+pub(crate) enum BodyFault {
     TooLong,
     TooSlow,
+    /// It is not framed as HTTP demands.
+    Malformed,
+}
+
+impl BodyFault {
+    /// What is wrong with a body if reading it failed; none if the client broke off.
+    fn of(error: &hyper::Error) -> Option<Self> {
+        let cause = error.source()?.downcast_ref::<io::Error>()?;
+        matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+            .then_some(Self::Malformed)
+    }
 }
 
 /// How much of a body was sent.
 #[derive(Default)]
 pub(crate) struct SendProgress {
     bytes: AtomicU64,
-    exceeded: OnceLock<ExceededLimit>,
+    fault: OnceLock<BodyFault>,
     end: Notify,
 }
 
@@ -147,9 +163,9 @@ impl SendProgress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The limit that the body exceeded, if it did.
-    pub(crate) fn exceeded(&self) -> Option<ExceededLimit> {
-        self.exceeded.get().copied()
+    /// What is wrong with the body, if that is why it was not sent.
+    pub(crate) fn fault(&self) -> Option<BodyFault> {
+        self.fault.get().copied()
     }
 
     /// Waits for the end. Only one task may wait.
@@ -167,10 +183,14 @@ impl UnsentRest {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
             self.waited += self.timer.stop();
-            return Poll::Ready(frame.map(|frame| Ok(frame?)));
+            let failed = |error| match BodyFault::of(&error) {
+                Some(fault) => BodyError::Faulty(fault),
+                None => BodyError::Broken(error),
+            };
+            return Poll::Ready(frame.map(|frame| frame.map_err(failed)));
         }
         ready!(self.timer.poll(cx, self.limits.rate.time_left(self.waited, bytes)));
-        Poll::Ready(Some(Err(BodyError::Exceeded(ExceededLimit::TooSlow))))
+        Poll::Ready(Some(Err(BodyError::Faulty(BodyFault::TooSlow))))
     }
 }
 
@@ -225,12 +245,12 @@ impl Body for UpstreamBody {
         let bytes = this.progress.bytes.fetch_add(length, Ordering::Relaxed) + length;
         let frame = match frame {
             Some(Ok(_)) if this.rest.as_ref().is_some_and(|rest| bytes > rest.limits.bytes) => {
-                Some(Err(BodyError::Exceeded(ExceededLimit::TooLong)))
+                Some(Err(BodyError::Faulty(BodyFault::TooLong)))
             }
             frame => frame,
         };
-        if let Some(Err(BodyError::Exceeded(limit))) = &frame {
-            this.progress.exceeded.get_or_init(|| *limit);
+        if let Some(Err(BodyError::Faulty(fault))) = &frame {
+            this.progress.fault.get_or_init(|| *fault);
         }
         // Nothing is polled again after the last frame.
         if !matches!(frame, Some(Err(_))) && (frame.is_none() || this.is_end_stream()) {

@@ -12,13 +12,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 use super::limits::WaitTimer;
 use super::request_body::longer;
 use super::socket::Disconnect;
 use crate::metrics::OpenResponse;
+
+/// Keeps browsers from giving the proxy's own responses to pages of other origins.
+pub(crate) const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+pub(crate) const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
 /// The body of a response to a client.
 pub(crate) struct ProxyResponseBody {
@@ -89,6 +93,7 @@ impl ProxyResponseBody {
         *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, content_type);
         response.headers_mut().insert(CONTENT_LENGTH, length.into());
+        response.headers_mut().insert(RESOURCE_POLICY, SAME_ORIGIN);
         response
     }
 

@@ -7,7 +7,7 @@
 use std::future::{Future, pending};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
-use std::net::Shutdown;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
 use super::framing::{FramingCheck, FramingFlaw};
+use crate::quota::ClientKey;
 
 /// Resolves when the client disconnects.
 pub(crate) type Disconnect = BoxFuture<'static, ()>;
@@ -37,6 +38,8 @@ pub(crate) struct ClientGone;
 pub(crate) struct Socket {
     read: OwnedReadHalf,
     framing: FramingCheck,
+    /// A malformed chunk was found. What follows is not read.
+    is_cut_off: bool,
     write: Peer,
     patience: Duration,
     /// Rings when the client has taken no bytes for too long. Set only while it takes none.
@@ -48,6 +51,7 @@ pub(crate) struct Socket {
 /// The client at the other end.
 #[derive(Clone)]
 pub(crate) struct Peer {
+    key: ClientKey,
     half: Arc<OwnedWriteHalf>,
     is_flawed: Arc<AtomicBool>,
     is_upgraded: Arc<AtomicBool>,
@@ -56,14 +60,23 @@ pub(crate) struct Peer {
 impl Socket {
     /// A connection to a client that may leave sent bytes unread for this long.
     pub(crate) fn new(stream: TcpStream, slot: OwnedSemaphorePermit, patience: Duration) -> Self {
+        // A connection that is gone already has no address; it gets no further than its first read.
+        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let key = ClientKey::of(stream.peer_addr().unwrap_or(nowhere));
         let (read, write) = stream.into_split();
         Self {
             read,
             framing: FramingCheck::default(),
+            is_cut_off: false,
             patience,
             alarm: None,
             _slot: slot,
-            write: Peer { half: Arc::new(write), is_flawed: Arc::default(), is_upgraded: Arc::default() },
+            write: Peer {
+                key,
+                half: Arc::new(write),
+                is_flawed: Arc::default(),
+                is_upgraded: Arc::default(),
+            },
         }
     }
 
@@ -87,6 +100,11 @@ impl Socket {
 }
 
 impl Peer {
+    /// Who it is.
+    pub(crate) fn key(&self) -> &ClientKey {
+        &self.key
+    }
+
     fn stream(&self) -> &TcpStream {
         self.half.as_ref().as_ref()
     }
@@ -147,17 +165,27 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.is_cut_off {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.read).poll_read(cx, buf))?;
         if self.write.is_upgraded.load(Ordering::Relaxed) {
             return Poll::Ready(Ok(()));
         }
         let fresh = buf.filled().get(before..).unwrap_or_default();
-        let Some(flaw) = self.framing.check(fresh) else { return Poll::Ready(Ok(())) };
+        let Some((flaw, sound)) = self.framing.check(fresh) else { return Poll::Ready(Ok(())) };
         tracing::debug!(%flaw, "ambiguous request");
         self.write.is_flawed.store(true, Ordering::Relaxed);
-        // The head of a chunked request may be at the provider already, so a refusal would come too late.
-        Poll::Ready(if flaw == FramingFlaw::Chunk { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) })
+        if flaw == FramingFlaw::Chunk {
+            // The head of the request is sound and can be answered; its body ends with an error.
+            buf.set_filled(before + sound);
+            self.is_cut_off = true;
+            if sound == 0 {
+                return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -19,6 +19,11 @@ pub(crate) struct Recorders {
 }
 
 impl Recorders {
+    /// With counters that others share.
+    pub(crate) fn over(metrics: Arc<Metrics>) -> Self {
+        Self { metrics, ..Self::default() }
+    }
+
     /// Records a request that was answered, with the run of an agent that it belongs to.
     pub(crate) fn record(&self, report: &ExchangeReport, run: Option<&str>, usage: Option<&Usage>) {
         let &ExchangeReport { bytes_in, bytes_out, window, .. } = report;

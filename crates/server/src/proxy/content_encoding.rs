@@ -13,27 +13,37 @@ use crate::http::content_decoding;
 use crate::http::request_body::UpstreamBody;
 use crate::http::upstream::RequestHead;
 use crate::outcome::ExchangeReport;
+use crate::quota::MemoryShare;
 
 /// The compressed body of a request, if it came compressed.
 pub(super) struct CompressedOriginal(Option<Bytes>);
 
 impl CompressedOriginal {
-    /// Decompresses a body to at most this many bytes. A body that cannot be decompressed stays as it is.
-    pub(super) fn decode(headers: &HeaderMap, body: Bytes, most: u64) -> (Self, Bytes) {
-        if !headers.contains_key(CONTENT_ENCODING) {
-            return (Self(None), body);
-        }
+    /// Whether a body with these headers came compressed.
+    pub(super) fn is_in(headers: &HeaderMap) -> bool {
+        headers.contains_key(CONTENT_ENCODING)
+    }
+
+    /// The original of a body that did not come compressed.
+    pub(super) fn none() -> Self {
+        Self(None)
+    }
+
+    /// Decompresses a body to at most this many bytes, as far as there is memory for it. A body that cannot be
+    /// decompressed stays as it is. May take long.
+    pub(super) fn decode(
+        headers: &HeaderMap,
+        body: Bytes,
+        most: u64,
+        memory: &mut MemoryShare,
+    ) -> (Self, Bytes) {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let plain = match content_decoding::whole(&body, headers, most) {
+        let claim = |bytes: usize| memory.grow(bytes as u64).is_ok();
+        let plain = match content_decoding::whole(&body, headers, most, claim) {
             Some(Cow::Owned(plain)) => Bytes::from(plain),
             Some(Cow::Borrowed(_)) | None => return (Self(None), body),
         };
         (Self(Some(body)), plain)
-    }
-
-    /// Whether the body came compressed.
-    pub(super) fn is_compressed(&self) -> bool {
-        self.0.is_some()
     }
 
     /// The request with a body that was made from the decompressed one.
@@ -62,6 +72,13 @@ mod tests {
     use hyper::body::Body;
 
     use super::*;
+    use crate::quota::{ClientKey, Quotas};
+    use crate::settings::Settings;
+
+    fn memory() -> MemoryShare {
+        let client = ClientKey::of(([127, 0, 0, 1], 1).into());
+        Quotas::of(&Settings::default()).client(&client).memory()
+    }
 
     fn compressed(text: &str) -> (HeaderMap, Bytes) {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -78,7 +95,7 @@ mod tests {
     #[test]
     fn an_unchanged_request_stays_compressed_and_a_changed_one_does_not() {
         let (headers, body) = compressed("a text");
-        let (original, plain) = CompressedOriginal::decode(&headers, body.clone(), 100);
+        let (original, plain) = CompressedOriginal::decode(&headers, body.clone(), 100, &mut memory());
         assert_eq!(plain, "a text");
         let same = original.request(head(headers.clone()), vec![plain], &mut ExchangeReport::default());
         assert_eq!(same.headers()[CONTENT_ENCODING], "gzip");
@@ -95,8 +112,12 @@ mod tests {
     #[test]
     fn what_cannot_be_decompressed_stays_as_it_is() {
         let (headers, body) = compressed(&"long ".repeat(1000));
-        assert_eq!(CompressedOriginal::decode(&headers, body.clone(), 100).1, body, "it would be too long");
+        assert_eq!(
+            CompressedOriginal::decode(&headers, body.clone(), 100, &mut memory()).1,
+            body,
+            "it would be too long"
+        );
         let other = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static("rot13"))]);
-        assert_eq!(CompressedOriginal::decode(&other, Bytes::from("xyz"), 100).1, "xyz");
+        assert_eq!(CompressedOriginal::decode(&other, Bytes::from("xyz"), 100, &mut memory()).1, "xyz");
     }
 }

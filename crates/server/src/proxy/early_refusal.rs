@@ -40,7 +40,8 @@ pub(super) async fn find(wire: Wire, response: &mut Response<ProviderStream>) ->
     }
     let status = response.status();
     let body = response.body_mut().peek(MAX_REFUSAL).await.unwrap_or_default();
-    let message = content_decoding::whole(&body, response.headers(), MAX_REFUSAL).unwrap_or_default();
+    let message =
+        content_decoding::whole(&body, response.headers(), MAX_REFUSAL, |_| true).unwrap_or_default();
     let message = String::from_utf8_lossy(&message);
     let thinking = || ThinkingRefusal::read(&message).map(EarlyRefusal::Thinking);
     let may_be_thinking = wire == Wire::Anthropic && status == StatusCode::BAD_REQUEST;

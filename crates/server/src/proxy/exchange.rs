@@ -9,6 +9,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
@@ -28,15 +29,15 @@ use crate::conversation::{
     ClientEndpoint, ConversationRequest, PendingExchange, PreparedRequest, TooDeep, add_betas,
 };
 use crate::http::limits::MinRate;
-use crate::http::request_body::{
-    BodyLimits, ExceededLimit, UnreadBody, UpstreamBody, read_whole, unreadable,
-};
+use crate::http::request_body::{BodyLimits, UnreadBody, UpstreamBody, read_whole, unreadable};
 use crate::http::response_body::{ProviderStream, ProxyResponseBody};
 use crate::http::socket::{ClientGone, Disconnect, Peer};
 use crate::http::upstream::RequestHead;
 use crate::http::{hop_headers, refusal, tunnel};
 use crate::outcome::{Denial, ExchangeReport, PassReason};
+use crate::quota::ClientQuota;
 use crate::route::{Provider, RequestKind, Route};
+use crate::tenants::TenantParts;
 
 /// How often a request is sent, each time shorter, before the provider's refusal is passed on.
 const MAX_ATTEMPTS: usize = 4;
@@ -47,6 +48,8 @@ struct Destination {
     wire: Wire,
     kind: RequestKind,
     model: Option<String>,
+    /// The tenant whose conversation it is.
+    tenant: Arc<TenantParts>,
     /// The run of an agent that it belongs to, if the client names one.
     run: Option<String>,
 }
@@ -57,8 +60,10 @@ impl Proxy {
         &self,
         mut request: Request<Incoming>,
         peer: Peer,
+        tenant: &Arc<TenantParts>,
         run: Option<String>,
     ) -> ExchangeResult {
+        let quota = self.quotas.client(&peer.key().with_tenant(tenant.engine.tenant()));
         // Over HTTP/2 a client that gives up resets its stream, and the whole exchange is dropped.
         let peer = Some(peer).filter(|_| request.version() <= Version::HTTP_11);
         let route = Route::of(request.uri().path(), request.headers());
@@ -74,14 +79,14 @@ impl Proxy {
         let uri = parts.uri.clone();
         let upstream = self.settings.upstream(route.provider);
         let Ok(mut head) = RequestHead::new(parts, headers, upstream) else {
-            self.recorders.metrics.denied(Denial::Malformed);
+            self.metrics.denied(Denial::Malformed);
             let message = "invalid request path";
             return Ok(refusal::refuse(route.provider, StatusCode::BAD_REQUEST, message));
         };
         if let Some((protocol, client)) = upgrade.zip(client) {
             tunnel::request_upgrade(&mut head.headers, protocol);
             let response = self.pass_through(head, vec![], body, peer.clone(), route.provider).await?;
-            let open = self.recorders.metrics.open_response();
+            let open = self.metrics.open_response();
             return Ok(tunnel::connect(response, client, peer, open, &self.tasks));
         }
         let Some((wire, kind)) = route.conversation.filter(|_| head.method == Method::POST) else {
@@ -89,9 +94,11 @@ impl Proxy {
             tracing::debug!(path = uri.path(), status = response.status().as_u16(), "passed on");
             return Ok(response);
         };
-        let destination = Destination { provider: route.provider, wire, kind, model: route.model, run };
+        let tenant = Arc::clone(tenant);
+        let destination =
+            Destination { provider: route.provider, wire, kind, model: route.model, tenant, run };
         // Boxed, so that requests without a conversation do not carry the memory for one.
-        let (reply, report) = Box::pin(self.converse(head, body, peer, destination)).await;
+        let (reply, report) = Box::pin(self.converse(head, body, peer, destination, quota)).await;
         self.finish(reply?, &report, uri.path())
     }
 
@@ -103,7 +110,7 @@ impl Proxy {
         path: &str,
     ) -> ExchangeResult {
         let status = response.status().as_u16();
-        self.recorders.metrics.conversation_answered(report, status);
+        self.metrics.conversation_answered(report, status);
         tracing::debug!(
             path,
             status,
@@ -155,14 +162,20 @@ impl Proxy {
         body: Incoming,
         peer: Option<Peer>,
         destination: Destination,
+        quota: Arc<ClientQuota>,
     ) -> (ExchangeResult, ExchangeReport) {
         let (length, provider) = (body.size_hint().lower(), destination.provider);
-        let metrics = &self.recorders.metrics;
+        let metrics = &self.metrics;
         let passed_through = |reason| ExchangeReport::passed_through(reason, length);
         if let Some(reason) = unreadable(&head.headers) {
             return (self.pass_through(head, vec![], body, peer, provider).await, passed_through(reason));
         }
-        let mut memory = self.memory.share();
+        let Some(reading) = quota.begin_body() else {
+            metrics.denied(Denial::Bodies);
+            let refusal = refusal::too_many_bodies(provider, self.settings.client_bodies);
+            return (Ok(refusal), ExchangeReport::refused());
+        };
+        let mut memory = quota.memory();
         let body = match read_whole(body, &self.settings, &mut memory).await {
             Ok(body) => body,
             Err(UnreadBody::Unread(reason, read, rest)) => {
@@ -172,19 +185,24 @@ impl Proxy {
                 return (self.pass_through(head, read, rest, peer, provider).await, passed_through(reason));
             }
             Err(UnreadBody::Broken) => return (Err(ClientGone), ExchangeReport::default()),
-            Err(UnreadBody::TooSlow) => {
-                return (Ok(self.exceeded(provider, ExceededLimit::TooSlow)), ExchangeReport::refused());
+            Err(UnreadBody::Faulty(fault)) => {
+                return (Ok(self.refuse_body(provider, fault)), ExchangeReport::refused());
             }
         };
-        let limit = self.settings.most_body.min(memory.left());
-        let (original, body) = CompressedOriginal::decode(&head.headers, body, limit);
-        if original.is_compressed() {
-            // The memory is in use already, even if other requests have used up the budget meanwhile.
-            let _ = memory.grow(body.len() as u64);
-        }
+        let (original, body, _plain) = if CompressedOriginal::is_in(&head.headers) {
+            let (headers, most, mut plain) =
+                (head.headers.clone(), self.settings.most_body, memory.another());
+            let decode = move || {
+                let (original, body) = CompressedOriginal::decode(&headers, body, most, &mut plain);
+                (original, body, Some(plain))
+            };
+            quota.work(decode).await
+        } else {
+            (CompressedOriginal::none(), body, None)
+        };
         let mut disconnect: Option<Disconnect> = peer.map(|peer| peer.disconnect(self.settings.grace));
         let began = Instant::now();
-        let preparing = self.prepare(&head, body, &destination);
+        let preparing = self.prepare(&head, body, &destination, &quota);
         let mut prepared = match finish_unless_gone(preparing, &mut disconnect).await {
             Some(Ok(prepared)) => prepared,
             Some(Err(error)) => {
@@ -195,6 +213,7 @@ impl Proxy {
             None => return (Err(ClientGone), ExchangeReport::default()),
         };
         metrics.planned(began.elapsed());
+        drop(reading);
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -215,7 +234,7 @@ impl Proxy {
                 && let Some(refusal) = early_refusal::find(destination.wire, &mut response).await
                 && let Some(refused) = pending.take()
                 && attempt < MAX_ATTEMPTS
-                && let Some(another) = self.answer_refusal(refused, refusal).await
+                && let Some(another) = self.answer_refusal(&destination.tenant, refused, refusal).await
             {
                 disconnect = response.into_body().into_disconnect();
                 prepared = another;
@@ -226,7 +245,7 @@ impl Proxy {
             }
             if status.is_success() && destination.kind == RequestKind::Generate {
                 let reader = UsageReader::new(destination.wire, response.headers());
-                let recorders = self.recorders.clone();
+                let recorders = destination.tenant.recorders.clone();
                 let report = report.clone();
                 let observer = ResponseObserver { reader, pending, report, run: destination.run, recorders };
                 response.body_mut().observe_with(observer);
@@ -238,10 +257,11 @@ impl Proxy {
     /// Another request in place of one that was refused; none if the refusal is passed on.
     async fn answer_refusal(
         &self,
+        tenant: &TenantParts,
         refused: PendingExchange,
         refusal: EarlyRefusal,
     ) -> Option<PreparedRequest> {
-        let (conversations, patience) = (&self.conversations, self.settings.patience);
+        let (conversations, patience) = (&tenant.conversations, self.settings.patience);
         let another = match refusal {
             EarlyRefusal::TooLong(overflow) => {
                 guard(conversations.make_room(refused, overflow), patience).await
@@ -252,8 +272,8 @@ impl Proxy {
         };
         let another = another.ok().flatten()?;
         match refusal {
-            EarlyRefusal::TooLong(_) => self.recorders.metrics.overflow(),
-            EarlyRefusal::Thinking(_) => self.recorders.metrics.thinking_refused(),
+            EarlyRefusal::TooLong(_) => self.metrics.overflow(),
+            EarlyRefusal::Thinking(_) => self.metrics.thinking_refused(),
         }
         Some(another)
     }
@@ -264,6 +284,7 @@ impl Proxy {
         head: &RequestHead,
         body: Bytes,
         destination: &Destination,
+        quota: &Arc<ClientQuota>,
     ) -> Result<PreparedRequest, TooDeep> {
         let request = ConversationRequest {
             wire: destination.wire,
@@ -272,8 +293,9 @@ impl Proxy {
             headers: &head.headers,
             body: &body,
             endpoint: ClientEndpoint { url: head.uri.to_string(), connector: self.connector.clone() },
+            quota: Arc::clone(quota),
         };
-        match guard(self.conversations.prepare(request), self.settings.patience).await {
+        match guard(destination.tenant.conversations.prepare(request), self.settings.patience).await {
             Ok(prepared) => prepared,
             Err(reason) => Ok(PreparedRequest::passed_through(body, reason)),
         }
@@ -287,7 +309,7 @@ impl Proxy {
         disconnect: &mut Option<Disconnect>,
         provider: Provider,
     ) -> Result<Result<Response<Incoming>, Response<ProxyResponseBody>>, ClientGone> {
-        let metrics = &self.recorders.metrics;
+        let metrics = &self.metrics;
         let (began, progress) = (Instant::now(), request.body().progress());
         let mut sending = pin!(self.client.send(request));
         let response = poll_fn(|cx| {
@@ -303,8 +325,8 @@ impl Proxy {
         metrics.waited(began.elapsed());
         metrics.sent_upstream(progress.bytes());
         Ok(response.map_err(|error| {
-            if let Some(limit) = progress.exceeded() {
-                return self.exceeded(provider, limit);
+            if let Some(fault) = progress.fault() {
+                return self.refuse_body(provider, fault);
             }
             metrics.failure();
             tracing::warn!(?provider, %error, "no response from the provider");
@@ -323,7 +345,7 @@ impl Proxy {
         }
         // The client gets the version that it speaks, whatever the provider's is.
         parts.version = Version::HTTP_11;
-        let open = self.recorders.metrics.open_response();
+        let open = self.metrics.open_response();
         Response::from_parts(parts, ProviderStream::new(body, open, disconnect, self.settings.patience))
     }
 }

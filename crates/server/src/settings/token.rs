@@ -1,8 +1,9 @@
-//! The token that requests must have.
+//! The tokens that requests must have one of, and whose they are.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use secateur_store::LOCAL_TENANT;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -26,6 +27,25 @@ const LONGEST: usize = 4096;
 /// ```
 #[derive(Clone)]
 pub struct AccessToken([u8; 32]);
+
+/// A token and whose it is. Several tokens may have the same tenant: one for each of its machines, or an old one and its
+/// successor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TenantToken {
+    /// The token.
+    pub token: AccessToken,
+    /// The tenant whose sessions its requests see and add to.
+    pub tenant: String,
+    /// Whether it also sees the sessions of all other tenants, and the metrics.
+    pub is_operator: bool,
+}
+
+impl TenantToken {
+    /// The token of the machine's own user, who is the operator.
+    pub fn of_owner(token: AccessToken) -> Self {
+        Self { token, tenant: LOCAL_TENANT.to_owned(), is_operator: true }
+    }
+}
 
 /// A text that cannot be a token.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +82,18 @@ impl AccessToken {
             _ => return Ok(Self(Sha256::digest(word).into())),
         };
         Err(BadToken::Unfit { reason })
+    }
+
+    /// Makes a token from the SHA-256 of its text; none unless it is written as 64 hexadecimal digits.
+    pub fn from_hash(digits: &str) -> Option<Self> {
+        let mut hash = [0; 32];
+        if digits.len() != 64 || !digits.is_ascii() {
+            return None;
+        }
+        for (at, byte) in hash.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+        }
+        Some(Self(hash))
     }
 
     /// Reads a token from a file, without the white space around it.
@@ -106,6 +138,17 @@ mod tests {
         }
         let token = AccessToken::new("a-token-of-some-length").unwrap();
         assert_eq!(format!("{token:?}"), "AccessToken(…)");
+    }
+
+    #[test]
+    fn a_hash_stands_for_its_token() {
+        let digits: String =
+            Sha256::digest("a-token-of-some-length").iter().map(|b| format!("{b:02x}")).collect();
+        assert!(AccessToken::from_hash(&digits).unwrap().is("a-token-of-some-length"));
+        assert!(!AccessToken::from_hash(&digits).unwrap().is("another-token-of-length"));
+        for bad in ["", "00", &"g".repeat(64), &"é".repeat(32), &digits[1..]] {
+            assert!(AccessToken::from_hash(bad).is_none(), "{bad}");
+        }
     }
 
     #[test]

@@ -2,6 +2,6 @@
 
 mod events;
 mod problems;
-mod requests;
+pub(crate) mod requests;
 mod responses;
 mod undo;

@@ -10,5 +10,6 @@ mod hostile;
 mod logs;
 mod many;
 mod metrics;
+mod quotas;
 mod streams;
 mod versions;

@@ -1,46 +1,47 @@
 //! Carrying out a commit.
 
-use deadpool_postgres::{Object, Transaction};
-use tokio_postgres::IsolationLevel;
+use deadpool_postgres::Transaction;
 
-use super::statement::{Values, execute, query, query_opt};
-use super::{PostgresResult, body, clipping, session};
-use crate::body::BodyHash;
+use super::statement::{Values, execute, query_opt};
+use super::{PostgresResult, body, clipping, load, session};
 use crate::error::StoreError;
 use crate::prepared_commit::{PreparedCommit, PreparedMessage, SessionHead, known};
 use crate::record::Committed;
-use crate::sql::UPDATE_SESSION;
+use crate::sql::{BREAK_SEALS, UPDATE_SESSION};
+use crate::stored_row::{Seal, StoredRow};
+use crate::tenant::SessionName;
 use crate::validation::{from_column, to_column};
 
 /// The most messages in one statement.
 const BATCH: usize = 1000;
 
-/// Carries out a commit in its own transaction.
+/// Carries out a commit within a transaction.
 pub(super) async fn carry_out(
-    client: &mut Object,
-    id: &str,
+    transaction: &Transaction<'_>,
+    name: &SessionName,
     commit: &PreparedCommit,
 ) -> PostgresResult<Committed> {
-    let builder = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
-    let transaction = builder.start().await?;
-    let head = session::find_head(&transaction, id).await?;
+    let id = name.id.as_str();
+    let head = session::find_head(transaction, name).await?;
     let committed = commit.fit(id, &head)?;
-    check_named(&transaction, id, &head, commit).await?;
-    check_ids(&transaction, id, &head, commit).await?;
-    body::insert(&transaction, &commit.bodies).await?;
-    record_operations(&transaction, &head, commit).await?;
+    check_named(transaction, id, &head, commit).await?;
+    check_ids(transaction, id, &head, commit).await?;
+    if !head.is_sealed {
+        execute(transaction, BREAK_SEALS, &[&head.key]).await?;
+    }
+    body::insert(transaction, &commit.bodies).await?;
+    record_operations(transaction, &head, commit).await?;
     let mut first = head.head + 1;
     for batch in commit.append.chunks(BATCH) {
-        append(&transaction, &head, first, batch).await?;
+        append(transaction, &head, first, batch).await?;
         first += batch.len() as u64;
     }
-    let released = change_messages(&transaction, id, &head, commit).await?;
-    clipping::insert(&transaction, &head, commit).await?;
-    undo_operations(&transaction, &head, commit).await?;
-    publish(&transaction, &head, commit).await?;
-    update_session(&transaction, &head, commit, &committed).await?;
-    body::sweep(&transaction, &released).await?;
-    transaction.commit().await?;
+    let released = change_messages(transaction, id, &head, commit).await?;
+    clipping::insert(transaction, &name.tenant, &head, commit).await?;
+    undo_operations(transaction, &head, commit).await?;
+    publish(transaction, &head, commit).await?;
+    update_session(transaction, &head, commit, &committed).await?;
+    body::sweep(transaction, &released).await?;
     Ok(committed)
 }
 
@@ -99,17 +100,19 @@ async fn append(
     let pinned: Vec<bool> = batch.iter().map(|message| message.row.pinned).collect();
     let times: Vec<i64> = batch.iter().map(|message| message.row.time).collect();
     let bodies: Vec<&[u8]> = batch.iter().map(|message| &message.body[..]).collect();
-    let shown: Vec<Option<&[u8]>> =
-        batch.iter().map(|message| message.shown.as_ref().map(<BodyHash>::as_slice)).collect();
+    let shown: Vec<Option<&[u8]>> = batch.iter().map(|message| message.shown.as_deref()).collect();
     let facts: Vec<&str> = batch.iter().map(|message| message.row.facts.as_str()).collect();
     let cuts: Vec<&str> = batch.iter().map(|message| message.row.cuts.as_str()).collect();
-    let sql = "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts) \
-               SELECT $1, n.seq, n.id, n.operation, n.pinned, FALSE, n.time, n.body, n.shown, n.facts, n.cuts \
+    let seals: Vec<Seal> =
+        (first..).zip(batch).map(|(seq, message)| message.stored_row(seq).seal()).collect();
+    let seals: Vec<&[u8]> = seals.iter().map(Seal::as_slice).collect();
+    let sql = "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts, seal) \
+               SELECT $1, n.seq, n.id, n.operation, n.pinned, FALSE, n.time, n.body, n.shown, n.facts, n.cuts, n.seal \
                FROM UNNEST($2::bigint[], $3::text[], $4::bigint[], $5::boolean[], $6::bigint[], $7::bytea[], \
-               $8::bytea[], $9::text[], $10::text[]) \
-               AS n (seq, id, operation, pinned, time, body, shown, facts, cuts)";
+               $8::bytea[], $9::text[], $10::text[], $11::bytea[]) \
+               AS n (seq, id, operation, pinned, time, body, shown, facts, cuts, seal)";
     let values: Values<'_> =
-        &[&head.key, &seqs, &ids, &operations, &pinned, &times, &bodies, &shown, &facts, &cuts];
+        &[&head.key, &seqs, &ids, &operations, &pinned, &times, &bodies, &shown, &facts, &cuts, &seals];
     Ok(execute(transaction, sql, values).await?)
 }
 
@@ -123,32 +126,27 @@ async fn change_messages(
     if commit.change.is_empty() {
         return Ok(Vec::new());
     }
-    let shown_anew = commit.change.iter().filter(|(_, change)| change.shown.is_some());
-    let seqs: Vec<i64> = shown_anew.map(|(&seq, _)| to_column(seq)).collect();
-    let sql =
-        "SELECT seq, body IS NULL, shown FROM messages WHERE session = $1 AND seq = ANY($2) ORDER BY seq";
-    let mut released = Vec::new();
-    for row in query(transaction, sql, &[&head.key, &seqs]).await? {
-        let (seq, forgotten) = (from_column(row.try_get(0)?), row.try_get(1)?);
-        let original = commit.change.get(&seq).is_some_and(|change| change.shown == Some(None));
-        if forgotten && original {
-            return Err(StoreError::OriginalForgotten { id: id.to_owned(), seq }.into());
-        }
-        released.extend(row.try_get::<_, Option<Vec<u8>>>(2)?);
-    }
     let seqs: Vec<i64> = commit.change.keys().copied().map(to_column).collect();
-    let cuts: Vec<Option<&str>> = commit.change.values().map(|change| change.cuts.as_deref()).collect();
-    let hidden: Vec<Option<bool>> = commit.change.values().map(|change| change.hidden).collect();
-    let pinned: Vec<Option<bool>> = commit.change.values().map(|change| change.pinned).collect();
-    let anew: Vec<bool> = commit.change.values().map(|change| change.shown.is_some()).collect();
-    let shown = commit.change.values().map(|change| change.shown.as_ref().and_then(Option::as_ref));
-    let shown: Vec<Option<&[u8]>> = shown.map(|shown| shown.map(<BodyHash>::as_slice)).collect();
-    let sql = "UPDATE messages m SET cuts = COALESCE(n.cuts, m.cuts), hidden = COALESCE(n.hidden, m.hidden), \
-               pinned = COALESCE(n.pinned, m.pinned), \
-               shown = CASE WHEN n.anew THEN NULLIF(n.shown, m.body) ELSE m.shown END \
-               FROM UNNEST($2::bigint[], $3::text[], $4::boolean[], $5::boolean[], $6::boolean[], $7::bytea[]) \
-               AS n (seq, cuts, hidden, pinned, anew, shown) WHERE m.session = $1 AND m.seq = n.seq";
-    execute(transaction, sql, &[&head.key, &seqs, &cuts, &hidden, &pinned, &anew, &shown]).await?;
+    let mut rows = load::rows(transaction, head.key, &seqs).await?;
+    let mut released = Vec::new();
+    for row in &mut rows {
+        row.check(id, head.is_sealed)?;
+        if let Some(change) = commit.change.get(&row.message.seq) {
+            released.extend(change.apply(id, row)?);
+        }
+    }
+    let seqs: Vec<i64> = rows.iter().map(|row| to_column(row.message.seq)).collect();
+    let cuts: Vec<&str> = rows.iter().map(|row| row.message.cuts.as_str()).collect();
+    let hidden: Vec<bool> = rows.iter().map(|row| row.message.hidden).collect();
+    let pinned: Vec<bool> = rows.iter().map(|row| row.message.pinned).collect();
+    let shown: Vec<Option<&[u8]>> = rows.iter().map(|row| row.shown.as_deref()).collect();
+    let seals: Vec<Seal> = rows.iter().map(StoredRow::seal).collect();
+    let seals: Vec<&[u8]> = seals.iter().map(Seal::as_slice).collect();
+    let sql = "UPDATE messages m SET cuts = n.cuts, hidden = n.hidden, pinned = n.pinned, shown = n.shown, \
+               seal = n.seal \
+               FROM UNNEST($2::bigint[], $3::text[], $4::boolean[], $5::boolean[], $6::bytea[], $7::bytea[]) \
+               AS n (seq, cuts, hidden, pinned, shown, seal) WHERE m.session = $1 AND m.seq = n.seq";
+    execute(transaction, sql, &[&head.key, &seqs, &cuts, &hidden, &pinned, &shown, &seals]).await?;
     released.sort_unstable();
     released.dedup();
     Ok(released)

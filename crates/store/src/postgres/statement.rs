@@ -1,10 +1,11 @@
 //! Running statements that are prepared once for each connection.
 
-use deadpool_postgres::GenericClient;
+use deadpool_postgres::Transaction;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
 use super::{PostgresResult, session};
+use crate::tenant::SessionName;
 use crate::validation::{to_column, to_limit};
 
 /// The values of a statement's parameters.
@@ -12,7 +13,7 @@ pub(super) type Values<'v> = &'v [&'v (dyn ToSql + Sync)];
 
 /// Runs a statement that returns rows.
 pub(super) async fn query(
-    client: &impl GenericClient,
+    client: &Transaction<'_>,
     sql: &str,
     values: Values<'_>,
 ) -> Result<Vec<Row>, Error> {
@@ -21,7 +22,7 @@ pub(super) async fn query(
 
 /// Reads all rows of a statement.
 pub(super) async fn query_all<T>(
-    client: &impl GenericClient,
+    client: &Transaction<'_>,
     sql: &str,
     values: Values<'_>,
     read_row: impl Fn(&Row) -> Result<T, Error>,
@@ -31,18 +32,18 @@ pub(super) async fn query_all<T>(
 
 /// Reads rows of a session after a number, at most `limit`.
 pub(super) async fn query_after<T>(
-    client: &impl GenericClient,
+    client: &Transaction<'_>,
     sql: &str,
-    (id, after, limit): (&str, u64, usize),
+    (name, after, limit): (&SessionName, u64, usize),
     read_row: impl Fn(&Row) -> Result<T, Error>,
 ) -> PostgresResult<Vec<T>> {
-    let key = session::find_key(client, id).await?;
+    let key = session::find_key(client, name).await?;
     query_all(client, sql, &[&key, &to_column(after), &to_limit(limit)], read_row).await
 }
 
 /// Runs a statement that returns at most one row.
 pub(super) async fn query_opt(
-    client: &impl GenericClient,
+    client: &Transaction<'_>,
     sql: &str,
     values: Values<'_>,
 ) -> Result<Option<Row>, Error> {
@@ -50,6 +51,6 @@ pub(super) async fn query_opt(
 }
 
 /// Runs a statement that returns nothing.
-pub(super) async fn execute(client: &impl GenericClient, sql: &str, values: Values<'_>) -> Result<(), Error> {
+pub(super) async fn execute(client: &Transaction<'_>, sql: &str, values: Values<'_>) -> Result<(), Error> {
     client.execute(&client.prepare_cached(sql).await?, values).await.map(drop)
 }

@@ -12,6 +12,7 @@ use super::migrate::KNOWN;
 use super::{PostgresResult, lease};
 use crate::address::StoreAddress;
 use crate::error::StoreError;
+use crate::validation::from_column;
 
 /// The time limit for all queries together.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -32,6 +33,8 @@ pub struct ServerStatus {
     pub may_make_tables: bool,
     /// The user may read and write the existing tables.
     pub may_write: bool,
+    /// The bytes of the tables, with their indexes.
+    pub bytes: u64,
     /// How many milliseconds this machine's clock is ahead of the server's; negative if it is behind.
     pub ahead_ms: i64,
 }
@@ -71,7 +74,12 @@ async fn inspect(config: &Config, connector: MakeRustlsConnect) -> PostgresResul
     } else {
         None
     };
+    let tables = ["bodies", "clippings", "events", "leases", "messages", "operations", "sessions"];
+    let bytes = "SELECT COALESCE(SUM(pg_total_relation_size(to_regclass(name))), 0)::bigint \
+                 FROM UNNEST($1::text[]) AS name";
+    let bytes = transaction.query_one(bytes, &[&&tables[..]]).await?.try_get(0)?;
     Ok(ServerStatus {
+        bytes: from_column(bytes),
         version: facts.try_get(0)?,
         schema: schema.and_then(|schema| u32::try_from(schema).ok()),
         known: KNOWN.unsigned_abs(),

@@ -6,13 +6,18 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{SqliteResult, session};
 use crate::body::{PackedBodies, PackedBody};
+use crate::sql::{BODY_AT, ORIGINAL_MESSAGES, stored_row};
+use crate::stored_row::RowBody;
+use crate::tenant::SessionName;
 use crate::validation::to_column;
 
-/// Inserts the bodies that do not exist yet.
+/// Inserts the bodies that do not exist yet. One whose bytes are not the same is replaced: it is damaged, or another
+/// version has compressed it.
 pub(super) fn insert(connection: &Connection, bodies: &PackedBodies) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO bodies (digest, encoding, size, bytes) VALUES (?1, ?2, ?3, ?4) \
-         ON CONFLICT (digest) DO NOTHING",
+        "INSERT INTO bodies (digest, encoding, size, bytes) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (digest) DO UPDATE \
+         SET encoding = excluded.encoding, size = excluded.size, bytes = excluded.bytes \
+         WHERE bytes <> excluded.bytes OR size <> excluded.size OR encoding <> excluded.encoding",
     )?;
     for (digest, packed) in bodies {
         statement.execute((&digest[..], packed.encoding, packed.size, &packed.bytes[..]))?;
@@ -31,23 +36,27 @@ pub(super) fn read_packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<P
 /// Reads the original bodies of messages, in the order of `seqs`.
 pub(super) fn originals(
     connection: &Connection,
-    id: &str,
+    name: &SessionName,
     seqs: &[u64],
 ) -> SqliteResult<Vec<Option<Vec<u8>>>> {
-    let key = session::find_key(connection, id)?;
-    let mut statement = connection.prepare_cached(
-        "SELECT encoding, size, bytes FROM messages JOIN bodies ON digest = body WHERE session = ?1 AND seq = ?2",
-    )?;
+    let (key, is_sealed) = session::find_sealed_key(connection, name)?;
+    let sql = format!("{ORIGINAL_MESSAGES} WHERE session = ?1 AND seq = ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
     let mut found = HashMap::new();
     for &seq in seqs {
         if found.contains_key(&seq) {
             continue;
         }
-        let read = |row: &Row<'_>| read_packed(row, 0);
-        let packed = statement.query_row((key, to_column(seq)), read).optional()?.flatten();
-        found.insert(seq, packed.map(PackedBody::unpack).transpose()?);
+        let read = |row: &Row<'_>| Ok((stored_row!(row.get), read_packed(row, BODY_AT)?));
+        let Some((row, packed)) = statement.query_row((key, to_column(seq)), read).optional()? else {
+            continue;
+        };
+        row.check(&name.id, is_sealed)?;
+        if row.body.is_some() {
+            found.insert(seq, row.open(&name.id, RowBody::Original, packed)?.body);
+        }
     }
-    Ok(seqs.iter().map(|seq| found.get(seq).cloned().flatten()).collect())
+    Ok(seqs.iter().map(|seq| found.get(seq).cloned()).collect())
 }
 
 /// Deletes the released bodies that no message refers to any more.

@@ -2,23 +2,27 @@
 
 use rusqlite::{Connection, params};
 
-use super::{SqliteResult, body, clipping, session};
-use crate::body::BodyHash;
+use super::{SqliteResult, body, clipping, load, session};
 use crate::error::StoreError;
 use crate::prepared_commit::{PreparedChange, PreparedCommit, SessionHead, known};
 use crate::record::Committed;
-use crate::sql::UPDATE_SESSION;
+use crate::sql::{BREAK_SEALS, UPDATE_SESSION};
+use crate::tenant::SessionName;
 use crate::validation::{from_column, to_column};
 
 /// Carries out a commit within a transaction.
 pub(super) fn carry_out(
     connection: &Connection,
-    id: &str,
+    name: &SessionName,
     commit: &PreparedCommit,
 ) -> SqliteResult<Committed> {
-    let head = session::find_head(connection, id)?;
+    let id = name.id.as_str();
+    let head = session::find_head(connection, name)?;
     let committed = commit.fit(id, &head)?;
     check_named(connection, id, &head, commit)?;
+    if !head.is_sealed {
+        connection.prepare_cached(BREAK_SEALS)?.execute([head.key])?;
+    }
     body::insert(connection, &commit.bodies)?;
     record_operations(connection, &head, commit)?;
     append(connection, id, &head, commit)?;
@@ -26,7 +30,7 @@ pub(super) fn carry_out(
     for (&seq, change) in &commit.change {
         released.extend(change_message(connection, id, &head, seq, change)?);
     }
-    clipping::insert(connection, &head, commit)?;
+    clipping::insert(connection, &name.tenant, &head, commit)?;
     undo_operations(connection, &head, commit)?;
     publish(connection, &head, commit)?;
     update_session(connection, &head, commit, &committed)?;
@@ -57,16 +61,17 @@ fn append(
     commit: &PreparedCommit,
 ) -> SqliteResult<()> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts) \
-         VALUES (?1, ?2, ?3, ?4, ?5, FALSE, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (session, id) DO NOTHING",
+        "INSERT INTO messages (session, seq, id, operation, pinned, hidden, time, body, shown, facts, cuts, \
+         seal) VALUES (?1, ?2, ?3, ?4, ?5, FALSE, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (session, id) DO NOTHING",
     )?;
     for (seq, message) in (head.head + 1..).zip(&commit.append) {
         let row = &message.row;
         let operation = row.operation.map(to_column);
         let (body, shown) = (&message.body[..], message.shown.as_ref().map(|shown| &shown[..]));
         let place = (head.key, to_column(seq));
+        let seal = message.stored_row(seq).seal();
         let values = params![
-            place.0, place.1, row.id, operation, row.pinned, row.time, body, shown, row.facts, row.cuts
+            place.0, place.1, row.id, operation, row.pinned, row.time, body, shown, row.facts, row.cuts, seal
         ];
         if statement.execute(values)? == 0 {
             return Err(known(id, &row.id).into());
@@ -83,32 +88,26 @@ fn change_message(
     seq: u64,
     change: &PreparedChange,
 ) -> SqliteResult<Option<Vec<u8>>> {
-    let place = (head.key, to_column(seq));
-    let old = "SELECT body IS NULL, shown FROM messages WHERE session = ?1 AND seq = ?2";
-    let (forgotten, shown): (bool, Option<Vec<u8>>) =
-        connection.prepare_cached(old)?.query_row(place, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    if forgotten && change.shown == Some(None) {
-        return Err(StoreError::OriginalForgotten { id: id.to_owned(), seq }.into());
-    }
-    let new_shown = change.shown.as_ref().and_then(|shown| shown.as_ref().map(<BodyHash>::as_slice));
+    let mut row = load::row(connection, head.key, seq)?;
+    row.check(id, head.is_sealed)?;
+    let released = change.apply(id, &mut row)?;
+    let message = &row.message;
     let values = params![
-        place.0,
-        place.1,
-        change.cuts,
-        change.hidden,
-        change.pinned,
-        change.shown.is_some(),
-        new_shown
+        head.key,
+        to_column(seq),
+        message.cuts,
+        message.hidden,
+        message.pinned,
+        row.shown,
+        row.seal()
     ];
     connection
         .prepare_cached(
-            "UPDATE messages SET cuts = COALESCE(?3, cuts), hidden = COALESCE(?4, hidden), \
-             pinned = COALESCE(?5, pinned), shown = CASE WHEN ?6 THEN NULLIF(?7, body) ELSE shown END \
+            "UPDATE messages SET cuts = ?3, hidden = ?4, pinned = ?5, shown = ?6, seal = ?7 \
              WHERE session = ?1 AND seq = ?2",
         )?
         .execute(values)?;
-    // If the new body equals the original, the row does not refer to it twice; it may not even be new.
-    Ok(shown.filter(|_| change.shown.is_some()))
+    Ok(released)
 }
 
 fn record_operations(

@@ -12,7 +12,7 @@ use super::{SqliteResult, migrate};
 use crate::error::StoreError;
 
 /// How long a writer waits for a writer of another process.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How often the switch to a write-ahead log is tried. SQLite does not wait for others in that step.
 const ATTEMPTS: u32 = 200;
@@ -27,10 +27,23 @@ pub(super) fn open_file(path: &Path) -> SqliteResult<Connection> {
     set_up(&connection)?;
     // Before anything is changed: the file may belong to another program.
     migrate::check_owner(&connection)?;
+    migrate::missing_steps(&connection)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     switch_to_log(&connection)?;
     migrate::migrate(&mut connection)?;
     Ok(connection)
+}
+
+/// Reads a whole file and checks that SQLite understands all of it. It is not changed.
+pub(super) fn check_file(path: &Path) -> SqliteResult<()> {
+    let connection = Connection::open_with_flags(path, flags())?;
+    connection.busy_timeout(PATIENCE)?;
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if found == "ok" {
+        return Ok(());
+    }
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    Err(rusqlite::Error::SqliteFailure(code, Some(found)).into())
 }
 
 /// Opens the only connection to a database in memory.

@@ -7,9 +7,10 @@ use rusqlite::{Connection, Params, Row};
 
 use super::statement::query_after;
 use super::{SqliteResult, body, session};
-use crate::body::PackedBody;
 use crate::record::{Loaded, StoredMessage};
-use crate::sql::{BODY_AT, MESSAGE_FACTS, SHOWN_MESSAGES, stored_message};
+use crate::sql::{BODY_AT, MESSAGE_FACTS, MESSAGE_ROWS, SHOWN_MESSAGES, stored_row};
+use crate::stored_row::{RowBody, StoredRow};
+use crate::tenant::SessionName;
 use crate::validation::to_column;
 
 const PINNED: &str = "session = ?1 AND pinned = 1 AND seq < ?2 AND NOT hidden";
@@ -17,44 +18,60 @@ const LIVE: &str = "session = ?1 AND seq >= ?2 AND NOT hidden";
 const RANGE: &str = "session = ?1 AND seq >= ?2 AND seq < ?3";
 
 /// Loads a session with its live messages.
-pub(super) fn load(connection: &Connection, id: &str) -> SqliteResult<Loaded> {
-    let session = session::find(connection, id)?;
-    let from = (session::find_key(connection, id)?, to_column(session.live_from));
-    let mut messages = select(connection, PINNED, from)?;
-    messages.extend(select(connection, LIVE, from)?);
+pub(super) fn load(connection: &Connection, name: &SessionName) -> SqliteResult<Loaded> {
+    let session = session::find(connection, name)?;
+    let (key, is_sealed) = session::find_sealed_key(connection, name)?;
+    let from = (key, to_column(session.live_from));
+    let mut messages = select(connection, (&name.id, is_sealed), PINNED, from)?;
+    messages.extend(select(connection, (&name.id, is_sealed), LIVE, from)?);
     Ok(Loaded { session, messages })
 }
 
 /// Reads the messages `from..to`, live or not.
 pub(super) fn range(
     connection: &Connection,
-    id: &str,
+    name: &SessionName,
     from: u64,
     to: u64,
 ) -> SqliteResult<Vec<StoredMessage>> {
-    let key = session::find_key(connection, id)?;
-    select(connection, RANGE, (key, to_column(from), to_column(to)))
+    let (key, is_sealed) = session::find_sealed_key(connection, name)?;
+    select(connection, (&name.id, is_sealed), RANGE, (key, to_column(from), to_column(to)))
 }
 
 /// Reads the messages after a number without their bodies, live or not.
-pub(super) fn facts(c: &Connection, after: (&str, u64, usize)) -> SqliteResult<Vec<StoredMessage>> {
-    query_after(c, MESSAGE_FACTS, after, read_row)
+pub(super) fn facts(c: &Connection, after: (&SessionName, u64, usize)) -> SqliteResult<Vec<StoredMessage>> {
+    let (_, is_sealed) = session::find_sealed_key(c, after.0)?;
+    let rows = query_after(c, MESSAGE_FACTS, after, read_row)?;
+    let checked = |row: StoredRow| row.check(&after.0.id, is_sealed).map(|()| row.message);
+    Ok(rows.into_iter().map(checked).collect::<Result<_, _>>()?)
 }
 
-fn select(connection: &Connection, which: &str, values: impl Params) -> SqliteResult<Vec<StoredMessage>> {
+/// Reads one message without its bodies.
+pub(super) fn row(connection: &Connection, key: i64, seq: u64) -> rusqlite::Result<StoredRow> {
+    let sql = format!("{MESSAGE_ROWS} WHERE session = ?1 AND seq = ?2");
+    connection.prepare_cached(&sql)?.query_row((key, to_column(seq)), read_row)
+}
+
+fn select(
+    connection: &Connection,
+    (id, is_sealed): (&str, bool),
+    which: &str,
+    values: impl Params,
+) -> SqliteResult<Vec<StoredMessage>> {
     let mut statement = connection.prepare_cached(&format!("{SHOWN_MESSAGES} WHERE {which} ORDER BY seq"))?;
     let mut rows = statement.query(values)?;
     let mut messages = Vec::new();
     while let Some(row) = rows.next()? {
-        let body = body::read_packed(row, BODY_AT)?;
-        let body = body.map(PackedBody::unpack).transpose()?.unwrap_or_default();
-        messages.push(StoredMessage { body, ..read_row(row)? });
+        let packed = body::read_packed(row, BODY_AT)?;
+        let row = read_row(row)?;
+        row.check(id, is_sealed)?;
+        messages.push(row.open(id, RowBody::Shown, packed)?);
     }
     Ok(messages)
 }
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
-    Ok(stored_message!(row.get))
+fn read_row(row: &Row<'_>) -> rusqlite::Result<StoredRow> {
+    Ok(stored_row!(row.get))
 }
 
 #[cfg(test)]

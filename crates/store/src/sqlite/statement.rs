@@ -3,6 +3,7 @@
 use rusqlite::{Connection, Params, Row};
 
 use super::{SqliteResult, session};
+use crate::tenant::SessionName;
 use crate::validation::{to_column, to_limit};
 
 /// Reads all rows of a statement.
@@ -21,9 +22,9 @@ pub(super) fn query_all<T>(
 pub(super) fn query_after<T>(
     connection: &Connection,
     sql: &str,
-    (id, after, limit): (&str, u64, usize),
+    (name, after, limit): (&SessionName, u64, usize),
     read_row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> SqliteResult<Vec<T>> {
-    let key = session::find_key(connection, id)?;
+    let key = session::find_key(connection, name)?;
     query_all(connection, sql, (key, to_column(after), to_limit(limit)), read_row)
 }

@@ -16,8 +16,8 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Where the header has the schema's number and the owner.
 const VERSION_AT: usize = 60;
-const OWNER_AT: usize = 68;
-const HEADER: usize = 100;
+pub(super) const OWNER_AT: usize = 68;
+pub(super) const HEADER: usize = 100;
 
 /// What a file is, judged by its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

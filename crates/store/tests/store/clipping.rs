@@ -25,7 +25,8 @@ on_each_home!(what_is_forgotten_leaves_no_word_behind);
 
 fn clipping(seq: u64, part: u32, text: &str) -> NewClipping {
     let handle = format!("h{seq}{part}");
-    NewClipping { seq, part, handle, facts: r#"{"tool":"read"}"#.to_owned(), text: text.to_owned() }
+    let facts = r#"{"tool":"read"}"#.to_owned();
+    NewClipping { seq, part, handle, letters: None, facts, text: text.to_owned() }
 }
 
 /// A session with one message per text, all of which were cut. It is at revision 2.
@@ -52,6 +53,8 @@ async fn what_was_cut_is_found_by_its_handle(store: Arc<dyn Store>) {
         seq: 2,
         part: 0,
         handle: "h20".to_owned(),
+        letters: None,
+        body: store.clippings("h20").await.unwrap()[0].body.clone(),
         facts: r#"{"tool":"read"}"#.to_owned(),
         time: 1_500,
     };

@@ -29,7 +29,8 @@ async fn messages_that_are_gone_lose_their_bodies(store: Arc<dyn Store>) {
     let hidden = MessageChange { seq: 4, hidden: Some(true), ..MessageChange::default() };
     let change = vec![cut(2, b"2"), hidden];
     store.commit("s", Commit { change, live_from: Some(3), ..says(1, vec![]) }).await.unwrap();
-    let forget = Forget { revision: 2, time: 9_000, gone: vec![4, 2, 1, 2], cut: vec![2] };
+    let forget =
+        Forget { revision: 2, time: 9_000, gone: vec![4, 2, 1, 2], cut: vec![2], ..Forget::default() };
     let forgotten = store.forget("s", forget).await.unwrap();
     assert_eq!(forgotten, Forgotten { messages: 3, bytes: 10, revision: 3 });
     let session = store.session("s").await.unwrap();
@@ -95,7 +96,7 @@ async fn forgetting_is_refused_like_a_commit(store: Arc<dyn Store>) {
     assert!(matches!(stale, Err(StoreError::Stale { expected: 1, found: 2, .. })));
     for seq in [0, 3, u64::MAX] {
         for (gone, cut) in [(vec![1, seq], vec![]), (vec![1], vec![seq])] {
-            let refused = store.forget("s", Forget { revision: 2, gone, cut, time: 0 }).await;
+            let refused = store.forget("s", Forget { revision: 2, gone, cut, ..Forget::default() }).await;
             assert!(matches!(refused, Err(StoreError::NoMessage { seq: named, .. }) if named == seq));
         }
     }

@@ -139,7 +139,7 @@ async fn numbers_that_were_left_behind_name_nothing(store: Arc<dyn Store>) {
     let refused = store.commit("t", Commit { change, ..says(0, vec![message("a", b"")]) }).await;
     assert!(matches!(refused, Err(StoreError::NoMessage { seq: 3, .. })), "{refused:?}");
     for (gone, cut) in [(vec![4], vec![]), (vec![], vec![1, 4])] {
-        let refused = store.forget("t", Forget { revision: 0, time: 0, gone, cut }).await;
+        let refused = store.forget("t", Forget { gone, cut, ..Forget::default() }).await;
         assert!(matches!(refused, Err(StoreError::NoMessage { seq: 4, .. })), "{refused:?}");
     }
     assert_eq!(everything(&store, "t").await, before);
@@ -208,7 +208,7 @@ async fn what_one_forgets_the_other_still_has(home: StoreHome) {
         let commit = Commit { live_from: Some(2), ..says(revision, vec![]) };
         store.commit(forgets, commit).await.unwrap();
         let before = everything(&store, keeps).await;
-        let forget = Forget { revision: revision + 1, time: 0, gone: vec![1], cut: vec![2] };
+        let forget = Forget { revision: revision + 1, gone: vec![1], cut: vec![2], ..Forget::default() };
         assert_eq!(store.forget(forgets, forget).await.unwrap().messages, 2);
         store.shrink().await.unwrap();
         assert_eq!(everything(&store, keeps).await, before);

@@ -18,7 +18,7 @@ on_each_store!(
     leases_of_sessions_are_independent,
     a_lease_for_ever_is_taken,
 );
-on_each_home!(of_many_that_want_a_lease_one_gets_it);
+on_each_home!(of_many_that_want_a_lease_one_gets_it, a_lease_from_before_the_clock_was_set_back_has_expired,);
 
 const HOUR: u64 = 3_600_000;
 
@@ -144,4 +144,18 @@ async fn of_many_that_want_a_lease_one_gets_it(home: StoreHome) {
         assert_eq!(holders.len(), 1, "round {round}");
         stores[0].release("s", &format!("owner {}", holders[0])).await.unwrap();
     }
+}
+
+async fn a_lease_from_before_the_clock_was_set_back_has_expired(home: StoreHome) {
+    let store = home.open().await;
+    session_of(&store, "s", &[]).await;
+    let before = take(&store, "killed", HOUR).await.unwrap();
+    assert_eq!(take(&store, "me", HOUR).await, None);
+    // As if it had been taken an hour later, and the clock set back since.
+    home.run_sql("UPDATE leases SET expires = expires + 3600000").await;
+    let mine = take(&store, "me", HOUR).await.unwrap();
+    assert!(mine > before);
+    assert_eq!(take(&store, "killed", HOUR).await, None);
+    home.run_sql("UPDATE leases SET expires = 9223372036854775807").await;
+    assert!(take(&store, "killed", HOUR).await.unwrap() > mine);
 }

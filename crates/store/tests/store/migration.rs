@@ -12,20 +12,26 @@ on_each_home!(
     a_database_of_schema_1_is_brought_up_to_date,
     a_database_of_schema_2_is_brought_up_to_date,
     a_database_of_schema_3_is_brought_up_to_date,
+    a_database_of_schema_4_is_brought_up_to_date,
     a_step_that_fails_changes_nothing,
     a_newer_database_is_refused,
     many_may_open_a_new_store_at_once,
 );
 
 /// The schema of this version.
-const NEWEST: i64 = 4;
+const NEWEST: i64 = 7;
 
 const SQLITE_1: &str = include_str!("../../src/sqlite/schema/1.sql");
 const SQLITE_2: &str = include_str!("../../src/sqlite/schema/2.sql");
 const SQLITE_3: &str = include_str!("../../src/sqlite/schema/3.sql");
+const SQLITE_4: &str = include_str!("../../src/sqlite/schema/4.sql");
 const POSTGRES_1: &str = include_str!("../../src/postgres/schema/1.sql");
 const POSTGRES_2: &str = include_str!("../../src/postgres/schema/2.sql");
 const POSTGRES_3: &str = include_str!("../../src/postgres/schema/3.sql");
+const POSTGRES_4: &str = include_str!("../../src/postgres/schema/4.sql");
+
+/// The digest of `hello`.
+const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
 /// Creates the database of schema 1, with a session of one message.
 async fn make_schema_1(home: &StoreHome) {
@@ -43,11 +49,11 @@ async fn make_schema_1(home: &StoreHome) {
         Backend::Postgres => format!(
             "{POSTGRES_1} CREATE TABLE secateur_schema (version integer NOT NULL);
              INSERT INTO secateur_schema VALUES (1); {}",
-            rows("'\\x2cf24dba'", "FALSE")
+            rows(&format!("'\\x{HELLO}'"), "FALSE")
         ),
         _ => format!(
             "PRAGMA application_id = 0x73656353; PRAGMA journal_mode = WAL; {SQLITE_1} PRAGMA user_version = 1; {}",
-            rows("x'2cf24dba'", "0")
+            rows(&format!("x'{HELLO}'"), "0")
         ),
     };
     home.run_sql(&sql).await;
@@ -67,6 +73,21 @@ async fn make_schema_3(home: &StoreHome) {
     make_schema_2(home).await;
     home.run_sql(if home.backend == Backend::Postgres { POSTGRES_3 } else { SQLITE_3 }).await;
     set_schema(home, 3).await;
+}
+
+/// Creates the database of schema 4, in which the message was cut.
+async fn make_schema_4(home: &StoreHome) {
+    make_schema_3(home).await;
+    home.run_sql(if home.backend == Backend::Postgres { POSTGRES_4 } else { SQLITE_4 }).await;
+    let clipping = "SELECT body, 0, 'kbqzwmta', '{}'";
+    home.run_sql(&match home.backend {
+        Backend::Postgres => format!(
+            "INSERT INTO clippings (body, part, handle, facts, words) {clipping}, 'hello' FROM messages"
+        ),
+        _ => format!("INSERT INTO clippings (body, part, handle, facts) {clipping} FROM messages"),
+    })
+    .await;
+    set_schema(home, 4).await;
 }
 
 async fn schema(home: &StoreHome) -> i64 {
@@ -124,6 +145,30 @@ async fn a_database_of_schema_3_is_brought_up_to_date(home: StoreHome) {
     assert_eq!(store.search(search).await.unwrap()[0].handle, "h");
 }
 
+async fn a_database_of_schema_4_is_brought_up_to_date(home: StoreHome) {
+    make_schema_4(&home).await;
+    let store = home.open().await;
+    assert_eq!(schema(&home).await, NEWEST);
+    assert_eq!(loaded_texts(&store, "s").await, ["hello"]);
+    let key = store.handle_key().unwrap();
+    assert_eq!(home.open().await.handle_key(), Some(key), "every process has the same key");
+    // Schema 5: handles of earlier versions are found, and the same part may get a handle of this version.
+    assert_eq!(store.clippings("kbqzwmta").await.unwrap()[0].seq, 1);
+    let letters = "abcdefghijklmnopqrstuvwx";
+    let clipping = NewClipping {
+        seq: 1,
+        handle: letters[..12].to_owned(),
+        letters: Some(letters.to_owned()),
+        text: "hello".to_owned(),
+        ..NewClipping::default()
+    };
+    store.commit("s", Commit { clippings: vec![clipping], ..says(1, vec![]) }).await.unwrap();
+    for handle in ["kbqzwmta", &letters[..12], &letters[..16]] {
+        assert_eq!(store.clippings(handle).await.unwrap().len(), 1, "{handle}");
+    }
+    assert!(store.clippings(&letters[..8]).await.unwrap().is_empty());
+}
+
 async fn a_step_that_fails_changes_nothing(home: StoreHome) {
     make_schema_1(&home).await;
     home.run_sql("CREATE TABLE leases (something_else integer)").await;
@@ -136,11 +181,11 @@ async fn a_step_that_fails_changes_nothing(home: StoreHome) {
 
 async fn a_newer_database_is_refused(home: StoreHome) {
     session_of(&home.open().await, "s", &["a"]).await;
-    set_schema(&home, 5).await;
+    set_schema(&home, 8).await;
     let refused = open(&home.url).await.err().unwrap();
-    assert!(matches!(refused, StoreError::Newer { found: 5, known: 4 }), "{refused}");
-    assert_eq!(schema(&home).await, 5);
-    set_schema(&home, 4).await;
+    assert!(matches!(refused, StoreError::Newer { found: 8, known: 7 }), "{refused}");
+    assert_eq!(schema(&home).await, 8);
+    set_schema(&home, 7).await;
     assert_eq!(loaded_texts(&home.open().await, "s").await, ["a"]);
 }
 
@@ -191,7 +236,7 @@ fn a_schema_step_waits_for_open_transactions() {
     run(Backend::Postgres, |home| async move {
         make_schema_2(&home).await;
         let old = home.connect().await;
-        old.batch_execute("BEGIN; INSERT INTO bodies VALUES ('\\x01', 0, 1, 'x')").await.unwrap();
+        old.batch_execute("BEGIN; INSERT INTO bodies VALUES (sha256('x'), 0, 1, 'x')").await.unwrap();
         let url = format!("{}&application_name=steps", home.url);
         let opening = tokio::spawn(async move { open(&url).await });
         // Now it holds its lock on the messages and waits for the one on the bodies.
@@ -200,7 +245,7 @@ fn a_schema_step_waits_for_open_transactions() {
         while home.query_number(waiting).await == 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        let values = "1, 2, 'b', NULL, FALSE, FALSE, 7, '\\x01', NULL, '{}', ''";
+        let values = "1, 2, 'b', NULL, FALSE, FALSE, 7, sha256('x'), NULL, '{}', ''";
         let written = old.batch_execute(&format!("INSERT INTO messages VALUES ({values})")).await;
         // The server has ended either of the two.
         old.batch_execute(if written.is_ok() { "COMMIT" } else { "ROLLBACK" }).await.unwrap();

@@ -137,6 +137,15 @@ impl Model {
         Ok((messages, bytes))
     }
 
+    /// What was indexed of equal originals may be gone, because another message lost one of them.
+    pub(crate) fn lose_index(&mut self, forgotten: &[Vec<u8>]) {
+        for said in self.messages.values_mut() {
+            if said.original.as_ref().is_some_and(|original| forgotten.contains(original)) {
+                said.clipped.clear();
+            }
+        }
+    }
+
     /// Forks.
     pub(crate) fn fork(&self, fork: &Fork) -> Result<Self, Refused> {
         if fork.revision != self.session.revision || fork.at > self.session.head {

@@ -135,7 +135,7 @@ fn commit() -> impl Strategy<Value = Commit> {
 
 fn forget() -> impl Strategy<Value = Forget> {
     (offset(), any::<i64>(), vec(0..AIMS, 0..2), vec(0..AIMS, 0..3))
-        .prop_map(|(revision, time, gone, cut)| Forget { revision, time, gone, cut })
+        .prop_map(|(revision, time, gone, cut)| Forget { revision, time, gone, cut, ..Forget::default() })
 }
 
 fn fork() -> impl Strategy<Value = Fork> {
@@ -182,7 +182,11 @@ async fn follow(store: &Arc<dyn Store>, steps: Vec<Step>) -> usize {
                 forget.revision = forget.revision.wrapping_add(now);
                 let named = forget.gone.iter_mut().chain(&mut forget.cut);
                 named.for_each(|seq| aim(seq, model.session.head));
+                let before = model.originals();
                 let expected = model.forget(&forget);
+                let gone = before.into_iter().zip(model.originals()).filter(|(_, after)| after.is_none());
+                let gone: Vec<Vec<u8>> = gone.filter_map(|(before, _)| before).collect();
+                left.iter_mut().chain([&mut model]).for_each(|model: &mut Model| model.lose_index(&gone));
                 let found = store.forget(id, forget).await;
                 let found = found.map(|forgotten| (forgotten.messages, forgotten.bytes));
                 assert_eq!(found.as_ref().ok(), expected.as_ref().ok(), "{found:?}");
@@ -264,4 +268,9 @@ fn sqlite_agrees_with_a_model() {
 #[test]
 fn postgres_agrees_with_a_model() {
     check(Backend::Postgres, 24);
+}
+
+#[test]
+fn the_simulated_store_agrees_with_a_model() {
+    check(Backend::Simulated, ProptestConfig::default().cases);
 }

@@ -145,7 +145,7 @@ async fn churn(store: &Arc<dyn Store>, id: &str) {
             store.commit(id, Commit { change, live_from, ..says(revision, vec![]) }).await.unwrap().revision;
         let gone = if n > 1 { vec![n - 1] } else { vec![] };
         let cut_only = if n % 2 == 0 { vec![n] } else { vec![] };
-        let forget = Forget { revision, time: 0, gone, cut: cut_only };
+        let forget = Forget { revision, gone, cut: cut_only, ..Forget::default() };
         revision = store.forget(id, forget).await.unwrap().revision;
         let loaded = store.load(id).await.unwrap();
         assert_eq!(loaded.messages.len(), 1);

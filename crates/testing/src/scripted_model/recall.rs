@@ -78,7 +78,7 @@ impl Brought {
     }
 }
 
-/// The handle that a placeholder names, as in `[cut: …; recall kbqzwmta brings it back]`.
+/// The handle that a placeholder names, as in `[cut: …; recall kbqzwmtahdue brings it back]`.
 fn handle(text: &str) -> Option<&str> {
     text.match_indices("recall ").find_map(|(at, word)| {
         let (handle, _) = text.get(at + word.len()..)?.split_once(" brings ")?;
@@ -92,8 +92,11 @@ mod tests {
 
     #[test]
     fn a_handle_is_read_from_both_kinds_of_placeholder() {
-        assert_eq!(handle("[cut: Bash ls, 9 characters; recall kbqzwmta brings it back]"), Some("kbqzwmta"));
-        assert_eq!(handle("a\n[recall kbqzwmta brings all of it back]"), Some("kbqzwmta"));
+        assert_eq!(
+            handle("[cut: Bash ls, 9 characters; recall kbqzwmtahdue brings it back]"),
+            Some("kbqzwmtahdue")
+        );
+        assert_eq!(handle("a\n[recall kbqzwmtahdue brings all of it back]"), Some("kbqzwmtahdue"));
         assert_eq!(handle("I recall that she brings it back"), None);
     }
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::prompt_cache::Reuse;
 use super::request::ClientRequest;
 use super::scenario::Reply;
+use crate::client::without_handles;
 
 use secateur_formats::Wire;
 
@@ -102,10 +103,10 @@ impl<'t> ModelResponse<'t> {
     }
 
     /// A name for the response that is the same whenever the request is, and otherwise another one: clients take answers
-    /// of one name for one response.
+    /// of one name for one response. Handles do not count: they differ from store to store.
     fn id(&self, kind: &str) -> String {
         let mut hasher = DefaultHasher::new();
-        self.request.text.hash(&mut hasher);
+        without_handles(&self.request.text).hash(&mut hasher);
         format!("{kind}{:016x}", hasher.finish())
     }
 }

@@ -4,15 +4,16 @@
 use secateur_store::{ServerStatus, server_status};
 
 use super::finding::DoctorFinding;
+use super::growth::Growth;
 use super::{clock, store_file};
 
 const CHECK: &str = "store";
 const SERVER: &str = "the PostgreSQL server";
 
 /// Checks the server at a URL. The URL can hold a password and is not shown.
-pub(crate) async fn check(url: &str) -> Vec<DoctorFinding> {
+pub(crate) async fn check(url: &str, growth: Growth) -> Vec<DoctorFinding> {
     match server_status(url).await {
-        Ok(status) => findings(&status),
+        Ok(status) => findings(&status).into_iter().chain(growth.check(status.bytes)).collect(),
         Err(error) => vec![DoctorFinding::fault(
             CHECK,
             format!("the PostgreSQL server cannot be used: {error}"),

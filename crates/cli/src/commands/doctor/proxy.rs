@@ -3,11 +3,14 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::finding::DoctorFinding;
 use crate::http_get;
 use crate::listener::ListenerKind;
 
 const CHECK: &str = "proxy";
+const READINESS: &str = "readiness";
 const TRAFFIC: &str = "traffic";
 
 /// Longer than the proxy's own timeout for a connection to a provider.
@@ -18,7 +21,10 @@ pub(crate) async fn check(address: SocketAddr, root: &str, listener: &ListenerKi
     match listener {
         ListenerKind::Secateur { version } => {
             let found = format!("secateur {version} listens on http://{address}");
-            vec![DoctorFinding::ok(CHECK, found), traffic(address, root).await]
+            let mut findings = vec![DoctorFinding::ok(CHECK, found)];
+            findings.extend(readiness(root).await);
+            findings.push(traffic(address, root).await);
+            findings
         }
         ListenerKind::TokenRequired => vec![DoctorFinding::fault(
             CHECK,
@@ -43,6 +49,18 @@ pub(crate) async fn check(address: SocketAddr, root: &str, listener: &ListenerKi
             "start one with `secateur serve`, or start an agent together with one: `secateur run -- claude`",
         )],
     }
+}
+
+/// A fault if the proxy cannot use its store.
+async fn readiness(root: &str) -> Option<DoctorFinding> {
+    let response = http_get::get(&format!("{root}/readyz"), &[], TIMEOUT).await.ok()?;
+    let said: Value = serde_json::from_str(&response.body).ok().filter(|_| response.status == 503)?;
+    let why = said.get("why").and_then(Value::as_str).unwrap_or("it does not say why");
+    Some(DoctorFinding::fault(
+        READINESS,
+        format!("the proxy cannot use its store: {why}"),
+        "see the findings on the store; the proxy keeps conversations in memory and uses the store as soon as it can",
+    ))
 }
 
 /// Sends a request without a key through the proxy. Any response of the provider shows that it was reached.

@@ -3,19 +3,25 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use secateur_store::{FileStatus, file_status};
 
 use super::finding::DoctorFinding;
-use crate::humanize::grouped;
+use super::growth::Growth;
+use crate::humanize::{counted, grouped};
 use crate::store_args::StoreFolder;
 
-const CHECK: &str = "store";
-const SCHEMA: &str = "schema";
+pub(crate) const CHECK: &str = "store";
+pub(crate) const SCHEMA: &str = "schema";
 const DISK: &str = "disk";
+const CONTENT: &str = "content";
+
+/// How long the content of a store is checked.
+const CONTENT_TIME: Duration = Duration::from_secs(5);
 
 /// Checks the file of the store.
-pub(crate) fn check(file: Option<&Path>, folder: StoreFolder) -> Vec<DoctorFinding> {
+pub(crate) fn check(file: Option<&Path>, folder: StoreFolder, growth: Growth) -> Vec<DoctorFinding> {
     let Some(file) = file else {
         return vec![DoctorFinding::warning(
             CHECK,
@@ -47,7 +53,8 @@ pub(crate) fn check(file: Option<&Path>, folder: StoreFolder) -> Vec<DoctorFindi
         ),
         Ok(FileStatus::NoDatabase) => fault(
             format!("{shown} is not a database"),
-            "move it away, or restore it from a backup; a missing file is created",
+            "restore it from a backup, or bring out what can be read with `secateur store recover`; if it is another file, \
+             move it away: a missing file is created",
         ),
         Ok(FileStatus::Foreign) => fault(
             format!("{shown} is another program's database"),
@@ -55,7 +62,8 @@ pub(crate) fn check(file: Option<&Path>, folder: StoreFolder) -> Vec<DoctorFindi
         ),
         Ok(FileStatus::Store { schema, known }) => {
             let usable = DoctorFinding::ok(CHECK, format!("{shown} can be read and written"));
-            vec![usable, check_schema(schema, known)]
+            let bytes = fs::metadata(file).map_or(0, |metadata| metadata.len());
+            [usable, check_schema(schema, known)].into_iter().chain(growth.check(bytes)).collect()
         }
         Ok(_) => vec![DoctorFinding::ok(CHECK, format!("{shown} is empty; its tables will be created"))],
     }
@@ -120,6 +128,30 @@ pub(crate) fn check_schema(schema: u32, known: u32) -> DoctorFinding {
     }
 }
 
+/// Checks the rows and digests of a store, as many as can be checked in a few seconds.
+pub(crate) async fn check_content(url: &str) -> DoctorFinding {
+    let fix = "run `secateur store verify`, which lists everything; restore a backup, or bring out what can be read with \
+               `secateur store recover`";
+    let report = match secateur_store::check(url, Some(CONTENT_TIME)).await {
+        Ok(report) => report,
+        Err(error) => {
+            return DoctorFinding::fault(CONTENT, format!("the store cannot be checked: {error}"), fix);
+        }
+    };
+    if let Some(first) = report.damages.first() {
+        let session = first.session.as_ref().map(|id| format!(" in session {id}")).unwrap_or_default();
+        let found =
+            format!("damage{session}: {}; {} in all", first.what, counted(report.damage_count, "damage"));
+        return DoctorFinding::fault(CONTENT, found, fix);
+    }
+    let checked = format!("{} and {} bodies are whole", counted(report.messages, "message"), report.bodies);
+    let seconds = CONTENT_TIME.as_secs();
+    let rest = format!(
+        "; the time of {seconds} s was over before all was checked: `secateur store verify` checks all"
+    );
+    DoctorFinding::ok(CONTENT, checked + if report.is_complete { "" } else { &rest })
+}
+
 /// Checks that this many megabytes are free on the store's disk. With a full disk the proxy passes all requests through,
 /// so agents work, but nothing is cut.
 pub(crate) fn check_disk(file: Option<&Path>, least: u64) -> Vec<DoctorFinding> {
@@ -131,7 +163,7 @@ pub(crate) fn check_disk(file: Option<&Path>, least: u64) -> Vec<DoctorFinding> 
         DoctorFinding::fault(
             DISK,
             format!("the disk is full: {megabytes} MB free at {shown}, at least {} needed", grouped(least)),
-            "make room, delete old originals with `secateur session forget`, or choose another place with --store",
+            "make room, delete old sessions with `secateur session delete --before 90d`, or choose another place with --store",
         )
     } else {
         DoctorFinding::ok(DISK, format!("{megabytes} MB free at {shown}"))

@@ -11,8 +11,14 @@ use super::ServeArgs;
 use super::log::LogLines;
 use crate::settings_args::FlagValue;
 
-/// Settings that say where a proxy listens, who may use it and how it logs, but not what it does to requests.
-const ACCESS_KEYS: [&str; 4] = ["serve.listen", "serve.token_file", "serve.hosts", "serve.log_format"];
+/// Settings that say where a proxy listens, who may use it, how it starts and logs, but not what it does to requests.
+const ACCESS_KEYS: [&str; 5] =
+    ["serve.listen", "serve.token_file", "serve.hosts", "serve.log_format", "serve.require_store"];
+
+/// Whether a setting says what a proxy does to requests.
+fn matters(key: &str) -> bool {
+    !ACCESS_KEYS.contains(&key) && !key.starts_with("serve.tokens") && !key.starts_with("retention.")
+}
 
 impl ServeArgs {
     /// Every setting with its value and origin.
@@ -37,6 +43,26 @@ impl ServeArgs {
             };
             shown.push(Setting::new(key, &Value::String(value), &origin));
         }
+        for (index, token) in serve.tokens.iter().flatten().enumerate() {
+            let mut push = |name: &str, value: Value| {
+                let key = format!("serve.tokens[{index}].{name}");
+                shown.push(Setting::new(&key, &value, config.origin("serve.tokens")));
+            };
+            push("tenant", Value::String(token.tenant.clone()));
+            // Only where the token is. Whether by hash, but not which.
+            push("file", Value::String(token.file.clone().unwrap_or_default()));
+            push("sha256", Value::String(token.sha256.as_ref().map_or("", |_| "***").to_owned()));
+            push("operator", Value::Boolean(token.operator));
+        }
+        if serve.tokens.iter().flatten().next().is_none() {
+            shown.push(Setting::new("serve.tokens", &Value::Array(Vec::new()), "default"));
+        }
+        let origin = match (self.require_store, serve.require_store) {
+            (true, _) => "--require-store",
+            (false, Some(_)) => config.origin("serve.require_store"),
+            (false, None) => "default",
+        };
+        shown.push(Setting::new("serve.require_store", &Value::Boolean(self.requires_store(config)), origin));
         let origin = match (self.no_headers, serve.headers) {
             (true, _) => "--no-headers",
             (false, Some(_)) => config.origin("serve.headers"),
@@ -54,6 +80,16 @@ impl ServeArgs {
             let origin = set.map_or("default", |_| config.origin(key));
             shown.push(Setting::new(key, &Value::Boolean(value), origin));
         }
+        let limits = [
+            ("serve.client_memory", serve.client_memory, settings.client_memory >> 20),
+            ("serve.client_bodies", serve.client_bodies, settings.client_bodies as u64),
+            ("serve.client_summaries", serve.client_summaries, settings.client_summaries as u64),
+        ];
+        for (key, set, value) in limits {
+            let origin = set.map_or("default", |_| config.origin(key));
+            let value = i64::try_from(value).unwrap_or(i64::MAX);
+            shown.push(Setting::new(key, &Value::Integer(value), origin));
+        }
         let format = match self.log_lines(config) {
             LogLines::Text => "text",
             LogLines::Json => "json",
@@ -70,7 +106,7 @@ impl ServeArgs {
     /// Whether any of these was set by a flag, a variable, or a file that one of them names.
     pub(crate) fn is_customised(&self, shown: &[Setting]) -> bool {
         let file = self.store.settings.file().map(|file| file.display().to_string());
-        shown.iter().filter(|setting| !ACCESS_KEYS.contains(&setting.key.as_str())).any(|setting| {
+        shown.iter().filter(|setting| matters(&setting.key)).any(|setting| {
             let origin = &setting.origin;
             origin.starts_with("--") || origin.starts_with("environment ") || file.as_ref() == Some(origin)
         })
@@ -92,7 +128,6 @@ struct ProxySetting {
 /// Whether a proxy with this response to `/api/configuration` does the same as one with these settings.
 pub(crate) fn has_same_settings(shown: &[Setting], response: &str) -> bool {
     let Ok(ProxyConfiguration { settings }) = serde_json::from_str(response) else { return false };
-    let matters = |key: &String| !ACCESS_KEYS.contains(&key.as_str());
     let theirs: BTreeMap<_, _> = settings.into_iter().map(|setting| (setting.key, setting.value)).collect();
     let ours: BTreeMap<_, _> = shown
         .iter()
@@ -199,6 +234,20 @@ mod tests {
         is(&shown, "serve.token_file", file, "--token-file");
         is(&shown, "serve.hosts", "[\"box.example\"]", "file");
         assert!(!format!("{shown:?}").contains("nobody-guesses"), "{shown:?}");
+    }
+
+    #[test]
+    fn tokens_of_tenants_are_shown_without_themselves() {
+        let hash = "ab".repeat(32);
+        let text = format!("[[serve.tokens]]\ntenant = \"anna\"\nsha256 = \"{hash}\"\noperator = true\n");
+        let shown = shown(&text, &[]);
+        is(&shown, "serve.tokens[0].tenant", "anna", "file");
+        is(&shown, "serve.tokens[0].sha256", "***", "file");
+        is(&shown, "serve.tokens[0].operator", "true", "file");
+        assert!(!format!("{shown:?}").contains(&hash), "{shown:?}");
+        // They do not matter for what a proxy does to requests.
+        let response = serde_json::json!({ "settings": shown }).to_string();
+        assert!(has_same_settings(&self::shown("", &[]), &response));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! `secateur session forget`: deletes originals permanently.
 
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -10,15 +9,16 @@ use secateur_engine::Engine;
 use secateur_store::Forgotten;
 use serde_json::json;
 
-use crate::humanize::{counted, grouped};
+use super::database_size::{DatabaseSizes, confirm};
+use crate::humanize::counted;
 use crate::store_args::{self, StoreArgs, engine_error};
-use crate::terminal::{self, print_json};
+use crate::terminal::print_json;
 use crate::time_text;
 
 /// Delete originals that were cut or compacted, permanently.
 ///
 /// Requests stay the same. What was deleted cannot be recalled, and the operations that cut it cannot be undone. The
-/// database file shrinks afterwards.
+/// database file is rewritten afterwards.
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
     /// The session's id.
@@ -89,12 +89,8 @@ impl ForgetArgs {
             let mut session = store_args::open_session(&engine, &self.store, id).await?;
             sum.add(session.forget(before).await.map_err(engine_error)?);
         }
-        let file = self.store.location()?.file;
-        let size = |file: &Option<std::path::PathBuf>| file.as_deref().map(database_size);
-        let old = size(&file);
-        engine.shrink_store().await.map_err(engine_error)?;
-        let sizes = old.zip(size(&file));
-        self.report(out, sum, sizes)
+        let sizes = DatabaseSizes::of_shrinking(&engine, &self.store).await?;
+        self.report(out, sum, Some(sizes))
     }
 
     async fn ids(&self, engine: &Engine) -> Result<Vec<String>> {
@@ -107,10 +103,10 @@ impl ForgetArgs {
         }
     }
 
-    fn report(&self, out: &mut dyn Write, sum: ForgetTotals, sizes: Option<(u64, u64)>) -> Result<()> {
+    fn report(&self, out: &mut dyn Write, sum: ForgetTotals, sizes: Option<DatabaseSizes>) -> Result<()> {
         let ForgetTotals { sessions, messages, bytes } = sum;
         if self.json {
-            let database = sizes.map(|(before, after)| json!({ "before": before, "after": after }));
+            let database = sizes.as_ref().and_then(DatabaseSizes::json);
             let report = json!({ "before": self.before.as_millisecond(), "dry_run": self.dry_run,
                 "sessions": sessions, "messages": messages, "bytes": bytes, "database": database });
             return print_json(out, &report);
@@ -123,25 +119,6 @@ impl ForgetArgs {
             (_, true) => writeln!(out, "Would delete {}. Nothing was deleted.", sum.describe())?,
             (_, false) => writeln!(out, "Deleted {}.", sum.describe())?,
         }
-        if let Some((old, new)) = sizes {
-            writeln!(out, "Database size: {} → {} bytes.", grouped(old), grouped(new))?;
-        }
-        Ok(())
+        sizes.map_or(Ok(()), |sizes| sizes.write(out))
     }
-}
-
-fn confirm(what: &str) -> Result<bool> {
-    terminal::warn(format_args!("this permanently deletes {what}"));
-    anstream::eprint!("Continue? [y/N] ");
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
-}
-
-/// The bytes of a database file and its write-ahead log.
-fn database_size(file: &Path) -> u64 {
-    let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let mut log = file.as_os_str().to_owned();
-    log.push("-wal");
-    size(file) + size(Path::new(&log))
 }

@@ -138,5 +138,25 @@ fn people_read_what_to_do() {
     let run = run_to_end(&mut command);
     assert_eq!(run.code, 1, "{}", run.err);
     assert!(run.out.contains("fault    store: "), "{}", run.out);
-    assert!(run.out.contains("         fix: move it away"), "{}", run.out);
+    assert!(run.out.contains("         fix: restore it from a backup"), "{}", run.out);
+    assert!(run.out.contains("`secateur store recover`"), "{}", run.out);
+}
+
+#[test]
+fn a_store_that_grows_for_ever_is_found() {
+    let machine = Machine::new();
+    let database = made(&machine);
+    database
+        .execute_batch("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(3000000))")
+        .unwrap();
+    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let report = examine(&mut doctor(&machine));
+    assert!(!report.text.contains("retention"), "{}", report.text);
+    let (found, fix) =
+        examine(doctor(&machine).args(["--largest-store", "2"])).find("retention", "warning", "grows");
+    assert!(found.contains("3 MB") && fix.contains("retention.age"), "{found} {fix}");
+    let mut limited = doctor(&machine);
+    limited.args(["--largest-store", "2", "--set", "retention.age=30d"]);
+    let report = examine(&mut limited);
+    assert!(!report.text.contains("and grows"), "{}", report.text);
 }

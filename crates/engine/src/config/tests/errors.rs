@@ -18,7 +18,7 @@ fn what_is_no_toml_is_told_with_its_place() {
 
 #[test]
 fn unknown_keys_are_named() {
-    insta::assert_snapshot!(file("profil = \"opencode\""), @"config.toml: key `profil`: unknown key; known are store, profile, profiles, models, windows, summariser, hooks, redaction, serve, compaction, prune, watermark, ratio, keep-last, rent, overflow, pivot, window, budget");
+    insta::assert_snapshot!(file("profil = \"opencode\""), @"config.toml: key `profil`: unknown key; known are store, profile, profiles, models, windows, summariser, hooks, redaction, retention, serve, compaction, prune, watermark, ratio, keep-last, rent, overflow, pivot, window, budget");
     insta::assert_snapshot!(file("[compaction]\nthreshhold = 5"), @"config.toml: key `compaction.threshhold` = 5: unknown field `threshhold`, expected one of `auto`, `prune`, `prune_at`, `order`, `marker`, `marker_at`, `resume`, `resume_when`, `replay`, `tail`, `threshold`, `summary`, `low_water`, `least_gain`, `background`, `attempts`, `breaker`, `cooldown_ms`, `fallback`, `caps`, `models`");
     insta::assert_snapshot!(file("[compaction.models.\"claude-*\"]\nthreshhold = 5"), @"config.toml: key `compaction.models.claude-*.threshhold` = 5: unknown field `threshhold`, expected one of `threshold`, `background`, `summary`");
     insta::assert_snapshot!(file("[summariser]\nwire = \"anthropic\"\nkey = 5"), @"config.toml: key `summariser.key` = 5: unknown field `key`, expected one of `wire`, `url`, `model`, `key_env`, `key_header`, `headers`, `context`, `input`, `output`, `tokens_field`, `include_usage`, `timeout_ms`, `patience_ms`, `retries`, `first_wait_ms`, `longest_wait_ms`, `most_bytes`");
@@ -54,6 +54,32 @@ fn impossible_values_are_named() {
     insta::assert_snapshot!(file("[ratio]\nsoft_ratio = 0.5"), @r#"config.toml: key `ratio`: the profile "balanced" prunes by [rent]; choose one that prunes by [ratio]"#);
     insta::assert_snapshot!(file("[redaction.patterns]\nbadge = '('"), @r#"config.toml: key `redaction.patterns.badge` = "(": unusable regular expression: unclosed group"#);
     insta::assert_snapshot!(file("[redaction.patterns]\nBadge = 'x'"), @r#"config.toml: key `redaction.patterns.Badge` = "x": the name "Badge" of a pattern does not fit into a marker; use 1 to 48 small letters, digits and hyphens"#);
+}
+
+#[test]
+fn a_token_without_a_tenant_or_a_place_is_refused_and_never_repeated() {
+    let token = |rest: &str| {
+        file(&format!("[[serve.tokens]]\ntenant = \"a\"\nfile = \"t\"\n[[serve.tokens]]\n{rest}"))
+    };
+    let name = "expected the name of a tenant: 1 to 64 letters, digits, or characters of -._@";
+    assert_eq!(
+        token("tenant = \"a b\"\nfile = \"t\""),
+        format!("config.toml: key `serve.tokens[1].tenant` = \"a b\": {name}")
+    );
+    assert_eq!(token("file = \"t\""), format!("config.toml: key `serve.tokens[1].tenant` = \"\": {name}"));
+    assert!(token("tenant = \"*\"\nfile = \"t\"").contains(name));
+    let place =
+        "config.toml: key `serve.tokens[1]`: expected either `file` or `sha256` with the token of the tenant";
+    assert_eq!(token("tenant = \"b\""), place);
+    assert_eq!(token(&format!("tenant = \"b\"\nfile = \"t\"\nsha256 = \"{}\"", "0".repeat(64))), place);
+    let error = token("tenant = \"b\"\nsha256 = \"the-token-itself-by-mistake\"");
+    assert!(error.contains("key `serve.tokens[1].sha256`: expected the SHA-256 of the token"), "{error}");
+    assert!(!error.contains("by-mistake"), "{error}");
+    let unknown = token("tenant = \"b\"\nfile = \"t\"\nadmin = true");
+    assert!(
+        unknown.contains("unknown field `admin`, expected one of `tenant`, `file`, `sha256`, `operator`"),
+        "{unknown}"
+    );
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! What was cut can be fetched back by what stands in its place, and searched.
 
+use std::collections::HashMap;
+
 use secateur::Measures;
 use secateur_engine::{Engine, EngineError, NewMessage, Session, SessionOptions};
-use secateur_formats::Wire;
+use secateur_formats::{HandleKey, Wire, earlier_handle};
+use secateur_testing::{StoreHome, on_each_home};
 use serde_json::{Value, json};
 
 use super::messages::{calls, message, results, text_of, turn, user};
@@ -114,9 +117,13 @@ async fn what_was_trimmed_or_cut_for_one_request_comes_back_too() {
     // What is not in the index is looked for in the sessions changed last: by the call's id, and by its handle.
     session.append(turn(wire, 7, 300)).await.unwrap();
     let body = ask(&mut session, &target(20_000)).await.body;
+    let key = HandleKey::new(engine.store().handle_key().unwrap());
+    let handle = key.letters(&text_of(7, 300))[..16].to_owned();
+    // The names of files have a key that everyone knows. They bring nothing back.
     let format = secateur_formats::Format::Request(wire);
     let transcript = secateur_formats::read_as(body.as_bytes(), format, &Measures::default()).unwrap();
-    let handle = transcript.handle(transcript.find_part("call-7").unwrap());
+    let public = transcript.handle(transcript.find_part("call-7").unwrap());
+    assert!(matches!(engine.recall(&public, None).await, Err(EngineError::NotCut { .. })));
     for name in ["call-7", &handle] {
         assert_eq!(engine.recall(name, None).await.unwrap().text, text_of(7, 300), "{name}");
         assert_eq!(session.recall(name).await.unwrap().text, text_of(7, 300), "{name}");
@@ -199,4 +206,111 @@ async fn a_follower_and_its_branch_find_the_same() {
         hits.iter().map(|hit| &hit.handle).collect::<Vec<_>>()
     );
     assert_eq!(engine.recall(&hits[0].handle, Some(fork.id())).await.unwrap().session, fork.id());
+}
+
+on_each_home!(
+    a_handle_that_another_text_has_is_longer,
+    a_handle_of_several_texts_brings_none_of_them_back,
+    an_index_that_names_the_wrong_text_is_not_believed,
+);
+
+/// Another text that has the first letters of this one is played by a row of the index: none can be found.
+async fn a_handle_that_another_text_has_is_longer(home: StoreHome) {
+    let engine = Engine::new(home.open().await);
+    let (first, body) = cut(&engine, Wire::Anthropic).await;
+    let handle = handles(&body)[0].clone();
+    assert_eq!(handle.len(), 12);
+    let other = format!("{handle}{}", "z".repeat(36));
+    home.run_sql(&format!("UPDATE clippings SET letters = '{other}' WHERE handle = '{handle}'")).await;
+    let (mut second, body) = cut(&engine, Wire::OpenAiChat).await;
+    let longer = handles(&body)[0].clone();
+    assert_eq!((longer.len(), &longer[..12]), (16, handle.as_str()), "{body}");
+    let recalled = engine.recall(&longer, None).await.unwrap();
+    assert_eq!((recalled.session.as_str(), recalled.text), (second.id(), text_of(0, 6_000)));
+    // The name stays the same for ever: in the next request, for another process, and after an undo that is undone.
+    let body = ask(&mut second, &target(14_000)).await.body;
+    assert_eq!(handles(&body)[0], longer);
+    let again = Engine::new(home.open().await);
+    let mut opened = again.open(second.id()).await.unwrap();
+    assert_eq!(handles(&ask(&mut opened, &target(14_000)).await.body)[0], longer);
+    let number = opened.undo(None).await.unwrap();
+    opened.redo(Some(number)).await.unwrap();
+    assert_eq!(handles(&ask(&mut opened, &target(14_000)).await.body)[0], longer);
+    drop(first);
+}
+
+/// Two texts that had the same handle in an earlier version. They are found in a second.
+fn colliding() -> [String; 2] {
+    let mut seen: HashMap<String, u32> = HashMap::new();
+    for number in 0.. {
+        let text = |number: u32| format!("result number {number}");
+        if let Some(earlier) = seen.insert(earlier_handle(&text(number)), number) {
+            return [text(earlier), text(number)];
+        }
+    }
+    unreachable!("eight letters have fewer values than there are numbers")
+}
+
+async fn a_handle_of_several_texts_brings_none_of_them_back(home: StoreHome) {
+    let engine = Engine::new(home.open().await);
+    let texts = colliding();
+    let texts = texts.each_ref().map(String::as_str);
+    let handle = earlier_handle(texts[0]);
+    let mut ids = Vec::new();
+    for text in texts {
+        let wire = Wire::Anthropic;
+        let mut session = open(&engine, "balanced", wire).await;
+        let mut said = vec![user(wire, "Go on.")];
+        said.extend(calls(wire, &[("c-1", "bash", json!({"command": "./run"}))]));
+        said.extend(results(wire, &[("c-1", "bash", text)]));
+        session.append(said).await.unwrap();
+        for number in 0..4 {
+            session.append(turn(wire, number, 300)).await.unwrap();
+        }
+        session.compact(None).await.unwrap();
+        ids.push(session.id().to_owned());
+    }
+    // As the earlier version has stored it.
+    let letters = texts.map(|text| HandleKey::new(engine.store().handle_key().unwrap()).letters(text));
+    for letters in letters {
+        home.run_sql(&format!(
+            "UPDATE clippings SET handle = '{handle}', letters = NULL WHERE letters = '{letters}'"
+        ))
+        .await;
+    }
+    let error = engine.recall(&handle, None).await.unwrap_err();
+    let EngineError::Ambiguous { candidates, .. } = &error else { panic!("{error}") };
+    let mut named: Vec<&str> = candidates.iter().map(|candidate| candidate.session.as_str()).collect();
+    named.sort_unstable();
+    let mut expected: Vec<&str> = ids.iter().map(String::as_str).collect();
+    expected.sort_unstable();
+    assert_eq!(named, expected);
+    assert!(
+        candidates.iter().all(|candidate| candidate.subject.as_deref() == Some("./run")),
+        "{candidates:?}"
+    );
+    assert!(texts.iter().all(|text| !error.to_string().contains(text)), "no text is shown: {error}");
+    // The session tells which is meant.
+    for (id, text) in ids.iter().zip(texts) {
+        assert_eq!(engine.recall(&handle, Some(id)).await.unwrap().text, text);
+    }
+    // The id of a call that is in several sessions is no better.
+    assert!(matches!(engine.recall("c-1", None).await, Err(EngineError::Ambiguous { .. })));
+    assert_eq!(engine.recall("c-1", Some(&ids[0])).await.unwrap().text, texts[0]);
+}
+
+async fn an_index_that_names_the_wrong_text_is_not_believed(home: StoreHome) {
+    let engine = Engine::new(home.open().await);
+    let (session, body) = cut(&engine, Wire::Anthropic).await;
+    let handles = handles(&body);
+    let (one, other) = (&handles[0], &handles[1]);
+    home.run_sql(&format!(
+        "UPDATE clippings SET handle = CASE handle WHEN '{one}' THEN '{other}' ELSE '{one}' END \
+         WHERE handle IN ('{one}', '{other}')"
+    ))
+    .await;
+    for id in [None, Some(session.id())] {
+        assert_eq!(engine.recall(one, id).await.unwrap().text, text_of(0, 6_000));
+        assert_eq!(engine.recall(other, id).await.unwrap().text, text_of(1, 6_000));
+    }
 }

@@ -97,7 +97,7 @@ async fn a_huge_result_is_capped_on_arrival_by_the_window_and_can_be_recalled() 
     00 system: Be brief.
     01 user: Read the log.
     02 assistant calls c-1
-    03 tool c-1: line 1 | line 1 | line 1 | line 1 | line 1 | line 1 | line 1 … (15730 chars)
+    03 tool c-1: line 1 | line 1 | line 1 | line 1 | line 1 | line 1 | line 1 … (15734 chars)
     ");
     assert_eq!(session.recall("c-1").await.unwrap().text, log);
     // The same bytes for ever after.

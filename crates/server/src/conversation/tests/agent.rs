@@ -15,7 +15,9 @@ use crate::conversation::{
     ClientEndpoint, ConversationRequest, Conversations, ExchangeReport, PendingExchange, PreparedRequest,
     ResponseReport, ThinkingSettings,
 };
+use crate::quota::{ClientKey, ClientQuota, Quotas};
 use crate::route::RequestKind;
+use crate::settings::Settings;
 
 /// A model that nobody sells.
 pub(super) const MODEL: &str = "test-model";
@@ -31,6 +33,11 @@ pub(super) fn conversations(engine: Engine, window: i64) -> Conversations {
         format!("[[model]]\nid = \"{MODEL}\"\nprovider = \"test\"\ncontext = {window}\noutput = 1000\n");
     let thinking = ThinkingSettings { clearing: true, dropping: true };
     Conversations::new(engine, "balanced", Catalogue::parse(&page, "test").unwrap(), thinking, Arc::default())
+}
+
+/// The quota of a client.
+pub(super) fn quota() -> Arc<ClientQuota> {
+    Quotas::of(&Settings::default()).client(&ClientKey::of(([127, 0, 0, 1], 1).into()))
 }
 
 /// What was sent in the place of a request.
@@ -71,7 +78,7 @@ pub(super) async fn prepare(
     let endpoint =
         ClientEndpoint { url: "http://127.0.0.1:1/v1/messages".to_owned(), connector: Connector::default() };
     conversations
-        .prepare(ConversationRequest { wire, kind, model: None, headers, body, endpoint })
+        .prepare(ConversationRequest { wire, kind, model: None, headers, body, endpoint, quota: quota() })
         .await
         .unwrap()
 }

@@ -9,7 +9,7 @@ use secateur::session::TurnState;
 use secateur_engine::provider::{Connector, ReportedOverflow};
 use secateur_formats::Wire;
 
-use super::agent::{Agent, prepare, process};
+use super::agent::{Agent, prepare, process, quota};
 use crate::conversation::{ClientEndpoint, PreparedRequest, ResponseReport};
 use crate::route::RequestKind;
 
@@ -64,7 +64,8 @@ async fn credentials_are_dropped_with_the_decision() {
     let sent = Agent::new("Do it.").ask(&conversations).await;
     let branch = sent.pending.as_ref().unwrap().branch.clone();
     let endpoint = ClientEndpoint { url: "http://127.0.0.1:1/".to_owned(), connector: Connector::default() };
-    let model = endpoint.model(Wire::Anthropic, "m", secateur::Limits::default(), &http::HeaderMap::new());
+    let (limits, headers) = (secateur::Limits::default(), http::HeaderMap::new());
+    let model = endpoint.model(Wire::Anthropic, "m", limits, &headers, quota());
     let mut state = branch.state().await;
     let deciding = async {
         let _guard = state.with_client_model(Arc::clone(&model));
@@ -93,4 +94,24 @@ async fn what_was_said_last_is_stored_before_the_end() {
     conversations.finish().await;
     let sessions = conversations.engine.sessions(9).await.unwrap();
     assert_eq!(sessions.iter().map(|session| session.head).collect::<Vec<_>>(), [2]);
+}
+
+/// Retention drops what nobody uses, and nothing else.
+#[tokio::test]
+async fn a_branch_in_use_is_not_released() {
+    let conversations = process("sqlite::memory:", 60_000).await;
+    let mut agent = Agent::new("Do it.");
+    agent.step(900);
+    let sent = agent.ask(&conversations).await;
+    let session = sent.report.session.clone().unwrap();
+    assert!(!conversations.registry.release(&session), "a response is awaited");
+    sent.answer().await;
+    let released = async {
+        while !conversations.registry.release(&session) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(10), released).await.is_ok());
+    assert_eq!(conversations.registry.len(), 0);
+    assert!(conversations.registry.release("unknown"));
 }

@@ -47,6 +47,25 @@ async fn what_a_provider_counts_is_believed_of_the_request_that_it_counted() {
     assert!(sent.body.len() / 4 < WINDOW as usize, "{:?}", sent.report);
 }
 
+/// A client that goes back to anywhere, also to where a summary ends, is answered to what it said there.
+#[tokio::test]
+async fn a_request_ends_with_what_was_said_last_wherever_a_client_goes_back_to() {
+    let conversations = process("sqlite::memory:", 40_000).await;
+    let whole = chat(1_500, 40);
+    let sent = whole.ask(&conversations).await;
+    assert_eq!(sent.report.outcome, Outcome::Compacted, "{:?}", sent.report);
+    sent.answer().await;
+    for length in 1..whole.messages.len() {
+        let mut earlier = whole.clone();
+        earlier.messages.truncate(length);
+        let sent = earlier.ask(&conversations).await;
+        let last = earlier.messages.last().unwrap()["content"].to_string();
+        let unmarked = sent.messages().last().unwrap()["content"].to_string();
+        let unmarked = unmarked.replace(r#","cache_control":{"type":"ephemeral"}"#, "");
+        assert!(unmarked == last, "of {length} messages: {:?}", sent.report);
+    }
+}
+
 #[tokio::test]
 async fn a_refusal_is_answered_with_less() {
     let conversations = process("sqlite::memory:", 0).await;

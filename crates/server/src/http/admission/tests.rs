@@ -1,6 +1,7 @@
 use http::Request;
 
 use super::*;
+use crate::settings::token::AccessToken;
 
 const WORD: &str = "a-token-of-some-length";
 
@@ -12,16 +13,19 @@ fn parts(uri: &str, headers: &[(&str, &str)]) -> Parts {
     request.body(()).unwrap().into_parts().0
 }
 
+fn token(word: &str, tenant: &str, is_operator: bool) -> TenantToken {
+    TenantToken { token: AccessToken::new(word).unwrap(), tenant: tenant.to_owned(), is_operator }
+}
+
 fn guarded(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), AdmissionError> {
-    let token = AccessToken::new(WORD).unwrap();
     let mut parts = parts(uri, headers);
-    let run = Admission { token: Some(&token), hosts: &[] }.admit(&mut parts)?;
+    let run = Admission { tokens: &[token(WORD, "anna", false)], hosts: &[] }.admit(&mut parts)?.run;
     Ok((run, parts))
 }
 
 fn open(uri: &str, headers: &[(&str, &str)]) -> Result<(Option<String>, Parts), AdmissionError> {
     let mut parts = parts(uri, headers);
-    let run = Admission { token: None, hosts: &["gateway.internal".to_owned()] }.admit(&mut parts)?;
+    let run = Admission { tokens: &[], hosts: &["gateway.internal".to_owned()] }.admit(&mut parts)?.run;
     Ok((run, parts))
 }
 
@@ -103,6 +107,42 @@ fn without_a_token_a_request_must_be_meant_for_this_machine() {
     assert!(open("/v1/messages", &[]).is_ok());
     assert!(open("http://evil.example/v1", &[("host", "localhost")]).is_err());
     assert!(open("/v1", &[("host", "localhost"), ("host", "evil.example")]).is_err());
+}
+
+#[test]
+fn a_token_tells_the_tenant_and_nothing_else_does() {
+    let known = [
+        token("first-token-of-anna", "anna", false),
+        token("second-token-of-anna", "anna", false),
+        token("the-token-of-bert", "bert", false),
+        token("the-token-of-olga", "olga", true),
+    ];
+    let call = |headers: &[(&str, &str)]| {
+        let mut parts = parts("/v1/messages", headers);
+        let caller =
+            Admission { tokens: &known, hosts: &[] }.admit(&mut parts).map(|admitted| admitted.caller);
+        caller.map(|caller| (caller.tenant.to_owned(), caller.rights, caller.check_metrics().is_ok()))
+    };
+    for (word, tenant, rights, metrics) in [
+        ("first-token-of-anna", "anna", CallerRights::Tenant, false),
+        ("second-token-of-anna", "anna", CallerRights::Tenant, false),
+        ("the-token-of-bert", "bert", CallerRights::Tenant, false),
+        ("the-token-of-olga", "olga", CallerRights::Operator, true),
+    ] {
+        // Whichever key for the provider it comes with.
+        for key in ["Bearer sk-1", "Bearer sk-2"] {
+            let called = call(&[("x-secateur-token", word), ("authorization", key)]);
+            assert_eq!(called, Ok((tenant.to_owned(), rights, metrics)));
+        }
+    }
+    let two = |other| call(&[("x-secateur-token", "first-token-of-anna"), ("x-secateur-token", other)]);
+    assert_eq!(two("second-token-of-anna").unwrap().0, "anna");
+    assert_eq!(two("the-token-of-bert"), Err(AdmissionError::WrongToken));
+    let mixed = [("x-secateur-token", "the-token-of-bert"), ("authorization", "Bearer the-token-of-olga")];
+    assert_eq!(call(&mixed), Err(AdmissionError::WrongToken));
+    let mut local = parts("/v1", &[]);
+    let caller = Admission { tokens: &[], hosts: &[] }.admit(&mut local).unwrap().caller;
+    assert_eq!((caller.tenant, caller.rights, caller.check_metrics()), ("", CallerRights::OnlyUser, Ok(())));
 }
 
 #[test]

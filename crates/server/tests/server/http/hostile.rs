@@ -2,7 +2,7 @@
 
 use secateur::Catalogue;
 use secateur_engine::Engine;
-use secateur_server::{AccessToken, BindError, Server, Settings};
+use secateur_server::{AccessToken, BindError, Server, Settings, TenantToken};
 
 use super::harness::Harness;
 
@@ -73,6 +73,76 @@ async fn whatever_came_before_the_next_request_is_looked_at_as_closely() {
 }
 
 #[tokio::test]
+async fn transfer_codings_that_are_not_known_are_not_implemented() {
+    let harness = Harness::start().await;
+    for path in ["/v1/messages", "/v1/files", "/healthz"] {
+        let mut client = harness.client().await;
+        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip, chunked\r\n\r\n");
+        client.send(format!("{head}2\r\n{{}}\r\n0\r\n\r\n")).await;
+        assert_eq!(client.head().await.status(), 501, "{path}");
+        client.rest().await;
+    }
+    assert_eq!(harness.counters().bytes_in, 0, "nothing went to the provider");
+}
+
+#[tokio::test]
+async fn malformed_chunks_are_a_bad_request() {
+    let harness = Harness::start().await;
+    for path in ["/v1/messages", "/v1/files"] {
+        for chunks in [
+            "2\r\n{}\r\nZ\r\n",
+            "2\r\n{}X\r\n0\r\n\r\n",
+            "-1\r\n",
+            "2\r\n{}\r\n1;\nx\r\n",
+            "fffffffffffffffff\r\n",
+        ] {
+            let mut client = harness.client().await;
+            let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
+            client.send(format!("{head}{chunks}")).await;
+            assert_eq!(client.head().await.status(), 400, "{path} {chunks:?}");
+            client.rest().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn browsers_say_which_requests_come_from_other_pages() {
+    let harness = Harness::start().await;
+    let ask = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
+    for path in ["/healthz", "/readyz", "/metrics", "/api/sessions", "/api/openapi.json"] {
+        for site in ["cross-site", "same-site", "something new"] {
+            // An image, or a script: such requests have no Origin.
+            let headers =
+                format!("sec-fetch-site: {site}\r\nsec-fetch-mode: no-cors\r\nsec-fetch-dest: image\r\n");
+            assert_eq!(status(&harness, &ask(path, &headers)).await, 403, "{path} {site}");
+        }
+        let frame = "sec-fetch-site: cross-site\r\nsec-fetch-mode: navigate\r\nsec-fetch-dest: iframe\r\n";
+        assert_eq!(status(&harness, &ask(path, frame)).await, 403, "{path}");
+        let link = "sec-fetch-site: cross-site\r\nsec-fetch-mode: navigate\r\nsec-fetch-dest: document\r\n";
+        for headers in ["sec-fetch-site: same-origin\r\n", "sec-fetch-site: none\r\n", link, ""] {
+            let mut client = harness.client().await;
+            client.send(ask(path, headers)).await;
+            let answer = client.message().await;
+            assert_eq!(answer.status(), 200, "{path} {headers}");
+            assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_length_beside_a_transfer_coding_is_not_passed_on() {
+    let harness = Harness::start().await;
+    let mut client = harness.client().await;
+    client.send("GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    let mut provider = harness.provider().await;
+    provider.head().await;
+    let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n";
+    provider.send(format!("{head}5\r\nwhole\r\n0\r\n\r\n")).await;
+    let answer = client.message().await;
+    assert_eq!((answer.header("content-length"), answer.text()), (None, "whole"));
+}
+
+#[tokio::test]
 async fn a_page_that_makes_its_name_point_here_is_refused() {
     let harness = Harness::start().await;
     for path in ["/v1/models", "/healthz", "/metrics", "/api/sessions"] {
@@ -87,7 +157,10 @@ async fn a_page_that_makes_its_name_point_here_is_refused() {
 
 #[tokio::test]
 async fn without_the_token_nothing_is_answered() {
-    let harness = Harness::start_with(|settings| settings.token = AccessToken::new(WORD).ok()).await;
+    let harness = Harness::start_with(|settings| {
+        settings.tokens = vec![TenantToken::of_owner(AccessToken::new(WORD).unwrap())];
+    })
+    .await;
     let ask = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nhost: anything\r\n{headers}\r\n");
     for path in
         ["/v1/models", "/v1/messages", "/healthz", "/readyz", "/metrics", "/api/sessions", "/", "//api"]
@@ -110,7 +183,10 @@ async fn without_the_token_nothing_is_answered() {
 
 #[tokio::test]
 async fn the_token_is_not_passed_on() {
-    let harness = Harness::start_with(|settings| settings.token = AccessToken::new(WORD).ok()).await;
+    let harness = Harness::start_with(|settings| {
+        settings.tokens = vec![TenantToken::of_owner(AccessToken::new(WORD).unwrap())];
+    })
+    .await;
     let headers = format!("x-secateur-token: {WORD}\r\nauthorization: Bearer sk-provider\r\n");
     for (path, headers) in [
         ("/v1/models".to_owned(), headers),
@@ -136,7 +212,7 @@ async fn other_machines_get_in_only_with_a_token() {
         let refused = Server::bind(settings.clone(), engine().await, Catalogue::builtin()).await.err();
         assert!(matches!(refused, Some(BindError::Exposed { .. })), "{everywhere}: {refused:?}");
         assert!(refused.unwrap().to_string().contains("--token-file"));
-        settings.token = AccessToken::new(WORD).ok();
+        settings.tokens = vec![TenantToken::of_owner(AccessToken::new(WORD).unwrap())];
         // Whether the machine has such an address is another matter.
         let refused = Server::bind(settings, engine().await, Catalogue::builtin()).await.err();
         assert!(matches!(refused, None | Some(BindError::Listen { .. })), "{everywhere}: {refused:?}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use secateur_server::AccessToken;
+use secateur_server::{AccessToken, TenantToken};
 
 use super::harness::Harness;
 use crate::process_log::ProcessLog;
@@ -90,9 +90,10 @@ async fn every_refusal_has_a_line_and_nothing_of_the_request_is_in_it() {
     ] {
         assert_eq!(refused(&harness, &request).await, status, "{request:.60}");
     }
-    let guarded =
-        Harness::start_with(|settings| settings.token = AccessToken::new("a-token-of-some-length").ok())
-            .await;
+    let guarded = Harness::start_with(|settings| {
+        settings.tokens = vec![TenantToken::of_owner(AccessToken::new("a-token-of-some-length").unwrap())];
+    })
+    .await;
     for request in [
         format!(
             "GET /token:canary/v1/canary HTTP/1.1\r\nhost: x\r\n{secrets}\r\nx-secateur-token: canary\r\n\r\n"

@@ -1,13 +1,14 @@
 //! A store that fails when a test wants it to.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use secateur_store::{
     Clipping, ClippingSearch, Commit, Committed, EventRow, Forget, Forgotten, Fork, FoundMessage, Lease,
-    Loaded, NewSession, OperationRow, SessionCursor, SessionRow, Store, StoreError, StoredMessage,
+    Loaded, NewSession, OperationRow, RetentionStore, SessionCursor, SessionRow, Store, StoreError,
+    StoredMessage, TenantScope,
 };
 use tokio::sync::Notify;
 
@@ -43,8 +44,17 @@ const FAULTS: [StoreFault; 6] = [
 /// A store in front of another one.
 pub(crate) struct FailingStore {
     store: Arc<dyn Store>,
+    /// The views for all tenants fail together.
+    control: Arc<FaultControl>,
+}
+
+/// What a test sets and counts.
+#[derive(Default)]
+struct FaultControl {
     fault: AtomicU8,
     calls: AtomicU64,
+    /// The most messages in one commit.
+    largest_commit: AtomicUsize,
     /// The call that fails, counted from 1.
     failing: AtomicU64,
     /// Whether a search for messages waits until it is let through.
@@ -56,15 +66,7 @@ pub(crate) struct FailingStore {
 impl FailingStore {
     pub(crate) async fn new(url: &str) -> Arc<Self> {
         let store = secateur_store::open(url).await.unwrap();
-        Arc::new(Self {
-            store,
-            fault: AtomicU8::new(0),
-            calls: AtomicU64::new(0),
-            failing: AtomicU64::new(0),
-            is_closed: AtomicBool::new(false),
-            waits: Notify::new(),
-            opens: Notify::new(),
-        })
+        Arc::new(Self { store, control: Arc::default() })
     }
 
     /// The store behind it, which always works.
@@ -73,32 +75,37 @@ impl FailingStore {
     }
 
     pub(crate) fn set(&self, fault: StoreFault) {
-        self.fault.store(fault as u8, Ordering::Relaxed);
+        self.control.fault.store(fault as u8, Ordering::Relaxed);
     }
 
     /// Has one call from now on fail, the first with 1.
     pub(crate) fn fail_once(&self, call: u64) {
-        self.failing.store(self.calls.load(Ordering::Relaxed) + call, Ordering::Relaxed);
+        self.control.failing.store(self.control.calls.load(Ordering::Relaxed) + call, Ordering::Relaxed);
     }
 
     /// Holds the next searches for messages, until [`Self::open`].
     pub(crate) fn close(&self) {
-        self.is_closed.store(true, Ordering::Relaxed);
+        self.control.is_closed.store(true, Ordering::Relaxed);
     }
 
     /// Waits until a search is held.
     pub(crate) async fn is_waited_for(&self) {
-        within(self.waits.notified()).await;
+        within(self.control.waits.notified()).await;
     }
 
     /// Lets him go on.
     pub(crate) fn open(&self) {
-        self.opens.notify_one();
+        self.control.opens.notify_one();
     }
 
     /// How many calls there were.
     pub(crate) fn calls(&self) -> u64 {
-        self.calls.load(Ordering::Relaxed)
+        self.control.calls.load(Ordering::Relaxed)
+    }
+
+    /// How many messages the largest commit had.
+    pub(crate) fn largest_commit(&self) -> usize {
+        self.control.largest_commit.load(Ordering::Relaxed)
     }
 
     async fn act<T>(
@@ -107,10 +114,12 @@ impl FailingStore {
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
         let broken = || StoreError::Database { doing: "cannot do it", source: "the disk is gone".into() };
-        if self.calls.fetch_add(1, Ordering::Relaxed) + 1 == self.failing.load(Ordering::Relaxed) {
+        if self.control.calls.fetch_add(1, Ordering::Relaxed) + 1
+            == self.control.failing.load(Ordering::Relaxed)
+        {
             return Err(broken());
         }
-        match FAULTS[usize::from(self.fault.load(Ordering::Relaxed))] {
+        match FAULTS[usize::from(self.control.fault.load(Ordering::Relaxed))] {
             StoreFault::Broken => return Err(broken()),
             StoreFault::ReadOnly if writes => return Err(broken()),
             StoreFault::LosesResponses if writes => {
@@ -131,6 +140,10 @@ impl FailingStore {
 
 #[async_trait]
 impl Store for FailingStore {
+    fn scoped(&self, scope: TenantScope) -> Arc<dyn Store> {
+        Arc::new(Self { store: self.store.scoped(scope), control: Arc::clone(&self.control) })
+    }
+
     async fn create(&self, session: NewSession) -> Result<SessionRow, StoreError> {
         self.act(true, self.store.create(session)).await
     }
@@ -152,9 +165,9 @@ impl Store for FailingStore {
     }
 
     async fn find(&self, ids: &[String]) -> Result<Vec<FoundMessage>, StoreError> {
-        if self.is_closed.swap(false, Ordering::Relaxed) {
-            self.waits.notify_one();
-            self.opens.notified().await;
+        if self.control.is_closed.swap(false, Ordering::Relaxed) {
+            self.control.waits.notify_one();
+            self.control.opens.notified().await;
         }
         self.act(false, self.store.find(ids)).await
     }
@@ -168,6 +181,7 @@ impl Store for FailingStore {
     }
 
     async fn commit(&self, id: &str, commit: Commit) -> Result<Committed, StoreError> {
+        self.control.largest_commit.fetch_max(commit.append.len(), Ordering::Relaxed);
         self.act(true, self.store.commit(id, commit)).await
     }
 
@@ -185,6 +199,10 @@ impl Store for FailingStore {
 
     async fn messages(&self, id: &str, from: u64, to: u64) -> Result<Vec<StoredMessage>, StoreError> {
         self.act(false, self.store.messages(id, from, to)).await
+    }
+
+    fn handle_key(&self) -> Option<[u8; 32]> {
+        self.store.handle_key()
     }
 
     async fn clippings(&self, handle: &str) -> Result<Vec<Clipping>, StoreError> {
@@ -215,7 +233,19 @@ impl Store for FailingStore {
         self.act(true, self.store.forget(id, forget)).await
     }
 
+    async fn check_writable(&self) -> Result<(), StoreError> {
+        self.act(true, self.store.check_writable()).await
+    }
+
+    async fn touch(&self, id: &str, time: i64) -> Result<(), StoreError> {
+        self.act(true, self.store.touch(id, time)).await
+    }
+
     async fn shrink(&self) -> Result<(), StoreError> {
         self.act(true, self.store.shrink()).await
+    }
+
+    fn retention(&self) -> Result<&dyn RetentionStore, StoreError> {
+        self.store.retention()
     }
 }

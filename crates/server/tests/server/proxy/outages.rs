@@ -55,3 +55,25 @@ async fn a_server_that_is_killed_and_restarted_delays_no_request() {
     assert_eq!(setup.model.stats()["violations"], 0);
     assert_eq!(setup.model.stats()["malformed"], 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_outgrows_its_window_while_the_server_is_away() {
+    let Some(database) = PostgresServer::start().await else { return };
+    let url = create_schema(&database.url, "away").await;
+    let setup = Setup::with_engine(WINDOW, engine(&url).await).await;
+    let mut agent = Agent::new(Wire::Anthropic, "SCENARIO:long steps=60 bytes=6000");
+    agent.work_for(10, setup.address()).await;
+    for end in [ServerEnd::Killed, ServerEnd::Stopped] {
+        database.stop(end);
+        let answers = agent.work_for(18, setup.address()).await;
+        assert!(answers.iter().all(|answer| answer.status() == 200), "{end:?}");
+        assert!(answers.iter().all(|answer| answer.reason() == "store"), "{end:?}");
+        assert!(answers.iter().any(|answer| answer.outcome() == "compacted"), "{end:?}");
+        database.restart();
+        agent.work_for(4, setup.address()).await;
+    }
+    let (text, _) = agent.work(setup.address()).await;
+    assert_eq!(text, "Finished long after 60 steps.");
+    assert_eq!(setup.model.stats()["violations"], 0);
+    assert_eq!(setup.model.stats()["malformed"], 0);
+}

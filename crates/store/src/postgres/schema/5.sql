@@ -1,0 +1,14 @@
+-- The key of this store's handles. One row, made here, never changed. A random UUID has 122 random bits.
+CREATE TABLE handle_key (key bytea NOT NULL);
+INSERT INTO handle_key (key)
+    VALUES (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
+
+-- All letters that the key gives for the text; a handle is their beginning. NULL in rows of earlier versions, whose
+-- handles have eight letters and another origin.
+ALTER TABLE clippings ADD COLUMN letters text COLLATE "C";
+CREATE INDEX clippings_letters ON clippings (letters) WHERE letters IS NOT NULL;
+
+-- A hash of the row, NULL in rows of earlier versions. It holds if the session's last commit was made by a version that
+-- writes seals: then `sealed` is the revision.
+ALTER TABLE messages ADD COLUMN seal bytea;
+ALTER TABLE sessions ADD COLUMN sealed bigint NOT NULL DEFAULT 0;
