@@ -89,6 +89,8 @@ labelled! {
         NoRoom = "no-room",
         /// The provider would have rejected the shortened request.
         Lint = "lint",
+        /// The provider refused thinking that a cut had made invalid.
+        Thinking = "thinking",
     }
 }
 

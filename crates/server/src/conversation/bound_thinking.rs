@@ -190,7 +190,8 @@ pub(crate) fn add_betas(headers: &mut HeaderMap, betas: &[&'static str]) {
 
 impl Conversations {
     /// Another request in place of one that the provider refused because of thinking, or because of what was added for
-    /// its sake; none if nothing can be done, so that the refusal is passed on.
+    /// its sake. If no decision helps, that is the client's own request, in which its thinking is valid; none if that was
+    /// refused already, so that the refusal is passed on.
     pub(crate) async fn adapt_thinking(
         &self,
         refused: PendingExchange,
@@ -207,21 +208,27 @@ impl Conversations {
         self.windows.thinking.refused(&request.target.model, refusal, controls.clearing.is_some());
         request.target.thinking = self.windows.thinking(&request.target.model, &request.received.envelope);
         let mut branch = refused.branch;
+        let mut failed = None;
         for _ in 0..MAX_TRIES {
             match self.decide_without(&branch, request, refusal).await {
                 Ok(Some(decided)) => return Some(self.await_response(branch, refused.request, decided)),
-                Ok(None) => match self.decide_on_branch(Some(branch), request).await {
+                Ok(None) => match self.decide_on_branch(Some(branch.clone()), request).await {
                     Ok((continued, _)) => branch = continued,
-                    Err(_) => return None,
+                    Err(error) => failed = Some(error),
                 },
                 Err(error) if error.is_collision() => {}
-                Err(error) => {
-                    tracing::warn!(reason = error.pass_reason().as_str(), %error, "refusal passed on");
-                    return None;
-                }
+                Err(error) => failed = Some(error),
+            }
+            if failed.is_some() {
+                break;
             }
         }
-        None
+        let session = branch.session().to_owned();
+        let error = failed.unwrap_or(ConversationError::Contended { session });
+        let (reason, body) = (error.pass_reason(), request.received.body.clone());
+        let was_changed = refused.bytes != body.len() as u64 || !controls.is_empty();
+        tracing::warn!(reason = reason.as_str(), %error, was_changed, "request refused for its thinking");
+        was_changed.then(|| PreparedRequest::passed_through(body, reason))
     }
 
     /// Decides again after a refusal. None if the branch has continued with another request meanwhile.

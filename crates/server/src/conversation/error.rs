@@ -83,10 +83,8 @@ impl ConversationError {
             Self::ManagedByProvider => PassReason::ManagedByProvider,
             Self::Engine(EngineError::Store(_)) | Self::Outdated { .. } => PassReason::Store,
             Self::Engine(EngineError::NoRoom(_)) => PassReason::NoRoom,
-            Self::Engine(_)
-            | Self::Contended { .. }
-            | Self::NoBranchPoint { .. }
-            | Self::BoundThinking { .. } => PassReason::Internal,
+            Self::Engine(_) | Self::Contended { .. } | Self::NoBranchPoint { .. } => PassReason::Internal,
+            Self::BoundThinking { .. } => PassReason::Thinking,
             Self::Lint { .. } => PassReason::Lint,
         }
     }

@@ -37,7 +37,7 @@ use repertoire::{ALL, Repertoire};
 use world::World;
 
 /// How many schedules are played. Without optimisations each takes ten times as long.
-const SCHEDULES: u64 = if cfg!(debug_assertions) { 3_000 } else { 100_000 };
+const SCHEDULES: u64 = if cfg!(debug_assertions) { 2_000 } else { 100_000 };
 
 thread_local! {
     /// Panics of this thread. Those in background tasks would go unnoticed.

@@ -10,7 +10,7 @@ use secateur_formats::Wire;
 use secateur_formats::thinking::ThinkingRefusal;
 use secateur_testing::simulated_store::{SimulatedStore, StoreCondition};
 use serde_json::Value;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::client::SimulatedClient;
 use super::process::SimulatedProcess;
@@ -49,6 +49,7 @@ pub(super) enum ExchangeEnd {
 pub(super) struct SimulatedExchange {
     pub attempts: Vec<SentAttempt>,
     pub end: ExchangeEnd,
+    pub began: Instant,
     /// The store worked all the time.
     pub is_healthy: bool,
 }
@@ -64,10 +65,10 @@ impl SimulatedExchange {
     ) -> Self {
         let is_well = || matches!(store.condition(), StoreCondition::Works | StoreCondition::Busy);
         let (faults, was_well) = (store.faults(), is_well());
-        let mut attempts = Vec::new();
+        let (mut attempts, began) = (Vec::new(), Instant::now());
         let end = converse(store, provider, process, number, client, &mut attempts).await;
         let is_healthy = was_well && is_well() && store.faults() == faults;
-        Self { attempts, end, is_healthy }
+        Self { attempts, end, began, is_healthy }
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) const TENANTS: [&str; 2] = ["anna", "bert"];
 
 /// A process of the proxy.
 pub(super) struct SimulatedProcess {
+    pub number: u64,
     /// Those of each tenant, and what recalls for it without time limits.
     tenants: Vec<(Arc<Conversations>, Engine)>,
     pub connection: Arc<SimulatedConnection>,
@@ -64,6 +65,7 @@ pub(super) fn catalogue(provider: &SimulatedProvider) -> Catalogue {
 
 impl SimulatedProcess {
     pub(super) fn start(
+        number: u64,
         store: &SimulatedStore,
         clock: Clock,
         catalogue: &Catalogue,
@@ -84,7 +86,7 @@ impl SimulatedProcess {
             (Arc::new(conversations), engine)
         };
         let tenants = TENANTS.iter().map(|name| tenant(name)).collect();
-        Self { tenants, connection, clock }
+        Self { number, tenants, connection, clock }
     }
 
     /// The conversations of a tenant.

@@ -97,6 +97,11 @@ impl SimulatedProvider {
         self.tokens(bytes) <= self.window
     }
 
+    /// Whether it can be asked to drop thinking that a cut made invalid.
+    pub(super) fn can_drop_thinking(&self) -> bool {
+        self.binding.knows_betas
+    }
+
     /// How long the next answer takes, in milliseconds.
     pub(super) fn delay(&mut self) -> u64 {
         [0, 5, 400, 3_000, 20_000][self.random.place(5)]

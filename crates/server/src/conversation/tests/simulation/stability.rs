@@ -1,10 +1,22 @@
 //! What was sent for a client last, to be compared with what is sent next: between two decisions the provider's cache must
 //! stay valid.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How long it takes at most to store what a response added. Until then another process does not know to which of several
+/// branches a request belongs.
+const SETTLING: Duration = Duration::from_secs(2);
+
 /// What was sent last.
 #[derive(Clone, Debug)]
 pub(super) struct SentPrefix {
     pub session: String,
+    /// The number of the process that sent it.
+    pub process: u64,
+    pub began: Instant,
+    pub ended: Instant,
     /// The newest operation of the session then, and how many were undone.
     pub operations: (u64, usize),
     /// The faults of the store until then.
@@ -18,8 +30,9 @@ impl SentPrefix {
     pub(super) fn check(&self, now: &SentPrefix, is_damaged: bool) -> Result<(), String> {
         if self.session != now.session {
             // A fork has all operations of the session that it is from. A conversation begins anew only if the store is
-            // away, or has lost something.
-            let is_anew = is_damaged || self.faults != now.faults;
+            // away, or has lost something, or if the client was faster at another process than what was to be stored.
+            let is_early = self.process != now.process && now.began - self.ended < SETTLING;
+            let is_anew = is_damaged || self.faults != now.faults || is_early;
             if !is_anew && now.operations.0 < self.operations.0 {
                 return Err(format!(
                     "the decisions of session {} are lost: session {} has {:?} operations, not {:?}",

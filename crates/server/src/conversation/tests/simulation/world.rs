@@ -144,7 +144,7 @@ impl World {
     fn start_process(&mut self) -> SimulatedProcess {
         self.starts += 1;
         let clock = Clock::seeded(FIRST_MOMENT, self.starts);
-        SimulatedProcess::start(&self.store, clock, &self.catalogue, self.summariser.clone())
+        SimulatedProcess::start(self.starts, &self.store, clock, &self.catalogue, self.summariser.clone())
     }
 
     fn add_client(&mut self) {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use secateur_testing::simulated_store::StoreCondition;
+use tokio::time::Instant;
 
 use super::super::exchange::{ExchangeEnd, SimulatedExchange};
 use super::super::sent_request::SentRequest;
@@ -69,13 +70,26 @@ impl World {
             }
             ExchangeEnd::Refused { error } => {
                 let bytes = client.body().len() as u64;
-                let fits = self.provider.borrow().fits(bytes);
+                let (fits, can_be_cut) = {
+                    let provider = self.provider.borrow();
+                    (provider.fits(bytes), !client.thinks || provider.can_drop_thinking())
+                };
+                if !fits && !can_be_cut {
+                    note!(
+                        self,
+                        "client {place}: {bytes} bytes are too long, and thinking keeps them from being cut"
+                    );
+                    return;
+                }
                 self.fail(&format!("client {place}, whose {bytes} bytes fit: {fits}, was refused: {error}"));
             }
         };
         let Some((sent, attempt)) = last else { return };
         let now = attempt.report.session.clone().map(|session| SentPrefix {
             session,
+            process: self.processes[process].number,
+            began: exchange.began,
+            ended: Instant::now(),
             operations: attempt.operations,
             faults: self.store.faults(),
             messages: sent.messages,
