@@ -73,10 +73,10 @@ impl BranchState {
     /// Brings session and chain up to date with what other processes did.
     pub(crate) async fn catch_up(&mut self, received: &ReceivedRequest) -> Result<(), EngineError> {
         self.session.refresh().await?;
-        if self.session.reloads() == self.reloads {
+        let reloads = self.session.reloads();
+        if reloads == self.reloads {
             return Ok(());
         }
-        self.reloads = self.session.reloads();
         self.layout = BodyLayout::default();
         let mut chain = self.chain.get().as_ref().clone();
         let ids: Vec<ChainId> = chain.iter().map(|link| link.id).collect();
@@ -90,6 +90,8 @@ impl BranchState {
         }
         number(&mut chain, &self.session).await?;
         self.chain.change(|old| *old = chain);
+        // Not before: if the store fails in between, another request that waits for this branch must catch up, too.
+        self.reloads = reloads;
         Ok(())
     }
 

@@ -70,7 +70,7 @@ impl SimulatedProvider {
         let account = if random.happens(50) { Account::Strict } else { Account::Lenient };
         let binding = ThinkingBinding { account, knows_betas: !repertoire.gateways || random.happens(70) };
         Self {
-            window: *random.pick(&[2_000, 3_000, 5_000]),
+            window: *random.pick(&[1_000, 2_000, 3_000, 5_000]),
             knowledge,
             bytes_of_ten: 25 + random.below(25),
             binding,

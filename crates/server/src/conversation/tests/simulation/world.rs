@@ -173,6 +173,12 @@ impl World {
         self.answers.push(None);
     }
 
+    /// Whether something was decided that no process knows any more: rows were damaged, or a process died while the
+    /// store was away.
+    fn may_have_lost_decisions(&self) -> bool {
+        self.is_damaged || (self.store.faults() > 0 && self.starts > self.processes.len() as u64)
+    }
+
     /// Plays the whole schedule.
     pub(super) async fn run(&mut self) {
         for _ in 0..8 + self.random.below(14) {
@@ -305,7 +311,9 @@ impl World {
         if self.random.happens(40) {
             fork.key = None;
         }
-        if self.repertoire.tenants_share_texts && self.random.happens(50) {
+        // Thinking of an open turn cannot be taken from one tenant's conversation to another's if nothing drops it.
+        let can_move = !fork.thinks || self.provider.borrow().can_drop_thinking();
+        if can_move && self.repertoire.tenants_share_texts && self.random.happens(50) {
             (fork.tenant, fork.last) = (1 - fork.tenant, None);
         }
         note!(self, "client {} of tenant {} begins as client {place} is", self.clients.len(), fork.tenant);

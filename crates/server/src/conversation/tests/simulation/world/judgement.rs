@@ -70,14 +70,15 @@ impl World {
             }
             ExchangeEnd::Refused { error } => {
                 let bytes = client.body().len() as u64;
-                let (fits, can_be_cut) = {
+                let (fits, is_bound) = {
                     let provider = self.provider.borrow();
-                    (provider.fits(bytes), !client.thinks || provider.can_drop_thinking())
+                    (provider.fits(bytes), client.thinks && !provider.can_drop_thinking())
                 };
-                if !fits && !can_be_cut {
+                // Thinking of the open turn is valid behind what the model saw then, and nothing but that.
+                if is_bound && (!fits || self.may_have_lost_decisions()) {
                     note!(
                         self,
-                        "client {place}: {bytes} bytes are too long, and thinking keeps them from being cut"
+                        "client {place}: thinking of the open turn keeps {bytes} bytes from being sent"
                     );
                     return;
                 }
