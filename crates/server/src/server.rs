@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
 use crate::api::configuration::Configured;
-use crate::http::accept::{Acceptor, Phase};
+use crate::http::accept::{Acceptor, Phase, listen};
 use crate::http::health::StoreReadiness;
 use crate::http::upstream::UpstreamClient;
 use crate::metrics::savings::Savings;
@@ -108,9 +108,9 @@ impl Server {
         if settings.tokens.is_empty() && !address.ip().is_loopback() {
             return Err(BindError::Exposed { address });
         }
-        let listen = |source| BindError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(listen)?;
-        let address = listener.local_addr().map_err(listen)?;
+        let failed = |source| BindError::Listen { address, source };
+        let listener = listen(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
         let proxy = Proxy {
             quotas: Quotas::of(&settings),
             settings: Arc::new(settings),

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use socket2::{SockRef, TcpKeepalive};
+use socket2::{Domain, Protocol, SockRef, TcpKeepalive, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
@@ -48,6 +49,19 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
+/// Listens on an address, with the longest queue that the system allows: a client that finds the queue full tries again a
+/// second later at the earliest.
+pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    // A proxy that is started again takes its address back at once.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(i32::MAX)?;
+    TcpListener::from_std(socket.into())
+}
+
 /// What connections are to do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -79,7 +93,8 @@ pub(crate) struct Acceptor<H> {
 }
 
 impl<H: Handler> Acceptor<H> {
-    /// Accepts connections while this is polled. Accepted ones are served beyond that.
+    /// Accepts connections while this is polled: all that wait, before anything else is done. Accepted ones are served
+    /// beyond that.
     pub(crate) async fn run(self) {
         let builder = Arc::new(builder(&self.settings));
         let slots = Arc::new(Semaphore::new(self.settings.most_connections));
