@@ -27,6 +27,12 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
+/// US dollars and cents: `$1.20`, `-$0.03`.
+pub(crate) fn dollars(amount: f64) -> String {
+    let cents = (amount * 100.0).round() / 100.0;
+    if cents < 0.0 { format!("-${:.2}", -cents) } else { format!("${:.2}", cents.abs()) }
+}
+
 /// A text in one line, without control characters that a terminal would obey.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -54,6 +60,7 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(counted(1, "result"), "1 result");
         assert_eq!(percent(1, 0), "0 %");
+        assert_eq!([1.204, -0.034, -0.001].map(dollars), ["$1.20", "-$0.03", "$0.00"]);
     }
 
     #[test]

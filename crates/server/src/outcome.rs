@@ -4,8 +4,8 @@
 //! metrics.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use secateur::PriceList;
 use secateur::session::{CompactionFailure, Event, Means};
+use secateur::{PriceList, Usage};
 use serde::{Serialize, Serializer};
 
 /// Declares an enum whose values each have one label.
@@ -247,6 +247,17 @@ pub(crate) struct ExchangeReport {
     pub altered: u64,
     /// Events of the conversation since its last request.
     pub events: Vec<Event>,
+}
+
+/// What became of a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PromptEffect {
+    /// Why the provider had less than half of it in its cache, if so.
+    pub miss: Option<CacheMiss>,
+    /// What the provider would have reported for the client's own request.
+    pub whole: Usage,
+    /// Tokens that were in the cache, and were sent again because a new cut changed what is before them.
+    pub rewritten: u64,
 }
 
 impl ExchangeReport {

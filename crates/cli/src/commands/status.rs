@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::assumed_window;
 use crate::commands::serve::ServeArgs;
 use crate::http_get;
-use crate::humanize::{counted, grouped, percent, printable, shortened};
+use crate::humanize::{counted, dollars, grouped, percent, printable, shortened};
 use crate::listener::{TIMEOUT, client_address, other_user};
 use crate::set_aside_notice;
 use crate::store_args;
@@ -77,6 +77,10 @@ struct ConversationRow {
     tokens_in: u64,
     tokens_cached: u64,
     tokens_saved: u64,
+    #[serde(default)]
+    cache_breaks: u64,
+    #[serde(default)]
+    tokens_rewritten: u64,
     money_saved: f64,
 }
 
@@ -184,7 +188,7 @@ fn show(conversations: &[ConversationRow], out: &mut dyn Write) -> Result<()> {
             grouped(one.requests),
             percent(one.tokens_cached, one.tokens_in),
             grouped(one.tokens_saved),
-            format!("${:.2}", one.money_saved),
+            dollars(one.money_saved),
             one.outcome.clone(),
             if one.operation.is_empty() { "–".to_owned() } else { one.operation.clone() },
             time_text::second(one.time),
@@ -202,12 +206,22 @@ fn show(conversations: &[ConversationRow], out: &mut dyn Write) -> Result<()> {
     let money: f64 = conversations.iter().map(|one| one.money_saved).sum();
     writeln!(
         out,
-        "\n{}, {}: {} of {} read from the cache, {} saved, about ${money:.2}",
+        "\n{}, {}: {} of {} read from the cache, {} saved, about {}",
         counted(conversations.len() as u64, "conversation"),
         counted(sum(|one| one.requests), "request"),
         percent(sum(|one| one.tokens_cached), sum(|one| one.tokens_in)),
         counted(sum(|one| one.tokens_in), "token"),
         counted(sum(|one| one.tokens_saved), "token"),
+        dollars(money),
     )?;
+    let breaks = sum(|one| one.cache_breaks);
+    if breaks > 0 {
+        let again = counted(sum(|one| one.tokens_rewritten), "token");
+        writeln!(
+            out,
+            "{} made {again} be sent again, which the money includes",
+            counted(breaks, "cache break")
+        )?;
+    }
     Ok(())
 }

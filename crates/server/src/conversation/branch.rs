@@ -5,15 +5,16 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use secateur::Usage;
 use secateur_engine::FollowedSession;
 use secateur_engine::provider::LanguageModel;
 
 use super::ResponseReport;
 use super::background_tasks::BackgroundTasks;
 use super::branch_state::BranchState;
-use super::cache_miss::PromptRecord;
 use super::chain::{ChainId, ChainLink, SharedChain};
-use crate::outcome::CacheMiss;
+use super::prompt_record::{AnsweredPrompt, PromptRecord};
+use crate::outcome::PromptEffect;
 
 /// How long messages and what was learned may be in memory only. No agent continues faster.
 const STORE_DELAY: Duration = Duration::from_millis(10);
@@ -41,7 +42,7 @@ pub(crate) struct Branch {
     state: tokio::sync::Mutex<BranchState>,
     is_storing_soon: AtomicBool,
     /// The last prompt with usage.
-    prompt: Mutex<Option<PromptRecord>>,
+    prompt: Mutex<Option<AnsweredPrompt>>,
     /// Long messages wait to be stored.
     has_long_messages: AtomicBool,
     /// A response is being sent.
@@ -166,12 +167,13 @@ impl Branch {
         self.unsettled.lock().push(response);
     }
 
-    /// Remembers a prompt with its usage. Returns why most of it was not in the provider's cache, if so.
-    pub(crate) fn prompted(&self, prompt: PromptRecord) -> Option<CacheMiss> {
+    /// Remembers a prompt that was answered, after the provider has dropped so many blocks of thinking from it. Returns
+    /// what became of it.
+    pub(crate) fn prompted(&self, prompt: PromptRecord, usage: Usage, dropped: u64) -> PromptEffect {
         let mut last = self.prompt.lock();
-        let miss = prompt.miss(last.as_ref());
-        *last = Some(prompt);
-        miss
+        let (answered, effect) = prompt.answered(usage, dropped, last.as_ref());
+        *last = Some(answered);
+        effect
     }
 
     /// Stores messages and what was learned, in a moment and in the background: the client sends it all again anyway.

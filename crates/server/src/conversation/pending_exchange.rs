@@ -9,10 +9,10 @@ use secateur_engine::provider::LanguageModel;
 use super::ResponseReport;
 use super::bound_thinking::ProviderControls;
 use super::branch::{Branch, UnsettledResponse};
-use super::cache_miss::PromptRecord;
 use super::model_windows::{ModelWindow, ModelWindows};
+use super::prompt_record::PromptRecord;
 use super::recognition::ReceivedRequest;
-use crate::outcome::{CacheMiss, ExchangeReport};
+use crate::outcome::{ExchangeReport, PromptEffect};
 
 /// A request whose conversation is managed, for a model.
 pub(crate) struct ManagedRequest {
@@ -100,7 +100,7 @@ impl PendingExchange {
         controls: ProviderControls,
         report: &ExchangeReport,
     ) -> Self {
-        let prompt = PromptRecord::new(&request.received, &request.target.model, report.outcome);
+        let prompt = PromptRecord::new(&request.received, report);
         let (client_model, window) = (request.client_model.clone(), request.window.clone());
         let bytes = report.bytes_out;
         let request = Some(request);
@@ -126,13 +126,14 @@ impl PendingExchange {
         Some(RefusedRequest { branch, request: request?, bytes, characters })
     }
 
-    /// The response ended. Nothing is waited for: the branch learns from it in the background. Returns why most of the
-    /// prompt was not in the provider's cache, if so.
-    pub(crate) fn settle(self, report: ResponseReport) -> Option<CacheMiss> {
+    /// The response ended. Nothing is waited for: the branch learns from it in the background. Returns what became of the
+    /// prompt, if the provider reported its usage.
+    pub(crate) fn settle(self, report: ResponseReport) -> Option<PromptEffect> {
         if let Some(usage) = report.usage {
             self.windows.accepted(&self.window, usage.context());
         }
-        let miss = report.usage.and_then(|usage| self.branch.prompted(self.prompt.counted(usage)));
+        let dropped = report.provider.map_or(0, |done| done.dropped_blocks);
+        let effect = report.usage.map(|usage| self.branch.prompted(self.prompt, usage, dropped));
         let client_model = self.client_model;
         // The session counts characters as if the provider had cleared what it was asked to.
         let characters = match (&self.controls.clearing, report.provider) {
@@ -146,6 +147,6 @@ impl PendingExchange {
         };
         self.branch.responded(UnsettledResponse { report, characters, client_model });
         self.branch.store_soon();
-        miss
+        effect
     }
 }

@@ -8,7 +8,7 @@ use super::Metrics;
 use super::conversation_figures::ConversationFigures;
 use super::recent::RecentByName;
 use super::savings::{Savings, SentRequest};
-use crate::outcome::ExchangeReport;
+use crate::outcome::{ExchangeReport, PromptEffect};
 
 /// Where it is recorded what a request cost and saved.
 #[derive(Clone, Default)]
@@ -24,14 +24,26 @@ impl Recorders {
         Self { metrics, ..Self::default() }
     }
 
-    /// Records a request that was answered, with the run of an agent that it belongs to.
-    pub(crate) fn record(&self, report: &ExchangeReport, run: Option<&str>, usage: Option<&Usage>) {
+    /// Records a request that was answered, with the run of an agent that it belongs to, and what became of its prompt.
+    pub(crate) fn record(
+        &self,
+        report: &ExchangeReport,
+        run: Option<&str>,
+        usage: Option<&Usage>,
+        effect: Option<PromptEffect>,
+    ) {
         let &ExchangeReport { bytes_in, bytes_out, window, .. } = report;
+        if let Some(miss) = effect.and_then(|effect| effect.miss) {
+            self.metrics.cache_missed(miss);
+        }
         if let Some(usage) = usage {
             self.metrics.usage(usage);
         }
-        let saved =
-            Savings::of(SentRequest { bytes_in, bytes_out, usage, prices: report.prices.as_ref(), window });
+        let (whole, rewritten) =
+            (effect.map(|effect| effect.whole), effect.map_or(0, |effect| effect.rewritten));
+        let prices = report.prices.as_ref();
+        let sent = SentRequest { bytes_in, bytes_out, usage, whole, rewritten, prices, window };
+        let saved = Savings::of(sent);
         self.metrics.saved(saved.tokens_saved);
         if let Some(session) = &report.session {
             self.conversations.update(session, |figures| figures.add(report, usage, &saved));

@@ -1,6 +1,6 @@
 //! Savings of a request, of a run of an agent, or of a conversation.
 
-use secateur::{Price, PriceList, Usage};
+use secateur::{PriceList, Usage};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -23,12 +23,18 @@ pub struct Savings {
     pub tokens_in: u64,
     /// How many of them the provider read from its cache.
     pub tokens_cached: u64,
-    /// Tokens that were left out: the bytes that were left out, at the bytes per token of the rest of the same request.
-    /// What would not have fitted into the model's window does not count, because it could not have been sent.
+    /// Tokens that were left out: what the client's own requests had grown to, by the provider's count of what was added
+    /// each time. What would not have fitted into the model's window does not count, because it could not have been sent.
     pub tokens_saved: u64,
-    /// What the requests would have cost more with those tokens, in US dollars, at the average price of the rest of the same
-    /// request: tokens that would have been read from the cache are cheap. Where a longer prompt makes the whole
-    /// request dearer, that counts. 0 for models without a price in the catalogue.
+    /// How often a cut made the provider read again what it had in its cache,
+    pub cache_breaks: u64,
+    /// and how many tokens that were.
+    pub tokens_rewritten: u64,
+    /// What the provider would have billed for the client's own requests less what it billed, in US dollars, at the prices of
+    /// the catalogue and from the usage that it reported; negative if cuts cost more than they saved. What would have been
+    /// read from its cache is cheap, and what a cut makes it read or think again is subtracted. Where a longer prompt
+    /// makes the whole request dearer, that counts. Summaries are not counted. 0 for models without a price, and
+    /// without reported usage.
     pub money_saved: f64,
 }
 
@@ -41,6 +47,10 @@ pub(crate) struct SentRequest<'r> {
     pub bytes_out: u64,
     /// What the provider counted.
     pub usage: Option<&'r Usage>,
+    /// What it would have counted for the client's own request; none if that was sent.
+    pub whole: Option<Usage>,
+    /// Tokens that were in its cache and were read again because of a cut.
+    pub rewritten: u64,
     /// What the model costs.
     pub prices: Option<&'r PriceList>,
     /// The model's window in tokens; 0 if it is unknown.
@@ -50,18 +60,22 @@ pub(crate) struct SentRequest<'r> {
 impl Savings {
     /// What one request saved.
     pub(crate) fn of(sent: SentRequest<'_>) -> Self {
-        let SentRequest { bytes_in, bytes_out, usage, prices, window } = sent;
+        let SentRequest { bytes_in, bytes_out, usage, whole, rewritten, prices, window } = sent;
         let counted =
             usage.and_then(|usage| u64::try_from(usage.context()).ok()).filter(|tokens| *tokens > 0);
-        let per_token =
-            counted.map_or(BYTES_PER_TOKEN, |tokens| bytes_out as f64 / tokens as f64).max(f64::MIN_POSITIVE);
         let saved = bytes_in.saturating_sub(bytes_out);
         let tokens_in = counted.unwrap_or((bytes_out as f64 / BYTES_PER_TOKEN) as u64);
-        let window = u64::try_from(window).ok().filter(|window| *window > 0).unwrap_or(u64::MAX);
-        let left_out = (saved as f64 / per_token).round() as u64;
-        let tokens_saved = left_out.min(window.saturating_sub(tokens_in));
-        let cost = |prices: &PriceList, prompt: u64| dollars(prices.at(prompt), prompt, usage);
-        let money = |prices| cost(prices, tokens_in.saturating_add(tokens_saved)) - cost(prices, tokens_in);
+        let tokens = i64::try_from(tokens_in).unwrap_or(i64::MAX);
+        let left_out = match whole {
+            Some(whole) => whole.context().saturating_sub(tokens),
+            None => left_out_tokens(bytes_in, bytes_out, tokens),
+        };
+        let room = if window > 0 { window.saturating_sub(tokens).max(0) } else { i64::MAX };
+        let tokens_saved = u64::try_from(left_out.min(room)).unwrap_or(0);
+        let money = prices
+            .zip(usage)
+            .zip(whole)
+            .map(|((prices, usage), whole)| dollars(prices, &whole) - dollars(prices, usage));
         Self {
             requests: 1,
             cut_requests: u64::from(saved > 0),
@@ -70,7 +84,9 @@ impl Savings {
             tokens_in,
             tokens_cached: usage.map_or(0, |usage| u64::try_from(usage.cache_read).unwrap_or(0)),
             tokens_saved,
-            money_saved: prices.map_or(0.0, money),
+            cache_breaks: u64::from(rewritten > 0),
+            tokens_rewritten: rewritten,
+            money_saved: money.unwrap_or(0.0),
         }
     }
 
@@ -83,48 +99,73 @@ impl Savings {
         self.tokens_in += other.tokens_in;
         self.tokens_cached += other.tokens_cached;
         self.tokens_saved += other.tokens_saved;
+        self.cache_breaks += other.cache_breaks;
+        self.tokens_rewritten += other.tokens_rewritten;
         self.money_saved += other.money_saved;
     }
 }
 
-/// What a request with a prompt of this many tokens costs in US dollars, if as much of it is fresh, read from the cache and
-/// written to it as was reported.
-fn dollars(price: Price, prompt: u64, usage: Option<&Usage>) -> f64 {
-    let Usage { input, cache_read, cache_write, output, .. } = usage.copied().unwrap_or_default();
+/// Tokens that were left out of a request: the bytes that were left out, at the bytes per token of the rest.
+pub(crate) fn left_out_tokens(bytes_in: u64, bytes_out: u64, tokens: i64) -> i64 {
+    let per_token = if tokens > 0 { bytes_out as f64 / tokens as f64 } else { BYTES_PER_TOKEN };
+    let left_out = bytes_in.saturating_sub(bytes_out) as f64 / per_token.max(f64::MIN_POSITIVE);
+    left_out.round() as i64
+}
+
+/// What a provider bills for a request, in US dollars.
+fn dollars(prices: &PriceList, usage: &Usage) -> f64 {
+    let price = prices.at(u64::try_from(usage.context()).unwrap_or(0));
     let kinds = [
-        (input, price.input),
-        (cache_read, price.cache_read.unwrap_or(price.input)),
-        (cache_write, price.cache_write.unwrap_or(price.input)),
+        (usage.input, price.input),
+        (usage.cache_read, price.cache_read.unwrap_or(price.input)),
+        (usage.cache_write, price.cache_write.unwrap_or(price.input)),
+        (usage.output.saturating_add(usage.reasoning), price.output),
     ];
-    let tokens: i64 = kinds.iter().map(|(tokens, _)| *tokens).sum();
-    let cost: f64 = kinds.iter().map(|(tokens, price)| *tokens as f64 * price).sum();
-    let average = if tokens > 0 { cost / tokens as f64 } else { price.input };
-    (prompt as f64 * average + output as f64 * price.output) / 1e6
+    kinds.iter().map(|(tokens, price)| *tokens as f64 * price).sum::<f64>() / 1e6
 }
 
 #[cfg(test)]
 mod tests {
+    use secateur::Price;
+
     use super::*;
 
     #[test]
     fn tokens_are_saved_at_the_rate_at_which_the_provider_counted() {
         let mut savings = Savings::default();
         let usage = Usage { input: 100, cache_read: 150, ..Usage::default() };
+        let whole = Usage { input: 100, cache_read: 650, ..Usage::default() };
         let base = Price { input: 5.0, cache_read: Some(0.5), ..Price::default() };
         let prices = PriceList { base, bands: Vec::new() };
         let sent = |bytes_in, bytes_out| SentRequest { bytes_in, bytes_out, ..SentRequest::default() };
-        savings.add(&Savings::of(SentRequest {
-            usage: Some(&usage),
-            prices: Some(&prices),
-            ..sent(3_000, 1_000)
-        }));
+        let prices = Some(&prices);
+        let (usage, whole) = (Some(&usage), Some(whole));
+        savings.add(&Savings::of(SentRequest { usage, whole, prices, ..sent(3_000, 1_000) }));
         savings.add(&Savings::of(sent(400, 400)));
         assert_eq!((savings.requests, savings.cut_requests), (2, 1));
         assert_eq!((savings.tokens_in, savings.tokens_saved), (250 + 100, 500));
-        // 500 tokens, of which two fifths would have been fresh.
-        assert!((savings.money_saved - 500.0 * 2.3e-6).abs() < 1e-12, "{}", savings.money_saved);
+        // All of them would have been read from the cache.
+        assert!((savings.money_saved - 500.0 * 0.5e-6).abs() < 1e-12, "{}", savings.money_saved);
         savings.add(&Savings::of(SentRequest { usage: Some(&Usage::default()), ..sent(80, 40) }));
         assert_eq!(savings.tokens_saved, 510);
+    }
+
+    #[test]
+    fn a_cut_that_costs_more_than_it_saves_saves_less_than_nothing() {
+        let usage = Usage { cache_write: 1_000, ..Usage::default() };
+        let whole = Usage { cache_read: 1_500, ..Usage::default() };
+        let base = Price { input: 4.0, cache_read: Some(0.4), cache_write: Some(5.0), ..Price::default() };
+        let prices = PriceList { base, bands: Vec::new() };
+        let sent = SentRequest {
+            usage: Some(&usage),
+            whole: Some(whole),
+            rewritten: 900,
+            prices: Some(&prices),
+            ..SentRequest::default()
+        };
+        let saved = Savings::of(sent);
+        assert!((saved.money_saved + 4.4e-3).abs() < 1e-12, "{}", saved.money_saved);
+        assert_eq!((saved.cache_breaks, saved.tokens_rewritten), (1, 900));
     }
 
     #[test]
@@ -142,13 +183,13 @@ mod tests {
         let band = secateur::PriceBand { above: 100_000, price: price(5.0) };
         let prices = PriceList { base: price(1.0), bands: vec![band] };
         let usage = Usage { input: 90_000, output: 1_000, ..Usage::default() };
-        let saved = |bytes_in| {
-            let request =
-                SentRequest { bytes_in, bytes_out: 360_000, usage: Some(&usage), ..Default::default() };
+        let saved = |input| {
+            let whole = Some(Usage { input, ..usage });
+            let request = SentRequest { whole, usage: Some(&usage), ..SentRequest::default() };
             Savings::of(SentRequest { prices: Some(&prices), ..request }).money_saved
         };
         // Within the band it is what the tokens cost, above it the whole request and its response.
-        assert!((saved(400_000) - 0.01).abs() < 1e-9, "{}", saved(400_000));
-        assert!((saved(480_000) - (0.6 + 0.025 - 0.09 - 0.005)).abs() < 1e-9, "{}", saved(480_000));
+        assert!((saved(100_000) - 0.01).abs() < 1e-9, "{}", saved(100_000));
+        assert!((saved(120_000) - (0.6 + 0.025 - 0.09 - 0.005)).abs() < 1e-9, "{}", saved(120_000));
     }
 }

@@ -12,7 +12,7 @@ use hyper::Request;
 use crate::http::content_decoding;
 use crate::http::request_body::UpstreamBody;
 use crate::http::upstream::RequestHead;
-use crate::outcome::ExchangeReport;
+use crate::outcome::{ExchangeReport, Outcome};
 use crate::quota::MemoryShare;
 
 /// The compressed body of a request, if it came compressed.
@@ -46,7 +46,8 @@ impl CompressedOriginal {
         (Self(Some(body)), plain)
     }
 
-    /// The request with a body that was made from the decompressed one.
+    /// The request with a body that was made from the decompressed one. The report counts decompressed bytes, if
+    /// they could be read.
     pub(super) fn request(
         &self,
         mut head: RequestHead,
@@ -54,9 +55,10 @@ impl CompressedOriginal {
         report: &mut ExchangeReport,
     ) -> Request<UpstreamBody> {
         let Some(original) = &self.0 else { return head.with_whole(body) };
-        report.bytes_in = original.len() as u64;
+        if report.outcome == Outcome::PassedThrough {
+            (report.bytes_in, report.bytes_out) = (original.len() as u64, original.len() as u64);
+        }
         if report.cuts + report.replaced == 0 {
-            report.bytes_out = report.bytes_in;
             return head.with_whole(vec![original.clone()]);
         }
         head.headers.remove(CONTENT_ENCODING);

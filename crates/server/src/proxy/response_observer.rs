@@ -34,13 +34,15 @@ impl Observer for ResponseObserver {
 impl Drop for ResponseObserver {
     fn drop(&mut self) {
         let response = self.reader.take().map(UsageReader::report).unwrap_or_default();
-        self.recorders.record(&self.report, self.run.as_deref(), response.usage.as_ref());
-        let Some(pending) = self.pending.take() else { return };
-        // The response must reach the client even if this fails.
-        match catch_unwind(AssertUnwindSafe(|| pending.settle(response))) {
-            Ok(Some(miss)) => self.recorders.metrics.cache_missed(miss),
-            Ok(None) => {}
-            Err(_) => tracing::error!("panic while a response was settled"),
-        }
+        let settle = |pending: PendingExchange| {
+            // The response must reach the client even if this fails.
+            let settled = catch_unwind(AssertUnwindSafe(|| pending.settle(response)));
+            settled.unwrap_or_else(|_| {
+                tracing::error!("panic while a response was settled");
+                None
+            })
+        };
+        let effect = self.pending.take().and_then(settle);
+        self.recorders.record(&self.report, self.run.as_deref(), response.usage.as_ref(), effect);
     }
 }

@@ -6,7 +6,7 @@ use secateur_server::Savings;
 use serde::Deserialize;
 
 use crate::http_get;
-use crate::humanize::{counted, grouped, percent};
+use crate::humanize::{counted, dollars, grouped, percent};
 use crate::listener::TIMEOUT;
 
 /// The line if nothing was counted.
@@ -21,6 +21,8 @@ pub(crate) struct RunSavings {
     bytes_in: u64,
     bytes_out: u64,
     tokens_saved: u64,
+    cache_breaks: u64,
+    tokens_rewritten: u64,
     money_saved: Option<f64>,
 }
 
@@ -53,6 +55,8 @@ impl From<Savings> for RunSavings {
             bytes_in: savings.bytes_in,
             bytes_out: savings.bytes_out,
             tokens_saved: savings.tokens_saved,
+            cache_breaks: savings.cache_breaks,
+            tokens_rewritten: savings.tokens_rewritten,
             money_saved: Some(savings.money_saved),
         }
     }
@@ -67,11 +71,16 @@ impl RunSavings {
         let saved = self.bytes_in.saturating_sub(self.bytes_out);
         let (cut, share) = (grouped(self.cut_requests), percent(saved, self.bytes_in));
         let tokens = counted(self.tokens_saved, "token");
-        let money = self.money_saved.filter(|money| *money > 0.0).map(|money| format!(", about ${money:.2}"));
-        format!(
-            "{requests}, {cut} of them cut: saved {tokens} ({share} of all bytes){}",
-            money.unwrap_or_default()
-        )
+        let mut line = format!("{requests}, {cut} of them cut: saved {tokens} ({share} of all bytes)");
+        if let Some(money) = self.money_saved.filter(|money| *money != 0.0) {
+            line += &format!(", about {}", dollars(money));
+        }
+        if self.cache_breaks > 0 {
+            let (breaks, again) =
+                (counted(self.cache_breaks, "cache break"), counted(self.tokens_rewritten, "token"));
+            line += &format!("; {breaks} made {again} be sent again");
+        }
+        line
     }
 }
 
@@ -85,9 +94,10 @@ mod tests {
         assert_eq!(read(r#"{"name":"a","requests":1}"#), "1 request, nothing cut");
         let text = r#"{"requests":12,"cut_requests":3,"bytes_in":1000,"bytes_out":750,"tokens_in":9,
             "tokens_saved":81234,"money_saved":0.124}"#;
-        assert_eq!(
-            read(text),
-            "12 requests, 3 of them cut: saved 81,234 tokens (25.0 % of all bytes), about $0.12"
-        );
+        let line = "12 requests, 3 of them cut: saved 81,234 tokens (25.0 % of all bytes), about $0.12";
+        assert_eq!(read(text), line);
+        let text = text.replace("0.124", "-0.02,\"cache_breaks\":1,\"tokens_rewritten\":9000");
+        let line = line.replace("$0.12", "-$0.02; 1 cache break made 9,000 tokens be sent again");
+        assert_eq!(read(&text), line);
     }
 }
