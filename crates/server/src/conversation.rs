@@ -48,6 +48,7 @@ use crate::quota::ClientQuota;
 use crate::route::RequestKind;
 use background_tasks::BackgroundTasks;
 use branch::Branch;
+use client_model::SummaryUsage;
 use error::ConversationError;
 use layout::BodyLayout;
 use model_windows::{ModelWindow, ModelWindows};
@@ -194,9 +195,10 @@ impl Conversations {
         let model = received.envelope.model.as_deref().or(request.model).unwrap_or_default().to_owned();
         let window = ModelWindow::new(&model, request.headers);
         let target = self.windows.target(&window, &received.envelope);
-        let client_model =
-            request.endpoint.model(request.wire, &model, target.limits, request.headers, request.quota);
-        let managed = ManagedRequest::new(received, key, target, window, client_model);
+        let spent = SummaryUsage::default();
+        let ConversationRequest { wire, headers, quota, .. } = request;
+        let client_model = request.endpoint.model(wire, &model, target.limits, headers, quota, spent.clone());
+        let managed = ManagedRequest::new(received, key, target, window, client_model, spent);
         let (branch, decided) = self.decide_on_branch(found, &managed).await?;
         Ok(self.await_response(branch, managed, decided))
     }

@@ -250,7 +250,7 @@ pub(crate) struct ExchangeReport {
 }
 
 /// What became of a prompt.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PromptEffect {
     /// Why the provider had less than half of it in its cache, if so.
     pub miss: Option<CacheMiss>,
@@ -258,6 +258,8 @@ pub(crate) struct PromptEffect {
     pub whole: Usage,
     /// Tokens that were in the cache, and were sent again because a new cut changed what is before them.
     pub rewritten: u64,
+    /// What the summaries cost that were made on the client's account since the prompt before.
+    pub summaries: Vec<Usage>,
 }
 
 impl ExchangeReport {

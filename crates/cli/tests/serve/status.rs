@@ -100,8 +100,9 @@ async fn what_was_saved_is_what_was_sent_less_than_what_came() {
         table.lines().find(|line| line.trim_start().starts_with(id)).unwrap_or_else(|| panic!("{table}"));
     let last = answers.iter().rev().find(|answer| answer.is_flush()).unwrap().outcome();
     let fill = 100.0 * one["tokens"].as_f64().unwrap() / WINDOW as f64;
+    let dollars = format!("{}${:.2}", if money < 0.0 { "-" } else { "" }, money.abs());
     let percents = [fill, 100.0 * cached as f64 / tokens_in as f64].map(|share| format!("{share:.1} %"));
-    let columns = [&percents[0], &percents[1], &grouped(said), &format!("${money:.2}"), last];
+    let columns = [&percents[0], &percents[1], &grouped(said), &dollars, last];
     let mut rest = line;
     for column in columns {
         let (_, behind) =

@@ -13,6 +13,7 @@ use super::ResponseReport;
 use super::background_tasks::BackgroundTasks;
 use super::branch_state::BranchState;
 use super::chain::{ChainId, ChainLink, SharedChain};
+use super::client_model::SummaryUsage;
 use super::prompt_record::{AnsweredPrompt, PromptRecord};
 use crate::outcome::PromptEffect;
 
@@ -43,6 +44,8 @@ pub(crate) struct Branch {
     is_storing_soon: AtomicBool,
     /// The last prompt with usage.
     prompt: Mutex<Option<AnsweredPrompt>>,
+    /// What summaries cost that may still be made.
+    spending: Mutex<Vec<SummaryUsage>>,
     /// Long messages wait to be stored.
     has_long_messages: AtomicBool,
     /// A response is being sent.
@@ -81,6 +84,7 @@ impl Branch {
             state: tokio::sync::Mutex::new(BranchState::new(session, chain)),
             is_storing_soon: AtomicBool::new(false),
             prompt: Mutex::default(),
+            spending: Mutex::default(),
             has_long_messages: AtomicBool::new(false),
             is_awaiting_response: AtomicBool::new(false),
             is_retrying: AtomicBool::new(false),
@@ -167,13 +171,26 @@ impl Branch {
         self.unsettled.lock().push(response);
     }
 
+    /// Watches what summaries of a request cost: one in the background may end after the request.
+    pub(super) fn watch_spending(&self, spent: SummaryUsage) {
+        self.spending.lock().push(spent);
+    }
+
     /// Remembers a prompt that was answered, after the provider has dropped so many blocks of thinking from it. Returns
     /// what became of it.
     pub(crate) fn prompted(&self, prompt: PromptRecord, usage: Usage, dropped: u64) -> PromptEffect {
         let mut last = self.prompt.lock();
         let (answered, effect) = prompt.answered(usage, dropped, last.as_ref());
         *last = Some(answered);
-        effect
+        let mut summaries = Vec::new();
+        self.spending.lock().retain(|spent| match spent.take() {
+            Some(usage) => {
+                summaries.push(usage);
+                true
+            }
+            None => false,
+        });
+        PromptEffect { summaries, ..effect }
     }
 
     /// Stores messages and what was learned, in a moment and in the background: the client sends it all again anyway.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use http::{HeaderMap, HeaderValue};
-use secateur::Limits;
+use parking_lot::Mutex;
+use secateur::{Limits, Usage};
 use secateur_engine::provider::{
     Connector, Deltas, Endpoint, LanguageModel, ModelError, ModelRequest, ModelResponse, Secret,
 };
@@ -32,9 +33,31 @@ impl ClientEndpoint {
         limits: Limits,
         headers: &HeaderMap,
         quota: Arc<ClientQuota>,
+        spent: SummaryUsage,
     ) -> Arc<dyn LanguageModel> {
         let headers = client_headers(headers);
-        Arc::new(ClientModel { endpoint: self, wire, name: name.to_owned(), limits, headers, quota })
+        Arc::new(ClientModel { endpoint: self, wire, name: name.to_owned(), limits, headers, quota, spent })
+    }
+}
+
+/// The usage of summaries on a client's account, while they are made.
+#[derive(Clone, Default)]
+pub(crate) struct SummaryUsage(Arc<Mutex<Usage>>);
+
+impl SummaryUsage {
+    fn add(&self, usage: Usage) {
+        let mut sum = self.0.lock();
+        sum.input += usage.input;
+        sum.output += usage.output;
+        sum.reasoning += usage.reasoning;
+        sum.cache_read += usage.cache_read;
+        sum.cache_write += usage.cache_write;
+    }
+
+    /// What was used since this was last called. None if nothing was, and no summary is being made any more.
+    pub(super) fn take(&self) -> Option<Usage> {
+        let sum = std::mem::take(&mut *self.0.lock());
+        (sum != Usage::default() || Arc::strong_count(&self.0) > 1).then_some(sum)
     }
 }
 
@@ -69,6 +92,7 @@ struct ClientModel {
     limits: Limits,
     headers: HeaderMap,
     quota: Arc<ClientQuota>,
+    spent: SummaryUsage,
 }
 
 #[async_trait]
@@ -98,6 +122,10 @@ impl LanguageModel for ClientModel {
         let headers: Vec<(&str, Secret)> = headers.collect();
         let client = endpoint.connect_through(&self.endpoint.connector, &headers);
         let client = client.map_err(|error| ModelError::Network { reason: error.to_string() })?;
-        client.send(request, deltas).await
+        let response = client.send(request, deltas).await?;
+        if let Some(usage) = response.usage {
+            self.spent.add(usage);
+        }
+        Ok(response)
     }
 }

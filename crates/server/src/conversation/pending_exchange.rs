@@ -9,6 +9,7 @@ use secateur_engine::provider::LanguageModel;
 use super::ResponseReport;
 use super::bound_thinking::ProviderControls;
 use super::branch::{Branch, UnsettledResponse};
+use super::client_model::SummaryUsage;
 use super::model_windows::{ModelWindow, ModelWindows};
 use super::prompt_record::PromptRecord;
 use super::recognition::ReceivedRequest;
@@ -23,6 +24,8 @@ pub(crate) struct ManagedRequest {
     pub window: ModelWindow,
     /// Writes summaries on the client's account.
     pub client_model: Arc<dyn LanguageModel>,
+    /// What those cost.
+    pub spent: SummaryUsage,
     pub hold: BodyHold,
 }
 
@@ -33,9 +36,10 @@ impl ManagedRequest {
         target: Target,
         window: ModelWindow,
         client_model: Arc<dyn LanguageModel>,
+        spent: SummaryUsage,
     ) -> Self {
         let received = Arc::new(received);
-        Self { received, key, target, window, client_model, hold: BodyHold::default() }
+        Self { received, key, target, window, client_model, spent, hold: BodyHold::default() }
     }
 }
 
@@ -103,6 +107,7 @@ impl PendingExchange {
         let prompt = PromptRecord::new(&request.received, report);
         let (client_model, window) = (request.client_model.clone(), request.window.clone());
         let bytes = report.bytes_out;
+        branch.watch_spending(request.spent.clone());
         let request = Some(request);
         Self { windows, branch, client_model, prompt, window, bytes, characters, controls, request }
     }

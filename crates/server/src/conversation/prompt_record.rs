@@ -102,6 +102,7 @@ impl PromptRecord {
             miss,
             whole: Usage { output, ..with_prompt(usage, self.sendable(whole, tokens), cached) },
             rewritten: u64::try_from(rewritten).unwrap_or(0),
+            summaries: Vec::new(),
         };
         (AnsweredPrompt { prompt: self, usage, dropped, whole, warmth }, effect)
     }

@@ -30,7 +30,7 @@ impl Recorders {
         report: &ExchangeReport,
         run: Option<&str>,
         usage: Option<&Usage>,
-        effect: Option<PromptEffect>,
+        effect: Option<&PromptEffect>,
     ) {
         let &ExchangeReport { bytes_in, bytes_out, window, .. } = report;
         if let Some(miss) = effect.and_then(|effect| effect.miss) {
@@ -39,10 +39,11 @@ impl Recorders {
         if let Some(usage) = usage {
             self.metrics.usage(usage);
         }
-        let (whole, rewritten) =
-            (effect.map(|effect| effect.whole), effect.map_or(0, |effect| effect.rewritten));
+        let whole = effect.map(|effect| effect.whole);
+        let rewritten = effect.map_or(0, |effect| effect.rewritten);
+        let summaries = effect.map_or(&[][..], |effect| &effect.summaries);
         let prices = report.prices.as_ref();
-        let sent = SentRequest { bytes_in, bytes_out, usage, whole, rewritten, prices, window };
+        let sent = SentRequest { bytes_in, bytes_out, usage, whole, rewritten, summaries, prices, window };
         let saved = Savings::of(sent);
         self.metrics.saved(saved.tokens_saved);
         if let Some(session) = &report.session {

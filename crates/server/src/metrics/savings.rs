@@ -33,7 +33,7 @@ pub struct Savings {
     /// What the provider would have billed for the client's own requests less what it billed, in US dollars, at the prices of
     /// the catalogue and from the usage that it reported; negative if cuts cost more than they saved. What would have been
     /// read from its cache is cheap, and what a cut makes it read or think again is subtracted. Where a longer prompt
-    /// makes the whole request dearer, that counts. Summaries are not counted. 0 for models without a price, and
+    /// makes the whole request dearer, that counts. Summaries that the client's model wrote are subtracted. 0 for models without a price, and
     /// without reported usage.
     pub money_saved: f64,
 }
@@ -51,6 +51,8 @@ pub(crate) struct SentRequest<'r> {
     pub whole: Option<Usage>,
     /// Tokens that were in its cache and were read again because of a cut.
     pub rewritten: u64,
+    /// What summaries cost that were made for it.
+    pub summaries: &'r [Usage],
     /// What the model costs.
     pub prices: Option<&'r PriceList>,
     /// The model's window in tokens; 0 if it is unknown.
@@ -60,7 +62,7 @@ pub(crate) struct SentRequest<'r> {
 impl Savings {
     /// What one request saved.
     pub(crate) fn of(sent: SentRequest<'_>) -> Self {
-        let SentRequest { bytes_in, bytes_out, usage, whole, rewritten, prices, window } = sent;
+        let SentRequest { bytes_in, bytes_out, usage, whole, rewritten, summaries, prices, window } = sent;
         let counted =
             usage.and_then(|usage| u64::try_from(usage.context()).ok()).filter(|tokens| *tokens > 0);
         let saved = bytes_in.saturating_sub(bytes_out);
@@ -72,10 +74,11 @@ impl Savings {
         };
         let room = if window > 0 { window.saturating_sub(tokens).max(0) } else { i64::MAX };
         let tokens_saved = u64::try_from(left_out.min(room)).unwrap_or(0);
+        let spent = |prices| summaries.iter().map(|summary| dollars(prices, summary)).sum::<f64>();
         let money = prices
             .zip(usage)
             .zip(whole)
-            .map(|((prices, usage), whole)| dollars(prices, &whole) - dollars(prices, usage));
+            .map(|((prices, usage), whole)| dollars(prices, &whole) - dollars(prices, usage) - spent(prices));
         Self {
             requests: 1,
             cut_requests: u64::from(saved > 0),
@@ -166,6 +169,9 @@ mod tests {
         let saved = Savings::of(sent);
         assert!((saved.money_saved + 4.4e-3).abs() < 1e-12, "{}", saved.money_saved);
         assert_eq!((saved.cache_breaks, saved.tokens_rewritten), (1, 900));
+        let summaries = [Usage { input: 2_000, ..Usage::default() }];
+        let with_summary = Savings::of(SentRequest { summaries: &summaries, ..sent }).money_saved;
+        assert!((with_summary + 12.4e-3).abs() < 1e-12, "{with_summary}");
     }
 
     #[test]

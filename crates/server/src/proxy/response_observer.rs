@@ -43,6 +43,6 @@ impl Drop for ResponseObserver {
             })
         };
         let effect = self.pending.take().and_then(settle);
-        self.recorders.record(&self.report, self.run.as_deref(), response.usage.as_ref(), effect);
+        self.recorders.record(&self.report, self.run.as_deref(), response.usage.as_ref(), effect.as_ref());
     }
 }

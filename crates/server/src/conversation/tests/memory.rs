@@ -10,6 +10,7 @@ use secateur_engine::provider::{Connector, ReportedOverflow};
 use secateur_formats::Wire;
 
 use super::agent::{Agent, prepare, process, quota};
+use crate::conversation::client_model::SummaryUsage;
 use crate::conversation::{ClientEndpoint, PreparedRequest, ResponseReport};
 use crate::route::RequestKind;
 
@@ -65,7 +66,7 @@ async fn credentials_are_dropped_with_the_decision() {
     let branch = sent.pending.as_ref().unwrap().branch.clone();
     let endpoint = ClientEndpoint { url: "http://127.0.0.1:1/".to_owned(), connector: Connector::default() };
     let (limits, headers) = (secateur::Limits::default(), http::HeaderMap::new());
-    let model = endpoint.model(Wire::Anthropic, "m", limits, &headers, quota());
+    let model = endpoint.model(Wire::Anthropic, "m", limits, &headers, quota(), SummaryUsage::default());
     let mut state = branch.state().await;
     let deciding = async {
         let _guard = state.with_client_model(Arc::clone(&model));
