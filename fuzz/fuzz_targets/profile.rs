@@ -59,6 +59,7 @@ fn outline(size: u64) -> Outline {
         js_json: size,
         py_json: size,
         weighted: size,
+        wide: size,
         trimmed: size,
         excerpt: size,
         tokens: size,

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use secateur::{Measures, PLACEHOLDER, Profile, Profiles, Situation, SurrogatePairs, Trim};
+use secateur::{
+    Measures, PLACEHOLDER, Profile, Profiles, Situation, SurrogatePairs, Trim, TrimMeasure, Unit,
+};
 
 /// The time of every cut.
 pub const NOW: i64 = 1_767_225_600_000;
@@ -46,10 +48,11 @@ pub fn measures() -> &'static Measures {
         js_json: true,
         py_json: true,
         weighted: true,
+        wide: true,
         source: true,
         excerpt: true,
         tokens: None,
-        trimmed: Some(TRIM),
+        trimmed: Some(TrimMeasure { trim: TRIM, unit: Unit::Weighted }),
         placeholder: Some(PLACEHOLDER.into()),
     });
     &MEASURES

@@ -77,7 +77,7 @@ pub enum Term {
     CacheRead,
     /// Input written to a cache.
     CacheWrite,
-    /// Reasoning. No founding system counts it, but a profile may.
+    /// Reasoning. Of the founding systems only OpenCode's branch v2 counts it.
     Reasoning,
 }
 
@@ -91,6 +91,9 @@ pub enum Reserve {
     FromInput,
     /// From the input limit or, without one, from the window.
     FromEither,
+    /// From the input limit and from the window, where the longest response counts instead if it is longer; the smaller
+    /// result counts. A model without an output limit has no longest response, and the reserve is never cut short.
+    FromBoth,
 }
 
 /// What it means that the reserve leaves nothing.
@@ -193,8 +196,15 @@ impl OverflowRule {
     pub fn usable(&self, limits: &Limits) -> Option<i64> {
         let context = self.context_limit.of(Some(limits.context))?;
         let response = self.longest_response(limits);
-        let reserved = self.reserved_limit.of(self.reserved).unwrap_or(self.reserved_default.min(response));
+        let asked = self.reserved_limit.of(self.reserved);
+        let reserved = asked.unwrap_or(self.reserved_default.min(response));
         let usable = match (self.reserve, self.input_limit.of(limits.input)) {
+            (Reserve::FromBoth, input) => {
+                let reserved = asked.unwrap_or(self.reserved_default);
+                let response = self.output_limit.of(limits.output).map_or(0, |_| response);
+                let rest = context.saturating_sub(response.max(reserved));
+                input.map_or(rest, |input| rest.min(input.saturating_sub(reserved)))
+            }
             (Reserve::Nothing, Some(input)) => input,
             (Reserve::FromInput | Reserve::FromEither, Some(input)) => input.saturating_sub(reserved),
             (Reserve::FromEither, None) => context.saturating_sub(reserved),

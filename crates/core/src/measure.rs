@@ -25,6 +25,9 @@ pub enum Unit {
     PyJson,
     /// UTF-16 units in which wide characters count more, see [`weighted_len`](crate::weighted_len).
     Weighted,
+    /// UTF-16 units in which a character of Chinese, Japanese or Korean text counts as four, see
+    /// [`wide_len`](crate::wide_len).
+    Wide,
     /// Tokens of OpenAI's `o200k_base` vocabulary, counted exactly (feature `bpe`).
     O200k,
     /// Tokens of OpenAI's `cl100k_base` vocabulary, counted exactly (feature `bpe`).
@@ -64,16 +67,27 @@ pub struct Measures {
     pub py_json: bool,
     /// Take [`Unit::Weighted`].
     pub weighted: bool,
+    /// Take [`Unit::Wide`].
+    pub wide: bool,
     /// Take the hash of each result's text, which shows when the source changes.
     pub source: bool,
     /// Take the length of each result's [excerpt](crate::excerpt).
     pub excerpt: bool,
     /// Take exact token counts in this vocabulary.
     pub tokens: Option<Vocabulary>,
-    /// Take the weighted length that a result would have after this trim (head and tail only).
-    pub trimmed: Option<Trim>,
+    /// Take the length that a result would have after this trim (head and tail only).
+    pub trimmed: Option<TrimMeasure>,
     /// Note which results are exactly this text.
     pub placeholder: Option<Box<str>>,
+}
+
+/// A trim whose result is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrimMeasure {
+    /// What is kept.
+    pub trim: Trim,
+    /// How the rest is measured: [`Unit::Weighted`] or [`Unit::Wide`].
+    pub unit: Unit,
 }
 
 /// A vocabulary for exact token counts.
@@ -94,6 +108,7 @@ impl Measures {
             js_json: self.js_json || other.js_json,
             py_json: self.py_json || other.py_json,
             weighted: self.weighted || other.weighted,
+            wide: self.wide || other.wide,
             source: self.source || other.source,
             excerpt: self.excerpt || other.excerpt,
             tokens: self.tokens.or(other.tokens),
@@ -109,6 +124,7 @@ impl Measures {
             Unit::JsJson => self.js_json = true,
             Unit::PyJson => self.py_json = true,
             Unit::Weighted => self.weighted = true,
+            Unit::Wide => self.wide = true,
             Unit::O200k => self.tokens = Some(Vocabulary::O200k),
             Unit::Cl100k => self.tokens = Some(Vocabulary::Cl100k),
         }
@@ -144,7 +160,10 @@ pub struct Sizes {
     /// See [`Unit::Weighted`].
     #[serde(skip_serializing_if = "is_zero")]
     pub weighted: u64,
-    /// Weighted length of head and tail after the trim of [`Measures::trimmed`].
+    /// See [`Unit::Wide`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wide: u64,
+    /// The length of head and tail after the trim of [`Measures::trimmed`].
     #[serde(skip_serializing_if = "is_zero")]
     pub trimmed: u64,
     /// Exact tokens, see [`Measures::tokens`].

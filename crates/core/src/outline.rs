@@ -69,6 +69,7 @@ struct Extra {
     js_json: Vec<u32>,
     py_json: Vec<u32>,
     weighted: Vec<u32>,
+    wide: Vec<u32>,
     trimmed: Vec<u32>,
     excerpt: Vec<u32>,
     tokens: Vec<u32>,
@@ -212,6 +213,7 @@ impl Outline {
         copy(&mut self.extra.js_json, &from.extra.js_json, part);
         copy(&mut self.extra.py_json, &from.extra.py_json, part);
         copy(&mut self.extra.weighted, &from.extra.weighted, part);
+        copy(&mut self.extra.wide, &from.extra.wide, part);
         copy(&mut self.extra.trimmed, &from.extra.trimmed, part);
         copy(&mut self.extra.excerpt, &from.extra.excerpt, part);
         copy(&mut self.extra.tokens, &from.extra.tokens, part);
@@ -224,6 +226,7 @@ impl Outline {
             (measures.js_json, &mut extra.js_json, sizes.js_json),
             (measures.py_json, &mut extra.py_json, sizes.py_json),
             (measures.weighted, &mut extra.weighted, sizes.weighted),
+            (measures.wide, &mut extra.wide, sizes.wide),
             (measures.trimmed.is_some(), &mut extra.trimmed, sizes.trimmed),
             (measures.excerpt, &mut extra.excerpt, sizes.excerpt),
             (measures.tokens.is_some(), &mut extra.tokens, sizes.tokens),

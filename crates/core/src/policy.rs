@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, BudgetInput, Spent};
 use crate::keep_last::{self, KeepLast};
-use crate::measure::{Measures, Unit};
+use crate::measure::{Measures, TrimMeasure, Unit};
 use crate::memory::Memory;
 use crate::outline::{Outline, PartIx};
 use crate::placeholder::EXCERPT;
@@ -17,7 +17,7 @@ use crate::rent::{self, Rent, RentIndex};
 use crate::situation::{Pass, Situation};
 use crate::tool_filter::ToolFilter;
 use crate::watermark::{self, Watermark};
-use crate::weight::weighted_len;
+use crate::weight::{weighted_len, wide_len};
 
 /// The placeholder that the founding systems share.
 pub const PLACEHOLDER: &str = "[Old tool result content cleared]";
@@ -168,6 +168,7 @@ impl Policy {
     pub(crate) fn placeholder_chars(&self, ratio: &Ratio) -> u64 {
         match ratio.characters.unit {
             Unit::Weighted => weighted_len(&self.placeholder),
+            Unit::Wide => wide_len(&self.placeholder),
             _ => self.placeholder.encode_utf16().count() as u64,
         }
     }
@@ -203,7 +204,8 @@ impl Policy {
             }
             Family::Ratio(ratio) => {
                 measures = measures.with_unit(ratio.characters.unit).with_unit(Unit::JsJson);
-                measures.trimmed = (ratio.characters.unit == Unit::Weighted).then_some(ratio.trim);
+                let unit = ratio.characters.unit;
+                measures.trimmed = (unit != Unit::Utf16).then_some(TrimMeasure { trim: ratio.trim, unit });
                 measures.placeholder =
                     (ratio.mode == RatioMode::Aggressive).then(|| self.placeholder.clone().into());
             }

@@ -203,7 +203,7 @@ impl Ratio {
             return has_image.then(|| cut(Action::DropMedia, text + extra));
         }
         let kept = match self.characters.unit {
-            Unit::Weighted => outline.trimmed(part),
+            Unit::Weighted | Unit::Wide => outline.trimmed(part),
             _ => head + tail,
         };
         Some(cut(Action::Trim { head, tail, pairs }, kept + trim_overhead(self.trim, whole)))

@@ -1,7 +1,8 @@
 //! Weighted length: UTF-16 units in which characters that take many tokens count more.
 //!
 //! A character of Chinese, Japanese or Korean text takes about as many tokens as four Latin letters, a rare one up to
-//! four times that. Later versions of OpenClaw add a surcharge per code point to the plain length; these are its ranges.
+//! four times that. Later versions of OpenClaw add a surcharge per code point to the plain length; these are the ranges of
+//! the newest ([`weighted_len`]) and of the one before it ([`wide_len`]).
 
 /// Surcharges by range of code points, ascending and disjoint.
 const SURCHARGES: [(u32, u32, u8); 30] = [
@@ -63,9 +64,52 @@ pub fn weighted_len(text: &str) -> u64 {
         .sum()
 }
 
+/// The length of a text in which a character of Chinese, Japanese or Korean counts as four.
+///
+/// One outside the basic plane counts as four, too, not as four beside its second unit. OpenClaw looks for these by the
+/// first unit of their pair, and only in a text that has such characters at all; a few more code points share those
+/// units, which then count as one.
+///
+/// ```
+/// assert_eq!(secateur::wide_len("漢字"), 8);
+/// assert_eq!(secateur::wide_len("\u{20000}"), 4);
+/// ```
+pub fn wide_len(text: &str) -> u64 {
+    if text.is_ascii() {
+        return text.len() as u64;
+    }
+    let mut units = 0;
+    let mut wide = 0;
+    let mut pairs = 0;
+    for point in text.chars() {
+        units += point.len_utf16() as u64;
+        wide += u64::from(is_wide(point));
+        pairs += u64::from(matches!(point, '\u{20000}'..='\u{2FBFF}'));
+    }
+    units + 3 * wide - if wide > 0 { pairs } else { 0 }
+}
+
+fn is_wide(point: char) -> bool {
+    matches!(point,
+        '\u{2E80}'..='\u{9FFF}'
+        | '\u{A000}'..='\u{A4FF}'
+        | '\u{AC00}'..='\u{D7AF}'
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{2FA1F}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wide_characters_count_as_four() {
+        for (text, length) in [("aé·", 3), ("漢·", 5), ("漢\u{2FFF}", 8), ("😀", 2), ("\u{2FA20}", 2)]
+        {
+            assert_eq!(wide_len(text), length, "{text}");
+        }
+        assert_eq!(wide_len("漢\u{2FA20}"), 5, "the pair counts as one beside a wide character");
+    }
 
     #[test]
     fn ranges_ascend_so_that_the_search_is_right() {

@@ -112,7 +112,12 @@ pub(crate) fn sizes(raw: &str, measures: &Measures) -> Sizes {
         return sizes::of_json(raw, measures);
     }
     let mut sizes = Sizes { bytes: raw.len() as u64, ..Sizes::default() };
-    let texts = Measures { weighted: measures.weighted, tokens: measures.tokens, ..Measures::default() };
+    let texts = Measures {
+        weighted: measures.weighted,
+        wide: measures.wide,
+        tokens: measures.tokens,
+        ..Measures::default()
+    };
     for piece in pieces(raw) {
         let own = match piece {
             ContentPiece::Text(literal) => sizes::of_json(literal, &texts),
@@ -127,13 +132,14 @@ pub(crate) fn sizes(raw: &str, measures: &Measures) -> Sizes {
         sizes.units += own.units + joint;
         sizes.points += own.points + joint;
         sizes.weighted += own.weighted + joint;
+        sizes.wide += own.wide + joint;
         sizes.tokens += own.tokens;
     }
     sizes::add_raw_measures(&mut sizes, raw, measures);
     if measures.trimmed.is_some() || measures.excerpt {
         let text = text(raw);
         if let Some(trim) = measures.trimmed {
-            sizes.trimmed = sizes::trimmed_weight(&text, utf16_len(&text), trim);
+            sizes.trimmed = sizes::trimmed_len(&text, utf16_len(&text), trim);
         }
         if measures.excerpt {
             sizes.excerpt = utf16_len(&secateur::excerpt(&text));

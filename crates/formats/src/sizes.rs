@@ -1,6 +1,6 @@
 //! Measures a part while its text is read.
 
-use secateur::{Measures, Sizes, Trim, weighted_len};
+use secateur::{Measures, Sizes, SurrogatePairs, TrimMeasure, Unit, weighted_len, wide_len};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::json::{self, Halves, Printer, decode, lengths, printed_len, slice_units};
@@ -10,7 +10,8 @@ pub(crate) fn of_json(raw: &str, measures: &Measures) -> Sizes {
     let json::Lengths { units, points } = lengths(raw);
     let mut sizes = Sizes { bytes: raw.len() as u64, units, points, blocks: 1, ..Sizes::default() };
     add_raw_measures(&mut sizes, raw, measures);
-    if measures.weighted || measures.trimmed.is_some() || measures.tokens.is_some() || measures.excerpt {
+    let text_counts = measures.weighted || measures.wide || measures.tokens.is_some() || measures.excerpt;
+    if text_counts || measures.trimmed.is_some() {
         add_text_measures(&mut sizes, &decode(raw), measures);
     }
     sizes
@@ -58,8 +59,11 @@ fn add_text_measures(sizes: &mut Sizes, text: &str, measures: &Measures) {
     if measures.weighted {
         sizes.weighted = weighted_len(text);
     }
-    if let Some(trim) = measures.trimmed {
-        sizes.trimmed = trimmed_weight(text, sizes.units, trim);
+    if measures.wide {
+        sizes.wide = wide_len(text);
+    }
+    if let Some(measure) = measures.trimmed {
+        sizes.trimmed = trimmed_len(text, sizes.units, measure);
     }
     if measures.excerpt {
         sizes.excerpt = json::utf16_len(&secateur::excerpt(text));
@@ -70,11 +74,20 @@ fn add_text_measures(sizes: &mut Sizes, text: &str, measures: &Measures) {
     }
 }
 
-/// The weighted length of what a trim keeps of a text of `units` UTF-16 units.
-pub(crate) fn trimmed_weight(text: &str, units: u64, trim: Trim) -> u64 {
-    let head = slice_units(text, 0, trim.head.min(units), Halves::Omit);
-    let tail = slice_units(text, units.saturating_sub(trim.tail), units, Halves::Omit);
-    weighted_len(&head) + weighted_len(&tail)
+/// The length of what a trim keeps of a text of `units` UTF-16 units.
+pub(crate) fn trimmed_len(text: &str, units: u64, measure: TrimMeasure) -> u64 {
+    let TrimMeasure { trim, unit } = measure;
+    let halves = match trim.pairs {
+        SurrogatePairs::Split => Halves::Replace,
+        SurrogatePairs::Whole => Halves::Omit,
+    };
+    let head = slice_units(text, 0, trim.head.min(units), halves);
+    let tail = slice_units(text, units.saturating_sub(trim.tail), units, halves);
+    match unit {
+        // What a pair counts for depends on the whole text.
+        Unit::Wide => wide_len(&format!("{head}{tail}")),
+        _ => weighted_len(&head) + weighted_len(&tail),
+    }
 }
 
 /// Whether a raw string is exactly the placeholder that the measures name.

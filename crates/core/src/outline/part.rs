@@ -113,6 +113,7 @@ impl Outline {
             js_json: at(&self.extra.js_json, part),
             py_json: at(&self.extra.py_json, part),
             weighted: at(&self.extra.weighted, part),
+            wide: at(&self.extra.wide, part),
             trimmed: self.trimmed(part),
             excerpt: self.excerpt(part),
             tokens: at(&self.extra.tokens, part),
@@ -150,11 +151,12 @@ impl Outline {
             Unit::JsJson => &self.extra.js_json,
             Unit::PyJson => &self.extra.py_json,
             Unit::Weighted => &self.extra.weighted,
+            Unit::Wide => &self.extra.wide,
             Unit::O200k | Unit::Cl100k => &self.extra.tokens,
         }
     }
 
-    /// The weighted length of what the trim of [`Measures::trimmed`](crate::Measures::trimmed) would keep.
+    /// The length of what the trim of [`Measures::trimmed`](crate::Measures::trimmed) would keep.
     pub fn trimmed(&self, part: PartIx) -> u64 {
         at(&self.extra.trimmed, part)
     }

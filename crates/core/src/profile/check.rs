@@ -84,8 +84,8 @@ fn ratio(rule: &Ratio) -> Result<(), InvalidValue> {
     let timed = rule.mode == RatioMode::CacheTtl;
     let allowed = "a number of milliseconds above 0 with mode \"cache-ttl\"";
     demand(!timed || rule.ttl_ms > 0, "ratio.ttl_ms", allowed)?;
-    let text = matches!(rule.characters.unit, Unit::Utf16 | Unit::Weighted);
-    demand(text, "ratio.characters.unit", "\"utf16\" or \"weighted\"")
+    let text = matches!(rule.characters.unit, Unit::Utf16 | Unit::Weighted | Unit::Wide);
+    demand(text, "ratio.characters.unit", "\"utf16\", \"weighted\" or \"wide\"")
 }
 
 fn meter(key: &str, meter: &Meter) -> Result<(), InvalidValue> {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use secateur::{
     Cut, LineRange, Measures, MessageFacts, MessageIx, ModelCall, Outline, PLACEHOLDER, PartFacts, PartKind,
-    Role, Sizes, SurrogatePairs, ToolClass, ToolStatus, Trim, Usage, Vocabulary,
+    Role, Sizes, SurrogatePairs, ToolClass, ToolStatus, Trim, TrimMeasure, Unit, Usage, Vocabulary,
 };
 
 /// A message with its parts.
@@ -115,10 +115,14 @@ pub(crate) fn all_measures() -> Measures {
         js_json: true,
         py_json: true,
         weighted: true,
+        wide: true,
         source: true,
         excerpt: true,
         tokens: Some(Vocabulary::O200k),
-        trimmed: Some(Trim { max: 4_000, head: 1_500, tail: 1_500, pairs: SurrogatePairs::Whole }),
+        trimmed: Some(TrimMeasure {
+            trim: Trim { max: 4_000, head: 1_500, tail: 1_500, pairs: SurrogatePairs::Whole },
+            unit: Unit::Weighted,
+        }),
         placeholder: Some(PLACEHOLDER.into()),
     }
 }
@@ -287,6 +291,7 @@ fn sizes(units: u64, mut digits: Digits) -> Sizes {
         js_json: units + spread + 2,
         py_json: units + 5 * spread + 2,
         weighted,
+        wide: units + 2 * spread,
         trimmed: weighted.min(3_000),
         tokens: units / 4 + spread,
         excerpt: if units < 1_000 { 0 } else { spread },

@@ -168,6 +168,7 @@ fn meter() -> impl Strategy<Value = Meter> {
         Unit::JsJson,
         Unit::PyJson,
         Unit::Weighted,
+        Unit::Wide,
         Unit::O200k,
         Unit::Cl100k,
     ];
@@ -246,7 +247,7 @@ fn trim() -> impl Strategy<Value = Trim> {
 }
 
 fn characters() -> impl Strategy<Value = Characters> {
-    let unit = select(vec![Unit::Utf16, Unit::Weighted]);
+    let unit = select(vec![Unit::Utf16, Unit::Weighted, Unit::Wide]);
     let per_token = select(vec![4.0, 3.0, 0.1]);
     let image = prop_oneof![2 => Just(8_000), 1 => Just(0)];
     (unit, per_token, image, 0..1_000u64, any::<bool>()).prop_map(

@@ -97,6 +97,7 @@ fn take_thought(draft: &mut TranscriptDraft<'_>, thought: Raw<'_>) {
     sizes.points += subject.points;
     sizes.bytes = thought.text().len() as u64;
     sizes.weighted += subject.weighted;
+    sizes.wide += subject.wide;
     sizes.tokens += subject.tokens;
     let spot = draft.spot_of(Some(thought));
     draft.push(PartFacts { kind: PartKind::Reasoning, sizes, ..PartFacts::default() }, spot);

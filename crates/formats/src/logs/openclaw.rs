@@ -160,17 +160,23 @@ fn take_result(draft: &mut TranscriptDraft<'_>, message: &OpenClawMessage<'_>) {
 fn result_sizes(content: &str, literals: &[&str], images: u32, measures: &Measures) -> Sizes {
     let mut sizes =
         Sizes { bytes: content.len() as u64, images, blocks: literals.len() as u32, ..Sizes::default() };
-    let texts = Measures { weighted: measures.weighted, tokens: measures.tokens, ..Measures::default() };
+    let texts = Measures {
+        weighted: measures.weighted,
+        wide: measures.wide,
+        tokens: measures.tokens,
+        ..Measures::default()
+    };
     for own in literals.iter().map(|literal| sizes::of_json(literal, &texts)) {
         sizes.units += own.units;
         sizes.points += own.points;
         sizes.weighted += own.weighted;
+        sizes.wide += own.wide;
         sizes.tokens += own.tokens;
     }
     sizes::add_raw_measures(&mut sizes, content, measures);
     if let Some(trim) = measures.trimmed {
         let text = joined(content);
-        sizes.trimmed = sizes::trimmed_weight(&text, utf16_len(&text), trim);
+        sizes.trimmed = sizes::trimmed_len(&text, utf16_len(&text), trim);
     }
     sizes
 }

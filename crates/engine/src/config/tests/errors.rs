@@ -44,7 +44,7 @@ fn wrong_types_are_named() {
 #[test]
 fn impossible_values_are_named() {
     insta::assert_snapshot!(file("store = \"\""), @"config.toml: key `store`: expected a text: a path, sqlite:PATH or postgres://…");
-    insta::assert_snapshot!(file("profile = \"nobody\""), @r#"config.toml: key `profile` = "nobody": unknown profile; known are anthropic, balanced, careful, frugal, openagentic, openagentic@0.1.4, openagentic@2026-01, openclaw, openclaw@2026-01, openclaw@2026-01-aggressive, openclaw@2026-09, opencode, opencode@2026-01, opencode@2026-08, qwery, qwery@2026-02, qwery@2026-04"#);
+    insta::assert_snapshot!(file("profile = \"nobody\""), @r#"config.toml: key `profile` = "nobody": unknown profile; known are anthropic, balanced, careful, frugal, openagentic, openagentic@0.1.4, openagentic@2026-01, openclaw, openclaw@2026-01, openclaw@2026-01-aggressive, openclaw@2026-01b, openclaw@2026-01b-aggressive, openclaw@2026-01c, openclaw@2026-06, openclaw@2026-09, opencode, opencode@2026-01, opencode@2026-08, opencode@v2, opencode@v2b, qwery, qwery@2026-02, qwery@2026-04"#);
     insta::assert_snapshot!(file("profile = \"gone.toml\""), @"config.toml: key `profile`: cannot read the profile gone.toml: entity not found");
     insta::assert_snapshot!(file("[compaction]\nthreshold = \"120%\""), @r#"config.toml: key `compaction.threshold` = "120%": invalid value: string "120%", expected a number of tokens such as 40000, or a share such as "25%""#);
     insta::assert_snapshot!(file("[compaction]\nthreshold = -5"), @r#"config.toml: key `compaction.threshold` = -5: invalid value: integer `-5`, expected a number of tokens such as 40000, or a share such as "25%""#);
@@ -108,7 +108,7 @@ fn a_hook_that_cannot_be_built_is_refused() {
 fn a_flag_and_a_variable_are_blamed_like_a_file() {
     insta::assert_snapshot!(ConfigSource::flag("profile").unwrap_err(), @r#"--set "profile" has no `=`; expected KEY=VALUE, such as compaction.threshold=80%"#);
     insta::assert_snapshot!(wrong(&[flag("compaction.threshold=much")]), @r#"--set: key `compaction.threshold` = "much": invalid value: string "much", expected a number of tokens such as 40000, or a share such as "25%""#);
-    insta::assert_snapshot!(wrong(&[flag("profile=nobody")]), @r#"--set: key `profile` = "nobody": unknown profile; known are anthropic, balanced, careful, frugal, openagentic, openagentic@0.1.4, openagentic@2026-01, openclaw, openclaw@2026-01, openclaw@2026-01-aggressive, openclaw@2026-09, opencode, opencode@2026-01, opencode@2026-08, qwery, qwery@2026-02, qwery@2026-04"#);
+    insta::assert_snapshot!(wrong(&[flag("profile=nobody")]), @r#"--set: key `profile` = "nobody": unknown profile; known are anthropic, balanced, careful, frugal, openagentic, openagentic@0.1.4, openagentic@2026-01, openclaw, openclaw@2026-01, openclaw@2026-01-aggressive, openclaw@2026-01b, openclaw@2026-01b-aggressive, openclaw@2026-01c, openclaw@2026-06, openclaw@2026-09, opencode, opencode@2026-01, opencode@2026-08, opencode@v2, opencode@v2b, qwery, qwery@2026-02, qwery@2026-04"#);
     let variable = |name: &str| (name == "SECATEUR_COMPACTION_AUTO").then(|| "perhaps".to_owned());
     insta::assert_snapshot!(wrong(&ConfigSource::environment(variable)), @r#"environment SECATEUR_COMPACTION_AUTO: key `compaction.auto` = "perhaps": invalid type: string "perhaps", expected a boolean"#);
     let variable = |name: &str| (name == "SECATEUR_SUMMARISER_MODEL").then(|| "small".to_owned());
