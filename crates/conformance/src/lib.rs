@@ -1,13 +1,14 @@
 //! Replays recorded behaviour of the founding systems against the profiles.
 //!
 //! A file of cases holds one JSON object a line: an input, and what the real system made of it. Each case is run
-//! through the product's own functions, and what comes out is compared with the recording. Cases of functions that no
-//! profile reproduces are skipped and counted. Two things are not compared: OpenClaw's own way of persisting, and the
-//! wording of OpenCode's prompt for a summary, of which only the length is ([`opencode`]).
+//! through the product's own functions, and what comes out is compared with the recording, member by member. Cases of
+//! functions that no profile reproduces are skipped and counted; of the recordings that there are, none is. One thing is
+//! not compared: the wording of OpenCode's prompts for a summary and of its note about media, of which only the length
+//! is ([`opencode`]).
 //!
 //! One module per system. Beside the harness each holds what the product does not do yet: how that system renders
-//! messages for a model, reads its settings or shortens a summary. These modules depend on nothing here, so that they
-//! can move into the product when it does the same.
+//! messages for a model, reads its settings, writes its own marks or shortens a summary. These modules depend on nothing
+//! here, so that they can move into the product when it does the same.
 
 mod case;
 pub mod openagentic;

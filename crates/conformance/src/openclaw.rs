@@ -1,50 +1,111 @@
 //! OpenClaw's recorded behaviour.
 
+pub mod cache_marker;
+pub mod chunking;
+pub mod compaction_plan;
 pub mod duration;
+pub mod keywords;
+pub mod quality;
 pub mod settings;
 
 use anyhow::Result;
 use secateur::{
-    Family, Fold, Memory, Pass, Plan, Policy, Profiles, Ratio, RatioMode, Situation, Thinking, ToolFilter,
-    Trim, weighted_len,
+    Action, Family, Fold, Memory, PartIx, PartKind, Pass, Plan, Policy, Profiles, Ratio, RatioMode,
+    Situation, Thinking, ToolFilter, Trim, weighted_len, wide_len,
 };
-use secateur_formats::{Format, Transcript, read_as, renderings};
+use secateur_formats::{Format, Rendering, Transcript, read_as, renderings};
 use serde_json::{Map, Value, json};
 
 use crate::case::Case;
 use crate::number;
-use duration::parse_ttl_ms;
-use settings::{PruningMode, ToolPatterns, resolve_2026_01, resolve_2026_09};
+use cache_marker::{NamedResults, RestoredCut, restored};
+use duration::DurationSyntax;
+use settings::{PruningMode, PruningSettings, SettingsVersion, ToolPatterns, resolve, resolve_2026_09};
 
 /// Runs a case with the profile of its version; `None` if its function is not reproduced.
 pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
     Ok(match (case.system.as_str(), case.function.as_str()) {
-        ("openclaw_v1", "prune") => Some(prune_2026_01(case)?),
-        ("openclaw_v4", "prune") => prune_2026_09(case)?,
-        ("openclaw_tools", "match") => Some(match_tools(case)),
-        ("openclaw_settings", "resolve") => {
-            Some(json!({ "v1": resolve_2026_01(case.get("config")).map(|settings| settings.to_json()) }))
-        }
-        ("openclaw_chars", "estimate") => {
-            Some(json!({ "v4": weighted_len(case.get("text").as_str().unwrap_or_default()) }))
-        }
-        ("openclaw_duration", "parse") => Some(json!({ "v4_effective_ttl": parse_ttl_ms(case.get("raw")) })),
+        ("openclaw_v1", "prune") => Some(prune(case, JANUARY_8)?),
+        ("openclaw_v1b", "prune") => Some(prune(case, JANUARY_21)?),
+        ("openclaw_v2", "prune") => Some(prune(case, JANUARY_27)?),
+        ("openclaw_v3", "prune") => Some(prune(case, JUNE)?),
+        ("openclaw_v4", "prune") => Some(prune_2026_09(case)?),
+        ("openclaw_v2ext", "sequence") => Some(prune_sequence(case)?),
+        ("openclaw_tools", "match") => Some(match_tools(case)?),
+        ("openclaw_settings", "resolve") => Some(resolve_settings(case)),
+        ("openclaw_chars", "estimate") => Some(estimate_chars(case)),
+        ("openclaw_compaction", "plan") => Some(compaction_plan::run(case)),
+        ("openclaw_quality", "audit") => Some(quality::run(case)),
+        ("openclaw_duration", "parse") => Some(parse_duration(case)),
         _ => None,
+    })
+}
+
+/// A version whose settings have every threshold.
+#[derive(Clone, Copy)]
+struct DatedSettings {
+    profile: &'static str,
+    settings: SettingsVersion,
+}
+
+const JANUARY_8: DatedSettings =
+    DatedSettings { profile: "openclaw@2026-01", settings: SettingsVersion::FillModes };
+const JANUARY_21: DatedSettings =
+    DatedSettings { profile: "openclaw@2026-01b", settings: SettingsVersion::FillModes };
+const JANUARY_27: DatedSettings =
+    DatedSettings { profile: "openclaw@2026-01c", settings: SettingsVersion::CacheTtl };
+const JUNE: DatedSettings =
+    DatedSettings { profile: "openclaw@2026-06", settings: SettingsVersion::CompositeTtl };
+const SEPTEMBER: &str = "openclaw@2026-09";
+
+fn match_tools(case: &Case) -> Result<Value> {
+    let settings = ToolPatterns::read(case.get("tools"));
+    let allowed = |profile: &str| -> Result<Vec<bool>> {
+        let rule = policy(profile, |ratio| ratio.tools = tools(&settings, ratio.tools.fold))?;
+        let names = case.list("names").iter().map(|name| name.as_str().unwrap_or_default());
+        Ok(names.map(|name| rule.tools().allows(name)).collect())
+    };
+    Ok(json!({
+        "v1": allowed(JANUARY_8.profile)?,
+        "v1b": allowed(JANUARY_21.profile)?,
+        "v2": allowed(JANUARY_27.profile)?,
+        "v3": allowed(JUNE.profile)?,
+        "v4": allowed(SEPTEMBER)?,
+    }))
+}
+
+fn resolve_settings(case: &Case) -> Value {
+    let resolved = |version: DatedSettings| {
+        resolve(case.get("config"), version.settings).map(|settings| settings.to_json())
+    };
+    json!({ "v1": resolved(JANUARY_8), "v2": resolved(JANUARY_27), "v3": resolved(JUNE) })
+}
+
+fn estimate_chars(case: &Case) -> Value {
+    let text = case.get("text").as_str().unwrap_or_default();
+    // Where OpenClaw estimates for a limit that must hold, every unit counts for two at least.
+    let at_least_two =
+        |point: char| weighted_len(point.encode_utf8(&mut [0; 4])).max(2 * point.len_utf16() as u64);
+    json!({
+        "utf16_len": text.encode_utf16().count(),
+        "v3": wide_len(text),
+        "v4": weighted_len(text),
+        "v4_min2": text.chars().map(at_least_two).sum::<u64>(),
+    })
+}
+
+fn parse_duration(case: &Case) -> Value {
+    let raw = case.get("raw");
+    let text = raw.as_str().unwrap_or_default();
+    json!({
+        "v2": DurationSyntax::Single.milliseconds(text),
+        "v3": DurationSyntax::Composite.milliseconds(text),
+        "v4_effective_ttl": DurationSyntax::Composite.ttl_ms(raw),
     })
 }
 
 fn tools(tools: &ToolPatterns, fold: Fold) -> ToolFilter {
     ToolFilter { allow: tools.allow.clone(), deny: tools.deny.clone(), fold }
-}
-
-fn match_tools(case: &Case) -> Value {
-    let settings = ToolPatterns::read(case.get("tools"));
-    let allowed = |fold| {
-        let rule = tools(&settings, fold);
-        let names = case.list("names").iter().map(|name| name.as_str().unwrap_or_default());
-        names.map(|name| rule.allows(name)).collect::<Vec<_>>()
-    };
-    json!({ "v1": allowed(Fold::Exact), "v4": allowed(Fold::TrimLower) })
 }
 
 /// A profile's policy with its ratio family changed.
@@ -56,15 +117,17 @@ fn policy(name: &str, change: impl FnOnce(&mut Ratio)) -> Result<Policy> {
     Ok(policy)
 }
 
-fn prune_2026_01(case: &Case) -> Result<Value> {
-    let Some(settings) = resolve_2026_01(case.get("config")) else {
-        return Ok(json!({ "settings": null, "unchanged": true, "changes": {} }));
-    };
-    let mut policy = policy("openclaw@2026-01", |ratio| {
-        ratio.mode = match settings.mode {
-            PruningMode::Adaptive => RatioMode::Adaptive,
-            PruningMode::Aggressive => RatioMode::Aggressive,
-        };
+/// The policy of a version with its settings.
+fn configured(version: DatedSettings, settings: &PruningSettings) -> Result<Policy> {
+    let mut policy = policy(version.profile, |ratio| {
+        match settings.mode {
+            PruningMode::Adaptive => ratio.mode = RatioMode::Adaptive,
+            PruningMode::Aggressive => ratio.mode = RatioMode::Aggressive,
+            PruningMode::CacheTtl { ttl_ms } => {
+                ratio.mode = RatioMode::CacheTtl;
+                ratio.ttl_ms = ttl_ms as i64;
+            }
+        }
         ratio.keep_last_assistants = settings.keep_last_assistants;
         ratio.soft_ratio = settings.soft_trim_ratio;
         ratio.hard_ratio = settings.hard_clear_ratio;
@@ -76,18 +139,84 @@ fn prune_2026_01(case: &Case) -> Result<Value> {
             tail: settings.soft_trim.tail_chars,
             ..ratio.trim
         };
-        ratio.tools = tools(&settings.tools, Fold::Exact);
+        ratio.tools = tools(&settings.tools, ratio.tools.fold);
     })?;
-    policy.placeholder = settings.hard_clear.placeholder.clone();
+    policy.placeholder.clone_from(&settings.hard_clear.placeholder);
+    Ok(policy)
+}
+
+fn thinking(holder: &Value) -> Thinking {
+    match holder.get("dropThinkingBlocksForEstimate") {
+        Some(Value::Bool(true)) => Thinking::Dropped,
+        _ => Thinking::Sent,
+    }
+}
+
+/// One request, whose cache has gone cold if the version asks for that.
+fn prune(case: &Case, version: DatedSettings) -> Result<Value> {
+    let Some(settings) = resolve(case.get("config"), version.settings) else {
+        return Ok(json!({ "settings": null, "unchanged": true, "changes": {} }));
+    };
+    let policy = configured(version, &settings)?;
     let size = |key: &str| case.get(key).as_f64().filter(|size| size.is_finite() && *size > 0.0);
     let window = size("contextWindowTokensOverride").or_else(|| size("modelContextWindow"));
-    let text = serde_json::to_string(case.get("messages"))?;
-    let transcript = read_as(text.as_bytes(), Format::OpenClaw, &policy.measures())?;
-    let situation = Situation { window, ..Situation::default() };
-    let memory = Memory::default();
-    let plan = policy.plan(&transcript.outline, &situation, &memory);
-    let changes = changes(&transcript, &policy, &plan, &memory)?;
+    let situation = Situation {
+        now: i64::MAX,
+        last_request: Some(1),
+        window,
+        thinking: thinking(&case.input),
+        ..Situation::default()
+    };
+    let (_, changes) = plan_request(case.get("messages"), &policy, &situation, &mut Memory::default())?;
     Ok(json!({ "settings": settings.to_json(), "unchanged": changes.is_empty(), "changes": changes }))
+}
+
+/// Requests one after the other. One that is pruned touches the provider's cache; others are not known to.
+fn prune_sequence(case: &Case) -> Result<Value> {
+    let settings = resolve(case.get("config"), JANUARY_27.settings);
+    let policy = settings.map(|settings| configured(JANUARY_27, &settings)).transpose()?;
+    // Without pruning OpenClaw keeps no time.
+    let mut last_request = number(&case.input, "/lastCacheTouchAt").filter(|_| policy.is_some());
+    let mut requests = Vec::new();
+    for now in case.list("requests") {
+        let situation = Situation {
+            now: now.as_i64().unwrap_or_default(),
+            last_request,
+            window: case.get("contextWindowTokens").as_f64(),
+            ..Situation::default()
+        };
+        let mut changed = Vec::new();
+        if let Some(policy) = &policy {
+            let (_, changes) =
+                plan_request(case.get("messages"), policy, &situation, &mut Memory::default())?;
+            changed = changes.keys().filter_map(|message| message.parse::<u64>().ok()).collect();
+            changed.sort_unstable();
+        }
+        if !changed.is_empty() {
+            last_request = Some(situation.now);
+        }
+        requests.push(json!({
+            "pruned": !changed.is_empty(),
+            "changed": changed,
+            "lastCacheTouchAt": last_request,
+        }));
+    }
+    Ok(json!({ "requests": requests }))
+}
+
+/// Plans one request and remembers its cuts. Returns the plan and what changed.
+fn plan_request(
+    messages: &Value,
+    policy: &Policy,
+    situation: &Situation,
+    memory: &mut Memory,
+) -> Result<(Plan, Map<String, Value>)> {
+    let text = serde_json::to_string(messages)?;
+    let transcript = read_as(text.as_bytes(), Format::OpenClaw, &policy.measures())?;
+    let plan = policy.plan(&transcript.outline, situation, memory);
+    let changes = changes(&transcript, policy, &plan, memory)?;
+    memory.commit(&plan, &transcript.outline, &policy.placeholder);
+    Ok((plan, changes))
 }
 
 /// The content of each message whose content in the request differs from the stored one.
@@ -110,49 +239,85 @@ fn changes(
     Ok(changes)
 }
 
-/// Plans one round after the other with one memory. Cases about OpenClaw's own way of persisting are skipped.
-fn prune_2026_09(case: &Case) -> Result<Option<Value>> {
-    if ["restore", "restore-reset", "dupKeys"].iter().any(|tag| case.tags.iter().any(|own| own == tag)) {
-        return Ok(None);
-    }
+/// Plans one round after the other with one memory.
+fn prune_2026_09(case: &Case) -> Result<Value> {
     let Some(settings) = resolve_2026_09(case.get("config")) else {
-        return Ok(Some(json!({ "settings": null, "rounds": [] })));
+        return Ok(json!({ "settings": null, "rounds": [] }));
     };
-    let mut policy = policy("openclaw@2026-09", |ratio| {
-        ratio.ttl_ms = settings.ttl_ms;
+    let mut policy = policy(SEPTEMBER, |ratio| {
+        ratio.ttl_ms = settings.ttl_ms as i64;
         ratio.hard_clear = settings.hard_clear.enabled;
-        ratio.tools = tools(&settings.tools, Fold::TrimLower);
+        ratio.tools = tools(&settings.tools, ratio.tools.fold);
     })?;
-    policy.placeholder = settings.hard_clear.placeholder.clone();
+    policy.placeholder.clone_from(&settings.hard_clear.placeholder);
     let mut memory = Memory::default();
+    let mut cuts: Vec<(PartIx, usize)> = Vec::new();
     let mut rounds = Vec::new();
+    let mut named = NamedResults::of(&[]);
     for round in case.list("rounds") {
         let messages = case.list("messages");
         let upto = number(round, "/upto").and_then(|upto| usize::try_from(upto).ok());
         let messages = messages.get(..upto.unwrap_or(messages.len()).min(messages.len())).unwrap_or_default();
+        named = NamedResults::of(messages);
         let situation = Situation {
             now: number(round, "/now").unwrap_or(0),
             last_request: number(round, "/lastCacheTouchAt"),
             window: round.get("contextWindowTokens").and_then(Value::as_f64),
-            input_tokens: None,
             pass: if round.get("pruneNewRounds") == Some(&json!(false)) {
                 Pass::ReplayOnly
             } else {
                 Pass::Full
             },
-            thinking: match round.get("dropThinkingBlocksForEstimate") {
-                Some(Value::Bool(true)) => Thinking::Dropped,
-                _ => Thinking::Sent,
-            },
+            thinking: thinking(round),
             ..Situation::default()
         };
         let text = serde_json::to_string(messages)?;
         let transcript = read_as(text.as_bytes(), Format::OpenClaw, &policy.measures())?;
-        let plan = policy.plan(&transcript.outline, &situation, &memory);
+        let outline = &transcript.outline;
+        for (message, cut) in restored(case.list("restore"), &named) {
+            remember(&mut memory, &transcript, &policy, message, &cut)?;
+        }
+        let plan = policy.plan(outline, &situation, &memory);
         let changes = changes(&transcript, &policy, &plan, &memory)?;
+        memory.commit(&plan, outline, &policy.placeholder);
+        for (part, _) in memory.cuts().filter(|(part, _)| (part.0 as usize) < outline.part_count()) {
+            if cuts.iter().all(|(known, _)| *known != part) {
+                cuts.push((part, outline.owner(part).0 as usize));
+            }
+        }
         rounds
             .push(json!({ "unchanged": changes.is_empty(), "changes": changes, "pruned": !plan.is_empty() }));
-        memory.commit(&plan, &transcript.outline, &policy.placeholder);
     }
-    Ok(Some(json!({ "settings": settings.to_json(), "rounds": rounds })))
+    let marker = named.marker(&memory, &cuts);
+    Ok(json!({ "settings": settings.to_json(), "rounds": rounds, "marker": marker }))
+}
+
+/// Remembers a cut that was made before a restart, unless it is known.
+fn remember(
+    memory: &mut Memory,
+    transcript: &Transcript<'_>,
+    policy: &Policy,
+    message: usize,
+    cut: &RestoredCut,
+) -> Result<()> {
+    let outline = &transcript.outline;
+    let owns =
+        |part: &PartIx| outline.owner(*part).0 as usize == message && outline.kind(*part) == PartKind::Result;
+    let Some(part) = outline.parts().find(owns).filter(|&part| memory.cut(outline, part).is_none()) else {
+        return Ok(());
+    };
+    let Family::Ratio(ratio) = &policy.family else { return Ok(()) };
+    let (action, placeholder) = match cut {
+        RestoredCut::Hard(placeholder) => (Action::Clear, placeholder.as_str()),
+        RestoredCut::Soft => match ratio.trim_of(outline, part) {
+            Some(action) => (action, policy.placeholder.as_str()),
+            None => return Ok(()),
+        },
+    };
+    let left = Rendering { part, action, placeholder };
+    let edited: Value = serde_json::from_slice(&transcript.apply([left], 0)?.to_vec())?;
+    let text = edited.pointer(&format!("/{message}/content/0/text")).and_then(Value::as_str);
+    let after = weighted_len(text.unwrap_or_default());
+    memory.remember(part, (action, after), outline.source(part), placeholder);
+    Ok(())
 }

@@ -1,8 +1,14 @@
 //! OpenCode's recorded behaviour.
 
+pub mod august;
+mod august_process;
+pub mod conversation;
 pub mod model_messages;
 mod process;
+pub mod session_v2;
+pub mod tail;
 pub mod ui_messages;
+pub mod v2_messages;
 
 use anyhow::Result;
 use secateur::{Limits, Memory, Profile, Profiles, Situation, Usage};
@@ -11,7 +17,8 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::{number, transcript};
-use model_messages::model_messages;
+use august::Reduction;
+use model_messages::{Outputs, model_messages};
 use ui_messages::ui_messages;
 
 /// The profile that reproduces the system of a case; `None` if it is another system.
@@ -26,15 +33,27 @@ fn profile(case: &Case) -> Result<Option<Profile>> {
 
 /// Runs a case with the profile of its version; `None` if its function is not reproduced.
 pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
+    let named = |name: &str| Ok(Profiles::builtin().get(name)?);
+    match (case.system.as_str(), case.function.as_str()) {
+        ("opencode_v2", "compact") => return session_v2::compact(case, named).map(Some),
+        ("opencode_v2b", "plan") => return session_v2::plan(case, named).map(Some),
+        _ => {}
+    }
     let Some(profile) = profile(case)? else { return Ok(None) };
     Ok(match case.function.as_str() {
         "isOverflow" => Some(overflow(case, profile)),
         "prune" => Some(prune(case, profile)?),
         "filterCompacted" => Some(filter_compacted(case, &profile)?),
+        "process" if case.system == "opencode_head" => Some(august_process::run(case, &profile)?),
         "process" if case.system == "opencode_seed" => Some(process::run(case, &profile)?),
         "toModelMessages" if case.system == "opencode_seed" => {
             let ui = ui_messages(case.list("messages"), case.get("model"));
-            Some(json!({ "model": model_messages(&ui), "ui": ui }))
+            Some(json!({ "model": model_messages(&ui, Outputs::January), "ui": ui }))
+        }
+        "toModelMessages" => {
+            let reduction = Reduction::read(case.get("options"));
+            let ui = august::ui_messages(case.list("messages"), case.get("model"), reduction);
+            Some(json!({ "model": model_messages(&ui, Outputs::August), "ui": ui }))
         }
         _ => None,
     })
@@ -92,7 +111,7 @@ fn prune(case: &Case, mut profile: Profile) -> Result<Value> {
     let ids = plan.cuts.iter().rev().map(|cut| transcript.part_id(cut.part));
     let marked: Vec<String> = ids.map(|id| id.unwrap_or_default().into_owned()).collect();
     if !profile.policy.enabled {
-        return Ok(json!({ "ran": false, "marked": marked }));
+        return Ok(json!({ "ran": false, "total": null, "pruned": null, "marked": marked }));
     }
     Ok(json!({
         "ran": true,

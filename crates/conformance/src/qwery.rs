@@ -9,6 +9,7 @@ use secateur_formats::{Format, Rendering};
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::opencode::model_messages::{Outputs, model_messages};
 use crate::opencode::{limits, usage, visible_ids};
 use crate::{NOW, transcript};
 use summary::truncate_summary;
@@ -32,8 +33,10 @@ pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
             let text = serde_json::to_string(case.get("messages"))?;
             Some(json!({ "ids": visible_ids(&transcript(&text, Format::Qwery, &profile)?, &profile) }))
         }
-        // Only the input of the SDK is compared: the SDK's own conversion loses every result.
-        "toModelMessages" => Some(json!({ "ui": ui_messages(case.list("messages"), case.get("model")) })),
+        "toModelMessages" => {
+            let ui = ui_messages(case.list("messages"), case.get("model"));
+            Some(json!({ "model": model_messages(&ui, Outputs::Qwery), "ui": ui }))
+        }
         "truncateSummary" => {
             let text = case.get("text").as_str().unwrap_or_default();
             Some(json!({ "text": truncate_summary(text, case.get("maxTokens").as_u64().unwrap_or(0)) }))

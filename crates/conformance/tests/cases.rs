@@ -19,17 +19,11 @@ fn conformance(args: &[&str]) -> (i32, String, String) {
 #[test]
 fn every_recorded_case_comes_out_as_recorded() {
     let results = secateur_conformance::run(Path::new(CASES)).unwrap();
-    assert_eq!(results.len(), 26);
+    assert_eq!(results.len(), 36);
     for result in results {
         assert!(result.passed >= 20, "{} has few cases", result.file);
         assert_eq!(result.failed, 0, "{}: {:?}", result.file, result.failures);
-        // OpenClaw's own way of persisting is not compared.
-        assert!(
-            result.skipped == 0 || result.file == "openclaw-v4.prune",
-            "{} skipped {}",
-            result.file,
-            result.skipped
-        );
+        assert_eq!(result.skipped, 0, "{}", result.file);
     }
 }
 
@@ -37,8 +31,8 @@ fn every_recorded_case_comes_out_as_recorded() {
 fn a_case_that_comes_out_differently_is_shown_and_fails_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
-        r#"{"id":"wrong.1","system":"openclaw_chars","fn":"estimate","input":{"text":"ab"},"output":{"v4":3}}"#,
-        r#"{"id":"right.1","system":"openclaw_chars","fn":"estimate","input":{"text":{"repeat":"x","n":5}},"output":{"v4":5}}"#,
+        r#"{"id":"wrong.1","system":"openclaw_chars","fn":"estimate","input":{"text":"ab"},"output":{"utf16_len":2,"v3":2,"v4":3,"v4_min2":4}}"#,
+        r#"{"id":"right.1","system":"openclaw_chars","fn":"estimate","input":{"text":{"repeat":"x","n":5}},"output":{"utf16_len":5,"v3":5,"v4":5,"v4_min2":10}}"#,
         r#"{"id":"unknown.1","system":"openclaw_chars","fn":"guess","input":{},"output":{}}"#,
         r#"{"id":"unknown.2","system":"someone_else","fn":"prune","input":{},"output":{}}"#,
     ];
@@ -48,7 +42,7 @@ fn a_case_that_comes_out_differently_is_shown_and_fails_the_run() {
     let (code, out, _) = conformance(&[file]);
     assert_eq!(code, 1);
     assert!(out.starts_with("cases 1 1 2\n"), "{out}");
-    assert!(out.contains("wrong.1\n  expected {\"v4\":3}\n  actual   {\"v4\":2}"), "{out}");
+    assert!(out.contains("wrong.1\n  expected {\"utf16_len\":2,\"v3\":2,\"v4\":3,"), "{out}");
 
     let json: Value = serde_json::from_str(&conformance(&[file, "--json"]).1).unwrap();
     assert_eq!(json["failures"][0]["id"], "wrong.1");

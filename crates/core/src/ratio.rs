@@ -191,6 +191,12 @@ impl Ratio {
         outline.units(part) + images * IMAGE_REMOVED.len() as u64 + lines.saturating_sub(1)
     }
 
+    /// What a trim does to a result, if it does anything: what was trimmed before can be trimmed again from its source.
+    pub fn trim_of(&self, outline: &Outline, part: PartIx) -> Option<Action> {
+        let is_result = outline.kind(part) == PartKind::Result && !outline.is_cut(part);
+        self.trim_cut(outline, part, 0).filter(|_| is_result).map(|cut| cut.action)
+    }
+
     /// The trim of a result, if it is long enough or has an image.
     fn trim_cut(&self, outline: &Outline, part: PartIx, before: u64) -> Option<Cut> {
         let whole = self.joined_units(outline, part);

@@ -5,31 +5,56 @@
 //! Units are `ms`, `s`, `m`, `h` and `d` in either case. Everything else, and every span whose
 //! milliseconds a JavaScript number cannot count exactly, is not a span; configuration that holds such
 //! a value falls back to the default rather than failing.
+//!
+//! The first version that knew spans read a single number only, and let it be as large as it liked.
 
 use secateur::is_js_space;
 use serde_json::Value;
 
 /// How long a prompt cache is taken to live when nothing else is said: five minutes.
-pub const DEFAULT_TTL_MS: i64 = 300_000;
+pub const DEFAULT_TTL_MS: f64 = 300_000.0;
 
 const MINUTE: f64 = 60_000.0;
 /// The largest integer below which JavaScript counts without gaps.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
-/// The time-to-live in milliseconds that a configured `ttl` stands for.
-///
-/// Only a string counts; a number does not mean minutes. Zero is valid and means that nothing ever expires.
-pub fn parse_ttl_ms(raw: &Value) -> i64 {
-    raw.as_str().and_then(parse_duration_ms).unwrap_or(DEFAULT_TTL_MS)
+/// How a version spells spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DurationSyntax {
+    /// One number with an optional unit (January 2026).
+    Single,
+    /// Several numbers with their units (June 2026 and later).
+    Composite,
 }
 
-/// Milliseconds in a span whose bare number counts minutes, rounded half up.
-fn parse_duration_ms(text: &str) -> Option<i64> {
-    let text = text.trim_matches(is_js_space).to_ascii_lowercase();
-    let (number, unit) = split_number(&text)?;
-    let milliseconds = if unit.is_empty() { number * MINUTE } else { sum_components(&text)? }.round();
-    // Larger values, infinity among them, would not survive a round trip through JavaScript.
-    (milliseconds <= MAX_SAFE_INTEGER).then_some(milliseconds as i64)
+impl DurationSyntax {
+    /// The time-to-live in milliseconds that a configured `ttl` stands for.
+    ///
+    /// Only a string counts; a number does not mean minutes. Zero is valid and means that nothing ever expires.
+    pub fn ttl_ms(self, raw: &Value) -> f64 {
+        raw.as_str().and_then(|text| self.milliseconds(text)).unwrap_or(DEFAULT_TTL_MS)
+    }
+
+    /// Milliseconds in a span whose bare number counts minutes, rounded half up, as JavaScript counts them.
+    pub fn milliseconds(self, text: &str) -> Option<f64> {
+        let text = text.trim_matches(is_js_space).to_ascii_lowercase();
+        let (number, unit) = split_number(&text)?;
+        let sum = match self {
+            _ if unit.is_empty() => number * MINUTE,
+            Self::Single => match split_unit(unit)? {
+                (milliseconds, "") => number * milliseconds,
+                _ => return None,
+            },
+            Self::Composite => sum_components(&text)?,
+        };
+        let milliseconds = sum.round();
+        let largest = match self {
+            Self::Single => f64::MAX,
+            // Larger values, infinity among them, would not survive a round trip through JavaScript.
+            Self::Composite => MAX_SAFE_INTEGER,
+        };
+        (milliseconds <= largest).then_some(milliseconds)
+    }
 }
 
 fn sum_components(text: &str) -> Option<f64> {
@@ -66,22 +91,25 @@ fn split_unit(text: &str) -> Option<(f64, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use super::DurationSyntax::{Composite, Single};
     use super::*;
     use serde_json::json;
 
     #[test]
     fn spans_are_read() {
         for (text, expected) in [
-            ("90s", 90_000),
-            (" 2.5H\t", 9_000_000),
-            ("1h30m", 5_400_000),
-            ("30m1h", 5_400_000),
-            ("1ms1m", 60_001),
-            ("2.5", 150_000),
-            ("0.5ms", 1),
-            ("0", 0),
+            ("90s", 90_000.0),
+            (" 2.5H\t", 9_000_000.0),
+            ("1h30m", 5_400_000.0),
+            ("30m1h", 5_400_000.0),
+            ("1ms1m", 60_001.0),
+            ("2.5", 150_000.0),
+            ("0.5ms", 1.0),
+            ("0", 0.0),
         ] {
-            assert_eq!(parse_duration_ms(text), Some(expected), "{text}");
+            assert_eq!(Composite.milliseconds(text), Some(expected), "{text}");
+            let single = (!text.contains("1h") && !text.contains("1ms")).then_some(expected);
+            assert_eq!(Single.milliseconds(text), single, "{text}");
         }
     }
 
@@ -89,17 +117,19 @@ mod tests {
     fn what_is_not_a_span_is_refused() {
         for text in ["", "m", "5 m", "1.", ".5m", "1.m", "-1m", "1e3s", "1w", "1h30", "5min", "５m", "1h 30m"]
         {
-            assert_eq!(parse_duration_ms(text), None, "{text}");
+            assert_eq!(Composite.milliseconds(text), None, "{text}");
+            assert_eq!(Single.milliseconds(text), None, "{text}");
         }
-        assert_eq!(parse_duration_ms("9007199254740991ms"), Some(9_007_199_254_740_991));
-        assert_eq!(parse_duration_ms("9007199254740992ms"), None);
-        assert_eq!(parse_duration_ms(&"9".repeat(400)), None);
+        assert_eq!(Composite.milliseconds("9007199254740991ms"), Some(9_007_199_254_740_991.0));
+        assert_eq!(Composite.milliseconds("9007199254740992ms"), None);
+        assert_eq!(Single.milliseconds("9007199254740992ms"), Some(9_007_199_254_740_992.0));
+        assert_eq!(Single.milliseconds(&"9".repeat(400)), None);
     }
 
     #[test]
     fn anything_else_is_five_minutes() {
         for raw in [json!(null), json!(7), json!("soon"), json!(["1h"])] {
-            assert_eq!(parse_ttl_ms(&raw), DEFAULT_TTL_MS, "{raw}");
+            assert_eq!(Composite.ttl_ms(&raw), DEFAULT_TTL_MS, "{raw}");
         }
     }
 }

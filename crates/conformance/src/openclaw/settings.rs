@@ -4,25 +4,42 @@
 //! given, a number out of range is moved into it, and nothing is ever an error. A configuration
 //! without a mode that the version knows switches pruning off, which is `None` here.
 //!
-//! January 2026 has every threshold in the configuration. By September 2026 the thresholds are fixed
-//! and only the time-to-live, the tools and the placeholder are left.
+//! Until June 2026 every threshold is in the configuration; what the versions tell apart are the modes that they know
+//! and how they spell a time-to-live. By September 2026 the thresholds are fixed and only the time-to-live, the tools and
+//! the placeholder are left.
 
 use secateur::{PLACEHOLDER, is_js_space};
 use serde_json::{Value, json};
 
-use super::duration::parse_ttl_ms;
+use super::duration::DurationSyntax;
 use crate::value::is_truthy_js;
 
-/// How the January 2026 version prunes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A version, as far as its settings differ from those of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsVersion {
+    /// 8 and 21 January 2026: modes adaptive and aggressive.
+    FillModes,
+    /// 27 January 2026: mode cache-ttl only.
+    CacheTtl,
+    /// June 2026: mode cache-ttl, with composite time spans.
+    CompositeTtl,
+}
+
+/// When and how far a version prunes.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PruningMode {
     /// By how full the window is: trim first, then clear.
     Adaptive,
     /// Clear every old result, however full the window is.
     Aggressive,
+    /// As adaptive, once the provider's cache has gone cold.
+    CacheTtl {
+        /// How long, in milliseconds, after its last use the cache counts as cold; zero never.
+        ttl_ms: f64,
+    },
 }
 
-/// The effective settings of January 2026.
+/// The effective settings of January to June 2026.
 ///
 /// Counts past 64 bits, which no transcript reaches, are held at the bound.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,18 +97,23 @@ pub struct ToolPatterns {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheTtlSettings {
     /// How long, in milliseconds, after its last use the provider's cache counts as cold; zero never.
-    pub ttl_ms: i64,
+    pub ttl_ms: f64,
     /// Which tools' results may be pruned.
     pub tools: ToolPatterns,
     /// Whether and how a result is cleared.
     pub hard_clear: HardClear,
 }
 
-/// Resolves a raw `contextPruning` value as OpenClaw of January 2026 does.
-pub fn resolve_2026_01(config: &Value) -> Option<PruningSettings> {
-    let mode = match config.get("mode")?.as_str()? {
-        "adaptive" => PruningMode::Adaptive,
-        "aggressive" => PruningMode::Aggressive,
+/// Resolves a raw `contextPruning` value as OpenClaw did before September 2026.
+pub fn resolve(config: &Value, version: SettingsVersion) -> Option<PruningSettings> {
+    let ttl = |syntax: DurationSyntax| PruningMode::CacheTtl {
+        ttl_ms: syntax.ttl_ms(config.get("ttl").unwrap_or(&Value::Null)),
+    };
+    let mode = match (version, config.get("mode")?.as_str()?) {
+        (SettingsVersion::FillModes, "adaptive") => PruningMode::Adaptive,
+        (SettingsVersion::FillModes, "aggressive") => PruningMode::Aggressive,
+        (SettingsVersion::CacheTtl, "cache-ttl") => ttl(DurationSyntax::Single),
+        (SettingsVersion::CompositeTtl, "cache-ttl") => ttl(DurationSyntax::Composite),
         _ => return None,
     };
     Some(PruningSettings {
@@ -103,7 +125,7 @@ pub fn resolve_2026_01(config: &Value) -> Option<PruningSettings> {
         tools: read_tools(config),
         soft_trim: read_soft_trim(config),
         hard_clear: match mode {
-            PruningMode::Adaptive => read_hard_clear(config),
+            PruningMode::Adaptive | PruningMode::CacheTtl { .. } => read_hard_clear(config),
             // Clearing is all this mode does: it cannot be switched off.
             PruningMode::Aggressive => HardClear { enabled: true, ..read_hard_clear(config) },
         },
@@ -113,7 +135,7 @@ pub fn resolve_2026_01(config: &Value) -> Option<PruningSettings> {
 /// Resolves a raw `contextPruning` value as OpenClaw of September 2026 does.
 pub fn resolve_2026_09(config: &Value) -> Option<CacheTtlSettings> {
     (config.get("mode")? == "cache-ttl").then(|| CacheTtlSettings {
-        ttl_ms: parse_ttl_ms(config.get("ttl").unwrap_or(&Value::Null)),
+        ttl_ms: DurationSyntax::Composite.ttl_ms(config.get("ttl").unwrap_or(&Value::Null)),
         tools: read_tools(config),
         hard_clear: read_hard_clear(config),
     })
@@ -125,6 +147,7 @@ impl PruningMode {
         match self {
             Self::Adaptive => "adaptive",
             Self::Aggressive => "aggressive",
+            Self::CacheTtl { .. } => "cache-ttl",
         }
     }
 }
@@ -132,7 +155,7 @@ impl PruningMode {
 impl PruningSettings {
     /// The settings as OpenClaw itself would print them.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut printed = json!({
             "mode": self.mode.as_str(),
             "keepLastAssistants": self.keep_last_assistants,
             "softTrimRatio": print_share(self.soft_trim_ratio),
@@ -145,7 +168,11 @@ impl PruningSettings {
                 "tailChars": self.soft_trim.tail_chars,
             },
             "hardClear": {"enabled": self.hard_clear.enabled, "placeholder": self.hard_clear.placeholder},
-        })
+        });
+        if let PruningMode::CacheTtl { ttl_ms } = self.mode {
+            printed["ttlMs"] = ttl_ms.into();
+        }
+        printed
     }
 }
 
@@ -217,30 +244,33 @@ fn print_share(share: f64) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::SettingsVersion::FillModes;
     use super::*;
 
     #[test]
     fn an_unknown_mode_switches_pruning_off() {
         for config in [json!(null), json!([]), json!({}), json!({"mode": "ADAPTIVE"}), json!({"mode": "off"})]
         {
-            assert_eq!(resolve_2026_01(&config), None);
+            assert_eq!(resolve(&config, FillModes), None);
+            assert_eq!(resolve(&config, SettingsVersion::CompositeTtl), None);
             assert_eq!(resolve_2026_09(&config), None);
         }
-        assert_eq!(resolve_2026_01(&json!({"mode": "cache-ttl"})), None);
+        assert_eq!(resolve(&json!({"mode": "cache-ttl"}), FillModes), None);
+        assert_eq!(resolve(&json!({"mode": "adaptive"}), SettingsVersion::CacheTtl), None);
     }
 
     #[test]
     fn values_of_the_wrong_type_count_as_not_given() {
         let odd = json!({"mode": "adaptive", "keepLastAssistants": "9", "softTrimRatio": true, "tools": 0,
             "softTrim": [1], "hardClear": {"enabled": 1, "placeholder": " \u{feff}"}});
-        assert_eq!(resolve_2026_01(&odd), resolve_2026_01(&json!({"mode": "adaptive"})));
+        assert_eq!(resolve(&odd, FillModes), resolve(&json!({"mode": "adaptive"}), FillModes));
     }
 
     #[test]
     fn values_out_of_range_are_moved_into_it() {
         let config = json!({"mode": "aggressive", "keepLastAssistants": -0.5, "softTrimRatio": 1.5,
             "hardClearRatio": -1, "softTrim": {"maxChars": 2.9}, "hardClear": {"enabled": false}});
-        let printed = resolve_2026_01(&config).unwrap().to_json();
+        let printed = resolve(&config, FillModes).unwrap().to_json();
         assert_eq!(printed["keepLastAssistants"], json!(0));
         assert_eq!((&printed["softTrimRatio"], &printed["hardClearRatio"]), (&json!(1), &json!(0)));
         assert_eq!(printed["softTrim"], json!({"maxChars": 2, "headChars": 1500, "tailChars": 1500}));
@@ -261,6 +291,6 @@ mod tests {
     fn september_reads_the_time_to_live() {
         let config = json!({"mode": "cache-ttl", "ttl": "1h30m", "hardClear": {"placeholder": " gone "}});
         let printed = resolve_2026_09(&config).unwrap().to_json();
-        assert_eq!(printed, json!({"ttlMs": 5_400_000, "hardClear": true, "placeholder": "gone"}));
+        assert_eq!(printed, json!({"ttlMs": 5_400_000.0, "hardClear": true, "placeholder": "gone"}));
     }
 }

@@ -20,7 +20,7 @@ use secateur::{Limits, MessageIx, Outline, PartKind, Profile, Role, Sizes, Usage
 use secateur_formats::Format;
 use serde_json::{Value, json};
 
-use super::model_messages::model_messages;
+use super::model_messages::{Outputs, model_messages};
 use super::ui_messages::ui_messages;
 use crate::case::Case;
 use crate::{NOW, transcript};
@@ -171,7 +171,7 @@ impl CompactionReplay<'_> {
         };
         let marker = self.case.list("messages").last().cloned();
         let sent: Vec<Value> = task.head.iter().filter_map(asked).chain(marker).collect();
-        self.history = model_messages(&ui_messages(&sent, &reader)).len();
+        self.history = model_messages(&ui_messages(&sent, &reader), Outputs::January).len();
         let id = self.name("msg");
         self.write(
             "message",

@@ -71,14 +71,14 @@ impl WrittenBy {
     }
 }
 
-fn written_by(info: &Value, model: &Value) -> WrittenBy {
+pub(super) fn written_by(info: &Value, model: &Value) -> WrittenBy {
     let asked = (spelled(model.get("providerID")), spelled(model.get("id")));
     let wrote = (spelled(info.get("providerID")), spelled(info.get("modelID")));
     if asked == wrote { WrittenBy::SameModel } else { WrittenBy::OtherModel }
 }
 
 /// A failed message is worth repeating only if the user aborted it after it had said or done something.
-fn failed_without_answer(info: &Value, parts: &[Value]) -> bool {
+pub(super) fn failed_without_answer(info: &Value, parts: &[Value]) -> bool {
     let Some(error) = info.get("error").filter(|error| is_truthy_js(error)) else { return false };
     let aborted = text(error, "name") == Some("MessageAbortedError");
     let answered = parts.iter().any(|part| !matches!(kind(part), "step-start" | "reasoning"));
@@ -157,7 +157,7 @@ pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
 }
 
 /// What JavaScript writes when a value lands in a string; identifiers are strings, or missing.
-fn spelled(value: Option<&Value>) -> Cow<'_, str> {
+pub(super) fn spelled(value: Option<&Value>) -> Cow<'_, str> {
     match value {
         None => Cow::Borrowed("undefined"),
         Some(Value::String(text)) => Cow::Borrowed(text),
