@@ -6,7 +6,6 @@ pub mod conversation;
 pub mod model_messages;
 mod process;
 pub mod session_v2;
-pub mod tail;
 pub mod ui_messages;
 pub mod v2_messages;
 

@@ -88,6 +88,7 @@ mod rent;
 pub mod session;
 mod situation;
 mod staleness;
+mod tail;
 mod timeline;
 mod tool_class;
 mod tool_filter;
@@ -129,6 +130,7 @@ pub use ratio::{Characters, IMAGE_REMOVED, Images, Ratio, RatioMode, TRIM_GAP, t
 pub use rent::{Ages, Cap, Inputs, Pressure, Rent};
 pub use situation::{CutPurpose, Pass, Rethinking, Situation, Thinking};
 pub use staleness::Stale;
+pub use tail::{TailRule, tail_start};
 pub use timeline::TimelinePoint;
 pub use tool_class::ToolClass;
 pub use tool_filter::{Fold, ToolFilter, is_js_space};

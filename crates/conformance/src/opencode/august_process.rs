@@ -7,8 +7,10 @@
 //! OpenCode's own wording of the prompt, and of what it tells the model about refused media, is neither reproduced nor
 //! compared, except for its length.
 
+use std::ops::Range;
+
 use anyhow::{Context, Result};
-use secateur::{Limits, Profile, Usage};
+use secateur::{Limits, Profile, TailRule, Usage, tail_start};
 use secateur_formats::json::utf16_len;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +18,6 @@ use super::august::{Reduction, attached_note, is_media, ui_messages};
 use super::conversation::conversation;
 use super::limits;
 use super::model_messages::{Outputs, model_messages};
-use super::tail::{TailLimits, first_kept, is_marker};
 use super::ui_messages::{parts_of, text};
 use crate::NOW;
 use crate::case::Case;
@@ -61,12 +62,9 @@ struct AugustCompaction<'a> {
 impl<'a> AugustCompaction<'a> {
     fn new(case: &'a Case, profile: &'a Profile, at: usize) -> Self {
         let all = case.list("messages");
-        let is_said = |message: &Value| {
-            message.pointer("/info/role").is_some_and(|role| role == "user") && !is_marker(message)
-        };
-        let last = all.iter().take(at).rposition(is_said).filter(|_| flag(case, "overflow"));
+        let last = all.iter().take(at).rposition(is_said_by_user).filter(|_| flag(case, "overflow"));
         // Something must be left to summarise.
-        let again = last.filter(|&last| all.iter().take(last).any(is_said));
+        let again = last.filter(|&last| all.iter().take(last).any(is_said_by_user));
         Self {
             case,
             profile,
@@ -139,14 +137,20 @@ impl<'a> AugustCompaction<'a> {
             tail.map_or(0, |tail| u64::try_from(tail.budget(usable)).unwrap_or(0))
         });
         let turns = asked("tail_turns").and_then(Value::as_i64);
+        let rule =
+            TailRule { budget, turns: turns.map(|most| u32::try_from(most.max(0)).unwrap_or(u32::MAX)) };
+        let begins_turn = |at: usize| visible.get(at).is_some_and(|message| is_said_by_user(message));
         let reader = self.reader();
-        first_kept(visible, TailLimits { budget, turns }, |range| {
+        let size = |range: Range<usize>| {
             let messages: Vec<Value> =
                 visible.get(range).unwrap_or_default().iter().map(|message| (*message).clone()).collect();
             let sent =
                 model_messages(&ui_messages(&messages, &reader, Reduction::default()), Outputs::August);
             (utf16_len(&Value::Array(sent).to_string()) + 2) / 4
-        })
+        };
+        // A tail that would be everything, or nothing, is no tail.
+        let start = tail_start(rule, visible.len(), begins_turn, size, |_| true);
+        (1..visible.len()).contains(&start).then_some(start)
     }
 
     /// A plugin's prompt with the conversation, or the length of OpenCode's with it and with what plugins add.
@@ -289,6 +293,16 @@ impl<'a> AugustCompaction<'a> {
         self.synthetic += 1;
         format!("prt_synth_{}", self.synthetic)
     }
+}
+
+/// Whether a message has asked for a compaction.
+fn is_marker(message: &Value) -> bool {
+    parts_of(message).iter().any(|part| kind(part) == "compaction")
+}
+
+/// Whether the user wrote a message: a marker is none.
+fn is_said_by_user(message: &Value) -> bool {
+    message.pointer("/info/role").is_some_and(|role| role == "user") && !is_marker(message)
 }
 
 fn flag(case: &Case, key: &str) -> bool {

@@ -6,6 +6,7 @@
 //! answered yet is always kept, whatever the profile says: a request without its question is useless.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::context::{Context, LiveMessage};
 use super::effect::TurnState;
@@ -15,6 +16,7 @@ use super::remedy::Remedy;
 use super::state::Pivot;
 use crate::compaction::{CompactionSettings, MarkerAt, Replay};
 use crate::outline::{PartKind, Role};
+use crate::tail::{TailRule, tail_start};
 
 /// Which messages a compaction summarises and which it keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -194,33 +196,17 @@ fn line_by_budget(
     is_whole: &dyn Fn(usize) -> bool,
 ) -> usize {
     let Some(tail) = settings.tail else { return conversation.len() };
-    let (mut line, mut left, mut turns) = (conversation.len(), budget, 0u32);
-    while line > 0 && tail.turns.is_none_or(|most| turns < most) {
-        let before = conversation.get(..line).unwrap_or_default();
-        let start = before.iter().rposition(|row| row.facts.is_from_user()).unwrap_or(0);
-        let turn = before.get(start..).unwrap_or_default();
-        let size = turn.iter().map(|row| row.chars).fold(0, u64::saturating_add);
-        if size > left {
-            return split(turn, start, left, is_whole).unwrap_or(line);
-        }
-        left -= size;
-        line = start;
-        turns += 1;
-    }
-    line
-}
-
-/// The start of the longest end of a turn that fits, if the whole turn does not.
-fn split(turn: &[&LiveMessage], start: usize, left: u64, is_whole: &dyn Fn(usize) -> bool) -> Option<usize> {
-    let (mut size, mut best) = (0u64, None);
-    for (offset, row) in turn.iter().enumerate().skip(1).rev() {
-        size = size.saturating_add(row.chars);
-        if size > left {
-            break;
-        }
-        if is_whole(start + offset) {
-            best = Some(start + offset);
-        }
-    }
-    best
+    // Exact, so that a range is the difference of two sums.
+    let mut sums = vec![0u128];
+    sums.extend(conversation.iter().scan(0u128, |sum, row| {
+        *sum += u128::from(row.chars);
+        Some(*sum)
+    }));
+    let sum = |at: usize| sums.get(at).copied().unwrap_or_default();
+    let size = |range: Range<usize>| {
+        u64::try_from(sum(range.end).saturating_sub(sum(range.start))).unwrap_or(u64::MAX)
+    };
+    // What comes before the first user message is a turn, too.
+    let begins_turn = |at: usize| at == 0 || conversation.get(at).is_some_and(|row| row.facts.is_from_user());
+    tail_start(TailRule { budget, turns: tail.turns }, conversation.len(), begins_turn, size, is_whole)
 }
