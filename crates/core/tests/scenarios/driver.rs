@@ -287,6 +287,7 @@ fn part(kind: PartKind, chars: u64) -> SessionPart {
         bytes: chars,
         py_json: chars,
         weighted: chars,
+        wide: chars,
         trimmed: chars.min(3_000),
         ..Sizes::default()
     };

@@ -212,6 +212,23 @@ fn openclaw_cuts_for_one_request_and_stores_nothing() {
 }
 
 #[test]
+fn openclaw_of_late_january_cuts_one_request_when_the_cache_is_cold() {
+    for profile in ["openclaw@2026-01c", "openclaw@2026-06"] {
+        let mut scene = Scene::named(profile);
+        three_turns(&mut scene);
+        scene.report(170_000, TurnState::Over);
+        scene.say(Role::User, "go on", 50);
+        for (pause, is_cut) in [(60_000, false), (300_000, true), (60_000, false)] {
+            scene.now += pause;
+            scene.ask();
+            let shown = scene.show();
+            assert_eq!(shown.contains("trimmed to 1500 + 1500"), is_cut, "{profile}: {shown}");
+            assert!(scene.machine.context().memory().is_empty(), "{profile}");
+        }
+    }
+}
+
+#[test]
 fn openclaw_of_september_waits_until_the_cache_is_cold() {
     let mut scene = Scene::named("openclaw@2026-09");
     three_turns(&mut scene);

@@ -74,6 +74,38 @@ fn opencode_today_writes_its_marker_with_the_summary() {
 }
 
 #[test]
+fn opencode_session_v2_begins_with_the_summary() {
+    assert_snapshot!(interrupted("opencode@v2"), @r#"
+    00 system    "be careful" 300 chars
+    01 assistant <summary 1> 1200 chars
+    02 assistant call-5 calls edit
+    03 tool      call-5 result of edit, 12000 chars
+    --
+    send 169190 of 180000 tokens
+    overflow by usage: 197500 of 180000 tokens
+    compaction by usage of 11 messages, model
+    summarise 11 messages by model
+    compacted by model: 200800 to 4970 tokens
+    "#);
+}
+
+#[test]
+fn opencode_branch_v2_begins_with_the_summary() {
+    assert_snapshot!(interrupted("opencode@v2b"), @r#"
+    00 system    "be careful" 300 chars
+    01 assistant <summary 1> 1200 chars
+    02 assistant call-5 calls edit
+    03 tool      call-5 result of edit, 12000 chars
+    --
+    send 169190 of 180000 tokens
+    overflow by usage: 197500 of 180000 tokens
+    compaction by usage of 11 messages, model
+    summarise 11 messages by model
+    compacted by model: 200800 to 4970 tokens
+    "#);
+}
+
+#[test]
 fn openclaw_of_january_trims_for_one_request_and_keeps_a_tail() {
     assert_snapshot!(interrupted("openclaw@2026-01"), @r#"
     00 system    "be careful" 300 chars
