@@ -1,6 +1,7 @@
 //! OpenCode's recorded behaviour.
 
 pub mod august;
+mod august_history;
 mod august_process;
 pub mod conversation;
 pub mod model_messages;

@@ -45,7 +45,7 @@ fn the_default_profile_says_what_it_assumed_and_why_it_cuts() {
 #[test]
 fn profiles_are_listed_with_every_value_and_its_origin() {
     let names = secateur(&["profiles", "--json"]).json();
-    assert_eq!(names.as_array().unwrap().len(), 17);
+    assert_eq!(names.as_array().unwrap().len(), 23);
     let one = secateur(&["profiles", "opencode", "--json"]).json();
     let protect =
         one["settings"].as_array().unwrap().iter().find(|row| row["key"] == "watermark.protect").unwrap();
