@@ -229,3 +229,25 @@ impl OverflowRule {
         Overflow { overflow, count, usable }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profiles;
+
+    #[test]
+    fn both_limits_lose_the_reserve_or_the_longest_response() {
+        let rule = |reserved| {
+            let rule = Profiles::builtin().get("opencode@v2b").unwrap().overflow;
+            OverflowRule { reserved, ..rule }
+        };
+        let usable = |reserved, input, output| {
+            rule(reserved).usable(&Limits { context: 200_000, input, output }).unwrap()
+        };
+        assert_eq!(usable(None, None, Some(64_000)), 168_000, "no response is longer than 32,000");
+        assert_eq!(usable(None, None, Some(8_000)), 180_000);
+        assert_eq!(usable(Some(0), None, None), 200_000, "no limit, no response");
+        assert_eq!(usable(None, Some(150_000), Some(8_000)), 130_000);
+        assert_eq!(usable(Some(0), Some(195_000), Some(8_000)), 192_000);
+    }
+}

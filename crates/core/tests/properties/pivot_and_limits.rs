@@ -61,7 +61,7 @@ fn overflow_rule() -> impl Strategy<Value = OverflowRule> {
 fn drawn_rule() -> impl Strategy<Value = OverflowRule> {
     let every = vec![Term::Input, Term::Output, Term::CacheRead, Term::CacheWrite, Term::Reasoning];
     let terms = subsequence(every, 0..=5);
-    let reserve = select(vec![Reserve::Nothing, Reserve::FromInput, Reserve::FromEither]);
+    let reserve = select(vec![Reserve::Nothing, Reserve::FromInput, Reserve::FromEither, Reserve::FromBoth]);
     let exhausted = select(vec![Exhausted::Compare, Exhausted::Zero, Exhausted::Overflow]);
     let comparison = select(vec![Comparison::MoreThan, Comparison::AtLeast]);
     let givens = (given(), given(), given(), given(), given());
