@@ -7,7 +7,7 @@
 //! is ([`opencode`]).
 //!
 //! One module per system. Beside the harness each holds what the product does not do yet: how that system renders
-//! messages for a model, reads its settings, writes its own marks or shortens a summary. These modules depend on nothing
+//! messages for a model, writes its own marks or shortens a summary. These modules depend on nothing
 //! here, so that they can move into the product when it does the same.
 
 mod case;

@@ -3,22 +3,20 @@
 pub mod cache_marker;
 pub mod chunking;
 pub mod compaction_plan;
-pub mod duration;
 pub mod keywords;
 mod pruning;
 pub mod quality;
-pub mod settings;
 mod versions;
 
 use anyhow::Result;
 use secateur::{weighted_len, wide_len};
+use secateur_formats::settings::duration::DurationSyntax;
+use secateur_formats::settings::openclaw::{ToolPatterns, resolve};
 use serde_json::{Value, json};
 
 use crate::case::Case;
-use duration::DurationSyntax;
 use pruning::{prune, prune_2026_09, prune_sequence};
-use settings::{ToolPatterns, resolve};
-use versions::{DatedSettings, JANUARY_8, JANUARY_21, JANUARY_27, JUNE, SEPTEMBER, policy, tools};
+use versions::{DatedSettings, JANUARY_8, JANUARY_21, JANUARY_27, JUNE, ORIGIN, SEPTEMBER, policy};
 
 /// Runs a case with the profile of its version; `None` if its function is not reproduced.
 pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
@@ -42,7 +40,7 @@ pub(crate) fn run(case: &Case) -> Result<Option<Value>> {
 fn match_tools(case: &Case) -> Result<Value> {
     let settings = ToolPatterns::read(case.get("tools"));
     let allowed = |profile: &str| -> Result<Vec<bool>> {
-        let rule = policy(profile, |ratio| ratio.tools = tools(&settings, ratio.tools.fold))?;
+        let rule = policy(profile, settings.layer(ORIGIN))?;
         let names = case.list("names").iter().map(|name| name.as_str().unwrap_or_default());
         Ok(names.map(|name| rule.tools().allows(name)).collect())
     };

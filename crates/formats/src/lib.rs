@@ -57,6 +57,7 @@ mod logs;
 mod origin;
 mod probe;
 mod read;
+pub mod settings;
 mod sizes;
 mod skim;
 mod spec;

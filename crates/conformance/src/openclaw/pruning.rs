@@ -4,12 +4,12 @@ use anyhow::Result;
 use secateur::{
     Action, Family, Memory, PartIx, PartKind, Pass, Plan, Policy, Situation, Thinking, weighted_len,
 };
+use secateur_formats::settings::openclaw::{resolve, resolve_2026_09};
 use secateur_formats::{Format, Rendering, Transcript, read_as, renderings};
 use serde_json::{Map, Value, json};
 
 use super::cache_marker::{NamedResults, RestoredCut, restored};
-use super::settings::{resolve, resolve_2026_09};
-use super::versions::{DatedSettings, JANUARY_27, SEPTEMBER, configured, policy, tools};
+use super::versions::{DatedSettings, JANUARY_27, ORIGIN, SEPTEMBER, policy};
 use crate::case::Case;
 use crate::number;
 
@@ -25,7 +25,7 @@ pub(super) fn prune(case: &Case, version: DatedSettings) -> Result<Value> {
     let Some(settings) = resolve(case.get("config"), version.settings) else {
         return Ok(json!({ "settings": null, "unchanged": true, "changes": {} }));
     };
-    let policy = configured(version, &settings)?;
+    let policy = policy(version.profile, settings.layer(ORIGIN))?;
     let size = |key: &str| case.get(key).as_f64().filter(|size| size.is_finite() && *size > 0.0);
     let window = size("contextWindowTokensOverride").or_else(|| size("modelContextWindow"));
     let situation = Situation {
@@ -42,7 +42,7 @@ pub(super) fn prune(case: &Case, version: DatedSettings) -> Result<Value> {
 /// Requests one after the other. One that is pruned touches the provider's cache; others are not known to.
 pub(super) fn prune_sequence(case: &Case) -> Result<Value> {
     let settings = resolve(case.get("config"), JANUARY_27.settings);
-    let policy = settings.map(|settings| configured(JANUARY_27, &settings)).transpose()?;
+    let policy = settings.map(|settings| policy(JANUARY_27.profile, settings.layer(ORIGIN))).transpose()?;
     // Without pruning OpenClaw keeps no time.
     let mut last_request = number(&case.input, "/lastCacheTouchAt").filter(|_| policy.is_some());
     let mut requests = Vec::new();
@@ -112,12 +112,7 @@ pub(super) fn prune_2026_09(case: &Case) -> Result<Value> {
     let Some(settings) = resolve_2026_09(case.get("config")) else {
         return Ok(json!({ "settings": null, "rounds": [] }));
     };
-    let mut policy = policy(SEPTEMBER, |ratio| {
-        ratio.ttl_ms = settings.ttl_ms as i64;
-        ratio.hard_clear = settings.hard_clear.enabled;
-        ratio.tools = tools(&settings.tools, ratio.tools.fold);
-    })?;
-    policy.placeholder.clone_from(&settings.hard_clear.placeholder);
+    let policy = policy(SEPTEMBER, settings.layer(ORIGIN))?;
     let mut memory = Memory::default();
     let mut cuts: Vec<(PartIx, usize)> = Vec::new();
     let mut rounds = Vec::new();

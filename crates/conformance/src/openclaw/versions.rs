@@ -1,9 +1,8 @@
 //! OpenClaw's versions: the profile of each, and what its settings make of that.
 
 use anyhow::Result;
-use secateur::{Family, Fold, Policy, Profiles, Ratio, RatioMode, ToolFilter, Trim};
-
-use super::settings::{PruningMode, PruningSettings, SettingsVersion, ToolPatterns};
+use secateur::{Layer, Policy, Profiles};
+use secateur_formats::settings::openclaw::SettingsVersion;
 
 /// A version whose settings have every threshold.
 #[derive(Clone, Copy)]
@@ -22,44 +21,10 @@ pub(super) const JUNE: DatedSettings =
     DatedSettings { profile: "openclaw@2026-06", settings: SettingsVersion::CompositeTtl };
 pub(super) const SEPTEMBER: &str = "openclaw@2026-09";
 
-/// The tools that a setting allows.
-pub(super) fn tools(tools: &ToolPatterns, fold: Fold) -> ToolFilter {
-    ToolFilter { allow: tools.allow.clone(), deny: tools.deny.clone(), fold }
-}
+/// Where the settings of a case come from.
+pub(super) const ORIGIN: &str = "contextPruning";
 
-/// A profile's policy with its ratio family changed.
-pub(super) fn policy(name: &str, change: impl FnOnce(&mut Ratio)) -> Result<Policy> {
-    let mut policy = Profiles::builtin().get(name)?.policy;
-    if let Family::Ratio(ratio) = &mut policy.family {
-        change(ratio);
-    }
-    Ok(policy)
-}
-
-/// The policy of a version with its settings.
-pub(super) fn configured(version: DatedSettings, settings: &PruningSettings) -> Result<Policy> {
-    let mut policy = policy(version.profile, |ratio| {
-        match settings.mode {
-            PruningMode::Adaptive => ratio.mode = RatioMode::Adaptive,
-            PruningMode::Aggressive => ratio.mode = RatioMode::Aggressive,
-            PruningMode::CacheTtl { ttl_ms } => {
-                ratio.mode = RatioMode::CacheTtl;
-                ratio.ttl_ms = ttl_ms as i64;
-            }
-        }
-        ratio.keep_last_assistants = settings.keep_last_assistants;
-        ratio.soft_ratio = settings.soft_trim_ratio;
-        ratio.hard_ratio = settings.hard_clear_ratio;
-        ratio.min_prunable = settings.min_prunable_tool_chars;
-        ratio.hard_clear = settings.hard_clear.enabled;
-        ratio.trim = Trim {
-            max: settings.soft_trim.max_chars,
-            head: settings.soft_trim.head_chars,
-            tail: settings.soft_trim.tail_chars,
-            ..ratio.trim
-        };
-        ratio.tools = tools(&settings.tools, ratio.tools.fold);
-    })?;
-    policy.placeholder.clone_from(&settings.hard_clear.placeholder);
-    Ok(policy)
+/// A profile's policy with settings over it.
+pub(super) fn policy(name: &str, settings: Layer) -> Result<Policy> {
+    Ok(Profiles::builtin().get_with(name, &[settings])?.policy)
 }

@@ -82,8 +82,8 @@ fn ratio(rule: &Ratio) -> Result<(), InvalidValue> {
     let per_token = rule.characters.per_token;
     demand(per_token.is_finite() && per_token > 0.0, "ratio.characters.per_token", "a number above 0")?;
     let timed = rule.mode == RatioMode::CacheTtl;
-    let allowed = "a number of milliseconds above 0 with mode \"cache-ttl\"";
-    demand(!timed || rule.ttl_ms > 0, "ratio.ttl_ms", allowed)?;
+    let allowed = "a number of milliseconds with mode \"cache-ttl\", 0 for a cache that never goes cold";
+    demand(!timed || rule.ttl_ms >= 0, "ratio.ttl_ms", allowed)?;
     let text = matches!(rule.characters.unit, Unit::Utf16 | Unit::Weighted | Unit::Wide);
     demand(text, "ratio.characters.unit", "\"utf16\", \"weighted\" or \"wide\"")
 }

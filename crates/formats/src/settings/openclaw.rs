@@ -8,11 +8,11 @@
 //! and how they spell a time-to-live. By September 2026 the thresholds are fixed and only the time-to-live, the tools and
 //! the placeholder are left.
 
-use secateur::{PLACEHOLDER, is_js_space};
+use secateur::{Layer, PLACEHOLDER, is_js_space};
 use serde_json::{Value, json};
+use toml::{Table, Value as Setting};
 
 use super::duration::DurationSyntax;
-use crate::value::is_truthy_js;
 
 /// A version, as far as its settings differ from those of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +141,62 @@ pub fn resolve_2026_09(config: &Value) -> Option<CacheTtlSettings> {
     })
 }
 
+impl PruningSettings {
+    /// The settings as values over the profile of the version, with this origin.
+    pub fn layer(&self, origin: &str) -> Layer {
+        let trim = table([
+            ("max", whole(self.soft_trim.max_chars)),
+            ("head", whole(self.soft_trim.head_chars)),
+            ("tail", whole(self.soft_trim.tail_chars)),
+        ]);
+        let mut ratio = table([
+            ("mode", self.mode.as_str().into()),
+            ("keep_last_assistants", whole(self.keep_last_assistants)),
+            ("soft_ratio", self.soft_trim_ratio.into()),
+            ("hard_ratio", self.hard_clear_ratio.into()),
+            ("min_prunable", whole(self.min_prunable_tool_chars)),
+            ("trim", trim.into()),
+            ("hard_clear", self.hard_clear.enabled.into()),
+            ("tools", self.tools.table().into()),
+        ]);
+        if let PruningMode::CacheTtl { ttl_ms } = self.mode {
+            ratio.insert("ttl_ms".to_owned(), milliseconds(ttl_ms));
+        }
+        layer(origin, ratio, &self.hard_clear)
+    }
+}
+
+impl CacheTtlSettings {
+    /// The settings as values over the profile of the version, with this origin.
+    pub fn layer(&self, origin: &str) -> Layer {
+        let ratio = table([
+            ("ttl_ms", milliseconds(self.ttl_ms)),
+            ("hard_clear", self.hard_clear.enabled.into()),
+            ("tools", self.tools.table().into()),
+        ]);
+        layer(origin, ratio, &self.hard_clear)
+    }
+}
+
+fn layer(origin: &str, ratio: Table, clear: &HardClear) -> Layer {
+    let prune = table([("placeholder", clear.placeholder.as_str().into())]);
+    let values = table([("ratio", ratio.into()), ("prune", prune.into())]);
+    Layer { origin: origin.to_owned(), values }
+}
+
+fn table<const N: usize>(values: [(&str, Setting); N]) -> Table {
+    values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn whole(number: u64) -> Setting {
+    i64::try_from(number).unwrap_or(i64::MAX).into()
+}
+
+/// The cast saturates: no session is that old.
+fn milliseconds(number: f64) -> Setting {
+    (number as i64).into()
+}
+
 impl PruningMode {
     /// The mode's name in a configuration.
     pub fn as_str(self) -> &'static str {
@@ -206,8 +262,19 @@ fn read_hard_clear(config: &Value) -> HardClear {
     }
 }
 
+/// Whether JavaScript takes a value for true.
+fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
 fn read_tools(config: &Value) -> ToolPatterns {
-    let raw = config.get("tools").filter(|tools| is_truthy_js(tools)).cloned().unwrap_or_else(|| json!({}));
+    let raw = config.get("tools").filter(|tools| is_truthy(tools)).cloned().unwrap_or_else(|| json!({}));
     ToolPatterns::read(&raw)
 }
 
@@ -215,6 +282,16 @@ impl ToolPatterns {
     /// Reads the lists of a `tools` setting of any shape.
     pub fn read(raw: &Value) -> Self {
         Self { allow: patterns(raw, "allow"), deny: patterns(raw, "deny"), raw: raw.clone() }
+    }
+
+    /// The patterns as values over those of a profile.
+    pub fn layer(&self, origin: &str) -> Layer {
+        let ratio = table([("tools", self.table().into())]);
+        Layer { origin: origin.to_owned(), values: table([("ratio", ratio.into())]) }
+    }
+
+    fn table(&self) -> Table {
+        table([("allow", self.allow.clone().into()), ("deny", self.deny.clone().into())])
     }
 }
 
@@ -285,6 +362,20 @@ mod tests {
             tools,
             ToolPatterns { raw, allow: vec!["read".to_owned(), "5".to_owned()], deny: Vec::new() }
         );
+    }
+
+    #[test]
+    fn settings_become_values_of_a_profile() {
+        let config = json!({"mode": "cache-ttl", "ttl": "0m", "keepLastAssistants": 1e300,
+            "tools": {"deny": ["Exec"]}, "softTrim": {"headChars": 7}, "hardClear": {"placeholder": "gone"}});
+        let layer = resolve(&config, SettingsVersion::CompositeTtl).unwrap().layer("openclaw.json");
+        let profile = secateur::Profiles::builtin().get_with("openclaw@2026-06", &[layer]).unwrap();
+        assert_eq!(profile.origin("ratio.trim.head"), Some("openclaw.json"));
+        assert_eq!(profile.origin("ratio.trim.pairs"), Some("openclaw@2026-01"));
+        assert_eq!(profile.policy.placeholder, "gone");
+        assert!(!profile.policy.tools().allows("EXEC"));
+        let layer = resolve_2026_09(&config).unwrap().layer("openclaw.json");
+        assert!(secateur::Profiles::builtin().get_with("openclaw@2026-09", &[layer]).is_ok());
     }
 
     #[test]
