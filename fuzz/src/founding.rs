@@ -2,9 +2,10 @@
 
 use secateur_conformance::openagentic::rebuild::rebuild;
 use secateur_conformance::openagentic::usage::{SdkVersion, totals};
-use secateur_conformance::openclaw::settings::{resolve_2026_01, resolve_2026_09};
-use secateur_conformance::opencode::{model_messages::model_messages, ui_messages as opencode_messages};
+use secateur_conformance::opencode::model_messages::{Outputs, model_messages};
+use secateur_conformance::opencode::ui_messages as opencode_messages;
 use secateur_conformance::qwery::{summary::truncate_summary, ui_messages as qwery_messages};
+use secateur_formats::settings::openclaw::{SettingsVersion, resolve, resolve_2026_09};
 use serde_json::{Value, json};
 
 /// OpenCode: rendered for a model.
@@ -14,14 +15,18 @@ pub fn opencode(data: &[u8]) {
     let model = json!({"providerID": "p", "id": "m"});
     let rendered = opencode_messages::ui_messages(messages, &model);
     assert!(rendered.len() <= messages.len());
-    _ = model_messages(&rendered);
-    _ = model_messages(messages);
+    for outputs in [Outputs::January, Outputs::August, Outputs::Qwery] {
+        _ = model_messages(&rendered, outputs);
+        _ = model_messages(messages, outputs);
+    }
 }
 
 /// OpenClaw: its settings.
 pub fn openclaw(data: &[u8]) {
     let Ok(config) = serde_json::from_slice::<Value>(data) else { return };
-    _ = resolve_2026_01(&config).map(|settings| settings.to_json());
+    for version in [SettingsVersion::FillModes, SettingsVersion::CacheTtl, SettingsVersion::CompositeTtl] {
+        _ = resolve(&config, version).map(|settings| settings.to_json());
+    }
     _ = resolve_2026_09(&config).map(|settings| settings.to_json());
 }
 
