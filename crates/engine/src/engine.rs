@@ -148,7 +148,10 @@ impl Engine {
 
     /// The same engine with a model that writes summaries.
     pub fn with_model(self, model: Arc<dyn LanguageModel>) -> Self {
-        self.with_other_profiles(|parts| parts.model = Some(model))
+        // What profiles depend on is whether there is a model.
+        let is_first = self.parts.model.is_none();
+        let change = |parts: &mut EngineParts| parts.model = Some(model);
+        if is_first { self.with_other_profiles(change) } else { self.with(change) }
     }
 
     /// The same engine with hooks.

@@ -17,6 +17,7 @@ use crate::conversation::{
     ClientEndpoint, ConversationRequest, Conversations, PreparedRequest, ThinkingSettings,
 };
 use crate::metrics::Metrics;
+use crate::quota::ClientQuota;
 use crate::route::RequestKind;
 
 /// The tenants of a schedule.
@@ -31,19 +32,34 @@ pub(super) struct SimulatedProcess {
     pub clock: Clock,
 }
 
-thread_local! {
-    /// An engine whose store is exchanged: reading the profiles takes longer than a schedule.
-    static ENGINE: RefCell<Option<(Engine, Arc<Metrics>, Connector)>> = const { RefCell::new(None) };
+/// What all processes of a thread share: making it takes longer than a schedule.
+struct SharedParts {
+    /// Engines whose store is exchanged, without a model and with one.
+    engine: Engine,
+    engine_with_model: Option<Engine>,
+    metrics: Arc<Metrics>,
+    connector: Connector,
+    quota: Arc<ClientQuota>,
 }
 
-/// The parts of a process that all schedules of a thread share.
-fn shared_parts() -> (Engine, Arc<Metrics>, Connector) {
-    ENGINE.with_borrow_mut(|shared| {
-        let new = || {
-            let engine = Engine::new(SimulatedStore::new(0).connect());
-            (engine, Arc::<Metrics>::default(), Connector::default())
-        };
-        shared.get_or_insert_with(new).clone()
+thread_local! {
+    static SHARED: RefCell<SharedParts> = RefCell::new(SharedParts {
+        engine: Engine::new(SimulatedStore::new(0).connect()),
+        engine_with_model: None,
+        metrics: Arc::default(),
+        connector: Connector::default(),
+        quota: quota(),
+    });
+}
+
+/// An engine that has read its profiles.
+fn engine_with(model: Option<Arc<dyn LanguageModel>>) -> Engine {
+    SHARED.with_borrow_mut(|shared| {
+        let Some(model) = model else { return shared.engine.clone() };
+        let plain = &shared.engine;
+        let with_model =
+            shared.engine_with_model.get_or_insert_with(|| plain.clone().with_model(model.clone()));
+        with_model.clone().with_model(model)
     })
 }
 
@@ -73,11 +89,8 @@ impl SimulatedProcess {
     ) -> Self {
         let connection = store.connect();
         let behind: Arc<dyn Store> = connection.clone();
-        let (engine, metrics, _) = shared_parts();
-        let mut engine = engine.with_store_behind(|_| behind).with_clock(clock.clone());
-        if let Some(summariser) = summariser {
-            engine = engine.with_model(summariser);
-        }
+        let metrics = SHARED.with_borrow(|shared| Arc::clone(&shared.metrics));
+        let engine = engine_with(summariser).with_store_behind(|_| behind).with_clock(clock.clone());
         let thinking = ThinkingSettings { clearing: true, dropping: true };
         let tenant = |name: &str| {
             let engine = engine.scoped(TenantScope::One(name.to_owned()));
@@ -112,7 +125,8 @@ impl SimulatedProcess {
         if let Some(key) = &client.key {
             headers.insert("session-id", HeaderValue::from_str(key).unwrap());
         }
-        let (_, _, connector) = shared_parts();
+        let (connector, quota) =
+            SHARED.with_borrow(|shared| (shared.connector.clone(), Arc::clone(&shared.quota)));
         let request = ConversationRequest {
             wire: client.wire,
             kind: RequestKind::Generate,
@@ -120,7 +134,7 @@ impl SimulatedProcess {
             headers: &headers,
             body,
             endpoint: ClientEndpoint { url: "http://127.0.0.1:1/".to_owned(), connector },
-            quota: quota(),
+            quota,
         };
         self.conversations(client.tenant).prepare(request).await.unwrap()
     }
