@@ -52,7 +52,8 @@ impl Conversations {
             let branch = match fallback.clone() {
                 Some(branch) => branch,
                 None => match self.branch_for(received, found.clone(), key).await {
-                    Err(error) if error.leaves_branch() => {
+                    // What is found again and again is of a session that is being deleted.
+                    Err(error) if error.leaves_branch() || (error.is_session_lost() && attempt > 1) => {
                         is_new = true;
                         fallback.insert(self.begin_branch_after(&error, received, key)?).clone()
                     }

@@ -70,9 +70,9 @@ impl ConversationError {
     /// Whether the branch cannot be used, although the conversation may continue in a new one: the store failed, or what
     /// it has cannot be read.
     pub(super) fn leaves_branch(&self) -> bool {
-        matches!(self, Self::Engine(EngineError::Store(_) | EngineError::Unreadable { .. }))
-            && !self.is_collision()
-            && !self.is_session_lost()
+        let is_broken = matches!(self, Self::Engine(EngineError::Store(_) | EngineError::Unreadable { .. }))
+            || matches!(self, Self::NoBranchPoint { .. });
+        is_broken && !self.is_collision() && !self.is_session_lost()
     }
 
     /// The same for headers and metrics.
