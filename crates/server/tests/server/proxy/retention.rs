@@ -25,7 +25,13 @@ const HOUR: i64 = 3_600_000;
 /// A proxy whose clock stands still, and an agent with a history of its own that has worked through it until something
 /// was compacted. What the proxy stores a moment later has the same time.
 async fn worked(home: &StoreHome, time: i64) -> (Setup, Agent) {
-    let setup = Setup::with_engine(WINDOW, engine_at(home, time).await).await;
+    worked_by(home, &Clock::at(time), time).await
+}
+
+/// The same with a clock that the test sets.
+async fn worked_by(home: &StoreHome, clock: &Clock, time: i64) -> (Setup, Agent) {
+    let engine = engine(&home.url).await.with_clock(clock.clone());
+    let setup = Setup::with_engine(WINDOW, engine).await;
     let mut agent = Agent::new(Wire::Anthropic, &format!("{TASK} run=r{time}"));
     while agent.step(setup.address()).await.0.outcome() != "compacted" {}
     (setup, agent)
@@ -58,7 +64,8 @@ async fn has_deleted(proxy: &Proxy, sessions: u64) {
 }
 
 async fn an_unused_session_is_deleted_and_its_conversation_goes_on(home: StoreHome) {
-    let (setup, mut old) = worked(&home, NOW).await;
+    let clock = Clock::at(NOW);
+    let (setup, mut old) = worked_by(&home, &clock, NOW).await;
     let engine = engine_at(&home, NOW + 40 * HOUR).await;
     let before = ids(&engine).await;
     let (_later, mut new) = worked(&home, NOW + 40 * HOUR).await;
@@ -69,6 +76,8 @@ async fn an_unused_session_is_deleted_and_its_conversation_goes_on(home: StoreHo
     assert_eq!(ids(&engine).await, [used], "the session that is used stays");
     let bytes = counter(&get(proxy.address, "/metrics").await, "secateur_deleted_bytes_total");
     assert!(bytes > 1_000, "{bytes}");
+    // Or else what the first proxy stores from now on would be forty hours old, and be deleted at once.
+    clock.set(NOW + 40 * HOUR);
     // The first proxy has the deleted session in memory, the second has not.
     for address in [setup.address(), proxy.address, setup.address()] {
         for agent in [&mut old, &mut new] {
