@@ -7,7 +7,7 @@ use secateur_formats::{HandleKey, earlier_handle};
 use uuid::Uuid;
 
 /// The letters of a handle that no commit compares with others: of a cut for one request alone, or without the store's
-/// key. With so many, two texts do not have the same.
+/// key. With these letters, two texts do not have the same.
 const UNCHECKED_LETTERS: usize = 16;
 
 /// By how many letters a handle grows that another text has.

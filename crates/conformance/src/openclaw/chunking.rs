@@ -14,7 +14,7 @@ const SAFETY: f64 = 1.2;
 /// The share of the window that the kept history has if nothing else is said.
 const HISTORY_SHARE: f64 = 0.5;
 
-/// Divides messages into so many parts of about the same size.
+/// Divides messages into a number of parts of about the same size.
 pub fn split(tokens: &[u64], parts: f64) -> Vec<Range<usize>> {
     let parts = if parts.is_finite() && parts > 1.0 { parts.floor() as usize } else { 1 };
     let parts = parts.min(tokens.len());
@@ -22,7 +22,7 @@ pub fn split(tokens: &[u64], parts: f64) -> Vec<Range<usize>> {
     divide(tokens, |made, sum, next| made + 1 < parts && (sum + next) as f64 > target)
 }
 
-/// Divides messages into chunks of at most so many tokens; a message that is larger has one of its own.
+/// Divides messages into chunks of at most a number of tokens; a message that is larger has one of its own.
 pub fn chunks(tokens: &[u64], most: u64) -> Vec<Range<usize>> {
     // A chunk with a message that is too large is already too large for any other.
     divide(tokens, |_, sum, next| sum + next > most)
@@ -80,7 +80,7 @@ pub struct HistoryShare {
     pub budget: u64,
 }
 
-/// Drops the oldest of so many parts, again and again, until the rest has its share of the window.
+/// Drops the oldest of a number of parts, again and again, until the rest has its share of the window.
 pub fn history_share(tokens: &[u64], window: f64, share: Option<f64>, parts: f64) -> HistoryShare {
     let budget = (window * share.unwrap_or(HISTORY_SHARE)).floor().max(1.0) as u64;
     let mut kept = HistoryShare { kept_tokens: tokens.iter().sum(), budget, ..HistoryShare::default() };

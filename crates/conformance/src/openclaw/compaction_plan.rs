@@ -1,6 +1,6 @@
 //! What OpenClaw of January 2026 compacts, with the rules of pi, on which it is built.
 //!
-//! The history is cut where about so many recent tokens are left, never before a tool's result. If the cut falls into a
+//! The history is cut where about that number of recent tokens is left, never before a tool's result. If the cut falls into a
 //! turn, the beginning of that turn is summarised on its own. Files that the summarised part read and changed are listed,
 //! together with those of the compaction before.
 

@@ -24,7 +24,7 @@ const MOST_IDENTIFIERS: usize = 12;
 const MOST_NAMED: usize = 3;
 /// The most words of a request that are looked for.
 const MOST_WORDS: usize = 12;
-/// From so many words on, two must be found.
+/// From this number of words on, two must be found.
 const WORDS_FOR_TWO: usize = 3;
 
 /// Hashes, addresses, paths, hosts and files with a number behind a colon, and long numbers.

@@ -17,7 +17,7 @@ pub fn conversation(messages: &[&Value]) -> String {
     told.collect::<Vec<_>>().join("\n\n")
 }
 
-/// A text of which no more than so many units are kept.
+/// A text of which no more than a number of units is kept.
 pub(super) fn shortened(whole: &str, units: u64) -> String {
     if utf16_len(whole) <= units {
         return whole.to_owned();

@@ -14,7 +14,7 @@ use super::v2_messages::{Spoken, spoken};
 use crate::case::Case;
 use crate::number;
 
-/// Tokens of a text of so many UTF-16 units.
+/// Tokens of a text of this number of UTF-16 units.
 fn tokens(units: u64) -> u64 {
     (units + 2) / 4
 }

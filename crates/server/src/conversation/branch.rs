@@ -176,7 +176,7 @@ impl Branch {
         self.spending.lock().push(spent);
     }
 
-    /// Remembers a prompt that was answered, after the provider has dropped so many blocks of thinking from it. Returns
+    /// Remembers a prompt that was answered, after the provider has dropped `dropped` blocks of thinking from it. Returns
     /// what became of it.
     pub(crate) fn prompted(&self, prompt: PromptRecord, usage: Usage, dropped: u64) -> PromptEffect {
         let mut last = self.prompt.lock();

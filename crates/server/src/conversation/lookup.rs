@@ -65,7 +65,7 @@ impl SearchPlace<'_> {
             let ids = printed(chain, start..chain.len());
             let found = self.find(&ids).await?;
             if found.len() >= MOST_FOUND && ids.len() > 1 {
-                // So many sessions have the earlier messages that those with the last one may be missing.
+                // No search returns more sessions, so those with the last message may be missing.
                 batch = ids.len() / 2;
                 continue;
             }

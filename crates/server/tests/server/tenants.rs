@@ -282,7 +282,7 @@ async fn runs_and_figures_are_those_of_a_tenant() {
     assert_eq!(ask_as("olga", to, "GET", "/api/runs/other").await.status(), 404);
 }
 
-/// A stream of events ends with the session of its tenant: what happens to others wakes nobody up.
+/// A stream of events ends with the session of its tenant: what happens to others wakes no one up.
 #[tokio::test]
 async fn a_stream_tells_only_what_happens_to_its_tenant() {
     let setup =

@@ -50,7 +50,7 @@ async fn full_session(store: &Arc<dyn Store>, id: &str, word: &str) {
     store.lease(id, "me", 60_000).await.unwrap().unwrap();
 }
 
-/// Removes all rows of deleted sessions, so many at once.
+/// Removes all rows of deleted sessions, a number at once.
 async fn sweep(store: &Arc<dyn Store>, rows: usize) -> Swept {
     let mut sum = Swept::default();
     while !sum.is_done {

@@ -97,7 +97,7 @@ async fn what_was_said_last_is_stored_before_the_end() {
     assert_eq!(sessions.iter().map(|session| session.head).collect::<Vec<_>>(), [2]);
 }
 
-/// Retention drops what nobody uses, and nothing else.
+/// Retention drops what is not used, and nothing else.
 #[tokio::test]
 async fn a_branch_in_use_is_not_released() {
     let conversations = process("sqlite::memory:", 60_000).await;
