@@ -67,11 +67,13 @@ impl ConversationError {
         matches!(self, Self::Engine(EngineError::Store(StoreError::NoSession { .. })))
     }
 
-    /// Whether the branch cannot be used, although the conversation may continue in a new one: the store failed, or what
-    /// it has cannot be read.
+    /// Whether the branch cannot be used, although the conversation may continue in a new one: the store failed, what it
+    /// has cannot be read, or the place at which the request leaves the branch is gone.
     pub(super) fn leaves_branch(&self) -> bool {
-        let is_broken = matches!(self, Self::Engine(EngineError::Store(_) | EngineError::Unreadable { .. }))
-            || matches!(self, Self::NoBranchPoint { .. });
+        let is_broken = matches!(
+            self,
+            Self::NoBranchPoint { .. } | Self::Engine(EngineError::Store(_) | EngineError::Unreadable { .. })
+        );
         is_broken && !self.is_collision() && !self.is_session_lost()
     }
 
